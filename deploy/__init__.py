@@ -1,0 +1,1 @@
+"""How Cardlog is run: the command, the embedded services, the stack."""

@@ -1,0 +1,7 @@
+"""The verbs of the ``cardlog`` command, a module a family."""
+
+from __future__ import annotations
+
+from deploy.commands import demo, log, push, recall, status, up, when, work
+
+COMMANDS = (up, push, recall, status, log, when, work, demo)

@@ -1,0 +1,125 @@
+"""``cardlog push`` and ``cardlog wait``: turns in, and waiting until they are cards."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+import orjson
+import redis
+
+from deploy.catching_up import CatchingUp, StillBehindError
+from deploy.instance import find
+from events.settings import Settings
+from events.turn import TurnInvalidError, parse_turn, text_of
+
+_PAGE = 500
+
+
+def register(subparsers: Any) -> None:
+    push = subparsers.add_parser(
+        "push",
+        help="push turns from a JSONL file onto the queue",
+        description="Push turns, one JSON object a line with the fields of the turn contract. "
+        "Lines that break it are reported and skipped; the rest goes on, and the exit status is 1.",
+    )
+    push.add_argument("file", metavar="FILE", help="a JSONL file, or - for standard input")
+    _data(push)
+    push.set_defaults(run=run_push)
+    wait = subparsers.add_parser("wait", help="wait until everything pushed so far is projected")
+    wait.add_argument(
+        "--timeout", type=float, default=600.0, help="seconds before giving up (default: %(default)s)"
+    )
+    _data(wait)
+    wait.set_defaults(run=run_wait)
+
+
+def _data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
+
+
+def run_push(options: argparse.Namespace, settings: Settings) -> int:
+    settings, _ = find(settings, options.data)
+    client = redis.Redis.from_url(settings.redis_url, socket_timeout=30)
+    pushed = bad = 0
+    page: list[dict[str, str]] = []
+
+    def flush() -> int:
+        pipe = client.pipeline(transaction=False)
+        for turn in page:
+            pipe.xadd(settings.turns_stream, turn)  # type: ignore[arg-type]
+        pipe.execute()
+        count = len(page)
+        page.clear()
+        return count
+
+    began = time.monotonic()
+    for number, line in _lines(options.file):
+        try:
+            page.append(_turn(line))
+        except TurnInvalidError as error:
+            bad += 1
+            print(f"line {number}: {error}", file=sys.stderr)
+            continue
+        if len(page) >= _PAGE:
+            pushed += flush()
+            _progress(pushed, began)
+    pushed += flush()
+    print(f"pushed {pushed} turns" + (f", {bad} lines were invalid" if bad else ""), file=sys.stderr)
+    return 1 if bad else 0
+
+
+def _progress(pushed: int, began: float) -> None:
+    if sys.stderr.isatty():
+        rate = pushed / max(time.monotonic() - began, 1e-6)
+        print(f"\r{pushed} turns, {rate:.0f}/s", end="", file=sys.stderr, flush=True)
+
+
+def _lines(name: str) -> Iterator[tuple[int, bytes]]:
+    if name == "-":
+        yield from enumerate(sys.stdin.buffer, 1)
+        return
+    try:
+        with open(name, "rb") as file:
+            yield from enumerate(file, 1)
+    except OSError as error:
+        raise RuntimeError(f"{name} cannot be read: {error.strerror}") from None
+
+
+def _turn(line: bytes) -> dict[str, str]:
+    if not line.strip():
+        raise TurnInvalidError("(line)", "is empty")
+    try:
+        document = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise TurnInvalidError("(line)", f"is not valid JSON in UTF-8: {error}") from None
+    if not isinstance(document, dict):
+        raise TurnInvalidError("(line)", "must be a JSON object")
+    turn: dict[str, str] = {}
+    for name, value in document.items():
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise TurnInvalidError(name, "must be a string")
+        turn[name] = text_of(name, value)
+    parse_turn(turn, entry_time=datetime.now(UTC), entry_id="0-0")
+    return turn
+
+
+def run_wait(options: argparse.Namespace, settings: Settings) -> int:
+    settings, _ = find(settings, options.data)
+    try:
+        CatchingUp(settings, options.timeout).run(_note)
+    except StillBehindError as error:
+        print(f"cardlog wait: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _note(text: str, stream: TextIO | None = None) -> None:
+    print(text, file=stream or sys.stderr)

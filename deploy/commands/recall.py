@@ -1,0 +1,129 @@
+"""``cardlog recall``: ask from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+
+from deploy.instance import find
+from events.problem import ProblemError
+from events.settings import Settings
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "recall",
+        help="ask a question",
+        description="Ask a question and print the cards that answer it, best first.",
+    )
+    parser.add_argument("question", help='what to ask, such as "where do I live?"')
+    parser.add_argument("--user", required=True, help="whose memory is asked")
+    parser.add_argument("--project", default=None, help="project to ask in; * for all (default: default)")
+    parser.add_argument("-k", type=int, default=None, help="how many cards at most (default: 5)")
+    parser.add_argument(
+        "--as-of", default=None, metavar="INSTANT", help="what was true then (ISO 8601 with offset)"
+    )
+    parser.add_argument(
+        "--known-at", default=None, metavar="INSTANT", help="only what had been recorded by then"
+    )
+    parser.add_argument("--json", action="store_true", help="print the service's answer as JSON")
+    parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, settings: Settings) -> int:
+    request = {
+        "user_id": options.user,
+        "query": options.question,
+        "project_id": options.project,
+        "k": options.k,
+        "as_of": options.as_of,
+        "known_at": options.known_at,
+    }
+    answer = answer_of(
+        {name: value for name, value in request.items() if value is not None}, settings, options.data
+    )
+    if options.json:
+        sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        return 0
+    for line in lines_of(answer):
+        print(line)
+    for warning in answer["warnings"]:
+        print(f"warning: {warning}", file=sys.stderr)
+    return 0
+
+
+def answer_of(request: dict[str, Any], settings: Settings, data: Path | None) -> dict[str, Any]:
+    """The answer of the running service, or, where only a database was named, of this process."""
+    url = os.environ.get("CARDLOG_READ_URL", "")
+    if not url:
+        settings, instance = find(settings, data)
+        url = "" if instance is None else instance.read_url
+    if url:
+        try:
+            response = httpx.post(f"{url}/v1/recall", json=request, timeout=30)
+        except httpx.HTTPError as error:
+            raise RuntimeError(f"the read service at {url} does not answer: {error}") from None
+        document: dict[str, Any] = response.json()
+        if response.status_code != 200:
+            raise RuntimeError(str(document.get("detail", document)))
+        return document
+    return asyncio.run(_in_process(request, settings))
+
+
+async def _in_process(request: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    from pydantic import ValidationError  # noqa: PLC0415 - loading recall takes a second that most commands save
+
+    from retrieval.read_api import RecallIn, ask_of, open_pool, open_recall  # noqa: PLC0415
+
+    pool = open_pool(settings, "recall")
+    await pool.open(wait=True, timeout=5)
+    try:
+        recall = open_recall(settings, pool)
+        await asyncio.to_thread(recall.warm)
+        answer = await recall.answer(ask_of(RecallIn.model_validate(request)))
+        document: dict[str, Any] = orjson.loads(orjson.dumps(answer))
+        return document
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RuntimeError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except ProblemError as problem:
+        raise RuntimeError(problem.document["detail"]) from None
+    finally:
+        await pool.close()
+
+
+def lines_of(answer: dict[str, Any]) -> list[str]:
+    """The answer for a person: a card a line, with when and why."""
+    lines = []
+    for card in answer["cards"]:
+        lines.append(f"{card['kind']:<9} {card['content']}   [{when_of(card)}; {why_of(card)}]")
+    return lines or ["nothing is known about that"]
+
+
+def when_of(card: dict[str, Any]) -> str:
+    """When a card is about, in a few words."""
+    if card["kind"] == "state":
+        since = _day(card["effective_at"])
+        until = card["superseded_at"]
+        return f"since {since}" if until is None else f"{since} to {_day(until)}"
+    return _day(card["occurred_at"] or card["effective_at"])
+
+
+def why_of(card: dict[str, Any]) -> str:
+    """Which channels found a card, best first, and in whose words it stands."""
+    votes = sorted(card["channels"].items(), key=lambda item: item[1]["rank"])
+    return " ".join(f"{name}#{vote['rank']}" for name, vote in votes) or "the words of this session"
+
+
+def _day(instant: str) -> str:
+    return datetime.fromisoformat(instant).date().isoformat()

@@ -1,0 +1,119 @@
+"""``cardlog work`` and ``cardlog serve``: one process of the stack."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from events.database import connect_patiently, migrate
+from events.settings import Settings, SettingsError
+
+WORKERS = ("recorder", "extractor", "projector", "vectors")
+
+
+class Stop:
+    """Becomes true at SIGINT or SIGTERM; the worker then finishes what it has in hand."""
+
+    def __init__(self) -> None:
+        self._stopped = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._handle)
+
+    def __call__(self) -> bool:
+        return self._stopped
+
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        self._stopped = True
+
+
+def register(subparsers: Any) -> None:
+    work = subparsers.add_parser("work", help="run one worker: recorder, extractor, projector or vectors")
+    work.add_argument("worker", choices=WORKERS)
+    work.add_argument("--name", default=None, help="name of this worker (default: its kind and host)")
+    work.set_defaults(run=run_worker)
+    serve = subparsers.add_parser("serve", help="run one service: write or read")
+    serve.add_argument("service", choices=("write", "read"))
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    serve.add_argument(
+        "--port", type=int, default=None, help="port (default: 8700 for write, 8701 for read; 0: any)"
+    )
+    serve.add_argument("--fd", type=int, default=None, help=argparse.SUPPRESS)
+    serve.set_defaults(run=run_service)
+
+
+def run_worker(options: argparse.Namespace, settings: Settings) -> int:
+    stop = Stop()
+    _require(settings, queue=options.worker == "recorder")
+    name = options.name or f"{options.worker}-{socket.gethostname()}"
+    if not _migrated(settings, options.worker, stop):
+        return 0
+    _worker(options.worker, settings, name, stop)
+    return 0
+
+
+def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) -> None:
+    # Imported here: each worker is a process, and none should load what only another needs.
+    if kind == "recorder":
+        from ingest.recorder import Recorder  # noqa: PLC0415
+
+        Recorder(settings, name, stop).run()
+    elif kind == "extractor":
+        from ingest.extractor import ExtractorWorker  # noqa: PLC0415
+        from ingest.rules import RulesExtractor  # noqa: PLC0415
+
+        ExtractorWorker(settings, RulesExtractor(), stop, name).run()
+    else:
+        from projectors.registry import projectors  # noqa: PLC0415
+        from projectors.runner import Runner  # noqa: PLC0415
+
+        wanted = "cards" if kind == "projector" else "vectors"
+        projector = next(projector for projector in projectors(settings) if projector.name == wanted)
+        Runner(settings, projector, stop, name).run()
+
+
+def run_service(options: argparse.Namespace, settings: Settings) -> int:
+    import uvicorn  # noqa: PLC0415 - only services need it
+
+    _require(settings, queue=options.service == "write")
+    if options.service == "write":
+        from ingest.write_api import create_app  # noqa: PLC0415
+    else:
+        from retrieval.read_api import create_app  # noqa: PLC0415
+    port = options.port if options.port is not None else {"write": 8700, "read": 8701}[options.service]
+    config = uvicorn.Config(
+        create_app(settings),
+        host=options.host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=5,
+        lifespan="on",
+    )
+    server = uvicorn.Server(config)
+    if options.fd is None:
+        server.run()
+    else:
+        server.run(sockets=[socket.socket(fileno=options.fd)])
+    return 0
+
+
+def _require(settings: Settings, *, queue: bool) -> None:
+    if not settings.database_url:
+        raise SettingsError(
+            "CARDLOG_DATABASE_URL is not set: a single worker needs to be told where Postgres is"
+        )
+    if queue and not settings.redis_url:
+        raise SettingsError("CARDLOG_REDIS_URL is not set: a single worker needs to be told where Redis is")
+
+
+def _migrated(settings: Settings, worker: str, stop: Callable[[], bool]) -> bool:
+    connection = connect_patiently(settings.database_url, application=worker, stopping=stop)
+    if connection is None:
+        return False
+    with connection:
+        migrate(connection)
+    return True

@@ -1,0 +1,10 @@
+"""PostgreSQL and Redis without installing either: both come as Python packages and run as child processes."""
+
+from __future__ import annotations
+
+from deploy.embedded.lock import FolderInUseError, FolderLock
+from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.redis import EmbeddedRedis
+from deploy.embedded.server import Server, ServerError
+
+__all__ = ["EmbeddedPostgres", "EmbeddedRedis", "FolderInUseError", "FolderLock", "Server", "ServerError"]

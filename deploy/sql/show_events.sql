@@ -1,0 +1,10 @@
+SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
+       recorded_at, actor, causation_id, correlation_id, data::text AS data, digest
+FROM log.events
+WHERE (%(partition)s::smallint IS NULL OR partition = %(partition)s::smallint)
+  AND (%(user_id)s::text IS NULL OR user_id = %(user_id)s::text)
+  AND (%(stream)s::text IS NULL OR stream = %(stream)s::text)
+  AND (%(type)s::text IS NULL OR type = %(type)s::text)
+  AND (%(since)s::timestamptz IS NULL OR recorded_at >= %(since)s::timestamptz)
+ORDER BY partition, position
+LIMIT %(limit)s;

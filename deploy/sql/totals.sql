@@ -1,0 +1,1 @@
+SELECT (SELECT count(*) FROM log.parked), (SELECT sum(position)::bigint FROM log.heads);

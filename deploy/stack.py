@@ -1,0 +1,262 @@
+"""Everything at once: servers where none are given, workers, both services, watched and restarted."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from deploy.embedded.lock import FolderLock
+from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.redis import EmbeddedRedis
+from deploy.embedded.server import Server
+from deploy.instance import Instance, announce, withdraw
+from events.database import connect_patiently, migrate
+from events.settings import Settings, variable_of
+from projectors.generations import ensure_live
+from projectors.registry import projectors
+
+logger = logging.getLogger(__name__)
+
+WORKERS = ("recorder", "extractor", "projector", "vectors")
+_READY_TIMEOUT_S = 60.0
+_STOP_TIMEOUT_S = 10.0
+_PR_SET_PDEATHSIG = 1
+
+
+class StackError(RuntimeError):
+    """The stack cannot start; the message says why and what to do."""
+
+
+class Child:
+    """One process of the stack, started again whenever it ends by itself."""
+
+    def __init__(
+        self, name: str, arguments: list[str], environment: dict[str, str], listener: socket.socket | None
+    ) -> None:
+        self.name = name
+        self._arguments = arguments
+        self._environment = environment
+        self._listener = listener
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started = 0.0
+        self._delay = 0.0
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    def start(self) -> None:
+        descriptors = () if self._listener is None else (self._listener.fileno(),)
+        self._process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-m", "deploy.command", *self._arguments],
+            env={**self._environment, "CARDLOG_PROCESS": self.name},
+            pass_fds=descriptors,
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr.fileno(),  # stdout belongs to the ready line
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - one call of prctl, nothing that could take a lock
+        )
+        self._started = time.monotonic()
+
+    def watch(self) -> None:
+        """Start it again if it ended; after a quick death, only a little later."""
+        if self._process is None or self._process.poll() is None:
+            return
+        lived = time.monotonic() - self._started
+        if lived > 5.0:
+            self._delay = 0.0
+        if lived < self._delay:
+            return
+        logger.warning(
+            "%s (pid %d) ended with %s; starting it again", self.name, self.pid, self._process.returncode
+        )
+        self._delay = min(max(self._delay * 2, 0.25), 10.0)
+        self.start()
+
+    def signal(self, number: int) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(number)
+
+    def wait(self, timeout: float) -> bool:
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(max(0.0, timeout))
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+
+class Stack:
+    """A whole Cardlog over one data folder; ``stopping`` ends it from a signal handler.
+
+    Guarantees that the ready line is only given when both services answer, and that every process it
+    started is gone when :meth:`stop` returns.
+    """
+
+    def __init__(
+        self, settings: Settings, data: Path, *, port_write: int, port_read: int, stopping: Callable[[], bool]
+    ) -> None:
+        self._settings = settings
+        self._data = data.resolve()
+        self._ports = (port_write, port_read)
+        self._stopping = stopping
+        self._lock = FolderLock(self._data / "lock")
+        self._servers: list[Server] = []
+        self._children: list[Child] = []
+        self.instance: Instance | None = None
+
+    def start(self) -> Instance | None:
+        """Start everything; None when told to stop on the way."""
+        self._data.mkdir(parents=True, exist_ok=True)
+        self._lock.acquire()
+        listeners = [
+            _listen(port, option)
+            for port, option in zip(self._ports, ("--port-write", "--port-read"), strict=True)
+        ]
+        settings = self._with_servers(self._settings)
+        connection = connect_patiently(settings.database_url, application="up", stopping=self._stopping)
+        if connection is None:
+            return None
+        with connection:
+            for name in migrate(connection):
+                logger.info("applied %s", name)
+            for projector in projectors(settings):
+                ensure_live(connection, projector)
+        environment = {**os.environ, **_environment(settings)}
+        urls = [f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in listeners]
+        for name in WORKERS:
+            self._children.append(Child(name, ["work", name], environment, None))
+        for name, listener in zip(("write", "read"), listeners, strict=True):
+            arguments = ["serve", name, "--fd", str(listener.fileno())]
+            self._children.append(Child(f"serve {name}", arguments, environment, listener))
+        for child in self._children:
+            child.start()
+        if not self._await(urls):
+            return None
+        self.instance = Instance(
+            write_url=urls[0],
+            read_url=urls[1],
+            redis_url=settings.redis_url,
+            database_url=settings.database_url,
+            pid=os.getpid(),
+            data=str(self._data),
+        )
+        announce(self.instance)
+        return self.instance
+
+    def processes(self) -> dict[str, int | None]:
+        """The pid of every process of the stack, by name."""
+        found = {child.name: child.pid for child in self._children}
+        found.update(
+            {type(server).__name__.removeprefix("Embedded").lower(): server.pid for server in self._servers}
+        )
+        return found
+
+    def watch(self) -> None:
+        """One look at everything; what ended is started again. Call it a few times a second."""
+        for server in self._servers:
+            if server.poll() is not None and not self._stopping():
+                logger.warning("%s ended; starting it again", type(server).__name__)
+                server.restart()
+        for child in self._children:
+            child.watch()
+
+    def stop(self) -> None:
+        """Stop workers and services, then the servers; idempotent."""
+        if self.instance is not None:
+            withdraw(self.instance)
+            self.instance = None
+        for child in self._children:
+            child.signal(signal.SIGTERM)
+        deadline = time.monotonic() + _STOP_TIMEOUT_S
+        for child in self._children:
+            if not child.wait(deadline - time.monotonic()):
+                logger.warning("%s does not stop; killing it", child.name)
+                child.signal(signal.SIGKILL)
+                child.wait(_STOP_TIMEOUT_S)
+        self._children.clear()
+        for server in reversed(self._servers):
+            server.stop()
+        self._servers.clear()
+        self._lock.release()
+
+    def _with_servers(self, settings: Settings) -> Settings:
+        if not settings.database_url:
+            postgres = EmbeddedPostgres(self._data)
+            postgres.start()
+            self._servers.append(postgres)
+            settings = replace(settings, database_url=postgres.url)
+        if not settings.redis_url:
+            redis = EmbeddedRedis(self._data)
+            redis.start()
+            self._servers.append(redis)
+            settings = replace(settings, redis_url=redis.url)
+        return settings
+
+    def _await(self, urls: list[str]) -> bool:
+        deadline = time.monotonic() + _READY_TIMEOUT_S
+        waiting = [f"{url}/readyz" for url in urls]
+        while waiting:
+            if self._stopping():
+                return False
+            if time.monotonic() > deadline:
+                raise StackError(
+                    f"{waiting[0]} did not answer within {_READY_TIMEOUT_S:.0f} s; see the log above"
+                )
+            self.watch()
+            waiting = [url for url in waiting if not _answers(url)]
+            if waiting:
+                time.sleep(0.05)
+        return True
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=1.0) as answer:  # noqa: S310 - our own loopback address
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _listen(port: int, option: str) -> socket.socket:
+    """A listening socket, kept open by the stack: a service that is restarted keeps its port and its callers."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        listener.close()
+        raise StackError(
+            f"port {port} cannot be used ({error.strerror}); choose another with {option}, or 0 for any"
+        ) from None
+    except OverflowError:
+        listener.close()
+        raise StackError(f"{option} {port} is no port: use 0 to 65535") from None
+    listener.listen(128)
+    listener.set_inheritable(True)
+    return listener
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    return {
+        variable_of("database_url"): settings.database_url,
+        variable_of("redis_url"): settings.redis_url,
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _die_with_parent() -> None:
+    """Ask the kernel to stop this child when the stack dies, however it dies; only Linux knows how."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,0 +1,171 @@
+"""Payloads to bytes and back: the registry of event types, their versions and their upcasters.
+
+The canonical bytes of a payload are its JSON with sorted keys, as orjson writes it; the log stores
+them as they are and its digest covers them, so they must never be re-rendered on the way out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+import orjson
+
+Payload = Any
+_T = TypeVar("_T")
+_Converter = Callable[[Any], Any]
+
+
+class UnknownEventTypeError(ValueError):
+    """The log holds a type or schema version this build does not know."""
+
+
+class PayloadError(ValueError):
+    """A payload does not fit its type; the message names the field."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Registered:
+    cls: type
+    name: str
+    version: int
+    converters: tuple[tuple[str, _Converter | None], ...]
+    required: frozenset[str]
+
+
+_BY_NAME: dict[str, _Registered] = {}
+_BY_CLASS: dict[type, _Registered] = {}
+_UPCASTERS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+def event_type(*, version: int = 1) -> Callable[[type[_T]], type[_T]]:
+    """Register a frozen dataclass as the event type of its own name at ``version``."""
+
+    def register(cls: type[_T]) -> type[_T]:
+        if cls.__name__ in _BY_NAME:
+            raise TypeError(f"event type {cls.__name__} is registered twice")
+        hints = get_type_hints(cls)
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        entry = _Registered(
+            cls,
+            cls.__name__,
+            version,
+            tuple((f.name, _converter(hints[f.name])) for f in fields),
+            frozenset(
+                f.name
+                for f in fields
+                if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+            ),
+        )
+        _BY_NAME[entry.name] = entry
+        _BY_CLASS[cls] = entry
+        return cls
+
+    return register
+
+
+def upcaster(name: str, from_version: int) -> Callable[[Callable[[dict[str, Any]], dict[str, Any]]], Any]:
+    """Register the step that lifts a stored payload of ``from_version`` to the next version."""
+
+    def register(step: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+        _UPCASTERS[name, from_version] = step
+        return step
+
+    return register
+
+
+def describe(payload: Payload) -> tuple[str, int]:
+    """The (type name, schema version) under which ``payload`` is written."""
+    entry = _BY_CLASS[type(payload)]
+    return entry.name, entry.version
+
+
+def known_types() -> Mapping[str, int]:
+    """Every registered type with its current schema version."""
+    return {name: entry.version for name, entry in sorted(_BY_NAME.items())}
+
+
+def encode(payload: Payload) -> bytes:
+    """The canonical bytes of a payload. Defaults are written too, so a default may change later."""
+    return orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)
+
+
+def decode(name: str, version: int, data: bytes | str | Mapping[str, Any]) -> Payload:
+    """The payload behind stored ``data``, lifted to today's version.
+
+    Raises :class:`UnknownEventTypeError` for a type or version this build has no reading for, and
+    :class:`PayloadError` for data that does not fit. Unknown fields are refused: dropping one in
+    silence would lose what a newer writer said.
+    """
+    entry = _BY_NAME.get(name)
+    if entry is None:
+        raise UnknownEventTypeError(f"unknown event type {name!r} (this build knows {', '.join(_BY_NAME)})")
+    values: dict[str, Any] = orjson.loads(data) if isinstance(data, bytes | str) else dict(data)
+    while version < entry.version:
+        step = _UPCASTERS.get((name, version))
+        if step is None:
+            raise UnknownEventTypeError(f"{name} has no upcaster from schema version {version}")
+        values = step(values)
+        version += 1
+    if version > entry.version:
+        raise UnknownEventTypeError(
+            f"{name} schema version {version} is newer than this build's {entry.version}"
+        )
+    arguments: dict[str, Any] = {}
+    for field, convert in entry.converters:
+        if field not in values:
+            if field in entry.required:
+                raise PayloadError(f"{name}.{field} is missing")
+            continue
+        value = values.pop(field)
+        try:
+            arguments[field] = convert(value) if convert is not None and value is not None else value
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise PayloadError(f"{name}.{field}: {error}") from error
+    if values:
+        raise PayloadError(f"{name} has fields this build does not know: {', '.join(sorted(values))}")
+    return entry.cls(**arguments)
+
+
+def _converter(hint: Any) -> _Converter | None:
+    """How a JSON value becomes a value of type ``hint``; None where JSON already gives it."""
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        members = [a for a in get_args(hint) if a is not type(None)]
+        return _converter(members[0]) if len(members) == 1 else None
+    if hint is datetime:
+        return datetime.fromisoformat
+    if hint is UUID:
+        return UUID
+    if origin is tuple:
+        inner = _converter(get_args(hint)[0])
+        return tuple if inner is None else lambda items: tuple(inner(item) for item in items)
+    if origin is Literal:
+        allowed = frozenset(get_args(hint))
+
+        def literal(value: Any) -> Any:
+            if value not in allowed:
+                raise ValueError(f"{value!r} is none of {', '.join(map(repr, sorted(allowed, key=str)))}")
+            return value
+
+        return literal
+    if dataclasses.is_dataclass(hint):
+        hints = get_type_hints(hint)
+        steps = {f.name: _converter(hints[f.name]) for f in dataclasses.fields(hint)}
+
+        make: Any = hint
+
+        def build(value: Mapping[str, Any]) -> Any:
+            return make(
+                **{
+                    k: (s(v) if (s := steps[k]) is not None and v is not None else v)
+                    for k, v in value.items()
+                }
+            )
+
+        return build
+    return None

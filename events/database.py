@@ -1,0 +1,141 @@
+"""The way to Postgres: connecting with patience, checking the server, migrating the log schema."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.sql import SQL
+
+from events.sql import statement
+
+logger = logging.getLogger(__name__)
+
+OLDEST_SERVER = 150000
+REQUIRED_EXTENSIONS = ("vector", "pg_trgm")
+_MIGRATION_LOCK = 0x6361726460  # any constant: one migrator at a time
+
+Connection = psycopg.Connection[Any]
+
+
+class DatabaseUnfitError(RuntimeError):
+    """The server cannot carry Cardlog; the message is one sentence with the remedy."""
+
+
+def address_of(url: str) -> str:
+    """Host, port and database of ``url``, without its password: safe to log."""
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return "(unreadable database URL)"
+    return f"{parts.get('host') or 'local socket'}:{parts.get('port') or 5432}/{parts.get('dbname') or ''}"
+
+
+def connect(url: str, *, application: str, autocommit: bool = True) -> Connection:
+    """One connection. Dead peers are noticed within seconds; raises ``psycopg.OperationalError`` when away."""
+    return psycopg.connect(
+        url,
+        autocommit=autocommit,
+        application_name=f"cardlog {application}",
+        connect_timeout=5,
+        keepalives_idle=5,
+        keepalives_interval=2,
+        keepalives_count=3,
+        tcp_user_timeout=15_000,
+    )
+
+
+def connect_patiently(
+    url: str, *, application: str, stopping: Callable[[], bool] = lambda: False, autocommit: bool = True
+) -> Connection | None:
+    """A connection, however long it takes; None when ``stopping`` became true first.
+
+    Says so in the log when the server is away and when it is back, with a backoff of at most 2 s.
+    """
+    delay, away_since = 0.05, 0.0
+    while not stopping():
+        try:
+            connection = connect(url, application=application, autocommit=autocommit)
+        except psycopg.OperationalError as error:
+            if not away_since:
+                away_since = time.monotonic()
+                reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+                logger.warning("postgres at %s is away, waiting: %s", address_of(url), reason)
+            time.sleep(delay)
+            delay = min(delay * 2, 2.0)
+            continue
+        if away_since:
+            logger.info("postgres is back after %.1f s", time.monotonic() - away_since)
+        return connection
+    return None
+
+
+def check_server(connection: Connection) -> None:
+    """Raise :class:`DatabaseUnfitError` unless version, encoding and extensions will do."""
+    version = connection.info.server_version
+    if version < OLDEST_SERVER:
+        raise DatabaseUnfitError(
+            f"PostgreSQL {version // 10000} is too old: Cardlog needs {OLDEST_SERVER // 10000} or newer; "
+            "upgrade the server or unset CARDLOG_DATABASE_URL to use the embedded one"
+        )
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise DatabaseUnfitError(
+            f"the database is encoded in {encoding}: create one with "
+            "CREATE DATABASE cardlog ENCODING 'UTF8' TEMPLATE template0 and point CARDLOG_DATABASE_URL at it"
+        )
+    rows = connection.execute(
+        statement("events", "extensions"), {"names": list(REQUIRED_EXTENSIONS)}
+    ).fetchall()
+    for name, available, installed in rows:
+        if not available:
+            package = {"vector": "pgvector", "pg_trgm": "postgresql-contrib"}[name]
+            raise DatabaseUnfitError(
+                f"the extension {name} is not on this PostgreSQL server: install {package} there, then start again"
+            )
+        if not installed:
+            try:
+                connection.execute(
+                    SQL("CREATE EXTENSION IF NOT EXISTS {}").format(psycopg.sql.Identifier(name))
+                )
+            except psycopg.errors.InsufficientPrivilege:
+                raise DatabaseUnfitError(
+                    f"this role may not install the extension {name}: "
+                    f"run CREATE EXTENSION {name} as a superuser in this database, then start again"
+                ) from None
+            except psycopg.errors.UniqueViolation:
+                logger.debug("extension %s was installed by another process at the same time", name)
+
+
+def migrate(connection: Connection) -> list[str]:
+    """Bring the log schema up to date; returns the names of the migrations applied now.
+
+    Safe to run from any number of processes at once. Raises :class:`DatabaseUnfitError` when the
+    database was written by a newer Cardlog.
+    """
+    check_server(connection)
+    migrations = sorted(
+        (item for item in files("events").joinpath("migrations").iterdir() if item.name.endswith(".sql")),
+        key=lambda item: item.name,
+    )
+    applied_now = []
+    with connection.transaction():
+        connection.execute(statement("events", "migration_lock"), {"key": _MIGRATION_LOCK})
+        connection.execute(statement("events", "migration_table"))
+        applied = {row[0] for row in connection.execute(statement("events", "migrations_applied"))}
+        unknown = applied - {item.name for item in migrations}
+        if unknown:
+            raise DatabaseUnfitError(
+                f"this database was migrated by a newer Cardlog ({', '.join(sorted(unknown))}): upgrade this one"
+            )
+        for item in migrations:
+            if item.name not in applied:
+                connection.execute(SQL(item.read_text("utf-8")))
+                connection.execute(statement("events", "migration_done"), {"name": item.name})
+                applied_now.append(item.name)
+    return applied_now

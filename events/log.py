@@ -1,0 +1,110 @@
+"""The append-only log: append, read, follow. The only truth; everything else is folded from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+import psycopg
+from psycopg.rows import dict_row, tuple_row
+
+import events.types  # noqa: F401  (registers every event type)
+from events.codec import decode, describe, encode
+from events.envelope import Appended, Event, NewEvent, partition_of
+from events.sql import statement
+
+CHANNEL = "cardlog_log"
+
+Connection = psycopg.Connection[Any]
+
+
+class AppendConflictError(RuntimeError):
+    """A stream was not at the version the appender expected; nothing of the batch was appended."""
+
+
+def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
+    """Append ``batch`` in one round trip; all of it or nothing, durable when the transaction commits.
+
+    Positions continue each partition's count without a hole. Events whose dedupe key is already there
+    are not appended again and come back as duplicates, in the order given. Call :func:`announce` after
+    the commit. Raises :class:`AppendConflictError` where an expected stream version does not hold.
+    """
+    if not batch:
+        return []
+    items = []
+    for event in batch:
+        name, schema_version = describe(event.payload)
+        items.append(
+            {
+                "partition": partition_of(event.user_id),
+                "event_id": event.event_id,
+                "user_id": event.user_id,
+                "stream": event.stream,
+                "type": name,
+                "schema_version": schema_version,
+                "dedupe_key": event.dedupe_key,
+                "expected_version": event.expected_version,
+                "occurred_at": event.occurred_at,
+                "actor": event.actor,
+                "causation_id": event.causation_id,
+                "correlation_id": event.correlation_id,
+                "data": orjson.Fragment(encode(event.payload)),
+            }
+        )
+    try:
+        with connection.cursor(row_factory=tuple_row) as cursor:
+            rows = cursor.execute(
+                statement("events", "append"), {"batch": orjson.dumps(items).decode()}
+            ).fetchall()
+    except psycopg.errors.SerializationFailure as error:
+        raise AppendConflictError(str(error.diag.message_primary)) from error
+    return [Appended(row[1], row[2] or 0, row[3] or 0, row[4], row[5]) for row in rows]
+
+
+def announce(connection: Connection) -> None:
+    """Wake whoever follows the log. Only a hint: followers also look by themselves."""
+    connection.execute(statement("events", "notify"))
+
+
+def read(connection: Connection, partition: int, *, after: int = 0, limit: int | None = None) -> list[Event]:
+    """Events of ``partition`` with positions above ``after``, in order."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(
+            statement("events", "read_partition"), {"partition": partition, "after": after, "limit": limit}
+        ).fetchall()
+    for row in rows:
+        del row["digest"]
+    return [event_of(row) for row in rows]
+
+
+def event_of(row: dict[str, Any]) -> Event:
+    """An event from its row; consumes ``row``. Raises the codec's errors for data it cannot read."""
+    row["payload"] = decode(row["type"], row["schema_version"], row.pop("data"))
+    return Event(**row)
+
+
+def heads(connection: Connection) -> dict[int, int]:
+    """The last position of every partition."""
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        return dict(cursor.execute(statement("events", "heads")).fetchall())
+
+
+class Follower:
+    """Waits for the log to grow, on a connection of its own.
+
+    A lost notification costs at most ``patience`` seconds: the wait ends by itself and the caller looks.
+    """
+
+    def __init__(self, connection: Connection, patience: float = 0.5) -> None:
+        self._connection = connection
+        self._patience = patience
+        connection.autocommit = True
+        connection.execute(statement("events", "listen"))
+
+    def wait(self) -> bool:
+        """Return when the log was announced to have grown (True) or patience ran out (False)."""
+        woken = False
+        for _ in self._connection.notifies(timeout=self._patience, stop_after=1):
+            woken = True
+        return woken

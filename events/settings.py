@@ -1,0 +1,105 @@
+"""Every setting, in one place: environment variables ``CARDLOG_*`` with their defaults and meaning."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, get_type_hints
+
+
+class SettingsError(ValueError):
+    """A setting cannot be used; the message names the variable, its value and what is allowed."""
+
+
+def _setting(default: Any, meaning: str, *, variable: str | None = None, secret: bool = False) -> Any:
+    return field(default=default, metadata={"meaning": meaning, "variable": variable, "secret": secret})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a process was told. Read once at start; never from the environment afterwards."""
+
+    database_url: str = _setting("", "PostgreSQL to use; empty: an embedded server is started", secret=True)
+    redis_url: str = _setting("", "Redis to use; empty: an embedded server is started", secret=True)
+    turns_stream: str = _setting("turns", "Redis stream apps push turns onto")
+    consumer_group: str = _setting("recorders", "consumer group of the recorders")
+    batch_turns: int = _setting(500, "turns a recorder takes at a time")
+    reclaim_after_ms: int = _setting(30_000, "a dead recorder's turns are taken over after this long")
+    batch_events: int = _setting(64, "events a processor takes from each partition at a time")
+    supersede_fork: bool = _setting(
+        True, "a new single value supersedes the old one instead of standing beside it"
+    )
+    knowledge_extraction: bool = _setting(True, "knowledge cards are extracted")
+    knowledge_inject: bool = _setting(True, "knowledge cards are offered to assistants")
+    embed_model: str = _setting(
+        "sentence-transformers/all-MiniLM-L6-v2", "embedding model of the default mode"
+    )
+    embed_model_path: str = _setting(
+        "", "folder with the model's ONNX files; empty: where `make model` puts it"
+    )
+    embed_threads: int = _setting(0, "threads of one embedder; 0: as many as there are cores")
+    semantic_deadline_ms: int = _setting(150, "deadline of the semantic channel")
+    tags_deadline_ms: int = _setting(150, "deadline of the tags channel")
+    fuzzy_deadline_ms: int = _setting(150, "deadline of the fuzzy channel")
+    time_deadline_ms: int = _setting(150, "deadline of the time channel")
+    pool_size: int = _setting(8, "database connections of one API process")
+    log_level: str = _setting("info", "debug, info, warning or error")
+    anthropic_api_key: str = _setting(
+        "", "key for the Messages API", variable="ANTHROPIC_API_KEY", secret=True
+    )
+    anthropic_base_url: str = _setting(
+        "", "server that speaks the Messages API, if not Anthropic's", variable="ANTHROPIC_BASE_URL"
+    )
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
+        """The settings in ``environment`` (the process's own by default).
+
+        Raises :class:`SettingsError` naming the first variable that cannot be read.
+        """
+        source = os.environ if environment is None else environment
+        hints = get_type_hints(cls)
+        values: dict[str, Any] = {}
+        for item in fields(cls):
+            variable = variable_of(item.name)
+            text = source.get(variable, "").strip()
+            if text:
+                values[item.name] = _read(variable, text, hints[item.name])
+        if values.get("log_level", "info") not in {"debug", "info", "warning", "error"}:
+            raise SettingsError(
+                f"CARDLOG_LOG_LEVEL is {values['log_level']!r}: use debug, info, warning or error"
+            )
+        return cls(**values)
+
+
+def variable_of(name: str) -> str:
+    """The environment variable of the setting ``name``."""
+    for item in fields(Settings):
+        if item.name == name:
+            return str(item.metadata["variable"] or f"CARDLOG_{name.upper()}")
+    raise KeyError(name)
+
+
+def listing() -> list[tuple[str, str, str]]:
+    """(variable, default, meaning) of every setting, in order."""
+    return [(variable_of(f.name), str(f.default), str(f.metadata["meaning"])) for f in fields(Settings)]
+
+
+def _read(variable: str, text: str, kind: type) -> Any:
+    if kind is bool:
+        lowered = text.lower()
+        if lowered in {"1", "true", "yes", "on"}:
+            return True
+        if lowered in {"0", "false", "no", "off"}:
+            return False
+        raise SettingsError(f"{variable} is {text!r}: use true or false")
+    if kind is int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise SettingsError(f"{variable} is {text!r}: use a whole number") from None
+        if number < 0:
+            raise SettingsError(f"{variable} is {text!r}: use a number of 0 or more")
+        return number
+    return text

@@ -1,0 +1,9 @@
+-- The partitions with news for a processor, locked for this transaction. Whoever comes second skips
+-- them and stands by, so two runners share the work and nothing is folded twice.
+SELECT c.partition, c.position, h.position AS head
+FROM log.checkpoints c JOIN log.heads h USING (partition)
+WHERE c.processor = %(processor)s AND c.generation = %(generation)s AND h.position > c.position
+  AND (%(partitions)s::smallint[] IS NULL OR c.partition = ANY (%(partitions)s::smallint[]))
+ORDER BY c.moved_at NULLS FIRST, c.partition
+LIMIT %(limit)s
+FOR NO KEY UPDATE OF c SKIP LOCKED;

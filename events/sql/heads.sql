@@ -1,0 +1,1 @@
+SELECT partition, position FROM log.heads ORDER BY partition;

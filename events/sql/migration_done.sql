@@ -1,0 +1,1 @@
+INSERT INTO log.migrations (name) VALUES (%(name)s);

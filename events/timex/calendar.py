@@ -1,0 +1,218 @@
+"""Calendar arithmetic on local wall time: spans, the units they align to, and the moments they are read from.
+
+Spans are naive: they live in the reference's zone and become aware only when a finding leaves the
+package, so a day stays a day across a daylight-saving change. Only lengths of hours and less are added
+in absolute time (`Frame.later`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Literal
+
+Grain = Literal[
+    "second",
+    "minute",
+    "hour",
+    "part_of_day",
+    "day",
+    "weekend",
+    "week",
+    "month",
+    "quarter",
+    "season",
+    "half_year",
+    "year",
+    "decade",
+    "century",
+]
+Tense = Literal[-1, 0, 1]
+"""Which way a sentence looks: back, not said, ahead."""
+
+FINE: frozenset[Grain] = frozenset({"second", "minute", "hour"})
+WITHIN_DAY: frozenset[Grain] = FINE | {"part_of_day"}
+MONTHS_IN: dict[str, int] = {"month": 1, "quarter": 3, "half_year": 6, "year": 12, "decade": 120, "century": 1200}
+SECONDS_IN: dict[str, int] = {"second": 1, "minute": 60, "hour": 3600}
+SEASONS: dict[str, int] = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
+"""The month each season begins in; winter carries the year of its December."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of local time: start inclusive, end exclusive, None where it is open.
+
+    `edge` is where a range that begins or closes here does so, when that is not `start` ("the end of
+    June"). `through` is the end a listener would still count in, when the words leave it out of `end`
+    ("to May 3", "the last five days").
+    """
+
+    start: datetime | None
+    end: datetime | None
+    grain: Grain
+    instant: bool = False
+    edge: datetime | None = None
+    through: datetime | None = None
+    sure: float = 0.95
+    ambiguous: bool = False
+
+    @property
+    def opening(self) -> datetime | None:
+        return self.edge or self.start
+
+    def doubted(self, factor: float) -> Span:
+        return replace(self, sure=self.sure * factor, ambiguous=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The present that words are read against: local wall time and its zone."""
+
+    now: datetime
+    zone: tzinfo
+
+    @classmethod
+    def of(cls, reference: datetime) -> Frame:
+        if reference.tzinfo is None:
+            raise ValueError("the reference must be aware")
+        return cls(reference.replace(tzinfo=None), reference.tzinfo)
+
+    @property
+    def today(self) -> datetime:
+        return midnight(self.now)
+
+    def aware(self, wall: datetime) -> datetime:
+        """The instant `wall` names; a wall time the clocks skipped moves on by the skip."""
+        return wall.replace(tzinfo=self.zone).astimezone(UTC).astimezone(self.zone)
+
+    def later(self, wall: datetime, length: timedelta) -> datetime:
+        """`wall` plus a length of real time, as wall time again (its fold kept)."""
+        moved = (wall.replace(tzinfo=self.zone).astimezone(UTC) + length).astimezone(self.zone)
+        return moved.replace(tzinfo=None)
+
+
+def midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+
+
+def add_days(moment: datetime, count: int) -> datetime:
+    return moment + timedelta(days=count)
+
+
+def add_months(moment: datetime, count: int) -> datetime:
+    """The same day `count` months on, or the last day of a month too short for it."""
+    index = moment.year * 12 + moment.month - 1 + count
+    year, month = divmod(index, 12)
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, days_in_month(year, month + 1)))
+
+
+def days_in_month(year: int, month: int) -> int:
+    if month == 2:
+        return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
+    return 30 if month in (4, 6, 9, 11) else 31
+
+
+def day(start: datetime) -> Span:
+    start = midnight(start)
+    return Span(start, add_days(start, 1), "day", instant=True)
+
+
+def date(year: int, month: int, dom: int) -> Span | None:
+    """The day, or None where the calendar has no such day."""
+    if 1 <= year <= 9998 and 1 <= month <= 12 and 1 <= dom <= days_in_month(year, month):
+        start = datetime(year, month, dom)  # noqa: DTZ001 - wall time by design
+        return Span(start, add_days(start, 1), "day", instant=True)
+    return None
+
+
+def week_start(moment: datetime) -> datetime:
+    return add_days(midnight(moment), -moment.weekday())
+
+
+def days(start: datetime, count: int, grain: Grain = "day") -> Span:
+    return Span(start, add_days(start, count), grain)
+
+
+def months(year: int, month: int, count: int, grain: Grain) -> Span | None:
+    if not 1 <= year <= 9000:
+        return None
+    start = datetime(year, month, 1)  # noqa: DTZ001 - wall time by design
+    return Span(start, add_months(start, count), grain)
+
+
+def month(year: int, number: int) -> Span | None:
+    return months(year, number, 1, "month") if 1 <= number <= 12 else None
+
+
+def quarter(year: int, number: int) -> Span | None:
+    return months(year, number * 3 - 2, 3, "quarter") if 1 <= number <= 4 else None
+
+
+def half(year: int, number: int) -> Span | None:
+    return months(year, number * 6 - 5, 6, "half_year") if 1 <= number <= 2 else None
+
+
+def year(number: int) -> Span | None:
+    return months(number, 1, 12, "year")
+
+
+def decade(first_year: int) -> Span | None:
+    return months(first_year, 1, 120, "decade")
+
+
+def century(first_year: int) -> Span | None:
+    return months(first_year, 1, 1200, "century")
+
+
+def season(number_of_year: int, name: str) -> Span | None:
+    return months(number_of_year, SEASONS[name], 3, "season")
+
+
+def iso_week(number_of_year: int, number: int) -> Span | None:
+    """Week `number` of a year as ISO 8601 counts them: the first holds the year's first Thursday."""
+    if not (1 <= number <= 53 and 1 <= number_of_year <= 9000):
+        return None
+    first = week_start(datetime(number_of_year, 1, 4))  # noqa: DTZ001 - wall time by design
+    return days(add_days(first, 7 * number - 7), 7, "week")
+
+
+def unit(kind: str, moment: datetime, shift: int = 0) -> Span | None:
+    """The calendar unit around `moment`, or the one `shift` units from it."""
+    start = midnight(moment)
+    if kind == "day":
+        return day(add_days(start, shift))
+    if kind == "week":
+        return days(add_days(week_start(start), 7 * shift), 7, "week")
+    if kind == "working_week":
+        return days(add_days(week_start(start), 7 * shift), 5, "week")
+    if kind == "fortnight":
+        return days(add_days(week_start(start), 14 * shift), 14, "week")
+    if kind == "weekend":
+        return days(add_days(week_start(start), 5 + 7 * shift), 2, "weekend")
+    if kind == "month":
+        first = add_months(start.replace(day=1), shift)
+        return Span(first, add_months(first, 1), "month")
+    if kind == "quarter":
+        first = add_months(start.replace(month=start.month - (start.month - 1) % 3, day=1), 3 * shift)
+        return Span(first, add_months(first, 3), "quarter")
+    if kind == "half_year":
+        first = add_months(start.replace(month=start.month - (start.month - 1) % 6, day=1), 6 * shift)
+        return Span(first, add_months(first, 6), "half_year")
+    if kind == "year":
+        return year(start.year + shift)
+    if kind == "decade":
+        return decade(start.year - start.year % 10 + 10 * shift)
+    if kind == "century":
+        return century(start.year - start.year % 100 + 100 * shift)
+    return None
+
+
+def add_working_days(moment: datetime, count: int) -> datetime:
+    """`count` working days (Monday to Friday) on, or back when negative."""
+    step = 1 if count > 0 else -1
+    whole, rest = divmod(abs(count), 5)
+    moment = add_days(moment, 7 * whole * step)
+    while rest:
+        moment = add_days(moment, step)
+        rest -= moment.weekday() < 5
+    return moment

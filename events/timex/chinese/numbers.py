@@ -1,0 +1,117 @@
+"""Chinese numbers and lengths of time."""
+
+from __future__ import annotations
+
+from ..lengths import Length
+from ..scan import Scan, packrat
+from .words import UNITS
+
+_DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_TENS = {"十": 10, "百": 100, "千": 1000}
+_SHORT = {"廿": 20, "卅": 30}
+
+
+def value(word: str) -> int | None:
+    """The number a word writes: "23", "廿三", "一百二十三", "二〇一六"; None when it writes none."""
+    if word.isdecimal() and word.isascii():
+        return int(word) if len(word) <= 9 else None
+    if not word or len(word) > 12 or any(c not in _DIGITS and c not in _TENS and c not in _SHORT for c in word):
+        return None
+    if all(c in _DIGITS for c in word):
+        return int("".join(str(_DIGITS[c]) for c in word))
+    total, digit = 0, 0
+    for c in word:
+        if c in _SHORT:
+            total += _SHORT[c]
+        elif c in _TENS:
+            total += (digit or 1) * _TENS[c]
+            digit = 0
+        else:
+            digit = _DIGITS[c]
+    return total + digit
+
+
+def positional(word: str) -> bool:
+    """Written digit by digit, as years and telephone numbers are."""
+    return all(c in _DIGITS for c in word) if not word.isdecimal() else True
+
+
+@packrat
+def number(scan: Scan, i: int) -> tuple[float, int] | None:
+    """How many: "3", "2.5", "两", "几", "半", "十几"."""
+    words = scan.words
+    word = words[i]
+    if word in ("几", "数"):
+        return 3.0, i + 1
+    if word == "半":
+        return 0.5, i + 1
+    found = value(word)
+    if found is None:
+        return None
+    if words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2):
+        decimals = scan.digits(i + 2, 4)
+        if decimals is not None:
+            return float(f"{found}.{words[i + 2]}"), i + 3
+    if words[i + 1] in ("几", "多") and words[i + 2] in (*UNITS, "个"):
+        return float(found), i + 2
+    return float(found), i + 1
+
+
+def unit(scan: Scan, i: int, *, counted: bool) -> tuple[str, int] | None:
+    """A unit of time. "月" needs 个 before it to be a length: 三月 is March."""
+    word = scan.words[i]
+    found = UNITS.get(word)
+    if found is None or (word == "月" and not counted):
+        return None
+    return found, i + 1
+
+
+@packrat
+def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
+    words = scan.words
+    many = number(scan, i)
+    if many is None:
+        return None
+    count, j = many
+    counted = words[j] == "个"
+    if counted:
+        j += 1
+        if words[j] == "半":
+            count, j = count + 0.5, j + 1
+        if words[j] == "多":
+            j += 1
+    if words[j] in ("号", "日", "时", "分", "晚") and (counted or words[j] == "号"):
+        return None
+    if words[i] == "半" and words[j] == "月":
+        counted = True
+    found = unit(scan, j, counted=counted)
+    if found is None:
+        return None
+    name, j = found
+    if name == "xun":
+        name, count = "day", count * 10
+    elif name == "quarter_hour":
+        name, count = "minute", count * 15
+    if words[j] == "半" and name in ("year", "day", "month", "week", "hour"):
+        count, j = count + 0.5, j + 1
+    elif words[j] == "多":
+        j += 1
+    return Length(((count, name),)), j
+
+
+@packrat
+def length(scan: Scan, i: int) -> tuple[Length, int] | None:
+    """A length of time: "两年", "三个半月", "8天又二十个小时". A lone "20时" or "5日" is none."""
+    one = _single(scan, i)
+    if one is None:
+        return None
+    total, j = one
+    if scan.words[j - 1] in ("时", "日", "分"):
+        return None
+    while True:
+        k = scan.skip(j, "又", "零", "加", "和", "外加")
+        more = _single(scan, k)
+        if more is None or scan.words[k] in ("半",) or more[0].parts[0][1] == total.parts[-1][1]:
+            break
+        total, j = total + more[0], more[1]
+    return total, j

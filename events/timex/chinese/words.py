@@ -1,0 +1,124 @@
+"""Chinese words of time, and text cut into them.
+
+Text is read as simplified Chinese with half-width digits. Folding is one code point for one, so places in
+the folded text are places in the original.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..calendar import Frame, Tense
+from ..scan import REACH, Scan
+from .names import ERAS, HOLIDAYS
+
+_TRADITIONAL = (
+    "週號點時鐘鍾後個這來過兩禮開節國慶聖誕勞動農曆歷舊陰陽臘閏現剛馬將會準備預計畫劃約記紀當該從間內還為於與晝淩黃"
+    "長連復萬雙婦兒師親樹軍黨燈歲幾數頭條報語氣機誌裡裏終學員話場議發晚無點遲隨歡紅慣樣親啟順"
+)
+_SIMPLIFIED = (
+    "周号点时钟钟后个这来过两礼开节国庆圣诞劳动农历历旧阴阳腊闰现刚马将会准备预计画划约记纪当该从间内还为于与昼凌黄"
+    "长连复万双妇儿师亲树军党灯岁几数头条报语气机志里里终学员话场议发晚无点迟随欢红惯样亲启顺"
+)
+FOLD = str.maketrans(_TRADITIONAL, _SIMPLIFIED) | {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+FOLD |= {0x3000: 0x20, ord("。"): ord("。"), ord("〜"): ord("~"), ord("～"): ord("~")}
+
+DAYS: dict[str, int] = {
+    "今天": 0, "今日": 0, "今儿": 0, "本日": 0, "当天": 0, "当日": 0,
+    "明天": 1, "明日": 1, "明儿": 1, "翌日": 1, "次日": 1, "隔天": 1, "隔日": 1,
+    "后天": 2, "后日": 2, "大后天": 3, "大后日": 3,
+    "昨天": -1, "昨日": -1, "昨儿": -1, "前天": -2, "前日": -2, "大前天": -3, "大前日": -3,
+}  # fmt: skip
+NIGHTS: dict[str, tuple[int, str]] = {
+    first + last: (shift, part)
+    for first, shift in (("今", 0), ("昨", -1), ("明", 1), ("当", 0), ("前", -2))
+    for last, part in (("晚", "late"), ("夜", "night"), ("早", "morning"), ("晨", "morning"), ("午", "noon"))
+    if first + last not in ("当早", "当晨", "当午", "前早", "前晨", "前午", "当夜")
+}  # fmt: skip
+YEARS: dict[str, int] = {
+    "今年": 0, "本年": 0, "明年": 1, "来年": 1, "后年": 2, "大后年": 3, "去年": -1, "上年": -1, "昨年": -1, "前年": -2,
+    "大前年": -3,
+}  # fmt: skip
+PARTS: dict[str, str] = {
+    "凌晨": "small_hours", "清晨": "dawn", "拂晓": "dawn", "黎明": "dawn",
+    "早晨": "morning", "早上": "morning", "早间": "morning", "清早": "morning", "大清早": "morning", "一早": "morning",
+    "一大早": "morning", "早": "morning", "晨间": "morning", "上午": "morning", "午前": "morning",
+    "中午": "noon", "正午": "noon", "午间": "noon", "下午": "afternoon", "午后": "afternoon",
+    "傍晚": "evening", "黄昏": "evening", "晚上": "late", "晚间": "late", "夜晚": "late", "晚": "late",
+    "夜里": "night", "夜间": "night", "深夜": "night", "半夜": "night", "午夜": "night", "白天": "daytime",
+}  # fmt: skip
+SEASONS = {first + last: name for first, name in zip("春夏秋冬", ("spring", "summer", "autumn", "winter"), strict=True)
+           for last in ("天", "季", "日")}  # fmt: skip
+UNITS: dict[str, str] = {
+    "年": "year", "月": "month", "周": "week", "星期": "week", "礼拜": "week", "天": "day", "日": "day", "晚": "day",
+    "小时": "hour", "钟头": "hour", "分钟": "minute", "分": "minute", "秒钟": "second", "秒": "second",
+    "季": "quarter", "季度": "quarter", "世纪": "century", "工作日": "working_day", "周末": "weekend", "旬": "xun",
+    "刻钟": "quarter_hour", "时": "hour",
+}  # fmt: skip
+BACK_LENGTHS = frozenset({"过去", "最近", "近", "这", "前", "前面", "过往", "近来", "上", "之前"})
+AHEAD_LENGTHS = frozenset({"未来", "今后", "接下来", "往后", "后", "之后", "下", "将来", "此后", "以后", "后面", "随后"})
+# Words that hold a character of time and are none.
+OTHERS = (
+    "今日头条 日本 日语 日文 日记 日志 日程 日常 日期 日子 日益 日用 日历 生日 节日 假日 平日 往日 周围 周边 周年 周岁 周到 周刊 周转 "
+    "周报 四周 年级 年龄 年纪 年轻 年度 年薪 少年 青年 成年 月亮 月饼 月台 岁月 月经 月光 天气 天空 天下 天然 天才 天使 天津 聊天 整天 "
+    "成天 时候 时间 同时 平时 当时 及时 随时 准时 有时 小时候 时代 时尚 时期 临时 分析 分享 分手 十分 部分 分别 分公司 一点点 一点儿 有点 "
+    "一下 一些 一样 一起 一定 一般 一直 一边 一共 一旦 三分之 地点 重点 特点 优点 缺点 观点 景点 然后 背后 后来 后悔 后果 落后 售后 "
+    "前面 面前 前任 前妻 前端 前女友 前男友 后端 以前的我 型号 账号 信号 号码 符号 口号 括号 上海 上班 上课 上学 下班 下课 下雨 "
+    "日月潭 阳明山 周杰伦 今日之 月底线 秋天的童话"
+).split()
+_ALONE = (
+    "大年初一 大年三十 年三十 年初 第一 之间 期间 以前 之前 以后 之后 以来 之内 以内 以下 至今 迄今 为止 截止到 截止至 截至 截止 直到 "
+    "起 开始 现在 目前 如今 此刻 当前 眼下 刚才 刚刚 方才 马上 立刻 最近 近来 近期 日前 前阵子 前段时间 前些日子 前些天 这阵子 这段时间 "
+    "改天 过几天 过去 未来 今后 接下来 往后 将来 此后 随后 还剩 还有 剩下 再过 最后 最末 最初 首 农历 阴历 旧历 夏历 正月 腊月 冬月 "
+    "闰 公元前 公元 西元 民国 民前 上旬 中旬 下旬 上半年 下半年 前半年 后半年 上半月 下半月 上半 下半 年代 世纪 初期 中期 末期 晚期 "
+    "零点 整 一刻 三刻 差 以 每 隔 每逢 每隔 左右 或 及 包括 的 第 个 大概 大约 约 几 数 半 从 自 由 在 到 至 和 与 跟 同 又 零 头 "
+    "这 本 当 该 上 下 前 后 去 今 明 初 中 底 末 前夕 当天 月份 年份 号 点 点钟 时 分 秒 年 月 日 天 周 星期 礼拜 季 季度 "
+    "周末 假期 长假 黄金周 连假 小长假 工作日 里 内 间 近 这个时候 这时候 同期 同一天 全年 全天 整年 多 来 过 再"
+).split()
+_NUMERAL = "零〇一二三四五六七八九十百千两廿卅"
+_LEXICON = sorted(
+    {
+        *DAYS, *NIGHTS, *YEARS, *PARTS, *SEASONS, *UNITS, *BACK_LENGTHS, *AHEAD_LENGTHS, *OTHERS, *_ALONE, *HOLIDAYS, *ERAS,
+    } - {"早", "晚", "零"},
+    key=len,
+    reverse=True,
+)  # fmt: skip
+WEEKDAYS = {name + number: place for name in ("周", "星期", "礼拜") for number, place in
+            [*zip("一二三四五六日", range(7), strict=True), ("天", 6)]}  # fmt: skip
+_WORD = re.compile(
+    rf"《[^》]{{1,40}}》|(?<![{_NUMERAL}0-9几半个])(?:周|星期|礼拜)[一二三四五六日天](?!本|记|常|期|志|气|报|[{_NUMERAL}](?:次|遍|回))"
+    rf"|(?<=个)(?:周|星期|礼拜)[一二三四五六日天](?![次遍回])"
+    r"|初[一二三四五六七八九](?!次|级|中)|初十|后天(?!气)|前天(?!气)"
+    rf"|{'|'.join(map(re.escape, _LEXICON))}|[0-9]+|[{_NUMERAL}]+|[A-Za-z]+|[早晚]|\S"
+)
+_CLAUSE = re.compile(r"[,，、;；]")
+_SENTENCE = re.compile(r"[。！？!?\n；;]")
+_AHEAD = re.compile(
+    r"将|会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|准备|预计|预定|预订|计划|即将|记得|提醒|约了|安排|得去|希望|想去|想要"
+    r"|帮我|迎来|订|出发|到期|截止|到时|吗|有空|有时间|下次|再去|马上|开会|见"
+)
+_BACK = re.compile(r"了|过(?![年来去程敏期])|曾|已|刚|昨|去年|上[周个]|前天|完成|发生|当时|那[天时]|以来|起|就没|的时候|回来|之前")
+
+
+class ChineseScan(Scan):
+    """Folded Chinese text."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, text: str, frame: Frame) -> None:
+        super().__init__(text.translate(FOLD), frame, _WORD)
+        self.source = text
+
+    def tense(self, i: int) -> Tense:
+        """Its own clause says, or else the whole sentence; particles of the past outweigh the rest."""
+        at = self.begins[i]
+        before = _SENTENCE.split(self.text[max(0, at - REACH) : at])[-1]
+        after = _SENTENCE.split(self.text[at : at + REACH], maxsplit=1)[0]
+        near = _CLAUSE.split(before)[-1] + _CLAUSE.split(after, maxsplit=1)[0]
+        for part in (near, before + after):
+            ahead, back = _AHEAD.search(part), _BACK.search(part)
+            if ahead and not back:
+                return 1
+            if back:
+                return -1
+        return 0

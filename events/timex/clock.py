@@ -1,0 +1,156 @@
+"""Times of day: clock readings, parts of the day, ranges of either, and how they land on a date."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Literal
+
+from .calendar import Grain, Span, midnight
+
+Half = Literal["am", "pm", "night"]
+
+HOUR = 3600
+DAY = 24 * HOUR
+# The hours each part of the day stands for, and the half of the clock a bare hour beside it belongs to.
+PARTS: dict[str, tuple[int, int, Half | None]] = {
+    "dawn": (4, 8, "am"),
+    "morning": (8, 12, "am"),
+    "breakfast": (8, 12, "am"),
+    "noon": (11, 13, "pm"),
+    "lunch": (11, 13, "pm"),
+    "afternoon": (12, 16, "pm"),
+    "evening": (16, 20, "pm"),
+    "dinner": (16, 20, "pm"),
+    "night": (20, 24, "night"),
+    "late": (18, 24, "night"),
+    "small_hours": (0, 4, "am"),
+    "daytime": (8, 18, None),
+    "first_half": (0, 12, None),
+    "second_half": (12, 24, None),
+}
+_LENGTH: dict[str, int] = {"second": 1, "minute": 60, "hour": HOUR}
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """What a clock shows. `half` is None while nothing says morning or afternoon."""
+
+    hour: int
+    minute: int = 0
+    second: int = 0
+    grain: Grain = "hour"
+    half: Half | None = None
+
+    @property
+    def open(self) -> bool:
+        return self.half is None and 1 <= self.hour <= 12
+
+    def seconds(self, half: Half | None = None) -> int:
+        """Seconds from midnight; an hour that could be either half is taken as written."""
+        half = self.half or half
+        hour = self.hour
+        if hour <= 12:
+            if half == "pm":
+                hour = hour % 12 + 12
+            elif half == "am":
+                hour %= 12
+            elif half == "night":
+                hour = hour + 12 if hour >= 5 else hour
+        return hour * HOUR + self.minute * 60 + self.second
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """A time of day without its date, in seconds from midnight; None where it is open.
+
+    `loose` means the words are a time only because a date stands beside them ("Monday 11-4").
+    """
+
+    begin: int | None
+    end: int | None
+    grain: Grain
+    instant: bool = False
+    loose: bool = False
+    ambiguous: bool = False
+    half: Half | None = None
+    name: str = ""
+
+    def on(self, day: Span) -> Span | None:
+        """These hours on a day; an open side closes with the day."""
+        if day.start is None:
+            return None
+        base = midnight(day.start)
+        begin = 0 if self.begin is None else self.begin
+        end = DAY if self.end is None else self.end
+        if end <= begin:
+            end += DAY
+        return replace(
+            day,
+            start=base + timedelta(seconds=begin),
+            end=base + timedelta(seconds=end),
+            grain=self.grain,
+            instant=self.instant,
+            edge=None,
+            through=None,
+            ambiguous=day.ambiguous or self.ambiguous,
+            sure=day.sure * (0.85 if self.ambiguous else 1.0),
+        )
+
+
+def point(clock: Clock, half: Half | None = None, *, loose: bool = False) -> Hours:
+    begin = clock.seconds(half)
+    ambiguous = clock.open and half is None
+    end = begin + _LENGTH[clock.grain]
+    return Hours(begin, end, clock.grain, instant=True, loose=loose, ambiguous=ambiguous)
+
+
+def part(name: str, share: Literal["", "early", "late"] = "") -> Hours:
+    first, last, half = PARTS[name]
+    begin, end = first * HOUR, last * HOUR
+    if share:
+        middle = (begin + end) // 2
+        begin, end = (begin, middle) if share == "early" else (middle, end)
+    return Hours(begin, end, "part_of_day", half=half, name=name)
+
+
+def between(first: Clock, last: Clock, half: Half | None = None, *, loose: bool = False) -> Hours:
+    """The range two clock readings make: what one of them says about its half, the other borrows."""
+    first_half, last_half = first.half or (half if first.open else None), last.half or (half if last.open else None)
+    ambiguous = False
+    if first_half is None and last_half is None:
+        begin, end = first.seconds(), last.seconds()
+        ambiguous = first.open and last.open
+        if end <= begin and last.open:
+            end += 12 * HOUR
+    elif first_half is None:
+        end = last.seconds(last_half)
+        begin = first.seconds(last_half) if first.open else first.seconds()
+        if begin >= end and first.open:
+            begin = first.seconds("am" if last_half != "am" else "pm")
+    else:
+        begin = first.seconds(first_half)
+        end = last.seconds(last_half or first_half) if last.open or last_half else last.seconds()
+        if end <= begin and last.open and last.half is None:
+            end = last.seconds("pm")
+    if end <= begin:
+        end += DAY
+    grain: Grain = "minute" if "minute" in (first.grain, last.grain) else "hour"
+    return Hours(begin, end, grain, loose=loose, ambiguous=ambiguous)
+
+
+def until(clock: Hours) -> Hours:
+    return replace(clock, begin=None, end=clock.begin, instant=False)
+
+
+def since(clock: Hours, *, whole: bool = False) -> Hours:
+    """From a time on; `whole` begins after all of it ("after lunch")."""
+    return replace(clock, begin=clock.end if whole else clock.begin, end=None, instant=False)
+
+
+def half_of(span: Span) -> Half | None:
+    """Which half of the clock a part of the day already named puts a bare hour in."""
+    if span.grain != "part_of_day" or span.start is None:
+        return None
+    hour = span.start.hour
+    return "am" if hour < 11 else "night" if hour >= 20 else "pm"

@@ -1,0 +1,445 @@
+"""English dates: numeric ones, ones with a month's name, weekdays, and years."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..scan import Scan, packrat
+from .. import calendar
+from ..calendar import Span
+from ..cycles import Cycle, Reading, each, monthly, weekly, yearly
+from .numbers import full_year, integer, ordinal, plain, spelled_year, year_number
+from .words import MONTHS, SHIFTS, SHY, WEEKDAYS
+
+Found = tuple[Reading, int]
+_LEADS = frozenset(
+    ["in", "on", "of", "by", "since", "until", "till", "before", "after", "from", "to", "through", "thru", "between", "during", "last", "this", "next", "past", "previous", "back", "early", "late", "mid", "middle", "end", "beginning", "start", "around", "for", "coming", "following", "upcoming", "every", "each", "and", "or", "every"]
+)
+_MODALS = frozenset(["i", "you", "we", "he", "she", "it", "they", "not", "be", "have", "also", "well", "or", "require", "result", "contain", "include"])
+_FRACTION_OF = frozenset(
+    ["cup", "cups", "teaspoon", "teaspoons", "tsp", "tbsp", "tablespoon", "tablespoons", "inch", "inches", "of", "mile", "miles", "pound", "pounds", "lb", "oz", "points", "stars", "star", "scale", "rating", "chance", "time", "times", "speed", "majority"]
+)
+
+
+def month_day(month: int, dom: int) -> Reading | None:
+    """A day of a month in no stated year; None where no year has it."""
+    if not 1 <= dom <= (29 if month == 2 else calendar.days_in_month(2001, month)):
+        return None
+    return yearly(lambda year: calendar.date(year, month, dom), "day")
+
+
+def dated(month: int, dom: int, year: int | None) -> Reading | None:
+    return month_day(month, dom) if year is None else calendar.date(year, month, dom)
+
+
+def month_name(scan: Scan, i: int) -> int | None:
+    return MONTHS.get(scan.words[i])
+
+
+def _apart(scan: Scan, i: int) -> int:
+    """Past one mark or none between the pieces of a date."""
+    return i + 1 if scan.words[i] in ("-", "/", ".", ",") else i
+
+
+@packrat
+def numeric(scan: Scan, i: int) -> Found | None:
+    """Dates in digits: 2016-10-16, 10/16/2016, 16.10.2016, 10/16, 12-2015, 2016 10 16."""
+    words = scan.words
+    first = words[i]
+    if not first.isdecimal() or not first.isascii() or len(first) not in (1, 2, 4):
+        return None
+    mark = words[i + 1]
+    if mark in ("/", "-", ".") and scan.tight(i + 1) and scan.tight(i + 2):
+        second, after = words[i + 2], i + 3
+        third = words[i + 4] if words[i + 3] == mark and scan.tight(i + 3) and scan.tight(i + 4) else ""
+    elif len(first) == 4 and words[i + 1].isdecimal() and words[i + 2].isdecimal():
+        second, third, after, mark = words[i + 1], words[i + 2], i + 1, " "
+    else:
+        return None
+    if third.isdecimal() and second.isdecimal() and third.isascii() and second.isascii():
+        found = _three(first, second, third)
+        end = i + 3 if mark == " " else i + 5
+        return (found, end) if found is not None and not _runs_on(scan, end, mark) else None
+    if mark == " " or not second.isdecimal() or not second.isascii() or (third and mark != "-"):
+        return None
+    if _runs_on(scan, after, mark):
+        return None
+    return _two(scan, i, first, second, mark, after)
+
+
+def _runs_on(scan: Scan, i: int, mark: str) -> bool:
+    """More digits hang on: a longer number, a decimal, a code. A hyphen may be a range's."""
+    word = scan.words[i]
+    if not scan.tight(i):
+        return False
+    if word.isalnum() and not (word.isalpha() and word in ("t", "z")):
+        return True
+    return word in ("/", ".", ":") and scan.tight(i + 1) and scan.words[i + 1].isdecimal()
+
+
+def _three(first: str, second: str, third: str) -> Reading | None:
+    a, b, c = int(first), int(second), int(third)
+    if len(first) == 4:
+        if len(second) > 2 or len(third) > 2:
+            return None
+        return calendar.date(a, b, c) or calendar.date(a, c, b)
+    if len(second) > 2 or len(third) not in (2, 4):
+        return None
+    year = c if len(third) == 4 else full_year(c)
+    return calendar.date(year, a, b) or calendar.date(year, b, a)
+
+
+def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> Found | None:
+    a, b = int(first), int(second)
+    if mark == "-":
+        if len(first) == 4 and len(second) == 2 and 1 <= b <= 12:
+            month = calendar.month(a, b)
+            return (month, after) if month and 1900 <= a <= 2100 else None
+        if len(second) == 4 and 1 <= a <= 12 and 1900 <= b <= 2100:
+            month = calendar.month(b, a)
+            return (month, after) if month else None
+        return None
+    if mark == "/" and len(second) == 4 and 1 <= a <= 12 and 1900 <= b <= 2100:
+        month = calendar.month(b, a)
+        return (month, after) if month else None
+    if len(second) > 2 or len(first) > 2 or (a, b) == (24, 7) or scan.words[after] in _FRACTION_OF:
+        return None
+    if mark == "." and scan.before(i) not in WEEKDAYS:
+        return None
+    reading = month_day(a, b) if 1 <= a <= 12 else None
+    if reading is None and 1 <= b <= 12:
+        reading = month_day(b, a)
+    if reading is None:
+        return None
+    doubtful = Cycle("year", reading.at, "day", 0.7) if isinstance(reading, Cycle) else reading
+    year = year_number(scan, after + 1) if scan.words[after] == "," else None
+    if year and isinstance(doubtful, Cycle):
+        fixed = doubtful.at(year[0])
+        return (fixed, year[1]) if fixed else None
+    return doubtful, after
+
+
+def _year_after(scan: Scan, i: int) -> tuple[int, int] | None:
+    """The year that follows a month: "2016", ", 2016", "of 1995", "in 2016", "-2018", "this year"."""
+    words = scan.words
+    j = i
+    if words[j] in (",", "-", "/", ".") or words[j] in ("of", "in"):
+        if words[j] in ("-", "/", ".") and not (scan.tight(j) and scan.tight(j + 1)):
+            return None
+        j += 1
+    k = j
+    j = scan.skip(j, "the")
+    if words[j] in ("year",):
+        j = scan.skip(j + 1, "of")
+    shift = SHIFTS.get(words[j])
+    if shift is not None and words[j + 1] == "year" and words[j] != "same":
+        return scan.frame.now.year + shift, j + 2
+    found = year_number(scan, j)
+    if found is not None:
+        return None if j == k == i and words[i].isdecimal() and words[found[1]] in ("hours", "people") else found
+    if words[i] == "of" and words[j].isdecimal() and len(words[j]) == 2:
+        return full_year(int(words[j])), j + 1
+    if words[i] in ("/", "-") and words[j].isdecimal() and len(words[j]) == 2 and not scan.tight(j + 1):
+        return full_year(int(words[j])), j + 1
+    return None
+
+
+def _closed(scan: Scan, i: int) -> int:
+    """Past a weekday in parentheses after a date: "May/22(Tue)"."""
+    if scan.words[i] == "(" and scan.words[i + 1] in WEEKDAYS and scan.words[i + 2] == ")":
+        return i + 3
+    return i
+
+
+def _with_year(scan: Scan, month: int, dom: int, i: int) -> Found | None:
+    """A month and a day, with the year after them if there is one."""
+    j = _closed(scan, i)
+    year = _year_after(scan, j)
+    reading = dated(month, dom, year[0] if year else None)
+    return (reading, year[1] if year else j) if reading is not None else None
+
+
+@packrat
+def named(scan: Scan, i: int) -> Found | None:
+    """Dates and months with the month's name: "May 8th, 2026", "8 May", "2019-aug-1", "April of 87", "May"."""
+    words = scan.words
+    month = MONTHS.get(words[i])
+    if month is not None:
+        return _month_first(scan, i, month)
+    if words[i].isdecimal() and len(words[i]) == 4 and plain(scan, i):
+        return _year_first(scan, i)
+    return _day_first(scan, i)
+
+
+def _month_first(scan: Scan, i: int, month: int) -> Found | None:
+    words = scan.words
+    j = scan.skip(i + 1, ".") if words[i] != "may" and scan.tight(i + 1) and len(words[i]) <= 4 else i + 1
+    k = j + 1 if words[j] in ("-", "/") and scan.tight(j) and scan.tight(j + 1) else j
+    k = scan.skip(k, "the")
+    dom = ordinal(scan, k)
+    if (dom is None and k != j + 1) or (dom is None and words[k].isdecimal()):
+        number = words[k]
+        if number.isdecimal() and len(number) <= 2 and not _not_a_day(scan, k + 1):
+            dom = int(number), k + 1
+    if dom is not None and 1 <= dom[0] <= 31:
+        found = _with_year(scan, month, dom[0], dom[1])
+        if found is not None:
+            return found
+        if words[k].isdecimal() and len(words[k]) <= 2 and k != j:
+            return None
+        if dom[0] >= 30:
+            return None
+    year = _year_after(scan, j)
+    if year is not None:
+        reading = calendar.month(year[0], month)
+        return (reading, year[1]) if reading else None
+    if not _stands_alone(scan, i):
+        return None
+    return yearly(lambda number: calendar.month(number, month), "month"), i + 1
+
+
+def _not_a_day(scan: Scan, i: int) -> bool:
+    """The number before word `i` goes on as a time, a decimal, a share or an amount."""
+    word = scan.words[i]
+    if word in ("am", "pm", "%", "percent") or (word in (":", "%") and scan.tight(i)):
+        return True
+    if word in (".", ":") and scan.tight(i) and scan.tight(i + 1) and scan.words[i + 1].isdecimal():
+        return True
+    return word in ("people", "times", "items", "percent", "million", "billion", "thousand")
+
+
+def _stands_alone(scan: Scan, i: int) -> bool:
+    """Whether a month's name alone is the month: "may" and "march" need a word before them or a capital."""
+    word, last, after = scan.words[i], scan.before(i), scan.words[i + 1]
+    if word not in SHY:
+        return True
+    if word in ("may", "march") and after in _MODALS:
+        return False
+    if last in _LEADS:
+        return last not in ("and", "or") or scan.original(i)[0].isupper()
+    if last == "the":
+        return scan.before(i - 1) in ("in", "of", "since", "by") and word != "march"
+    if word in ("mar", "sep", "dec"):
+        return scan.original(i)[0].isupper() and last in _LEADS
+    return scan.original(i)[0].isupper() and i > 0 and last not in ".!?\n\"'" and after in ",.;!?)-"
+
+
+def _year_first(scan: Scan, i: int) -> Found | None:
+    words = scan.words
+    j = _apart(scan, i + 1)
+    year = int(words[i])
+    if not 1000 <= year <= 2999:
+        return None
+    month = MONTHS.get(words[j])
+    if month is not None:
+        k = _apart(scan, j + 1)
+        dom = ordinal(scan, k) or ((int(words[k]), k + 1) if words[k].isdecimal() and len(words[k]) <= 2 else None)
+        if dom is not None:
+            day = calendar.date(year, month, dom[0])
+            if day is not None:
+                return day, dom[1]
+        reading = calendar.month(year, month)
+        return (reading, j + 1) if reading else None
+    if words[j].isdecimal() and len(words[j]) <= 2 and j > i + 1:
+        month = MONTHS.get(words[_apart(scan, j + 1)])
+        if month is not None:
+            day = calendar.date(year, month, int(words[j]))
+            return (day, _apart(scan, j + 1) + 1) if day else None
+    return None
+
+
+def _day_first(scan: Scan, i: int) -> Found | None:
+    words = scan.words
+    j = scan.skip(i, "the")
+    dom = ordinal(scan, j)
+    if dom is None:
+        if words[j].isdecimal():
+            if not plain(scan, j) or len(words[j]) > 2:
+                return None
+            dom = int(words[j]), j + 1
+        else:
+            dom = integer(scan, j)
+            if dom is None:
+                return None
+    if not 1 <= dom[0] <= 31:
+        return None
+    k = scan.skip(dom[1], "day")
+    k = k + 1 if words[k] in ("-", "/", ".") and scan.tight(k) else scan.skip(k, "of")
+    k = scan.skip(k, "the") if words[k - 1] == "of" else k
+    month = MONTHS.get(words[k])
+    if month is None:
+        return None
+    if words[k] in ("may", "march", "mar", "sun", "sat") and k == dom[1] and words[k + 1] in _MODALS:
+        return None
+    return _with_year(scan, month, dom[0], scan.skip(k + 1, ".") if len(words[k]) == 3 and scan.tight(k + 1)
+                      and words[k + 2].isdecimal() else k + 1)  # fmt: skip
+
+
+@packrat
+def weekday_name(scan: Scan, i: int) -> int | None:
+    """The weekday word `i` names; the short ones that are words of their own only in company."""
+    word = scan.words[i]
+    found = WEEKDAYS.get(word)
+    if found is None or word not in SHY:
+        return found
+    last, after = scan.before(i), scan.words[i + 1]
+    upper = scan.original(i)[0].isupper()
+    if last == "the" or (scan.tight(i) and last not in ("(", "-", "/")):
+        return None
+    if word in ("mon", "wed", "fri", "thu"):
+        return found if upper or last in _LEADS or last in ("week", "(") else None
+    if last in ("on", "last", "next", "this", "every", "until", "by", "since", "(", "week", "from", "to", "between"):
+        return found
+    return found if upper and (after in MONTHS or after.isdecimal() or ordinal(scan, i + 1)) else None
+
+
+@packrat
+def weekday(scan: Scan, i: int) -> Found | None:
+    """A weekday, with the day of the month it falls on, the week it is in, or the date beside it."""
+    words = scan.words
+    number = weekday_name(scan, i)
+    if number is None:
+        return None
+    j = scan.skip(i + 1, ".") if len(words[i]) <= 4 and scan.tight(i + 1) and words[i + 2] else i + 1
+    return _dated_weekday(scan, j) or _weekday_of_month(scan, number, i + 1) or (weekly(number), i + 1)
+
+
+def _dated_weekday(scan: Scan, i: int) -> Found | None:
+    """The date that follows a weekday says all the weekday does."""
+    words = scan.words
+    j = i + 1 if words[i] in (",", "(", "/", "-") else i
+    found = numeric(scan, j) or (named(scan, j) if words[j] not in SHY or ordinal(scan, j + 1)
+                                 or words[j + 1].isdecimal() else None)  # fmt: skip
+    if found is None:
+        dotted = _dotted(scan, j)
+        found = dotted
+    if found is None:
+        return None
+    reading, k = found
+    if reading.grain != "day":
+        return None
+    return reading, k + 1 if words[i] == "(" and words[k] == ")" else k
+
+
+def _dotted(scan: Scan, i: int) -> Found | None:
+    """Month and day with a dot between, which only a weekday before it makes a date: "Friday 7.6"."""
+    words = scan.words
+    if words[i].isdecimal() and words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2):
+        a, b = words[i], words[i + 2]
+        if b.isdecimal() and len(a) <= 2 and len(b) <= 2 and words[i + 3] not in ("am", "pm", "p", "a"):
+            reading = month_day(int(a), int(b)) if 1 <= int(a) <= 12 else None
+            return (reading, i + 3) if reading else None
+    return None
+
+
+def _weekday_of_month(scan: Scan, number: int, i: int) -> Found | None:
+    words = scan.words
+    j = scan.skip(scan.skip(i, ","), "the")
+    dom = ordinal(scan, j)
+    if dom is None and j == i and words[j].isdecimal() and len(words[j]) == 2:
+        after = words[j + 1]
+        if after not in ("-", "–", "~", "to", "am", "pm", ":", "p", "a") and not _not_a_day(scan, j + 1):
+            dom = int(words[j]), j + 1
+    if dom is None or not 1 <= dom[0] <= 31 or words[dom[1]] in ("week", "month", "quarter", "half"):
+        return None
+    return monthly(dom[0], number), dom[1]
+
+
+@packrat
+def day_of_month(scan: Scan, i: int) -> Found | None:
+    """ "the 18th", "on the 17", "29th": a day in no stated month."""
+    words = scan.words
+    the = words[i] == "the"
+    j = i + 1 if the else i
+    last = scan.before(i)
+    dom = ordinal(scan, j)
+    if dom is None:
+        if the and last in ("on", "by", "until", "since") and words[j].isdecimal() and len(words[j]) <= 2:
+            if words[j + 1].isalpha() and words[j + 1] not in ("from", "at", "between", "and", "in"):
+                return None
+            dom = int(words[j]), j + 1
+        else:
+            return None
+    if not 1 <= dom[0] <= 31:
+        return None
+    k = dom[1]
+    spelled = not words[j].isdecimal()
+    if not the and last not in ("on", "by", "until", "till", "since", "from", "to", "through", "between", "and", "before",
+                                "after"):  # fmt: skip
+        return None
+    after = words[k]
+    if spelled and last not in ("on", "from", "between", "to", "till", "until", "through", "by"):
+        return None
+    if after.isalpha() and after not in ["at", "from", "between", "and", "in", "on", "to", "till", "until", "through", "or", "we", "i", "you", "he", "she", "they", "it", "is", "was", "will", "when", "if", "but", "because", "with", "for", "so", "then", "before", "after", "by"]:
+        return None
+    if after in ("-",) and scan.tight(k):
+        return None
+    return monthly(dom[0], sure=0.75), k
+
+
+@packrat
+def year(scan: Scan, i: int) -> Found | None:
+    """A year by itself: "2012", "the year 2012", "'98", "nineteen ninety six", "cy18"."""
+    words = scan.words
+    j = scan.skip(i, "the")
+    if words[j] in ("year", "cy"):
+        k = scan.skip(j + 1, "of")
+        found = year_number(scan, k)
+        if found is None and words[k].isdecimal() and len(words[k]) == 2 and (scan.tight(k) or words[j] == "cy"):
+            found = full_year(int(words[k])), k + 1
+        return _as_year(found)
+    if j != i and not (words[j].isdecimal() and len(words[j]) == 4):
+        return None
+    word = words[i]
+    last = scan.before(i)
+    if word in "'’" and word and not scan.tight(i):
+        found = year_number(scan, i)
+        return _as_year(found) if found and last in _LEADS and words[found[1]] not in ("s", "er", "ers") else None
+    if words[j].isdecimal() and len(words[j]) == 4:
+        if not 1900 <= int(words[j]) <= 2150 or not plain(scan, j) or not _bare_year(scan, i, j):
+            return None
+        return _as_year(year_number(scan, j))
+    if last in ("in", "since", "until", "before", "after", "from", "to", "and", "between", "of", "by"):
+        spelled = spelled_year(scan, i)
+        return _as_year(spelled) if spelled and 1500 <= spelled[0] <= 2150 else None
+    return None
+
+
+def _as_year(found: tuple[int, int] | None) -> Found | None:
+    span = calendar.year(found[0]) if found else None
+    return (span, found[1]) if span and found else None
+
+
+_AFTER_YEAR = frozenset(
+    ["and", "or", "but", "to", "in", "on", "at", "was", "were", "is", "are", "will", "would", "had", "has", "have", "for", "from", "by", "with", "through", "thru", "till", "until", "as", "when", "because", "so", "then", "we", "i", "you", "he", "she", "they", "it", "the", "a", "that", "this", "which", "where", "after", "before", "or", "budget", "sales", "report", "season", "election", "edition", "census", "tax", "olympics", "s", "later", "earlier"]
+)
+
+
+def _bare_year(scan: Scan, i: int, j: int) -> bool:
+    """Four digits read as a year and not as a count of the word after them."""
+    words, last, after = scan.words, scan.before(i), scan.words[j + 1]
+    if scan.tight(j + 1) and after in ("%", ":", "/"):
+        return False
+    if scan.tight(i) and last.isalpha():
+        return False
+    if scan.tight(j) and (last in ("+", "_") or (last == "-" and scan.tight(j - 1) and scan.words[j - 2].isalnum())):
+        return False
+    if scan.tight(j + 1) and (after.isalpha() or after in ("_", "@")) and after != "s":
+        return False
+    if after == "-" and scan.tight(j + 1) and words[j + 2].isdecimal() and len(words[j + 2]) not in (2, 4):
+        return False
+    if last in _LEADS or last in ("year", "early", "late", "than", "=", "<", ">", "but", "not", "the"):
+        return not (last in ("for", "than", "around", "to", "and", "or", "the", "not") and after.isalpha()
+                    and after not in _AFTER_YEAR)  # fmt: skip
+    return not after.isalpha() or after in _AFTER_YEAR
+
+
+Change = Callable[[Span], Span | None]
+
+
+def in_week(span: Span, number: int) -> Span | None:
+    """The weekday of a week."""
+    return calendar.day(calendar.add_days(calendar.week_start(span.start), number)) if span.start else None
+
+
+__all__ = ["day_of_month", "each", "in_week", "named", "numeric", "weekday", "weekday_name", "year"]

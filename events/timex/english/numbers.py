@@ -1,0 +1,223 @@
+"""English numbers: counts, ordinals, years, and lengths of time."""
+
+from __future__ import annotations
+
+from ..scan import Scan, packrat
+from ..lengths import Length
+from .words import MAGNITUDES, NUMBERS, ORDINALS, UNITS
+
+_SUFFIXES = frozenset({"st", "nd", "rd", "th"})
+_SYMBOLS = frozenset("$€£¥#")
+
+
+def plain(scan: Scan, i: int) -> bool:
+    """Digits that stand for a whole number of their own: no price, decimal, version, code or time before them."""
+    if not scan.tight(i):
+        return True
+    last = scan.words[i - 1]
+    if last in _SYMBOLS:
+        return False
+    if last in ".,:/-_" and i >= 2 and scan.tight(i - 1):
+        return not scan.words[i - 2].isdigit()
+    return True
+
+
+@packrat
+def integer(scan: Scan, i: int) -> tuple[int, int] | None:
+    """A count in digits or words: "26", "twenty-six", "two thousand and fifteen"."""
+    word = scan.words[i]
+    if word.isdecimal() and word.isascii():
+        if len(word) > 9:
+            return None
+        if scan.words[i + 1] == "," and scan.tight(i + 1) and scan.tight(i + 2):
+            return None
+        return int(word), i + 1
+    if word not in NUMBERS:
+        return None
+    total = group = 0
+    j = i
+    last = ""
+    while True:
+        word = scan.words[j]
+        if word in NUMBERS:
+            value = NUMBERS[word]
+            if last == "one" or (last == "ten" and not 1 <= value <= 9):
+                break
+            group += value
+            last = "ten" if value >= 20 else "one"
+        elif word in MAGNITUDES and j > i:
+            if word == "hundred":
+                group = max(group, 1) * 100
+            else:
+                total, group = total + group * 1000, 0
+            last = ""
+        elif word in ("and", "-") and j > i and scan.words[j + 1] in NUMBERS:
+            if word == "and" and scan.words[j - 1] not in MAGNITUDES:
+                break
+            if word == "-" and not (last == "ten" and scan.tight(j) and scan.tight(j + 1)):
+                break
+        else:
+            break
+        j += 1
+    return total + group, j
+
+
+@packrat
+def ordinal(scan: Scan, i: int) -> tuple[int, int] | None:
+    """ "1st", "21th", "second", "twenty-third", "thirty first"."""
+    word = scan.words[i]
+    if word.isdecimal():
+        if len(word) <= 3 and scan.words[i + 1] in _SUFFIXES and scan.tight(i + 1) and plain(scan, i):
+            return int(word), i + 2
+        return None
+    if word in ORDINALS:
+        return ORDINALS[word], i + 1
+    if word in ("twenty", "thirty"):
+        j = scan.skip(i + 1, "-")
+        ones = ORDINALS.get(scan.words[j], 0)
+        if 1 <= ones <= 9:
+            return NUMBERS[word] + ones, j + 1
+    return None
+
+
+@packrat
+def amount(scan: Scan, i: int) -> tuple[float, int] | None:
+    """How many: "2.5", "a", "half a", "a couple of", "one and a half", "several"."""
+    word, words = scan.words[i], scan.words
+    if word.isdecimal():
+        if not plain(scan, i) or len(word) > 9:
+            return None
+        if words[i + 1] == "." and words[i + 2].isdecimal() and scan.tight(i + 1) and scan.tight(i + 2):
+            if len(words[i + 2]) > 6:
+                return None
+            return float(f"{word}.{words[i + 2]}"), i + 3
+        return _and_half(scan, float(word), i + 1)
+    if word == "½":
+        return 0.5, scan.skip(i + 1, "a", "an")
+    if word == "half":
+        j = scan.skip(i + 1, "of")
+        return 0.5, scan.skip(j, "a", "an")
+    if word in ("a", "an"):
+        if words[i + 1] == "half":
+            return 0.5, i + 2
+        if words[i + 1] in ("couple", "pair"):
+            return 2.0, scan.skip(i + 2, "of")
+        if words[i + 1] in ("few", "several"):
+            return 3.0, i + 2
+        if words[i + 1] == "dozen":
+            return 12.0, i + 2
+        if words[i + 1] in ("full", "whole", "good", "single"):
+            return 1.0, i + 2
+        return 1.0, i + 1
+    if word == "couple":
+        return 2.0, scan.skip(i + 1, "of")
+    if word in ("few", "several", "some"):
+        return 3.0, i + 1
+    found = integer(scan, i)
+    return _and_half(scan, float(found[0]), found[1]) if found else None
+
+
+def _and_half(scan: Scan, value: float, i: int) -> tuple[float, int]:
+    if scan.words[i] == "and" and scan.words[i + 1] in ("a", "half"):
+        j = scan.skip(i + 1, "a")
+        if scan.words[j] == "half" and scan.words[j + 1] in UNITS:
+            return value + 0.5, j + 1
+    if scan.words[i] == "½":
+        return value + 0.5, i + 1
+    return value, i
+
+
+def unit_word(scan: Scan, i: int) -> tuple[str, int] | None:
+    """A unit of time; single letters only touching their number ("3h")."""
+    word = scan.words[i]
+    if word in ("business", "working", "work") and scan.words[i + 1] in ("day", "days"):
+        return "working_day", i + 2
+    if word in ("h", "y") and not (scan.tight(i) and scan.words[i - 1].isdecimal()):
+        return None
+    word = word.removesuffix("'s").removesuffix("'")
+    found = UNITS.get(word)
+    return (found, i + 1) if found else None
+
+
+@packrat
+def length(scan: Scan, i: int) -> tuple[Length, int] | None:
+    """A length of time: "2 years 1 month 21 days", "an hour and a half", "3h"."""
+    one = _single(scan, i)
+    if one is None:
+        return None
+    total, j = one
+    while True:
+        k = scan.skip(scan.skip(j, ","), "and")
+        more = _single(scan, k)
+        if more is None or scan.words[k] in ("a", "an", "some", "few"):
+            return total, j
+        total, j = total + more[0], more[1]
+
+
+def first_length(scan: Scan, i: int) -> tuple[Length, int] | None:
+    """Only the first amount and unit of a length."""
+    return _single(scan, i)
+
+
+@packrat
+def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
+    many = amount(scan, i)
+    if many is None:
+        return None
+    count, j = many
+    if scan.words[j] in ("more", "full", "whole", "consecutive", "straight", "long", "short", "-"):
+        j += 1
+    found = unit_word(scan, j)
+    if found is None:
+        return None
+    unit, j = found
+    if scan.words[j] == "and":
+        k = scan.skip(j + 1, "a")
+        if scan.words[k] == "half":
+            return Length(((count + 0.5, unit),)), k + 1
+        if scan.words[k] == "quarter" and unit == "year":
+            return Length(((count + 0.25, unit),)), k + 1
+    return Length(((count, unit),)), j
+
+
+@packrat
+def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
+    """A year after a date: four digits, an apostrophe and two, or words."""
+    word = scan.words[i]
+    if word.isdecimal():
+        if len(word) == 4 and 1000 <= int(word) <= 2999 and not _joined(scan, i + 1):
+            return int(word), i + 1
+        return None
+    if word in "'’" and scan.words[i + 1].isdecimal() and len(scan.words[i + 1]) == 2 and scan.tight(i + 1):
+        return full_year(int(scan.words[i + 1])), i + 2
+    return spelled_year(scan, i)
+
+
+def _joined(scan: Scan, i: int) -> bool:
+    """A decimal, a thousands group or a clock goes on after the digits."""
+    return scan.words[i] in (".", ",", ":") and scan.tight(i) and scan.tight(i + 1) and scan.words[i + 1].isdecimal()
+
+
+@packrat
+def spelled_year(scan: Scan, i: int) -> tuple[int, int] | None:
+    """ "nineteen eighty-six", "two thousand and fifteen", "twenty twenty"."""
+    first = NUMBERS.get(scan.words[i], 0)
+    if scan.words[i + 1] == "thousand" and 1 <= first <= 2:
+        found = integer(scan, i)
+        return found if found and 1000 <= found[0] <= 2999 else None
+    if scan.words[i + 1] == "hundred" and 15 <= first <= 19:
+        found = integer(scan, i)
+        return found if found and found[0] <= 1999 else None
+    if 15 <= first <= 20:
+        if scan.words[i + 1] in ("oh", "o"):
+            ones = NUMBERS.get(scan.words[i + 2], 0)
+            return (first * 100 + ones, i + 3) if 1 <= ones <= 9 else None
+        rest = integer(scan, i + 1)
+        if rest and not scan.words[i + 1].isdecimal() and 10 <= rest[0] <= 99:
+            return first * 100 + rest[0], rest[1]
+    return None
+
+
+def full_year(short: int) -> int:
+    """Two digits of a year: 00 to 49 are of this century, the rest of the last."""
+    return short + (2000 if short < 50 else 1900)

@@ -1,0 +1,118 @@
+"""English words of time, and text cut into the words the grammar reads."""
+
+from __future__ import annotations
+
+import re
+
+from ..calendar import Frame, Tense
+from ..scan import REACH, Scan
+
+MONTHS: dict[str, int] = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+WEEKDAYS: dict[str, int] = {
+    name: number
+    for number, names in enumerate(
+        ("monday mon", "tuesday tues tue", "wednesday weds wed", "thursday thurs thur thu", "friday fri",
+         "saturday sat", "sunday sun")
+    )
+    for name in names.split()
+}  # fmt: skip
+# Words that are something else more often than they are a date; each needs company.
+SHY = frozenset({"may", "march", "mar", "sat", "sun", "mon", "wed", "fri", "sep", "dec", "thu"})
+UNITS: dict[str, str] = {
+    "second": "second", "seconds": "second", "sec": "second", "secs": "second",
+    "minute": "minute", "minutes": "minute", "min": "minute", "mins": "minute",
+    "hour": "hour", "hours": "hour", "hr": "hour", "hrs": "hour", "h": "hour",
+    "day": "day", "days": "day", "night": "day", "nights": "day",
+    "week": "week", "weeks": "week", "wk": "week", "wks": "week",
+    "fortnight": "fortnight", "fortnights": "fortnight",
+    "weekend": "weekend", "weekends": "weekend",
+    "month": "month", "months": "month", "mth": "month", "mths": "month",
+    "quarter": "quarter", "quarters": "quarter",
+    "year": "year", "years": "year", "yr": "year", "yrs": "year", "y": "year",
+    "decade": "decade", "decades": "decade",
+    "century": "century", "centuries": "century",
+}  # fmt: skip
+SHIFTS: dict[str, int] = {
+    "last": -1, "previous": -1, "prior": -1, "past": -1, "preceding": -1,
+    "this": 0, "current": 0, "same": 0, "that": 0, "present": 0,
+    "next": 1, "coming": 1, "upcoming": 1, "following": 1, "forthcoming": 1,
+}  # fmt: skip
+PART_WORDS: dict[str, str] = {
+    "morning": "morning", "mornings": "morning", "morn": "morning", "afternoon": "afternoon",
+    "afternoons": "afternoon", "evening": "evening", "evenings": "evening", "night": "night",
+    "nights": "night", "nighttime": "night", "noontime": "noon", "lunchtime": "lunch", "lunch": "lunch",
+    "dinnertime": "dinner", "dinner": "dinner", "breakfast": "breakfast", "daytime": "daytime",
+    "daybreak": "dawn", "dawn": "dawn",
+}  # fmt: skip
+SEASON_WORDS = {"spring": "spring", "springtime": "spring", "summer": "summer", "summertime": "summer",
+                "autumn": "autumn", "fall": "autumn", "winter": "winter", "wintertime": "winter"}  # fmt: skip
+
+_ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]  # fmt: skip
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+NUMBERS: dict[str, int] = {word: number for number, word in enumerate(_ONES)}
+NUMBERS |= {word: 20 + 10 * number for number, word in enumerate(_TENS)}
+ORDINALS: dict[str, int] = {
+    word: number
+    for number, word in enumerate(
+        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth"], 1)
+} | {"thirtieth": 30}  # fmt: skip
+MAGNITUDES: dict[str, int] = {"hundred": 100, "thousand": 1000}
+
+_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’][A-Za-z]+|(?<=s)['’](?=[\s,.]|$))?|[0-9]+|[^\s]")
+_SENTENCE = re.compile(r"[.!?;\n](?=\s|$)|[。！？；]")
+_CLAUSE = re.compile(r",| and | but | then ")
+_AHEAD = re.compile(
+    r"\b(?:will|shall|won't|gonna|going to|about to|plan(?:s|ning)?(?! (?:was|were))|scheduled?|schedule|remind|let's"
+    r"|let us|due|deadline|should|must|needs? to|wants? to|would like|hopes? to|looking forward|book(?! club)|see you"
+    r"|meet|tomorrow|upcoming|starts?|begins?|leaves?|opens|expires?|intends? to|expects? to|appointment|reschedule"
+    r"|set up|find time|available|next|can we|can you|could you|shall we|until|by)\b|\b\w+(?:'|’)ll\b"
+    r"|\b(?:i'm|i’m|i am|we're|we’re|we are|they're|they are|is|are|he's|she's) (?:\w+ing|off|out|away|on)\b",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    r"\b(?:was|were|did|had|went|saw|came|got|met|said|told|made|took|left|bought|ate|began|started|finished|moved"
+    r"|ago|already|yesterday|last|since|happened|visited|worked|called|attended|joined|ended|arrived|returned"
+    r"|didn't|wasn't|weren't|hadn't|have been|has been|back in)\b",
+    re.IGNORECASE,
+)
+
+class EnglishScan(Scan):
+    """English text in lower case."""
+
+    __slots__ = ()
+
+    def __init__(self, text: str, frame: Frame) -> None:
+        super().__init__(text, frame, _WORD)
+        self.words = [word.lower().replace("’", "'") for word in self.words]
+
+    def tense(self, i: int) -> Tense:
+        """Its own clause says, up to the word, or else the sentence; what is past outweighs the rest."""
+        begin = self.begins[i]
+        head = _SENTENCE.split(self.text[max(0, begin - REACH) : begin])[-1]
+        tail = _SENTENCE.split(self.text[begin : begin + REACH], maxsplit=1)[0]
+        for part in (_CLAUSE.split(head)[-1], head, head + tail):
+            if _BACK.search(part):
+                return -1
+            if _AHEAD.search(part):
+                return 1
+        return 0

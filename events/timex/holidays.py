@@ -1,0 +1,167 @@
+"""Holidays as functions of the year, under one key each; the languages name the keys in their own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from .calendar import Span, date, day, days, days_in_month
+from .lunar import islamic_in, solar
+
+Rule = Callable[[int], Span | None]
+
+
+def _fixed(month: int, dom: int) -> Rule:
+    return lambda year: date(year, month, dom)
+
+
+def _nth(month: int, weekday: int, nth: int, shift: int = 0) -> Rule:
+    """The nth weekday of a month (0 is Monday; -1 the last one), `shift` days on."""
+
+    def rule(year: int) -> Span | None:
+        if not 1 <= year <= 9000:
+            return None
+        if nth > 0:
+            first = datetime(year, month, 1)  # noqa: DTZ001 - wall time by design
+            dom = 1 + (weekday - first.weekday()) % 7 + 7 * (nth - 1)
+        else:
+            last = datetime(year, month, days_in_month(year, month))  # noqa: DTZ001
+            dom = last.day - (last.weekday() - weekday) % 7
+        found = date(year, month, dom)
+        return day(found.start + timedelta(days=shift)) if found and found.start else None
+
+    return rule
+
+
+def _easter(shift: int = 0) -> Rule:
+    """Western Easter by the anonymous Gregorian algorithm, `shift` days on."""
+
+    def rule(year: int) -> Span | None:
+        if not 1583 <= year <= 9000:
+            return None
+        a, b, c = year % 19, year // 100, year % 100
+        d, e = b // 4, b % 4
+        g = (8 * b + 13) // 25
+        h = (19 * a + b - d - g + 15) % 30
+        i, k = c // 4, c % 4
+        m = (32 + 2 * e + 2 * i - h - k) % 7
+        n = (a + 11 * h + 22 * m) // 451
+        month, before = divmod(h + m - 7 * n + 114, 31)
+        return day(datetime(year, month, before + 1) + timedelta(days=shift))  # noqa: DTZ001
+
+    return rule
+
+
+def _lunar(month: int, dom: int, shift: int = 0) -> Rule:
+    def rule(year: int) -> Span | None:
+        start = solar(year, month, dom)
+        return day(start + timedelta(days=shift)) if start else None
+
+    return rule
+
+
+def _spring_festival_eve(year: int) -> Span | None:
+    start = solar(year, 1, 1)
+    return day(start - timedelta(days=1)) if start else None
+
+
+def _islamic(month: int, dom: int) -> Rule:
+    def rule(year: int) -> Span | None:
+        start = islamic_in(year, month, dom) if 623 <= year <= 9000 else None
+        return day(start) if start else None
+
+    return rule
+
+
+def _ramadan(year: int) -> Span | None:
+    start = islamic_in(year, 9, 1) if 623 <= year <= 9000 else None
+    return days(start, 30, "month") if start else None
+
+
+def _qingming(year: int) -> Span | None:
+    """Qingming by the century's rule of thumb, right from 1950 to 2099."""
+    if not 1950 <= year <= 2099:
+        return None
+    short, base = year % 100, (5.59 if year < 2000 else 4.81)
+    return date(year, 4, int(short * 0.2422 + base) - short // 4)
+
+
+def _winter_solstice(year: int) -> Span | None:
+    """The winter solstice at UTC+8 by the century's rule of thumb, right from 1950 to 2099."""
+    if not 1950 <= year <= 2099:
+        return None
+    short, base = year % 100, (22.60 if year < 2000 else 21.94)
+    return date(year, 12, int(short * 0.2422 + base) - short // 4)
+
+
+RULES: dict[str, Rule] = {
+    "new_year": _fixed(1, 1),
+    "new_year_eve": _fixed(12, 31),
+    "martin_luther_king": _nth(1, 0, 3),
+    "groundhog": _fixed(2, 2),
+    "valentine": _fixed(2, 14),
+    "presidents": _nth(2, 0, 3),
+    "peace_memorial": _fixed(2, 28),
+    "women": _fixed(3, 8),
+    "arbor_china": _fixed(3, 12),
+    "white_day": _fixed(3, 14),
+    "saint_patrick": _fixed(3, 17),
+    "april_fools": _fixed(4, 1),
+    "children_taiwan": _fixed(4, 4),
+    "earth": _fixed(4, 22),
+    "workers": _fixed(5, 1),
+    "may_the_fourth": _fixed(5, 4),
+    "youth": _fixed(5, 4),
+    "cinco_de_mayo": _fixed(5, 5),
+    "mothers": _nth(5, 6, 2),
+    "memorial": _nth(5, 0, -1),
+    "children": _fixed(6, 1),
+    "juneteenth": _fixed(6, 19),
+    "fathers": _nth(6, 6, 3),
+    "fathers_taiwan": _fixed(8, 8),
+    "party": _fixed(7, 1),
+    "army": _fixed(8, 1),
+    "canada": _fixed(7, 1),
+    "independence": _fixed(7, 4),
+    "bastille": _fixed(7, 14),
+    "labor": _nth(9, 0, 1),
+    "teachers": _fixed(9, 10),
+    "teachers_taiwan": _fixed(9, 28),
+    "national_china": _fixed(10, 1),
+    "national_taiwan": _fixed(10, 10),
+    "columbus": _nth(10, 0, 2),
+    "halloween": _fixed(10, 31),
+    "all_saints": _fixed(11, 1),
+    "all_souls": _fixed(11, 2),
+    "guy_fawkes": _fixed(11, 5),
+    "veterans": _fixed(11, 11),
+    "singles": _fixed(11, 11),
+    "thanksgiving": _nth(11, 3, 4),
+    "black_friday": _nth(11, 3, 4, 1),
+    "cyber_monday": _nth(11, 3, 4, 4),
+    "double_twelve": _fixed(12, 12),
+    "christmas_eve": _fixed(12, 24),
+    "christmas": _fixed(12, 25),
+    "boxing": _fixed(12, 26),
+    "mardi_gras": _easter(-47),
+    "ash_wednesday": _easter(-46),
+    "palm_sunday": _easter(-7),
+    "good_friday": _easter(-2),
+    "easter": _easter(),
+    "easter_monday": _easter(1),
+    "spring_festival_eve": _spring_festival_eve,
+    "spring_festival": _lunar(1, 1),
+    "lantern": _lunar(1, 15),
+    "tomb_sweeping": _qingming,
+    "dragon_boat": _lunar(5, 5),
+    "qixi": _lunar(7, 7),
+    "ghost": _lunar(7, 15),
+    "mid_autumn": _lunar(8, 15),
+    "double_ninth": _lunar(9, 9),
+    "winter_solstice": _winter_solstice,
+    "laba": _lunar(12, 8),
+    "ramadan": _ramadan,
+    "eid_al_fitr": _islamic(10, 1),
+    "eid_al_adha": _islamic(12, 10),
+    "islamic_new_year": _islamic(1, 1),
+}

@@ -1,0 +1,101 @@
+"""Lengths of time, and where they lead from a moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from .calendar import SECONDS_IN, Frame, Grain, Span, add_days, add_months, add_working_days, midnight
+
+_MONTHS_OF = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
+_DAYS_OF = {"day": 1, "week": 7, "weekend": 7, "fortnight": 14}
+_GRAINS: dict[str, Grain] = {
+    "second": "second",
+    "minute": "minute",
+    "hour": "hour",
+    "working_day": "day",
+    "day": "day",
+    "week": "week",
+    "weekend": "week",
+    "fortnight": "week",
+    "month": "month",
+    "quarter": "quarter",
+    "year": "year",
+    "decade": "decade",
+    "century": "century",
+}
+_ORDER = list(_GRAINS)
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """Amounts of units, added in turn from the longest unit down."""
+
+    parts: tuple[tuple[float, str], ...]
+
+    @property
+    def grain(self) -> Grain:
+        """The finest unit named: how exact the speaker is being."""
+        return _GRAINS[min((unit for _, unit in self.parts), key=_ORDER.index)]
+
+    @property
+    def fine(self) -> bool:
+        """Whether it is counted in hours or less, and so in real time rather than in calendar days."""
+        return any(unit in SECONDS_IN for _, unit in self.parts)
+
+    @property
+    def seconds(self) -> int:
+        """Its hours, minutes and seconds, in seconds."""
+        return int(sum(amount * SECONDS_IN.get(unit, 0) for amount, unit in self.parts))
+
+    def __add__(self, other: Length) -> Length:
+        return Length(self.parts + other.parts)
+
+    def from_(self, moment: datetime, frame: Frame, sign: int = 1) -> datetime:
+        """The wall time this long after `moment`, or before it when `sign` is -1.
+
+        Raises OverflowError or ValueError outside the years a calendar can hold.
+        """
+        for amount, unit in sorted(self.parts, key=lambda part: -_ORDER.index(part[1])):
+            if unit in SECONDS_IN:
+                moment = frame.later(moment, timedelta(seconds=sign * amount * SECONDS_IN[unit]))
+            elif unit == "working_day":
+                moment = add_working_days(moment, sign * int(amount))
+            elif unit in _MONTHS_OF:
+                count = amount * _MONTHS_OF[unit]
+                moment = add_months(moment, sign * int(count))
+                moment = add_days(moment, sign * round(30 * (count - int(count))))
+            elif amount == int(amount):
+                moment = add_days(moment, sign * int(amount) * _DAYS_OF[unit])
+            else:
+                moment += timedelta(days=sign * amount * _DAYS_OF[unit])
+        return moment
+
+    def shifted(self, base: Span, frame: Frame, sign: int) -> Span | None:
+        """The moment this long from a span: an instant when counted finely, else the day."""
+        if base.opening is None:
+            return None
+        start = self.from_(base.opening, frame, sign)
+        grain = self.grain
+        sure = base.sure * (0.8 if grain in ("month", "quarter", "year", "decade", "century") else 0.9)
+        if self.fine:
+            return Span(start, start + timedelta(seconds=SECONDS_IN[grain]), grain, instant=True, sure=sure,
+                        ambiguous=base.ambiguous)  # fmt: skip
+        start = midnight(start)
+        return Span(start, add_days(start, 1), grain, instant=True, sure=sure, ambiguous=base.ambiguous)
+
+    def rolling(self, frame: Frame, sign: int) -> Span:
+        """The stretch of this length that ends now, or begins after today when `sign` is 1.
+
+        Looking back, the range ends where today begins but runs `through` the present.
+        """
+        if self.fine:
+            there = self.from_(frame.now, frame, sign)
+            return Span(min(there, frame.now), max(there, frame.now), self.grain)
+        today = frame.today
+        if sign < 0:
+            return Span(midnight(self.from_(today, frame, -1)), today, self.grain, through=frame.now)
+        first = add_days(today, 1)
+        if len(self.parts) == 1 and self.parts[0][1] == "working_day":
+            return Span(first, add_days(midnight(self.from_(today, frame)), 1), self.grain)
+        return Span(first, midnight(self.from_(first, frame)), self.grain)

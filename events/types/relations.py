@@ -1,0 +1,37 @@
+"""Typed edges between cards, and their withdrawal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from events.codec import event_type
+
+Predicate = Literal[
+    "update", "state_change", "expands", "qualifies", "contradicts", "retracts", "same_as",
+    "parent_of", "related_to", "affects_state",
+]  # fmt: skip
+
+
+@event_type(version=1)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardsConnected:
+    """``from_card`` stands in relation ``predicate`` to ``to_card``; additive, no card is changed by it."""
+
+    from_card: UUID
+    to_card: UUID
+    predicate: Predicate
+    reason: str
+    confidence: float = 1.0
+
+
+@event_type(version=1)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionWithdrawn:
+    """An earlier connection no longer holds; it stays in the log with the reason it went."""
+
+    from_card: UUID
+    to_card: UUID
+    predicate: Predicate
+    reason: str

@@ -1,0 +1,35 @@
+"""The turn as the log keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from events.codec import event_type
+
+Role = Literal["user", "assistant", "system"]
+ContextLayer = Literal["personal", "work", "social"]
+
+
+@event_type(version=1)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRecorded:
+    """One message of a conversation, exactly as the app pushed it.
+
+    ``said_at`` carries the offset of the turn's own clock; ``timezone`` is the IANA zone the words
+    are read in. Neither ever comes from the machine that recorded the turn.
+    """
+
+    turn_id: str
+    text: str
+    role: Role
+    said_at: datetime
+    timezone: str
+    session_id: str
+    project_id: str
+    speaker: str | None = None
+    agent_id: str | None = None
+    document_id: str | None = None
+    context_layer: ContextLayer | None = None
+    mode: str | None = None

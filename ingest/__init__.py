@@ -1,0 +1,1 @@
+"""Turns in, events out: the recorder, the extractor and the write API."""

@@ -1,0 +1,53 @@
+"""The port every extractor stands behind, rules and models alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
+from events.types.extraction import Usage
+from events.types.turns import TurnRecorded
+
+CardEvent = StateAsserted | EventNoted | KnowledgeLearned
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTurn:
+    """A turn with its place in the log."""
+
+    user_id: str
+    position: int
+    turn: TurnRecorded
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Consecutive turns of one session, read together; never empty, in log order.
+
+    ``preceding`` are earlier turns of the session, for context only: no card may rest on them.
+    ``known_concepts`` are the concept keys this user already has, so that writing does not drift.
+    """
+
+    turns: tuple[RecordedTurn, ...]
+    preceding: tuple[RecordedTurn, ...] = ()
+    known_concepts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The cards understood from a burst, in reading order, and what it cost."""
+
+    cards: tuple[CardEvent, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    refused: int = 0
+
+
+class Extractor(Protocol):
+    """Turns to cards. Guarantees no card whose source span is not in a turn of the burst."""
+
+    name: str
+    model: str | None
+    prompt_version: str
+
+    def extract(self, burst: Burst) -> Extraction: ...

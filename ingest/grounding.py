@@ -1,0 +1,59 @@
+"""Where words come from: cutting out what an assistant was given, and checking that a quote was said."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# The blocks a memory puts into a prompt. Turns that quote a prompt carry them back; a card that rested on
+# one would be the memory hearing itself.
+_BLOCKS = (
+    "state_cards|event_cards|knowledge_cards|knowledge_cards_referenced|relevant_memory|relevant_memories|"
+    "memory|memories|aging_facts|contradiction_alert|current_time|recent_notes|user_profile|core_document|"
+    "recent_turns|memory_context"
+)
+_CLOSED = re.compile(rf"</(?P<name>{_BLOCKS})\s*>", re.IGNORECASE)
+_OPENED = re.compile(rf"<(?P<name>{_BLOCKS})\b[^<>]{{0,200}}>", re.IGNORECASE)
+_NOT_NEWLINE = re.compile(r"[^\n]")
+_SPACE = re.compile(r"\s+")
+
+
+def memory_blocks(text: str) -> list[tuple[int, int]]:
+    """The spans of the outermost memory blocks, in order. An opening tag without its end is a span of its
+    own: what follows it may be anyone's words. Linear in the length of the text."""
+    if "<" not in text:
+        return []
+    closings: dict[str, list[int]] = {}
+    for closed in _CLOSED.finditer(text):
+        closings.setdefault(closed["name"].casefold(), []).append(closed.end())
+    spans: list[tuple[int, int]] = []
+    reached = 0
+    for opened in _OPENED.finditer(text):
+        if opened.start() < reached:
+            continue
+        ends = closings.get(opened["name"].casefold(), [])
+        while ends and ends[0] < opened.end():
+            ends.pop(0)
+        reached = ends[0] if ends else opened.end()
+        spans.append((opened.start(), reached))
+    return spans
+
+
+def without_memory_blocks(text: str) -> str:
+    """``text`` with every memory block replaced by spaces: same length, same lines, same offsets."""
+    pieces: list[str] = []
+    reached = 0
+    for start, end in memory_blocks(text):
+        pieces += (text[reached:start], _NOT_NEWLINE.sub(" ", text[start:end]))
+        reached = end
+    return "".join((*pieces, text[reached:])) if pieces else text
+
+
+def is_grounded(quote: str, text: str) -> bool:
+    """Whether ``quote`` was said in ``text``, width, case and white space aside; an empty quote never was."""
+    wanted = _plain(quote)
+    return bool(wanted) and wanted in _plain(text)
+
+
+def _plain(text: str) -> str:
+    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip().casefold()

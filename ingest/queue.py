@@ -1,0 +1,193 @@
+"""The Redis stream turns arrive on: reading in a consumer group, acknowledging, trimming, dead letters."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import redis
+
+logger = logging.getLogger(__name__)
+
+DEAD_SUFFIX = ":dead"
+COUNTS_SUFFIX = ":counts"
+_DEAD_FIELD = (
+    b"field:"  # prefix of an original field inside a dead letter: raw bytes, so it can be pushed again
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A stream entry as it lies in Redis: raw bytes, nothing decoded yet."""
+
+    id: str
+    fields: dict[bytes, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What is still in the queue: ``waiting`` was never delivered, ``pending`` is delivered and unacknowledged."""
+
+    waiting: int
+    pending: int
+    oldest_id: str | None
+
+
+class TurnQueue:
+    """One stream and one consumer group; safe for any number of consumers.
+
+    Guarantees that an entry leaves the group only through :meth:`settle`, and the stream only after it
+    left every group. All methods raise ``redis.RedisError`` when Redis is away.
+    """
+
+    def __init__(self, client: redis.Redis, stream: str, group: str) -> None:
+        self._redis = client
+        self.stream = stream
+        self.dead_stream = stream + DEAD_SUFFIX
+        self.counts_key = stream + COUNTS_SUFFIX
+        self._group = group
+
+    def open(self) -> None:
+        """Make the group, from the very first entry: what was pushed before the first start counts too."""
+        try:
+            self._redis.xgroup_create(self.stream, self._group, id="0", mkstream=True)
+        except redis.ResponseError as error:
+            if "BUSYGROUP" not in str(error):
+                raise
+
+    def read_own(self, consumer: str, count: int) -> list[Entry]:
+        """What ``consumer`` was given before and never settled: its legacy after a crash and restart."""
+        return self._read(consumer, "0", count, None)
+
+    def read(self, consumer: str, count: int, block_ms: int) -> list[Entry]:
+        """Up to ``count`` new entries, waiting at most ``block_ms`` for the first."""
+        return self._read(consumer, ">", count, block_ms)
+
+    def reclaim(self, consumer: str, idle_ms: int, count: int) -> list[Entry]:
+        """Take over entries that another consumer has held for ``idle_ms`` without settling them."""
+        reply: Any = self._redis.xautoclaim(
+            self.stream, self._group, consumer, min_idle_time=idle_ms, count=count
+        )
+        return _entries(reply[1])
+
+    def settle(
+        self, entries: Sequence[Entry], dead: Sequence[tuple[Entry, str, str]], duplicates: int
+    ) -> None:
+        """Acknowledge ``entries`` and move ``dead`` ones, with field and reason, to the dead stream; atomic."""
+        pipe = self._redis.pipeline(transaction=True)
+        for entry, field, reason in dead:
+            letter: dict[Any, Any] = {"entry_id": entry.id, "field": field, "reason": reason}
+            letter.update({_DEAD_FIELD + name: value for name, value in entry.fields.items()})
+            pipe.xadd(self.dead_stream, letter)
+        ids = [entry.id for entry in entries] + [entry.id for entry, _, _ in dead]
+        if ids:
+            pipe.xack(self.stream, self._group, *ids)
+        for name, count in (
+            ("recorded", len(entries) - duplicates),
+            ("duplicates", duplicates),
+            ("dead", len(dead)),
+        ):
+            if count:
+                pipe.hincrby(self.counts_key, name, count)
+        pipe.execute()
+
+    def trim(self) -> int:
+        """Drop what every group has acknowledged; returns how many entries went."""
+        keep_from: list[tuple[int, int]] = []
+        for group in self._redis.xinfo_groups(self.stream):
+            name = group["name"]
+            pending = self._redis.xpending(self.stream, name)
+            if pending["pending"]:
+                keep_from.append(_parts(pending["min"]))
+            else:
+                milliseconds, sequence = _parts(group["last-delivered-id"])
+                keep_from.append((milliseconds, sequence + 1))
+        if not keep_from:
+            return 0
+        milliseconds, sequence = min(keep_from)
+        return int(self._redis.xtrim(self.stream, minid=f"{milliseconds}-{sequence}", approximate=False))
+
+    def backlog(self) -> Backlog:
+        """How much is in the queue. Raises ``redis.RedisError``; never answers zero for unknown."""
+        try:
+            groups = self._redis.xinfo_groups(self.stream)
+        except redis.ResponseError as error:
+            if "no such key" not in str(error):
+                raise
+            return Backlog(0, 0, None)
+        after, pending, oldest = "-", 0, None
+        for group in groups:
+            if _text(group["name"]) == self._group:
+                after = f"({_text(group['last-delivered-id'])}"
+                pending = int(group["pending"])
+                if pending:
+                    summary = self._redis.xpending(self.stream, self._group)
+                    oldest = _text(summary["min"])
+        waiting = 0
+        while page := self._redis.xrange(self.stream, min=after, count=10_000):
+            oldest = oldest or _text(page[0][0])
+            waiting += len(page)
+            after = f"({_text(page[-1][0])}"
+        return Backlog(waiting, pending, oldest)
+
+    def counts(self) -> dict[str, int]:
+        """Turns recorded, duplicates dropped and entries found dead since the stream began."""
+        found = self._redis.hgetall(self.counts_key)
+        return {"recorded": 0, "duplicates": 0} | {_text(name): int(count) for name, count in found.items()}
+
+    def dead_count(self) -> int:
+        """Entries in the dead stream now."""
+        return int(self._redis.xlen(self.dead_stream))
+
+    def settled_up_to(self, entry_id: str) -> bool:
+        """Whether everything pushed up to ``entry_id`` is recorded or dead."""
+        for group in self._redis.xinfo_groups(self.stream):
+            if _text(group["name"]) == self._group:
+                if _parts(group["last-delivered-id"]) < _parts(entry_id):
+                    return False
+                if not group["pending"]:
+                    return True
+                summary = self._redis.xpending(self.stream, self._group)
+                return not summary["pending"] or _parts(summary["min"]) > _parts(entry_id)
+        return False
+
+    def last_id(self) -> str | None:
+        """The id of the last entry ever pushed; None before the first."""
+        try:
+            info = self._redis.xinfo_stream(self.stream)
+        except redis.ResponseError as error:
+            if "no such key" not in str(error):
+                raise
+            return None
+        last = _text(info["last-generated-id"])
+        return None if last == "0-0" else last
+
+    def _read(self, consumer: str, start: str, count: int, block_ms: int | None) -> list[Entry]:
+        reply = cast(
+            "list[Any] | dict[Any, Any] | None",
+            self._redis.xreadgroup(self._group, consumer, {self.stream: start}, count=count, block=block_ms),
+        )
+        if not reply:
+            return []
+        pairs = list(reply.items()) if isinstance(reply, dict) else reply
+        page = pairs[0][1]
+        # Newer protocol versions nest the page once more.
+        if page and isinstance(page[0], list) and page[0] and isinstance(page[0][0], tuple | list):
+            page = page[0]
+        return _entries(page)
+
+
+def _entries(page: Sequence[Any]) -> list[Entry]:
+    # A pending entry that was deleted from the stream by hand comes back without fields.
+    return [Entry(_text(item[0]), dict(item[1] or {})) for item in page if item and item[0] is not None]
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _parts(entry_id: bytes | str) -> tuple[int, int]:
+    milliseconds, _, sequence = _text(entry_id).partition("-")
+    return int(milliseconds), int(sequence or 0)

@@ -1,0 +1,56 @@
+"""What a rule found, before time, scope and source are added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from events.types.cards import Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateDraft:
+    """A state as a rule read it. ``begin``..``stop`` are offsets in the sentence; ``timed`` says whether a
+    time said with it is when it began."""
+
+    entity: str
+    key: str
+    value: str
+    begin: int
+    stop: int
+    statement: Statement = "asserted"
+    announced: bool = False
+    timed: bool = False
+    content: str | None = None
+    kind: str | None = None
+    replaces: str | None = None
+    confidence: float = 0.9
+    tags: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventDraft:
+    """Something that happened or is to happen; ``when`` says which time it needs to be believed."""
+
+    entity: str
+    key: str
+    begin: int
+    stop: int
+    content: str
+    value: str | None = None
+    when: str = "any"  # "past" | "future" | "any": the time that must be said for the event to be kept
+    importance: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeDraft:
+    """A definition as a rule read it."""
+
+    title: str
+    definition: str
+    begin: int
+    stop: int
+    aliases: tuple[str, ...] = ()
+    learned: bool = False
+
+
+Draft = StateDraft | EventDraft | KnowledgeDraft

@@ -1,0 +1,130 @@
+"""The time said with a statement: masking time words so that patterns see past them, and resolving them.
+
+Masking is lexical and cheap (it only has to see that words are about time); what they mean is asked of
+:mod:`events.timex`, and only once a rule has found something to date.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from events import timex
+from ingest.rules.sentences import Sentence, clause
+
+# Stands for every character of a time expression.
+TIME = "\x01"
+
+_MONTH = (
+    "January|February|March|April|June|July|August|September|October|November|December|"
+    "Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec"
+)
+_DAY = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Mon|Tues|Tue|Weds|Wed|Thurs|Thur|Thu|Fri|Sat|Sun"
+_COUNT = r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|several|few|couple(?: of)?|many|some|half an?"
+_SPAN = "seconds?|minutes?|hours?|days?|nights?|weeks?|weekends?|fortnights?|months?|quarters?|semesters?|years?|decades?"
+_LEAD = (
+    r"(?:(?:ever|since|until|till|by|from|around|during|over|for|in|on|at|about|starting|beginning|effective|as of|"
+    r"back|early|earlier|late|later|mid|just|sometime|the|end of|start of|beginning of|middle of|this|last|next|past|coming|previous|"
+    r"following|upcoming|another|of|almost|nearly|over|roughly|around|more than|less than)[ -]){0,6}"
+)
+_TIMES_EN = re.compile(
+    rf"(?<![\w'])(?:{_LEAD}(?:"
+    rf"(?:{_MONTH})\b\.?(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? (?:19|20)\d\d\b)?|"
+    rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH}|May)\b(?:,? (?:19|20)\d\d\b)?|"
+    rf"May \d{{1,2}}\b(?:st|nd|rd|th)?(?:,? \d{{4}}\b)?|"
+    rf"(?:{_DAY})\b\.?(?: (?:morning|afternoon|evening|night))?|"
+    rf"(?:the day (?:before|after) )?(?:yesterday|today|tomorrow|tonight)(?: (?:morning|afternoon|evening|night))?\b|"
+    rf"\d{{4}}[-/]\d{{1,2}}(?:[-/]\d{{1,2}})?\b|\d{{1,2}}/\d{{1,2}}(?:/\d{{2,4}})?\b|(?:19|20)\d\ds?\b|Q[1-4](?: \d{{4}})?\b|"
+    rf"\d{{1,2}}(?:st|nd|rd|th)\b|"
+    rf"(?:{_COUNT}) (?:{_SPAN})\b(?: (?:ago|back|from now|later|earlier|now))?|"
+    rf"\d{{1,2}}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.)(?!\w)|noon\b|midnight\b)"
+    rf"|(?:{_LEAD}(?:last|next|this|past|coming|previous|the other|every|each|in the|the) "
+    rf"(?:(?:{_COUNT}|first|second|third|fourth) )?"
+    rf"(?:{_SPAN}|morning|afternoon|evening|night|spring|summer|autumn|fall|winter|May|semester|Christmas|Easter|Thanksgiving)\b(?: ago)?)"
+    r"|(?:(?:back |early |late )?in|since|until|last|next|by) May\b"
+    r"|(?:(?:in|over|during|since) )?(?:last )?(?:Christmas|Easter|Thanksgiving|Halloween|New Year's(?: Eve| Day)?)\b"
+    r"|(?:a (?:little )?)?while (?:ago|back)\b|the other day\b|at the moment\b|right now\b|these days\b|nowadays\b|"
+    r"for (?:a (?:long )?while|ages|years|months|weeks|now)\b|all (?:day|week|month|year)\b|long ago\b|so far\b)"
+)
+_DIGIT = "[0-9０-９一二两三四五六七八九十廿百零〇]"
+_UNIT = "(?:个?(?:天|日|周|星期|礼拜|月|季度?|学期|年|小时|钟头|分钟)(?:半|多)?)"
+_TIMES_ZH = re.compile(
+    r"(?:(?:大约|大概|差不多|就在|早在)?(?:自从|从|自|打从|在|到|于|直到)?(?:"
+    r"(?:大前|前|昨|今|明|后|大后|当|同一|有一|那)天|(?:昨|今|明|当)(?:日|晚|早|夜)|"
+    rf"(?:上+|下+|这|本|那|每)(?:一)?个?(?:周|星期|礼拜)(?:末|[一二三四五六日天]|[0-9])?|"
+    r"(?:上+|下+|这|本)个?(?:月|季度?|学期)(?:初|底|末|中旬?)?|(?:周|星期|礼拜)(?:末|[一二三四五六日天])|"
+    rf"(?:去|今|明|前|后|大前)年(?:年?[初底中末]|{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号]|份|初|底|中旬)?|春天|夏天|秋天|冬天|春节|夏季|冬季|上半年|下半年)?|"
+    rf"(?:民国)?{_DIGIT}{{2,4}}年(?:{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号]?|份|初|底)?|[初底])?|"
+    rf"{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号]?|份|初|底|中旬)?|{_DIGIT}{{1,3}}[号](?![楼线码])|\d{{4}}[-/]\d{{1,2}}(?:[-/]\d{{1,2}})?|"
+    rf"第?{_DIGIT}季度?|[Qq][1-4]|"
+    rf"(?:过去|最近|近|这|前|未来|接下来)?(?:{_DIGIT}{{1,4}}|几|好几|半){_UNIT}(?:以?前|以?后|之前|之后|来|以来|内|多?了)?|"
+    r"(?:上|下)半年|年[初底中]|月[初底中]|周末|(?:春节|中秋节?|端午节?|国庆节?|元旦|圣诞节?|除夕|清明节?)(?:期间|那天|当天)?|"
+    rf"(?:小时候|以前|之前|从前|刚才|刚刚|刚|最近|近来|目前|现在|如今|眼下|当时|那时候?|后来|前阵子|前几天|前些天|这阵子|这几天|这两天|"
+    r"不久前|好久以前|一直以来|向来|今后|以后)|"
+    rf"(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|半夜|深夜)?(?:{_DIGIT}{{1,3}}[点:：](?:{_DIGIT}{{1,3}}分?|半|钟|整)?)|"
+    r"凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|半夜|深夜"
+    r")(?:的时候|那会儿|开始|起|以来|之前|之后|以后|以前|左右|前后|为止|那天|当天|期间)?)+"
+)
+
+
+def mask(sentence: Sentence) -> str:
+    """The sentence's plain text with time words replaced by :data:`TIME`, same length."""
+    return (_TIMES_ZH if sentence.chinese else _TIMES_EN).sub(lambda found: TIME * len(found[0]), sentence.plain)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A resolved time: ``start`` to ``end`` (exclusive), with the words that said it. ``closed`` where the words
+    name an end only ("until June")."""
+
+    start: datetime | None
+    end: datetime | None
+    words: str
+    begin: int
+    stop: int
+    grain: str
+    ambiguous: bool = False
+
+    @property
+    def point(self) -> datetime | None:
+        """When something said with this time began: the middle of a week or weekend (nobody means its
+        Monday), the start of anything else."""
+        if self.start is not None and self.end is not None and self.grain in ("week", "weekend"):
+            middle = self.start + (self.end - self.start) / 2
+            return middle.replace(hour=0, minute=0, second=0, microsecond=0)
+        return self.start
+
+
+_OUTLANDISH = timedelta(days=366 * 120)
+
+
+def moments(sentence: Sentence, reference: datetime) -> list[Moment]:
+    """Every time said in the sentence, in order; recurring and clock-only times are left out by the grammar."""
+    found = []
+    for one in timex.find(sentence.raw, reference):
+        if one.start is None and one.end is None:
+            continue
+        if one.start is not None and abs(one.start - reference) > _OUTLANDISH:
+            continue
+        found.append(Moment(one.start, one.end, one.text, one.begin, one.stop, one.grain, one.ambiguous))
+    return found
+
+
+def nearest(found: list[Moment], sentence: Sentence, begin: int, stop: int) -> Moment | None:
+    """The time that belongs to ``begin``..``stop``: said inside it, else in its clause, else the sentence's only
+    one where it opens the sentence (or, in Chinese, stands before)."""
+    if not found:
+        return None
+    inside = [one for one in found if one.begin < stop and one.stop > begin]
+    if not inside:
+        first, last = clause(sentence, begin, stop)
+        inside = [one for one in found if one.begin < last and one.stop > first]
+    if not inside and len(found) == 1 and found[0].stop <= begin:
+        opening = sentence.plain[: found[0].begin]
+        inside = found if sentence.chinese or len(opening) <= 12 else []
+    return min(inside, key=lambda one: (_distance(one, begin, stop), one.begin)) if inside else None
+
+
+def _distance(one: Moment, begin: int, stop: int) -> int:
+    return max(0, one.begin - stop, begin - one.stop)

@@ -1,0 +1,47 @@
+"""What a rule sees of the sentence it reads, and what a rule is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ingest.rules.drafts import Draft, StateDraft
+from ingest.rules.sentences import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One sentence under the rules' eyes. ``masked`` is its plain text with times masked; ``owner`` is who says
+    "I"; ``earlier`` are the states already read from the turn and, for a fallback, from the turns before it."""
+
+    sentence: Sentence
+    masked: str
+    owner: str
+    traditional: bool = False
+    earlier: Sequence[StateDraft] = ()
+
+    def said(self, found: re.Match[str], group: str | int) -> str:
+        """The words of a group as spoken, tidied at the edges; empty where the group is absent."""
+        begin, stop = found.span(group)
+        return self.sentence.raw[begin:stop].strip(" \t,.;:!?，。；：！？、~～\"“”「」『』《》()（）") if begin >= 0 else ""
+
+
+Make = Callable[[re.Match[str], Scene], Iterable[Draft]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A pattern tried in sentences that have one of ``words``; ``free`` rules do their own reading of hedges."""
+
+    words: tuple[str, ...]
+    source: str
+    make: Make
+    free: bool = False
+
+
+@lru_cache(maxsize=1024)
+def compiled(source: str) -> re.Pattern[str]:
+    """A rule's pattern, compiled at its first use: most processes never meet most words."""
+    return re.compile(source)

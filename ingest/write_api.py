@@ -1,0 +1,205 @@
+"""The write service: turns over HTTP onto the same queue that XADD feeds."""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import orjson
+import psycopg
+import redis.asyncio
+from fastapi import FastAPI, Request
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CollectorRegistry, Counter, generate_latest
+from psycopg_pool import AsyncConnectionPool
+from pydantic import BaseModel, Field
+from redis.exceptions import RedisError
+
+from events.envelope import partition_of
+from events.problem import ProblemError, invalid
+from events.service import JSONResponse, body_of, install
+from events.settings import Settings
+from events.sql import statement
+from events.turn import FIELDS, TurnInvalidError, parse_turn, text_of
+
+logger = logging.getLogger(__name__)
+
+MAX_TURNS = 1000
+MAX_BODY_BYTES = 16 * 1024 * 1024
+
+
+class TurnIn(BaseModel):
+    """One message of a conversation."""
+
+    user_id: str = Field(description="whose memory this is; not empty")
+    text: str = Field(description="the words, at most 64 KiB of UTF-8")
+    role: Annotated[str, Field(description="user, assistant or system")] = "user"
+    speaker: str | None = Field(None, description="who speaks, where several people do")
+    session_id: str = "default"
+    project_id: str = "default"
+    agent_id: str | None = None
+    document_id: str | None = None
+    context_layer: Annotated[str | None, Field(description="personal, work or social")] = None
+    mode: str | None = None
+    said_at: Annotated[str | None, Field(description="ISO 8601 with offset; else the time of arrival")] = None
+    timezone: Annotated[str, Field(description="IANA name the words are read in")] = "UTC"
+    turn_id: Annotated[str | None, Field(description="idempotency key within the user; else made up")] = None
+
+
+class TurnsAccepted(BaseModel):
+    """The turns are on the queue; ``duplicates`` names those whose turn_id was accepted before."""
+
+    turn_ids: list[str]
+    duplicates: list[str]
+    token: str = Field(description="give it to a recall's wait_for to read what was just written")
+
+
+def token_of(stream: str, entry_id: str) -> str:
+    """An opaque token for "everything up to this entry"."""
+    return base64.urlsafe_b64encode(orjson.dumps([stream, entry_id])).decode().rstrip("=")
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The write service. Answers 503 while Redis is away; nothing is accepted that could be lost."""
+    client = redis.asyncio.Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=2)
+    pool = AsyncConnectionPool(
+        settings.database_url,
+        min_size=1,
+        max_size=settings.pool_size,
+        open=False,
+        kwargs={"autocommit": True, "application_name": "cardlog write"},
+    )
+    registry = CollectorRegistry()
+    accepted = Counter("cardlog_turns_accepted", "turns put onto the queue over HTTP", registry=registry)
+    refused = Counter(
+        "cardlog_turns_refused", "requests refused over HTTP, by field", ["field"], registry=registry
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await pool.open(wait=False)
+        yield
+        await pool.close()
+        await client.aclose()
+
+    app = FastAPI(title="Cardlog write API", version="1", lifespan=lifespan)
+    install(app)
+
+    @app.post(
+        "/v1/turns",
+        status_code=202,
+        response_model=TurnsAccepted,
+        summary="Push one turn or a list of turns",
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {
+                    "application/json": {
+                        "schema": {"oneOf": [turn_schema(), {"type": "array", "items": turn_schema()}]}
+                    }
+                },
+            }
+        },
+    )
+    async def push(request: Request) -> JSONResponse:
+        try:
+            turns = turns_of(await body_of(request, MAX_BODY_BYTES))
+        except ProblemError as problem:
+            refused.labels(problem.document.get("field", "(body)")).inc()
+            raise
+        known = await duplicates(turns)
+        try:
+            pipe = client.pipeline(transaction=True)
+            for turn in turns:
+                pipe.xadd(settings.turns_stream, turn)  # type: ignore[arg-type]
+            entry_ids = [raw.decode() for raw in await pipe.execute()]
+        except RedisError as error:
+            logger.warning("redis cannot take turns: %s", error)
+            raise ProblemError(
+                503, "Queue unavailable", "Redis cannot take turns now; nothing was accepted, try again"
+            ) from error
+        accepted.inc(len(turns))
+        turn_ids = [turn.get("turn_id") or entry for turn, entry in zip(turns, entry_ids, strict=True)]
+        return JSONResponse(
+            {
+                "turn_ids": turn_ids,
+                "duplicates": known,
+                "token": token_of(settings.turns_stream, entry_ids[-1]),
+            },
+            status_code=202,
+        )
+
+    async def duplicates(turns: list[dict[str, str]]) -> list[str]:
+        """Turn ids already in the log or twice in the request: told, not refused, for the log drops them."""
+        named = [(turn["user_id"], turn["turn_id"]) for turn in turns if turn.get("turn_id")]
+        if not named:
+            return []
+        twice = [turn_id for index, (user, turn_id) in enumerate(named) if (user, turn_id) in named[:index]]
+        try:
+            async with pool.connection(timeout=1.0) as connection:
+                cursor = await connection.execute(
+                    statement("ingest", "known_turns"),
+                    {
+                        "partitions": [partition_of(user) for user, _ in named],
+                        "users": [user for user, _ in named],
+                        "keys": [f"turn/{turn_id}" for _, turn_id in named],
+                    },
+                )
+                known = [row[0].removeprefix("turn/") for row in await cursor.fetchall()]
+        except psycopg.OperationalError as error:
+            logger.warning("postgres is away; duplicates will be dropped when recorded: %s", error)
+            known = []
+        return list(dict.fromkeys([*known, *twice]))
+
+    @app.get("/readyz", summary="Can turns be taken?")
+    async def ready() -> JSONResponse:
+        try:
+            await client.ping()
+        except RedisError as error:
+            raise ProblemError(503, "Not ready", f"redis is away: {error}") from error
+        return JSONResponse({"status": "ready"})
+
+    @app.get("/metrics", response_class=PlainTextResponse, summary="Prometheus metrics")
+    async def metrics() -> PlainTextResponse:
+        return PlainTextResponse(generate_latest(registry), media_type="text/plain; version=0.0.4")
+
+    return app
+
+
+def turns_of(body: Any) -> list[dict[str, str]]:
+    """The turns of a request, ready for the stream: all of them valid, or a :class:`ProblemError`."""
+    several = isinstance(body, list)
+    items = body if several else [body]
+    if not items:
+        raise invalid("(body)", "is an empty list; give at least one turn")
+    if len(items) > MAX_TURNS:
+        raise invalid("(body)", f"holds {len(items)} turns; at most {MAX_TURNS} are allowed in one request")
+    now = datetime.now(UTC)
+    turns = []
+    for index, item in enumerate(items):
+        where = {"index": index} if several else {}
+        if not isinstance(item, dict):
+            raise invalid("(body)", "must be an object, or a list of objects", **where)
+        turn: dict[str, str] = {}
+        try:
+            for name, value in item.items():
+                if name not in FIELDS:
+                    raise TurnInvalidError(name, f"is not a field of a turn; allowed are {', '.join(FIELDS)}")
+                if value is None:
+                    continue
+                if not isinstance(value, str):
+                    raise TurnInvalidError(name, "must be a string")
+                turn[name] = text_of(name, value)
+            parse_turn(turn, entry_time=now, entry_id="0-0")
+        except TurnInvalidError as error:
+            raise invalid(error.field, error.reason, **where) from None
+        turns.append(turn)
+    return turns
+
+
+def turn_schema() -> dict[str, Any]:
+    return TurnIn.model_json_schema()

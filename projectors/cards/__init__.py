@@ -1,0 +1,1 @@
+"""The card tables: statements folded into timelines, timelines into cards."""

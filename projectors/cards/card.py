@@ -1,0 +1,190 @@
+"""Rows of the card tables, made from a span of statements or from a noted event, with the words in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from events.concepts import canonical_key, normalise_entity
+from events.envelope import Event
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from projectors.cards.timeline import Span
+from projectors.text.grams import grams
+from projectors.text.terms import analyse, key_of, term_keys
+
+COLUMNS = (
+    "user_id", "kind", "card_id", "project_id", "context_layer", "created_at", "occurred_at", "occurred_until",
+    "effective_at", "superseded_at", "last_verified", "session_id", "agent_id", "document_id", "speaker", "turn_ids",
+    "source_span", "concept_key", "entity", "value", "cardinality", "tags", "confidence", "weight", "provenance",
+    "content", "mentions", "retracted", "episode", "topics", "importance", "sentiment", "title", "aliases",
+    "definition", "position", "mode", "term_keys", "pair_keys",
+)  # fmt: skip
+
+Row = dict[str, Any]
+
+CONCEPT_TERM = "concept:"
+
+
+def event_row(event: Event, payload: EventNoted) -> tuple[Row, list[str]]:
+    """The card of something that happened; it never changes."""
+    row = _base(
+        "event", event, payload.origin, payload.content, payload.tags, payload.confidence, payload.weight
+    )
+    concept_key = canonical_key(payload.concept_key) if payload.concept_key else None
+    row.update(
+        occurred_at=payload.occurred_at,
+        occurred_until=payload.occurred_until,
+        entity=normalise_entity(payload.entity),
+        concept_key=concept_key,
+        value=payload.value,
+        episode=payload.episode,
+        topics=list(payload.topics),
+        importance=min(10, max(1, payload.importance)),
+        sentiment=payload.sentiment,
+    )
+    words = _index(row, [*payload.topics], [] if concept_key is None else [concept_key])
+    return row, words
+
+
+def state_row(span: Span) -> tuple[Row, list[str]]:
+    """The card of a state, over the whole of its span."""
+    event = span.first.event
+    payload = event.payload
+    assert isinstance(payload, StateAsserted)
+    row = _base(
+        "state", event, payload.origin, payload.content, payload.tags, payload.confidence, payload.weight
+    )
+    concept_key = canonical_key(payload.concept_key)
+    row.update(
+        occurred_at=span.effective_at if payload.time_resolved else None,
+        effective_at=span.effective_at,
+        superseded_at=span.superseded_at,
+        concept_key=concept_key,
+        entity=normalise_entity(payload.entity),
+        value=payload.value,
+        cardinality=payload.cardinality,
+        retracted=span.retracted,
+    )
+    _merge(row, span)
+    words = _index(row, [payload.value, payload.entity], [concept_key])
+    return row, words
+
+
+def knowledge_row(span: Span) -> tuple[Row, list[str]]:
+    """The card of a concept, with its latest definition and every name it was given."""
+    latest = (span.agreeing or [span.first])[-1].event.payload
+    event = span.first.event
+    payload = event.payload
+    assert isinstance(payload, KnowledgeLearned)
+    assert isinstance(latest, KnowledgeLearned)
+    row = _base(
+        "knowledge", event, payload.origin, latest.content, latest.tags, latest.confidence, latest.weight
+    )
+    names: dict[str, None] = {}
+    for statement in (span.first, *span.agreeing):
+        other = statement.event.payload
+        assert isinstance(other, KnowledgeLearned)
+        names.update(dict.fromkeys((other.title, *other.aliases)))
+    names.pop(payload.title, None)
+    row.update(
+        effective_at=span.effective_at,
+        title=payload.title,
+        aliases=list(names),
+        definition=latest.definition,
+        concept_key=canonical_key(payload.title),
+        entity=payload.title,
+    )
+    _merge(row, span)
+    words = _index(row, [payload.title, *names, latest.definition], [])
+    return row, words
+
+
+def _base(
+    kind: str,
+    event: Event,
+    origin: CardOrigin,
+    content: str,
+    tags: Sequence[str],
+    confidence: float,
+    weight: float,
+) -> Row:
+    row: Row = dict.fromkeys(COLUMNS)
+    row.update(
+        user_id=event.user_id,
+        kind=kind,
+        card_id=event.event_id,
+        project_id=origin.project_id,
+        context_layer=origin.context_layer,
+        created_at=event.recorded_at,
+        last_verified=origin.said_at,
+        session_id=origin.session_id,
+        agent_id=origin.agent_id,
+        document_id=origin.document_id,
+        speaker=origin.speaker,
+        turn_ids=list(origin.turn_ids),
+        source_span=_span_json(origin.source_span),
+        tags=list(tags),
+        confidence=confidence,
+        weight=weight,
+        provenance=origin.provenance,
+        content=content,
+        mentions=1,
+        retracted=False,
+        position=event.position,
+        mode=origin.mode,
+    )
+    return row
+
+
+def _span_json(span: SourceSpan | None) -> str | None:
+    return None if span is None else json.dumps(asdict(span), ensure_ascii=False)
+
+
+def _merge(row: Row, span: Span) -> None:
+    """Add what agreeing statements bring: they verify, and their turns stand behind the card too."""
+    turn_ids = dict.fromkeys(row["turn_ids"])
+    for statement in span.agreeing:
+        payload = statement.event.payload
+        assert isinstance(payload, StateAsserted | KnowledgeLearned)
+        turn_ids.update(dict.fromkeys(payload.origin.turn_ids))
+        row["last_verified"] = max(row["last_verified"], payload.origin.said_at)
+    row["turn_ids"] = list(turn_ids)
+    row["mentions"] = 1 + len(span.agreeing)
+
+
+@lru_cache(maxsize=4096)
+def _concept_terms(concept_key: str) -> tuple[str, ...]:
+    return (CONCEPT_TERM + concept_key, *analyse(concept_key.replace("_", " ")))
+
+
+def _index(row: Row, names: Sequence[str], concepts: Sequence[str]) -> list[str]:
+    """Fill in what finds the card; returns the Latin words in it."""
+    terms = analyse(row["content"])
+    seen = set(terms)
+    extra = [*row["tags"], *names, *([row["speaker"]] if row["speaker"] else [])]
+    for text in extra:
+        # Names and tags add what the content does not say already; they must not count twice.
+        for term in analyse(text):
+            if term not in seen:
+                seen.add(term)
+                terms.append(term)
+    for concept in concepts:
+        terms.extend(term for term in _concept_terms(concept) if term not in seen)
+    row["term_keys"] = term_keys(row["user_id"], terms)
+    text = " ".join((row["content"], *names))
+    # Pairs of characters find Chinese that was cut otherwise or misspelt; Latin words have `words` for that.
+    row["pair_keys"] = [] if text.isascii() else pair_keys(row["user_id"], text)
+    return sorted({term for term in terms if _is_word(term)})
+
+
+def pair_keys(user_id: str, text: str) -> list[int]:
+    """The keys of the character pairs in a text, among one user's cards; Latin words have none."""
+    scope = key_of("user", user_id)
+    return sorted({scope ^ key_of("gram", gram) for gram in grams(text) if not gram.isascii()})
+
+
+def _is_word(term: str) -> bool:
+    return 3 <= len(term) <= 40 and term.isascii() and not term.startswith(CONCEPT_TERM)

@@ -1,0 +1,102 @@
+-- The card tables of one generation, made in the generation's own schema (the search path names it).
+
+CREATE TABLE cards (
+    user_id        text COLLATE "C" NOT NULL,
+    kind           text COLLATE "C" NOT NULL,
+    card_id        uuid NOT NULL,
+    project_id     text COLLATE "C" NOT NULL,
+    context_layer  text,
+    created_at     timestamptz NOT NULL,
+    occurred_at    timestamptz,
+    occurred_until timestamptz,
+    effective_at   timestamptz,
+    superseded_at  timestamptz,
+    last_verified  timestamptz NOT NULL,
+    session_id     text COLLATE "C" NOT NULL,
+    agent_id       text,
+    document_id    text,
+    speaker        text,
+    turn_ids       text[] NOT NULL,
+    source_span    json,
+    concept_key    text COLLATE "C",
+    entity         text,
+    value          text,
+    cardinality    text CHECK (cardinality IN ('single_value', 'multi_value')),
+    tags           text[] NOT NULL,
+    confidence     real NOT NULL,
+    weight         real NOT NULL,
+    provenance     text NOT NULL CHECK (provenance IN ('user_stated', 'assistant_stated', 'agent_inferred')),
+    content        text NOT NULL,
+    mentions       integer NOT NULL,
+    retracted      boolean NOT NULL,
+    -- event cards
+    episode        boolean,
+    topics         text[],
+    importance     smallint CHECK (importance BETWEEN 1 AND 10),
+    sentiment      text,
+    -- knowledge cards
+    title          text,
+    aliases        text[],
+    definition     text,
+    -- where it stands in the log, and what finds it
+    position       bigint NOT NULL,
+    mode           text,
+    term_keys      bigint[] NOT NULL,
+    pair_keys      bigint[] NOT NULL,
+    PRIMARY KEY (user_id, kind, card_id)
+) PARTITION BY LIST (kind);
+
+CREATE TABLE state_cards PARTITION OF cards FOR VALUES IN ('state');
+ALTER TABLE state_cards
+    ADD CHECK (concept_key IS NOT NULL AND entity IS NOT NULL AND value IS NOT NULL AND cardinality IS NOT NULL
+               AND effective_at IS NOT NULL);
+CREATE TABLE event_cards PARTITION OF cards FOR VALUES IN ('event');
+ALTER TABLE event_cards
+    ADD CHECK (occurred_at IS NOT NULL AND episode IS NOT NULL AND topics IS NOT NULL AND importance IS NOT NULL
+               AND superseded_at IS NULL);
+CREATE TABLE knowledge_cards PARTITION OF cards FOR VALUES IN ('knowledge');
+ALTER TABLE knowledge_cards
+    ADD CHECK (title IS NOT NULL AND aliases IS NOT NULL AND definition IS NOT NULL);
+
+-- What was said about each state or concept, in full; the cards of an identity are a pure function of its rows.
+-- The words themselves stay in the log, at (partition, position).
+CREATE TABLE statements (
+    user_id     text COLLATE "C" NOT NULL,
+    identity    text COLLATE "C" NOT NULL,
+    event_id    uuid NOT NULL,
+    partition   smallint NOT NULL,
+    position    bigint NOT NULL,
+    PRIMARY KEY (user_id, identity, event_id)
+);
+
+CREATE TABLE relations (
+    user_id    text COLLATE "C" NOT NULL,
+    from_card  uuid NOT NULL,
+    to_card    uuid NOT NULL,
+    predicate  text COLLATE "C" NOT NULL CHECK (predicate IN (
+        'update', 'state_change', 'expands', 'qualifies', 'contradicts', 'retracts', 'same_as',
+        'parent_of', 'related_to', 'affects_state')),
+    reason     text NOT NULL,
+    confidence real NOT NULL,
+    event_id   uuid NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (user_id, from_card, to_card, predicate),
+    CHECK (from_card <> to_card)
+);
+
+-- How many cards a user has and how long they are: what BM25 needs to know of the whole.
+CREATE TABLE card_counts (
+    user_id text COLLATE "C" NOT NULL,
+    cards   bigint NOT NULL,
+    terms   bigint NOT NULL,
+    PRIMARY KEY (user_id)
+);
+
+-- The Latin words of a user's cards with their trigrams: where a misspelt word is looked for.
+CREATE TABLE words (
+    user_id   text COLLATE "C" NOT NULL,
+    word      text COLLATE "C" NOT NULL,
+    term_key  bigint NOT NULL,
+    gram_keys bigint[] NOT NULL,
+    PRIMARY KEY (user_id, word)
+);

@@ -1,0 +1,21 @@
+"""Every projection there is, in the order they are started."""
+
+from __future__ import annotations
+
+from events.settings import Settings
+from projectors.cards.projector import CardsProjector
+from projectors.generations import Projector
+from projectors.text.embedding import open_embedder
+from projectors.vectors.projector import VectorsProjector
+
+
+def projectors(settings: Settings) -> list[Projector]:
+    """All projectors, as ``settings`` wants them."""
+    return [
+        CardsProjector(),
+        VectorsProjector(
+            lambda: open_embedder(
+                settings.embed_model, settings.embed_model_path, threads=settings.embed_threads
+            )
+        ),
+    ]

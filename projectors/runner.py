@@ -1,0 +1,108 @@
+"""The runner: drives a projector along the log, exactly once."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+import psycopg
+
+from events import log
+from events.checkpoints import CheckpointMovedError, read_claimed
+from events.database import connect_patiently
+from events.log import Connection
+from events.settings import Settings
+from events.stages import report
+from projectors.generations import Projector, ProjectorBlockedError, ensure_live, hold_live, use_schema
+
+logger = logging.getLogger(__name__)
+
+_PATIENCE_S = 0.1
+_LONGEST_PAUSE_S = 10.0
+
+
+class Runner:
+    """Folds the live generation until told to stop.
+
+    Tables and checkpoint move in one transaction, so a kill at any instant repeats nothing and skips
+    nothing. Several runners share the partitions; the one that comes second to a partition stands by.
+    """
+
+    def __init__(
+        self, settings: Settings, projector: Projector, stopping: Callable[[], bool], worker: str = "1"
+    ) -> None:
+        self._settings = settings
+        self._projector = projector
+        self._stopping = stopping
+        self._worker = worker
+
+    def run(self) -> None:
+        """Project until ``stopping``. Waits out a Postgres that is away."""
+        name = self._projector.name
+        delay = _PATIENCE_S
+        while not self._stopping():
+            connection = connect_patiently(
+                self._settings.database_url, application=name, stopping=self._stopping
+            )
+            listener = connect_patiently(
+                self._settings.database_url, application=f"{name} listener", stopping=self._stopping
+            )
+            if connection is None or listener is None:
+                break
+            try:
+                follower = log.Follower(listener)
+                generation = ensure_live(connection, self._projector)
+                logger.info("projecting %s, generation %d", name, generation.number)
+                report(connection, name, self._worker, "running")
+                while not self._stopping():
+                    if not self.step(connection):
+                        follower.wait()
+                    elif delay > _PATIENCE_S:
+                        report(connection, name, self._worker, "running")
+                        logger.info("%s goes on", name)
+                        delay = _PATIENCE_S
+            except psycopg.OperationalError as error:
+                logger.warning("postgres went away while projecting %s, trying again: %s", name, error)
+                time.sleep(0.1)
+            except CheckpointMovedError as error:
+                logger.warning("standing by: %s", error)
+            except ProjectorBlockedError as error:
+                delay = self._stand_still(connection, str(error), delay)
+            except Exception as error:
+                # Nothing of the batch counts; say what stands in the way and try again, ever more slowly.
+                logger.exception("%s cannot go on", name)
+                delay = self._stand_still(connection, f"{type(error).__name__}: {error}", delay)
+            finally:
+                connection.close()
+                listener.close()
+        logger.info("projector %s stopped", name)
+
+    def _stand_still(self, connection: Connection, why: str, delay: float) -> float:
+        """Say why nothing moves, wait, and return the next, longer wait."""
+        logger.warning("%s stands still, trying again in %.1f s: %s", self._projector.name, delay, why)
+        try:
+            report(connection, self._projector.name, self._worker, "waiting", why)
+        except psycopg.OperationalError:
+            logger.warning("postgres went away too")
+        until = time.monotonic() + delay
+        while time.monotonic() < until and not self._stopping():
+            time.sleep(0.05)
+        return min(delay * 2, _LONGEST_PAUSE_S)
+
+    def step(self, connection: Connection) -> int:
+        """One batch in one transaction; returns how many events were folded."""
+        with connection.transaction():
+            generation = hold_live(connection, self._projector.name)
+            if generation is None:
+                return 0
+            claims = generation.processor.claim(connection, limit=self._projector.batch_partitions)
+            if not claims:
+                return 0
+            batches = read_claimed(connection, claims, limit=self._settings.batch_events)
+            use_schema(connection, self._projector.name)
+            self._projector.project(connection, [event for _, events in batches for event in events])
+            generation.processor.advance(
+                connection, [(claim, events[-1].position) for claim, events in batches]
+            )
+        return sum(len(events) for _, events in batches)

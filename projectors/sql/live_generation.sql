@@ -1,0 +1,1 @@
+SELECT generation FROM log.generations WHERE projection = %(projection)s AND status = 'live';

@@ -1,0 +1,1 @@
+"""Text analysis shared by writing and asking, so that both sides cut the same words."""

@@ -1,0 +1,202 @@
+"""Texts to vectors: one port, a real embedder behind it and a deterministic one for tests.
+
+An embedder never reaches for the network: a model that is not on this machine is an error that says
+how to get it, because a memory must start, and stop, the same with and without a connection.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from math import log1p
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from projectors.text.grams import grams
+from projectors.text.terms import analyse, key_of
+
+if TYPE_CHECKING:
+    from fastembed import TextEmbedding
+
+Vectors = NDArray[np.float32]
+
+DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+HASH_MODEL = "hash"
+
+
+class EmbedderUnavailableError(RuntimeError):
+    """There is no embedder to be had here; the message says what is missing and how to get it."""
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors of ``dimension`` numbers.
+
+    The same text gives the same vector, whatever else is in the call, up to float rounding (1e-6).
+    Any text is taken, the empty one too. :class:`EmbedderUnavailableError` where the model cannot be loaded.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row a text, in the order of the texts; shape ``(len(texts), dimension)``, float32."""
+        ...
+
+    def embed_question(self, text: str) -> Vectors:
+        """The vector to look for texts with; shape ``(dimension,)``."""
+        ...
+
+
+class FastEmbedder:
+    """A sentence transformer run by fastembed from the files in ``folder``.
+
+    Loaded at the first text (0.4 s once fastembed is imported), then safe to share between threads.
+    Raises :class:`EmbedderUnavailableError` at once when the folder does not hold a model.
+    ``threads`` 0 takes every core.
+    """
+
+    longest = 256
+    """Tokens a text is cut at, as the model was trained; of a longer text only the beginning counts."""
+
+    _longest_text = 8192
+    _batch_size = 16
+    """Sorted by length, 16 fill both cores; 256 are half as fast for padding, and take 16 times the memory."""
+
+    def __init__(self, folder: Path, *, model: str = DEFAULT_MODEL, threads: int = 0) -> None:
+        _check(folder, model)
+        self.name = model
+        self.dimension = _dimension(folder)
+        self._folder = folder
+        self._threads = threads or os.cpu_count() or 1
+        self._model: TextEmbedding | None = None
+        self._loading = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        model = self._loaded()
+        # Texts of like length go together, for a batch is padded to its longest.
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+        for start in range(0, len(order), self._batch_size):
+            batch = order[start : start + self._batch_size]
+            cut = [_encodable(texts[index][: self._longest_text]) for index in batch]
+            vectors[batch] = np.asarray(list(model.embed(cut, batch_size=self._batch_size)))
+        return vectors
+
+    def embed_question(self, text: str) -> Vectors:
+        cut = _encodable(text[: self._longest_text])
+        vector: Vectors = np.asarray(next(iter(self._loaded().query_embed([cut]))), dtype=np.float32)
+        return vector
+
+    def _loaded(self) -> TextEmbedding:
+        with self._loading:
+            if self._model is None:
+                self._model = self._load()
+        return self._model
+
+    def _load(self) -> TextEmbedding:
+        from fastembed import TextEmbedding  # noqa: PLC0415 - a second to import, and many processes never embed
+
+        try:
+            model = TextEmbedding(
+                self.name,
+                cache_dir=str(self._folder),
+                threads=self._threads,
+                local_files_only=True,
+                specific_model_path=str(self._folder),
+            )
+        except Exception as error:
+            raise EmbedderUnavailableError(
+                f"the embedding model in {self._folder} cannot be loaded ({error}); rebuild it with: make model"
+            ) from error
+        tokenizer = getattr(model.model, "tokenizer", None)
+        if tokenizer is not None:
+            tokenizer.enable_truncation(max_length=self.longest)
+        return model
+
+
+class HashEmbedder:
+    """Vectors of hashed terms and grams: no model, no meaning, but the same words are near each other.
+
+    For tests, and wherever a semantic channel must run without weights. The same on every machine.
+    """
+
+    name = HASH_MODEL
+    dimension = 384
+
+    _gram_weight = 0.25
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            for term, count in Counter(analyse(text)).items():
+                self._add(row, key_of("term", term), 1.0 + log1p(count - 1))
+            for gram in sorted(grams(text)):
+                self._add(row, key_of("gram", gram), self._gram_weight)
+            norm = float(np.linalg.norm(row))
+            if norm:
+                row /= norm
+            else:
+                row[0] = 1.0
+        return vectors
+
+    def embed_question(self, text: str) -> Vectors:
+        vector: Vectors = self.embed([text])[0]
+        return vector
+
+    def _add(self, row: Vectors, key: int, weight: float) -> None:
+        row[(key >> 1) % self.dimension] += weight if key & 1 else -weight
+
+
+def open_embedder(model: str = DEFAULT_MODEL, path: str | Path = "", *, threads: int = 0) -> Embedder:
+    """The embedder called ``model``, from the folder ``path`` or from where ``make model`` puts it.
+
+    Raises :class:`EmbedderUnavailableError` when neither holds its files. ``"hash"`` needs none.
+    """
+    if model == HASH_MODEL:
+        return HashEmbedder()
+    folders = [Path(path)] if path else model_folders(model)
+    folder = next((folder for folder in folders if _is_model(folder)), folders[0])
+    return FastEmbedder(folder, model=model, threads=threads)
+
+
+def model_folders(model: str = DEFAULT_MODEL) -> list[Path]:
+    """Where a model is looked for, best first: the project's cache folder, then the user's."""
+    name = model.rpartition("/")[2]
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    project = Path(__file__).resolve().parents[2]
+    return [project / ".cache" / "model" / name, Path(home) / "cardlog" / "model" / name]
+
+
+def _is_model(folder: Path) -> bool:
+    return (folder / "tokenizer.json").is_file() and any(folder.rglob("*.onnx"))
+
+
+def _check(folder: Path, model: str) -> None:
+    if not _is_model(folder):
+        raise EmbedderUnavailableError(
+            f"no embedding model {model} in {folder}; build it with: make model "
+            "(or name its folder in CARDLOG_EMBED_MODEL_PATH)"
+        )
+
+
+def _dimension(folder: Path) -> int:
+    try:
+        return int(orjson.loads((folder / "config.json").read_bytes())["hidden_size"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise EmbedderUnavailableError(
+            f"{folder / 'config.json'} does not say the model's hidden_size; rebuild it with: make model"
+        ) from error
+
+
+def _encodable(text: str) -> str:
+    """The text with lone surrogates replaced, which the tokenizer would refuse."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,55 @@
+"""Pieces of words, for finding what is misspelt, cut off or written together.
+
+Latin words give padded trigrams as pg_trgm cuts them ("cat": "  c", " ca", "cat", "at "), scripts
+without spaces pairs of characters. Both sides are folded like terms, so 臺灣 and 台湾 share pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+
+from projectors.text.terms import RUNS, fold, key_of
+
+_WORD = re.compile(r"[^\W_]+")
+_LONGEST = 64
+
+
+def grams(text: str) -> set[str]:
+    """The distinct grams of a text; a lone character of a script without spaces is a gram itself."""
+    found: set[str] = set()
+    for han, unspaced, spaced in RUNS.findall(fold(text)):
+        run = han or unspaced
+        if len(run) == 1:
+            found.add(run)
+        elif run:
+            found.update([run[index : index + 2] for index in range(len(run) - 1)])
+        else:
+            for word in _WORD.findall(spaced):
+                found.update(_trigrams(word) if len(word) <= _LONGEST else _cut(word))
+    return found
+
+
+@lru_cache(maxsize=16384)
+def _trigrams(word: str) -> tuple[str, ...]:
+    return _cut(word)
+
+
+def _cut(word: str) -> tuple[str, ...]:
+    padded = f"  {word} "
+    return tuple(padded[index : index + 3] for index in range(len(padded) - 2))
+
+
+def gram_keys(user_id: str, text: str) -> list[int]:
+    """The sorted, distinct, signed 64-bit keys of a text's grams among one user's cards."""
+    scope = key_of("user", user_id)
+    return sorted({scope ^ key_of("gram", gram) for gram in grams(text)})
+
+
+def similarity(question: AbstractSet[str], text: AbstractSet[str]) -> float:
+    """How alike two sets of grams are, 0 to 1."""
+    if not question or not text:
+        return 0.0
+    shared = len(question & text)
+    return shared / len(question | text)

@@ -1,0 +1,177 @@
+"""Words of a text as search terms: cut, folded and stemmed the same way for cards and questions.
+
+A term is a lower-case stem, a code or number, or Chinese in simplified characters, so "Moved" finds
+"moving" and 資料庫 finds 数据库's script twin 资料库. Nothing here raises, whatever the text, and the
+time is linear in its length.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from hashlib import blake2b
+from importlib import resources
+
+from py_rust_stemmers import SnowballStemmer
+
+from events.script import fold_script
+from projectors.text import stop_words
+from projectors.text.segmentation import Dictionary, dictionary
+
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff"
+"""Vowel signs and accents, which the letters around them must not be parted by."""
+_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\uac00-\ud7af"
+"""Kana, Hangul, Thai, Lao, Burmese, Khmer: written without spaces, or with endings grown on."""
+
+RUNS = re.compile(f"([{_HAN}]+)|([{_UNSPACED}]+)|([^{_HAN}{_UNSPACED}]+)")
+"""A text as runs of one writing: Han, another without spaces, everything else."""
+
+_TOKEN = re.compile(rf"[\w{_MARKS}]+(?:[-.'@&][\w{_MARKS}]+|,\d{{3}}(?!\d))*(?:\+\+|#)?")
+_ASCII_TOKEN = re.compile(r"[a-z0-9_]+(?:[-.'@&][a-z0-9_]+|,[0-9]{3}(?![0-9]))*(?:\+\+|#)?")
+_JOINTS = re.compile(r"[-.'@&_]+")
+_LOOSE_JOINTS = re.compile(r"[-_'&]|(?<!\d)\.|\.(?!\d)")
+_CONTRACTIONS = frozenset(("s", "m", "re", "ve", "ll", "d"))
+_LONGEST = 64
+_APOSTROPHES = str.maketrans("\u2019\u02bc\uff07", "'''")
+
+
+
+def _irregular_words() -> dict[str, str]:
+    """Irregular forms to their base word: the stemmer leaves "bought" beside "buy"."""
+    lines = resources.files(__package__).joinpath("irregular_words.txt").read_text("utf-8").splitlines()
+    rows = [line.split() for line in lines if not line.startswith("#")]
+    return {form: base for base, *forms in rows for form in forms}
+
+
+_IRREGULAR = _irregular_words()
+_snowball = SnowballStemmer("english").stem_word
+_CHINESE_STOPS = stop_words.CHINESE | stop_words.CHINESE_QUESTION
+
+
+def _stem(word: str) -> str:
+    return _snowball(_IRREGULAR.get(word, word))
+
+
+_QUESTION_STOPS = frozenset(map(_stem, stop_words.ENGLISH_QUESTION))
+
+
+def fold(text: str) -> str:
+    """The text in one spelling: NFKC, no case, straight apostrophes, simplified characters."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return fold_script(folded.translate(_APOSTROPHES))
+
+
+def analyse(text: str) -> list[str]:
+    """The terms of a text in reading order, repeats kept.
+
+    A compound gives its parts and the whole without its joints ("gpt-4": gpt, 4, gpt4), a long
+    Chinese word the words inside it too (资料库: 资料, 资料库), and Chinese characters in no word
+    themselves and their pairs, which is how names are found.
+    """
+    folded = fold(text)
+    found: list[str] = []
+    if folded.isascii():
+        for token in _ASCII_TOKEN.findall(folded):
+            found += _word_terms(token) if len(token) <= _LONGEST else _long_terms(token)
+        return found
+    for han, unspaced, spaced in RUNS.findall(folded):
+        if han:
+            _add_chinese(found, han, dictionary())
+        elif unspaced:
+            found += _pairs(unspaced)
+        else:
+            for token in _TOKEN.findall(spaced):
+                found += _word_terms(token) if len(token) <= _LONGEST else _long_terms(token)
+    return found
+
+
+def question_terms(text: str) -> list[str]:
+    """The distinct terms worth looking for, in reading order: question words are no topic."""
+    return [term for term in dict.fromkeys(analyse(text)) if term not in _QUESTION_STOPS]
+
+
+@lru_cache(maxsize=32768)
+def _word_terms(token: str) -> tuple[str, ...]:
+    """The terms of one spaced token; an n't, and what is left of it, is no term."""
+    word = token.strip("_")
+    base, apostrophe, ending = word.rpartition("'")
+    if apostrophe and ending == "t":
+        return ()
+    if apostrophe and ending in _CONTRACTIONS:
+        word = base
+    bare = word.rstrip("+#")
+    if len(bare) > 1:
+        word = bare
+    word = word.replace(",", "")
+    parts = [part for part in _JOINTS.split(word) if part]
+    if len(parts) < 2:
+        return _simple_terms(parts[0]) if parts else ()
+    terms = [term for part in parts for term in _simple_terms(part)]
+    whole = _LOOSE_JOINTS.sub("", word)
+    return (*terms, whole if any(map(str.isdigit, whole)) else _stem(_plain(whole)))
+
+
+def _simple_terms(word: str) -> tuple[str, ...]:
+    plain = _plain(word)
+    return () if plain in stop_words.ENGLISH else (_stem(plain),)
+
+
+def _plain(word: str) -> str:
+    """Latin without its accents, so that a café is found by cafe."""
+    if word.isascii():
+        return word
+    decomposed = unicodedata.normalize("NFD", word)
+    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f"))
+
+
+def _long_terms(token: str) -> list[str]:
+    """The parts of a token too long to be a word, each cut to a bearable length; not remembered."""
+    return [_stem(_plain(part[:_LONGEST])) for part in _JOINTS.split(token) if part]
+
+
+def _add_chinese(found: list[str], run: str, words: Dictionary) -> None:
+    stops = _CHINESE_STOPS
+    before = ""
+    for word in words.cut(run):
+        if word in stops:
+            before = ""
+        elif len(word) == 1:
+            if before:
+                found.append(before + word)
+            found.append(word)
+            before = word
+        else:
+            if len(word) > 2:
+                found += words.parts(word)
+            found.append(word)
+            before = ""
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[index : index + 2] for index in range(len(run) - 1)] or [run]
+
+
+def term_key(user_id: str, term: str) -> int:
+    """A signed 64-bit key of a term among one user's cards, the same on every machine for ever.
+
+    Two terms of a user share a key with probability 2**-64, and so do terms of two users.
+    """
+    return key_of("user", user_id) ^ key_of("term", term)
+
+
+def term_keys(user_id: str, terms: Iterable[str]) -> list[int]:
+    """The keys of the terms, in their order."""
+    scope = key_of("user", user_id)
+    return [scope ^ key_of("term", term) for term in terms]
+
+
+@lru_cache(maxsize=65536)
+def key_of(space: str, name: str) -> int:
+    """The digest two of which are combined into a key; ``space`` keeps kinds of names apart."""
+    seed = f"{space}\0{name}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(seed, digest_size=8).digest(), "big", signed=True)

@@ -1,0 +1,99 @@
+"""The vectors projector: every card-making event's words, embedded once and kept by content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from pgvector.psycopg import register_vector
+
+from events.envelope import Event
+from events.log import Connection
+from events.sql import statement
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
+from projectors.generations import ProjectorBlockedError
+from projectors.text.embedding import Embedder, EmbedderUnavailableError
+
+_PACKAGE = "projectors.vectors"
+_DIMENSIONS = (384, 768, 1024)
+
+
+def embedded_text(payload: EventNoted | StateAsserted | KnowledgeLearned) -> str:
+    """The words a card is found by: its content, and who said it where that is known."""
+    speaker = payload.origin.speaker
+    return payload.content if speaker is None else f"{speaker}: {payload.content}"
+
+
+class VectorsProjector:
+    """Folds the log into ``card_vectors_*``. ``embedder`` is opened at the first batch, and again after a failure.
+
+    Raises :class:`ProjectorBlockedError` while there is none: the batch does not count, the checkpoint stays,
+    and nothing is lost.
+    """
+
+    name = "vectors"
+    batch_partitions = 4  # a batch is one transaction, and embedding takes milliseconds a text
+
+    def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
+        self._open = open_embedder
+        self._embedder: Embedder | None = None
+
+    def create_tables(self, connection: Connection) -> None:
+        connection.execute(statement(_PACKAGE, "cache_tables"))
+        connection.execute(statement(_PACKAGE, "tables"))
+
+    def create_indexes(self, connection: Connection) -> None:
+        """None: a user's own vectors are scanned exactly."""
+
+    def project(self, connection: Connection, events: Sequence[Event]) -> None:
+        cards = [
+            (event, embedded_text(event.payload))
+            for event in events
+            if isinstance(event.payload, EventNoted | StateAsserted | KnowledgeLearned)
+        ]
+        if not cards:
+            return
+        register_vector(connection)
+        try:
+            if self._embedder is None:
+                self._embedder = self._open()
+            embedder = self._embedder
+            vectors = self._vectors(connection, embedder, [text for _, text in cards])
+        except EmbedderUnavailableError as error:
+            self._embedder = None
+            raise ProjectorBlockedError(str(error)) from error
+        if embedder.dimension not in _DIMENSIONS:
+            raise ValueError(f"{embedder.name} has {embedder.dimension} dimensions; use one of {_DIMENSIONS}")
+        with (
+            connection.cursor() as cursor,
+            cursor.copy(statement(_PACKAGE, f"copy_vectors_{embedder.dimension}")) as copy,
+        ):
+            copy.set_types(["text", "uuid", "text", "vector"])
+            for event, text in cards:
+                copy.write_row((event.user_id, event.event_id, embedder.name, vectors[_hash(text)]))
+
+    def _vectors(self, connection: Connection, embedder: Embedder, texts: Sequence[str]) -> dict[bytes, Any]:
+        wanted = {_hash(text): text for text in texts}
+        rows = connection.execute(
+            statement(_PACKAGE, "cached"), {"model": embedder.name, "hashes": list(wanted)}
+        ).fetchall()
+        found = {bytes(row[0]): row[1] for row in rows}
+        missing = {key: text for key, text in wanted.items() if key not in found}
+        if missing:
+            fresh = dict(zip(missing, embedder.embed(list(missing.values())), strict=True))
+            connection.execute(
+                statement(_PACKAGE, "add_cached"),
+                {
+                    "model": embedder.name,
+                    "hashes": list(fresh),
+                    "embeddings": [np.asarray(vector, dtype=np.float32) for vector in fresh.values()],
+                },
+            )
+            found.update(fresh)
+        return found
+
+
+def _hash(text: str) -> bytes:
+    return sha256(text.encode()).digest()

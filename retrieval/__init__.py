@@ -1,0 +1,1 @@
+"""The read service: channels, fusion, rerank and the HTTP answer."""

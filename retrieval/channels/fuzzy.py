@@ -1,0 +1,47 @@
+"""Words that are nearly there: Latin by trigrams against the user's own words, Chinese by character pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from events.sql import statement
+from projectors.cards.card import pair_keys
+from projectors.cards.projector import as_array
+from projectors.text.grams import gram_keys
+from retrieval.channels.channel import Hit
+from retrieval.question import Question
+from retrieval.scope import Scope
+
+_LIMIT = 20
+_LEAST_WORD = 0.35  # trigram similarity below which two words are just two words
+_LEAST_PAIRS = 0.25  # share of the question's character pairs a card must have
+
+
+class FuzzyChannel:
+    """A card's score is the greater of its word similarity and its share of the question's character pairs."""
+
+    name = "fuzzy"
+
+    def warm(self) -> None:
+        """Nothing to load."""
+
+    async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
+        words = [term for term in question.terms if term.isascii() and len(term) >= 3]
+        pairs = [] if question.text.isascii() else pair_keys(scope.user_id, "".join(question.terms))
+        if not words and not pairs:
+            return []
+        cursor = await connection.execute(
+            statement("retrieval.channels", "fuzzy"),
+            {
+                **scope.parameters(),
+                "words": words,
+                "word_grams": [as_array(gram_keys(scope.user_id, word)) for word in words],
+                "pairs": pairs,
+                "least_word": _LEAST_WORD,
+                "least_pairs": _LEAST_PAIRS,
+                "limit": _LIMIT,
+            },
+        )
+        return [Hit(*row) for row in await cursor.fetchall()]

@@ -1,0 +1,53 @@
+"""Meaning: the cards whose vectors lie nearest to the question's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from pgvector.psycopg import register_vector_async
+from psycopg import AsyncConnection
+
+from events.sql import statement
+from projectors.text.embedding import Embedder, EmbedderUnavailableError
+from retrieval.channels.channel import ChannelDownError, Hit
+from retrieval.question import Question
+from retrieval.scope import Scope
+
+_LIMIT = 20
+
+
+class SemanticChannel:
+    """Down, and saying so, while there is no embedding model."""
+
+    name = "semantic"
+
+    def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
+        self._open = open_embedder
+        self._embedder: Embedder | None = None
+
+    def warm(self) -> None:
+        """Load the model now, so that the first question does not wait for it."""
+        try:
+            self._vector("warm")
+        except ChannelDownError:
+            return
+
+    async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
+        vector = await asyncio.to_thread(self._vector, question.text)
+        await register_vector_async(connection)
+        assert self._embedder is not None
+        cursor = await connection.execute(
+            statement("retrieval.channels", f"semantic_{self._embedder.dimension}"),
+            {**scope.parameters(), "vector": vector, "model": self._embedder.name, "limit": _LIMIT},
+        )
+        return [Hit(*row) for row in await cursor.fetchall()]
+
+    def _vector(self, text: str) -> Any:
+        try:
+            if self._embedder is None:
+                self._embedder = self._open()
+            return self._embedder.embed_question(text)
+        except EmbedderUnavailableError as error:
+            raise ChannelDownError(str(error)) from error

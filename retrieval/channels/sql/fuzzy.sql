@@ -1,0 +1,47 @@
+WITH asked AS (
+    SELECT ordinal, word, grams::bigint[] AS grams
+    FROM unnest(%(words)s::text[], %(word_grams)s::text[]) WITH ORDINALITY AS a(word, grams, ordinal)
+), near AS MATERIALIZED (
+    -- The user's words closest to each word asked, by the share of trigrams they have in common.
+    SELECT asked.ordinal, n.term_key, n.similarity
+    FROM asked CROSS JOIN LATERAL (
+        SELECT w.term_key, shared.count / (cardinality(asked.grams) + cardinality(w.gram_keys) - shared.count)::float8
+                           AS similarity
+        FROM cards.words w CROSS JOIN LATERAL (
+            SELECT count(*) AS count FROM unnest(w.gram_keys) g WHERE g = ANY (asked.grams)) shared
+        WHERE w.gram_keys && asked.grams AND w.user_id = %(user_id)s
+        ORDER BY similarity DESC, w.word
+        LIMIT 5
+    ) n
+    WHERE n.similarity >= %(least_word)s
+), total AS (
+    SELECT greatest(count(*), 1) AS words FROM asked
+), hit AS MATERIALIZED (
+    SELECT c.card_id, c.term_keys, c.pair_keys
+    FROM cards.cards c
+    WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key), '{}') FROM near)
+           OR c.pair_keys && %(pairs)s::bigint[])
+      AND c.user_id = %(user_id)s
+      AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
+      AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
+      AND (c.kind <> 'state'
+           OR ((%(valid_until)s::timestamptz IS NULL OR c.effective_at <= %(valid_until)s::timestamptz)
+               AND (%(valid_from)s::timestamptz IS NULL OR c.superseded_at IS NULL
+                    OR c.superseded_at > %(valid_from)s::timestamptz)))
+      AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s::timestamptz)
+      AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
+), scored AS (
+    SELECT hit.card_id,
+           (SELECT coalesce(sum(best), 0) / (SELECT words FROM total)
+            FROM (SELECT max(near.similarity) AS best FROM near
+                  WHERE near.term_key = ANY (hit.term_keys) GROUP BY near.ordinal) word) AS words,
+           CASE WHEN cardinality(%(pairs)s::bigint[]) = 0 THEN 0
+                ELSE (SELECT count(*) FROM unnest(hit.pair_keys) p WHERE p = ANY (%(pairs)s::bigint[]))
+                     / cardinality(%(pairs)s::bigint[])::float8 END AS pairs
+    FROM hit
+)
+SELECT card_id, greatest(words, pairs)::float8 AS score
+FROM scored
+WHERE words > 0 OR pairs >= %(least_pairs)s
+ORDER BY score DESC, card_id
+LIMIT %(limit)s;

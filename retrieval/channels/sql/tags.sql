@@ -1,0 +1,35 @@
+-- BM25 over every hit. A term's document frequency is the number of hits that hold it, which is exact:
+-- a card that holds a term of the question is a hit by definition.
+WITH hit AS MATERIALIZED (
+    SELECT c.card_id, c.term_keys, cardinality(c.term_keys) AS length, c.created_at
+    FROM cards.cards c
+    WHERE c.term_keys && %(keys)s::bigint[] AND c.user_id = %(user_id)s
+      AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
+      AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
+      AND (c.kind <> 'state'
+           OR ((%(valid_until)s::timestamptz IS NULL OR c.effective_at <= %(valid_until)s::timestamptz)
+               AND (%(valid_from)s::timestamptz IS NULL OR c.superseded_at IS NULL
+                    OR c.superseded_at > %(valid_from)s::timestamptz)))
+      AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s::timestamptz)
+      AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
+), occurrence AS (
+    SELECT hit.card_id, key, count(*) AS frequency, hit.length
+    FROM hit CROSS JOIN LATERAL unnest(hit.term_keys) AS key
+    WHERE key = ANY (%(keys)s::bigint[])
+    GROUP BY hit.card_id, key, hit.length
+), weight AS (
+    SELECT key, ln(1 + (greatest(totals.cards, count(*)) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
+    FROM occurrence CROSS JOIN (
+        SELECT coalesce(max(cards), 0) AS cards FROM cards.card_counts WHERE user_id = %(user_id)s) totals
+    GROUP BY key, totals.cards
+), average AS (
+    SELECT coalesce(max(terms::float8 / nullif(cards, 0)), 1) AS length
+    FROM cards.card_counts WHERE user_id = %(user_id)s
+)
+SELECT o.card_id,
+       sum(w.idf * o.frequency * (%(k1)s::float8 + 1)
+           / (o.frequency + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * o.length / a.length)))::float8 AS score
+FROM occurrence o JOIN weight w USING (key) CROSS JOIN average a
+GROUP BY o.card_id
+ORDER BY score DESC, o.card_id
+LIMIT %(limit)s;

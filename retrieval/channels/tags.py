@@ -1,0 +1,43 @@
+"""Exact terms: every card that shares a word, tag, name or concept with the question, ranked by BM25."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from events.sql import statement
+from projectors.cards.card import CONCEPT_TERM
+from projectors.text.terms import term_keys
+from retrieval.channels.channel import Hit
+from retrieval.question import Question
+from retrieval.scope import Scope
+
+_K1 = 1.2
+_B = 0.4  # cards are short: length says little about how much a word in them matters
+_LIMIT = 200
+
+
+class TagsChannel:
+    """Needs no embedder and no extension; blind to what is said in other words."""
+
+    name = "tags"
+
+    def warm(self) -> None:
+        """Nothing to load."""
+
+    async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
+        terms = [*question.terms, *(CONCEPT_TERM + key for key in question.concepts)]
+        if not terms:
+            return []
+        cursor = await connection.execute(
+            statement("retrieval.channels", "tags"),
+            {
+                **scope.parameters(),
+                "keys": term_keys(scope.user_id, terms),
+                "k1": _K1,
+                "b": _B,
+                "limit": _LIMIT,
+            },
+        )
+        return [Hit(*row) for row in await cursor.fetchall()]

@@ -1,0 +1,40 @@
+"""Time ranges: what happened, or began to be true, in the stretch the question names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import AsyncConnection
+
+from events.sql import statement
+from projectors.text.terms import term_keys
+from retrieval.channels.channel import Hit
+from retrieval.question import Question
+from retrieval.scope import Scope
+
+_LIMIT = 50
+
+
+class TimeChannel:
+    """Silent unless the question names a time. The words of the question order what lies inside it."""
+
+    name = "time"
+
+    def warm(self) -> None:
+        """Nothing to load."""
+
+    async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
+        span = question.span
+        if span is None:
+            return []
+        cursor = await connection.execute(
+            statement("retrieval.channels", "time"),
+            {
+                **scope.parameters(),
+                "from": span.start,
+                "to": span.end,
+                "keys": term_keys(scope.user_id, question.terms),
+                "limit": _LIMIT,
+            },
+        )
+        return [Hit(*row) for row in await cursor.fetchall()]

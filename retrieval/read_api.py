@@ -1,0 +1,169 @@
+"""The read service: recall over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+import psycopg
+from fastapi import FastAPI
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from events.problem import ProblemError, invalid
+from events.service import JSONResponse, install
+from events.settings import Settings
+from events.sql import statement
+from events.turn import TurnInvalidError, text_of
+from projectors.text.embedding import open_embedder
+from retrieval.channels.channel import Channel
+from retrieval.channels.fuzzy import FuzzyChannel
+from retrieval.channels.semantic import SemanticChannel
+from retrieval.channels.tags import TagsChannel
+from retrieval.channels.time import TimeChannel
+from retrieval.recall import Ask, Recall, RecallUnavailableError
+from retrieval.scope import KINDS
+
+logger = logging.getLogger(__name__)
+
+MAX_QUERY_BYTES = 16 * 1024
+ALL_PROJECTS = "*"
+
+
+class RecallIn(BaseModel):
+    """One question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: str = Field(min_length=1, description="whose memory is asked")
+    query: str = Field(min_length=1, description="the question, in English or Chinese")
+    project_id: Annotated[
+        str | list[str], Field(description="a project, several, or * for all; a project is a wall")
+    ] = "default"
+    session_id: str | None = None
+    k: Annotated[int, Field(ge=1, le=200, description="how many cards at most")] = 5
+    as_of: Annotated[
+        AwareDatetime | None, Field(description="answer as of this instant: what was true then")
+    ] = None
+    known_at: Annotated[AwareDatetime | None, Field(description="only what had been recorded by then")] = None
+    kinds: Annotated[list[Literal["state", "event", "knowledge"]] | None, Field(min_length=1)] = None
+    context_layer: Literal["personal", "work", "social"] | None = None
+
+
+def open_pool(settings: Settings, application: str) -> AsyncConnectionPool[Any]:
+    """The connection pool of a read service, not opened yet."""
+    return AsyncConnectionPool(
+        settings.database_url,
+        min_size=min(5, settings.pool_size),
+        max_size=settings.pool_size,
+        open=False,
+        kwargs={"autocommit": True, "application_name": f"cardlog {application}"},
+    )
+
+
+def open_channels(settings: Settings) -> list[Channel]:
+    """Every channel there is."""
+    return [
+        SemanticChannel(
+            lambda: open_embedder(
+                settings.embed_model, settings.embed_model_path, threads=settings.embed_threads
+            )
+        ),
+        TagsChannel(),
+        FuzzyChannel(),
+        TimeChannel(),
+    ]
+
+
+def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
+    """A recall over the live tables behind ``pool``."""
+    deadlines = {
+        "semantic": settings.semantic_deadline_ms,
+        "tags": settings.tags_deadline_ms,
+        "fuzzy": settings.fuzzy_deadline_ms,
+        "time": settings.time_deadline_ms,
+    }
+    return Recall(pool, open_channels(settings), deadlines)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The read service. Holds no state of its own: run as many as you like."""
+    pool = open_pool(settings, "read")
+    recall = open_recall(settings, pool)
+    registry = CollectorRegistry()
+    seconds = Histogram(
+        "cardlog_recall_seconds",
+        "time a recall took",
+        buckets=(0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1),
+        registry=registry,
+    )
+    statuses = Counter(
+        "cardlog_recall_channels", "channel outcomes", ["channel", "status"], registry=registry
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await pool.open(wait=False)
+        await asyncio.to_thread(recall.warm)
+        yield
+        await pool.close()
+
+    app = FastAPI(title="Cardlog read API", version="1", lifespan=lifespan)
+    install(app)
+
+    @app.post("/v1/recall", summary="Ask; get the few cards that matter")
+    async def ask(body: RecallIn) -> JSONResponse:
+        with seconds.time():
+            try:
+                answer = await recall.answer(ask_of(body))
+            except RecallUnavailableError as error:
+                raise ProblemError(503, "Cards unavailable", str(error)) from error
+        for name, report in answer["channels"].items():
+            statuses.labels(name, report["status"]).inc()
+        return JSONResponse(answer)
+
+    @app.get("/readyz", summary="Can questions be answered?")
+    async def ready() -> JSONResponse:
+        try:
+            async with pool.connection(timeout=1.0) as connection:
+                await connection.execute(statement("retrieval", "ready"))
+        except (psycopg.Error, PoolTimeout) as error:
+            raise ProblemError(503, "Not ready", f"the card tables cannot be read: {error}") from error
+        return JSONResponse({"status": "ready"})
+
+    @app.get("/metrics", response_class=PlainTextResponse, summary="Prometheus metrics")
+    async def metrics() -> PlainTextResponse:
+        return PlainTextResponse(generate_latest(registry), media_type="text/plain; version=0.0.4")
+
+    return app
+
+
+def ask_of(body: RecallIn) -> Ask:
+    """The recall a request asks for. Raises a 422 :class:`ProblemError` naming the field."""
+    try:
+        user_id = text_of("user_id", body.user_id)
+        query = text_of("query", body.query)
+    except TurnInvalidError as error:
+        raise invalid(error.field, error.reason) from None
+    if len(query.encode()) > MAX_QUERY_BYTES:
+        raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
+    if not query.strip():
+        raise invalid("query", "must not be empty")
+    named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
+    return Ask(
+        user_id=user_id,
+        query=query,
+        now=datetime.now(UTC),
+        projects=None if ALL_PROJECTS in named else tuple(named),
+        k=body.k,
+        as_of=body.as_of,
+        known_at=body.known_at,
+        kinds=tuple(body.kinds) if body.kinds else KINDS,
+        context_layer=body.context_layer,
+    )

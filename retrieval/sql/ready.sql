@@ -1,0 +1,1 @@
+SELECT 1 FROM cards.cards LIMIT 1;

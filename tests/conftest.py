@@ -1,0 +1,84 @@
+"""Servers for every test that wants one: one Postgres and one Redis a run, a fresh database a test."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from psycopg import sql
+from redis import Redis
+
+from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server to make databases on: the one in CARDLOG_TEST_DATABASE_URL, or one of our own."""
+    if given := os.environ.get("CARDLOG_TEST_DATABASE_URL"):
+        yield given
+        return
+    with EmbeddedPostgres(tmp_path_factory.mktemp("postgres"), durable=False) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Redis that tests may empty: the one in CARDLOG_TEST_REDIS_URL, or one of our own."""
+    if given := os.environ.get("CARDLOG_TEST_REDIS_URL"):
+        yield given
+        return
+    with EmbeddedRedis(tmp_path_factory.mktemp("redis"), durable=False) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def template(postgres_url: str) -> Iterator[str]:
+    """The name of a database with every migration applied, to be copied."""
+    from events.database import migrate
+
+    name = f"template_{uuid.uuid4().hex}"
+    _execute(postgres_url, "CREATE DATABASE {}", name)
+    with psycopg.connect(url_of(postgres_url, name), autocommit=True) as connection:
+        migrate(connection)
+    yield name
+    _execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture
+def database(postgres_url: str, template: str) -> Iterator[str]:
+    """The URL of a migrated database of the test's own."""
+    name = f"test_{uuid.uuid4().hex}"
+    _execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
+    yield url_of(postgres_url, name)
+    _execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture
+def empty_database(postgres_url: str) -> Iterator[str]:
+    """The URL of a database without any table, for tests of migrations."""
+    name = f"empty_{uuid.uuid4().hex}"
+    _execute(postgres_url, "CREATE DATABASE {}", name)
+    yield url_of(postgres_url, name)
+    _execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture
+def redis(redis_url: str) -> Iterator[Redis]:
+    """A client of an empty Redis; answers are str."""
+    with Redis.from_url(redis_url, decode_responses=True) as client:
+        client.flushdb()
+        yield client
+
+
+def url_of(server: str, database: str) -> str:
+    """The server's URL with another database in it."""
+    return urlsplit(server)._replace(path=f"/{database}").geturl()
+
+
+def _execute(server: str, statement: str, *names: str) -> None:
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))

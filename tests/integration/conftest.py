@@ -1,0 +1,16 @@
+"""What integration tests share beyond the servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from events.database import Connection, connect
+
+
+@pytest.fixture
+def connection(database: str) -> Iterator[Connection]:
+    """An open connection to the test's own migrated database, as the services open theirs."""
+    with connect(database, application="cardlog-test") as opened:
+        yield opened
