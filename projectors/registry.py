@@ -12,7 +12,7 @@ from projectors.vectors.projector import VectorsProjector
 def projectors(settings: Settings) -> list[Projector]:
     """All projectors, as ``settings`` wants them."""
     return [
-        CardsProjector(),
+        CardsProjector(supersede=settings.supersede_fork),
         VectorsProjector(
             lambda: open_embedder(
                 settings.embed_model, settings.embed_model_path, threads=settings.embed_threads

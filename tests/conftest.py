@@ -52,7 +52,8 @@ def template(postgres_url: str) -> Iterator[str]:
 def database(postgres_url: str, template: str) -> Iterator[str]:
     """The URL of a migrated database of the test's own."""
     name = f"test_{uuid.uuid4().hex}"
-    _execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
+    # Copying files takes two thirds of the time of copying through the write-ahead log, without fsync.
+    _execute(postgres_url, "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
     yield url_of(postgres_url, name)
     _execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
 

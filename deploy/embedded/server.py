@@ -40,7 +40,8 @@ class Server(ABC):
     program: ClassVar[str]
     # Signals that end it, from polite to rude, each with the seconds it gets before the next.
     farewell: ClassVar[tuple[tuple[signal.Signals, float], ...]]
-    patience: ClassVar[float] = 60.0
+    # A server that fails ends at once; one that takes long is reading its log after a crash.
+    patience: ClassVar[float] = 300.0
 
     def __init__(self, data: Path, port: int = 0, *, durable: bool = True) -> None:
         self.data = data.resolve()
@@ -90,12 +91,15 @@ class Server(ABC):
         """Returns when the server answers. Starting one that already runs changes nothing."""
         if self.poll() is None:
             return
-        self._lock.acquire()
         try:
+            self._lock.acquire()
             account = self._prepare()
             self._end_left_overs()
             self._forget()
             self._launch(account)
+        except OSError as error:
+            self.stop()
+            raise ServerError(f"{self.name} cannot use {self.data}: {error}") from error
         except BaseException:
             self.stop()
             raise

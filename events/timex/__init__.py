@@ -6,15 +6,19 @@ no I/O, the same answer every time, and no exception whatever the text.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from . import english
+from . import chinese, english
 from .calendar import Frame, Grain
 from .mentions import Mention
 
 __all__ = ["Found", "Grain", "find"]
+
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,31 @@ def find(
     naive reference.
     """
     frame = Frame.of(reference)
-    mentions = english.mentions(text, frame)
+    mentions: list[Mention] = []
+    if _CHINESE.search(text):
+        mentions = chinese.mentions(text, frame)
+    if _LATIN.search(text) or not mentions:
+        mentions = _merged(mentions, english.mentions(text, frame))
     return [found for mention in mentions if (found := _found(text, frame, mention)) is not None]
+
+
+def _merged(first: list[Mention], second: list[Mention]) -> list[Mention]:
+    """Both, without overlaps: the longer mention stays, the first list's when they are as long."""
+    if not first or not second:
+        return first or second
+    kept: list[Mention] = []
+    for mention in sorted([*first, *second], key=lambda one: one.begin):
+        while kept and kept[-1].stop > mention.begin:
+            if _weight(kept[-1]) >= _weight(mention):
+                break
+            kept.pop()
+        else:
+            kept.append(mention)
+    return kept
+
+
+def _weight(mention: Mention) -> tuple[bool, int]:
+    return mention.span is not None, mention.stop - mention.begin
 
 
 def _found(text: str, frame: Frame, mention: Mention) -> Found | None:

@@ -115,8 +115,11 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
     The range ends where the last one begins, and runs `through` it; what names no year takes the year
     that puts it nearest to the other side.
     """
+    both = isinstance(first, Cycle) and isinstance(last, Cycle)
     if isinstance(first, Cycle) and isinstance(last, Span) and last.opening is not None:
         opened = preceding(first, last.opening)
+    elif isinstance(first, Cycle) and isinstance(last, Cycle) and tense > 0:
+        opened = _first_open(first, last, frame)
     else:
         opened = settle(first, frame, tense)
     if opened is None or opened.opening is None:
@@ -124,7 +127,6 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
     closed = following(last, opened.opening) if isinstance(last, Cycle) else last
     if closed is None or closed.opening is None or closed.opening <= opened.opening:
         return None
-    both = isinstance(first, Cycle) and isinstance(last, Cycle)
     grain: Grain = closed.grain if closed.grain in WITHIN_DAY or opened.grain not in WITHIN_DAY else opened.grain
     return Span(
         opened.opening,
@@ -134,6 +136,15 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         sure=min(opened.sure, closed.sure),
         ambiguous=opened.ambiguous or (both and closed.ambiguous),
     )
+
+
+def _first_open(first: Cycle, last: Cycle, frame: Frame) -> Span | None:
+    """The first turn of a range that has not closed yet: in September, "August to October" is this year's."""
+    for opened in first.ahead(frame.now):
+        closed = following(last, _start(opened))
+        if closed is not None and _start(closed) > frame.today:
+            return replace(opened, sure=min(opened.sure, first.sure) * 0.9, ambiguous=True)
+    return None
 
 
 def before(span: Span, *, included: bool = False) -> Span:

@@ -25,6 +25,7 @@ _GRAINS: dict[str, Grain] = {
     "century": "century",
 }
 _ORDER = list(_GRAINS)
+_FINER = {"minute": "second", "hour": "minute", "day": "hour", "week": "day", "month": "day", "year": "month"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,9 @@ class Length:
 
     @property
     def grain(self) -> Grain:
-        """The finest unit named: how exact the speaker is being."""
-        return _GRAINS[min((unit for _, unit in self.parts), key=_ORDER.index)]
+        """The finest unit named, or the one below when it is cut: how exact the speaker is being."""
+        amount, unit = min(self.parts, key=lambda part: _ORDER.index(part[1]))
+        return _GRAINS[unit if amount == int(amount) else _FINER.get(unit, unit)]
 
     @property
     def fine(self) -> bool:

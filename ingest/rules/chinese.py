@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from events.script import fold_script
 from ingest.rules.chinese_words import (
     ATTRIBUTES,
     CITIES,
@@ -98,8 +99,6 @@ _CITY = re.compile(rf"(?:{CITIES})+(?:市|县|省|区|那边|这边)?$|[\u4e00-\
 
 
 def _folded(words: str) -> str:
-    from events.script import fold_script
-
     return fold_script(words)
 
 
@@ -253,7 +252,7 @@ def _pets(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 def _pet_named_later(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     """"……養了一隻貓，叫麻糬": the name in a clause of its own, right after the pet."""
-    last = scene.earlier[-1] if scene.earlier else None
+    last = next(iter(scene.earlier()[-1:]), None)
     value = _given_name(scene.said(found, "v"))
     if last is None or last.key != "pet" or last.kind is not None or value is None:
         return
@@ -265,10 +264,10 @@ def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     said = scene.said(found, "v") if groups.get("v") else ""
     if groups.get("pet"):
         kind = scene.said(found, "pet")
-        named = [one for one in scene.earlier if one.key == "pet" and one.kind == kind]
+        named = [one for one in scene.earlier() if one.key == "pet" and one.kind == kind]
         value, entity = said or (named[-1].value if named else kind), scene.owner
     else:
-        known = [one for one in scene.earlier if one.key == "pet" and one.value == said]
+        known = [one for one in scene.earlier() if one.key == "pet" and one.value == said]
         if not known:
             return
         value, entity, kind = known[-1].value, known[-1].entity, known[-1].kind or ""
@@ -332,6 +331,7 @@ def _project(words: str) -> str | None:
     name = re.sub(r"^(?:我们|我|这个|那个|的)+|(?:这个)?(?:专案|项目|计划|产品|系统|的)+$|[ ]+$", "", _folded(words))
     if not name:
         return "project"
+    name = name.strip()
     begin = _folded(words).find(name)
     return words[begin : begin + len(name)] if begin >= 0 and len(name) <= 20 and not re.search(r"[我你他她它这那]", name) else None
 
@@ -343,7 +343,7 @@ def _dated(key: str, *, announced: bool = False) -> Make:
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         groups = found.groupdict()
         said = scene.said(found, "p") if groups.get("p") else ""
-        dated = [one for one in scene.earlier if one.key == key]
+        dated = [one for one in scene.earlier() if one.key == key]
         entity = _project(said) if said else (dated[-1].entity if dated else "project")
         if not said and not dated and groups.get("loose") is not None:
             return
@@ -412,9 +412,9 @@ RULES: tuple[Rule, ...] = (
     rule("以前 之前 曾", r"(?:曾经?)住在?过?(?P<v><PL>)<END>", _states("residence", _home, statement="ended"), free=True),
     rule("上班 工作 任职 服务 就职 实习 当 担任 做", r"(?:开始)?(?:在|于)(?P<v><ORG>)(?:上班|工作(?!坊|室|站|的时候|中|上|时)|任职|就职|服务(?!台)|实习|(?:当|担任|做)(?:一?[名个位])?(?P<r><OCC>)<END>)", _states("employer", _firm, timed=True)),
     rule("加入 入职 跳槽 换到 转职", r"(?:加入了?|入职了?|跳槽到了?|跳槽去了?|换到了?|转职到了?|转到)(?P<v><ORG>)(?:上班|工作|任职|(?:当|担任|做)(?P<r><OCC>))?<END>", lambda f, s: _joins(f, s)),
-    rule("从 离职 辞职 跳槽 换到", r"从(?P<o><ORG>)(?:跳槽|换|转)(?:到|去|至)了?(?P<v><ORG>)(?:上班|工作)?<END>", lambda f, s: _switches(f, s)),
+    rule("从 离职 辞职 跳槽 换到", r"从(?P<o><ORG>)(?:跳槽|换|转)(?:到|去|至)了?(?P<v><ORG>)(?:上班|工作|任职|(?:当|担任|做)(?:一?[名个位])?(?P<r><OCC>))?<END>", lambda f, s: _switches(f, s)),
     rule("离职 辞职 离开 辞掉 退休 不再 不在 已经不", r"(?:从(?P<v><ORG>)(?:离职|辞职|退休|毕业了离职)|辞掉了?(?P<w><ORG>)的(?:工作|职务)|(?:已经)?不(?:再)?在(?P<x><ORG>)(?:上班|工作|任职)|离开了?(?P<y>[^，。\s的了\x01]{2,12}?(?:公司|集团|银行|科技|电子))<END>)", lambda f, s: _quits(f, s), free=True),
-    rule("是 当 做 干 担任 转行", r"(?:是|在当|当|做|干|担任|(?P<new>升(?:为|上|任)了?|转行(?:做|当)了?|转职成))(?:了)?(?:一?[名个位])?(?P<v><OCC>)(?:的|这行的?|这一行)?<END>", _occupation),
+    rule("是 当 做 干 担任 转行", r"(?:是(?:做|干|当|在做)?|在当|当|做|干|担任|(?P<new>升(?:为|上|任)了?|转行(?:做|当)了?|转职成))(?:了)?(?:一?[名个位])?(?P<v><OCC>)(?:的|这行的?|这一行)?<END>", _occupation),
     rule("是我", r"是我(?:的)?(?P<kin><REL>)<END>", _is_kin),
     rule("叫 名字 名叫", r"(?:的名字)?(?:叫做?|名叫|名字(?:叫做?|是)|名字就叫)(?P<v><NM>)<END>", _kin_named),
     rule("狗 猫 兔 鼠 鹦鹉 龟 鱼 犬 柯基 鸟", rf"(?:家里|家)?(?:养|有|(?P<got>领养|收养|认养|买))(?:了|着)?(?:\x01*){_MEASURE}(?P<pet><PET>)(?:，?(?:名字)?(?:叫做?|名叫|取名为?|名字是)(?P<v><NM>(?:[和跟与、]<NM>)?))?<END>", _pets),
@@ -428,7 +428,7 @@ RULES: tuple[Rule, ...] = (
     rule("不再 不打 戒 放弃", r"(?:(?:已经)?不再(?P<v>(?:打|踢|跑|弹|学|练|画|抽|喝)[\u4e00-\u9fff]{1,5}?)|戒(?:掉)?了?(?P<w>烟|酒|咖啡|糖))<END>", lambda f, s: _stops(f, s), free=True),
     rule("会说 会讲 会", r"会(?:说|讲)(?:一点|流利的?|一些)?(?P<v><LANG>(?:[和跟与、及]<LANG>){0,4})", _likes("language")),
     rule("学", r"(?:正在|在|开始|最近在|\x01+)?(?:自学|学习|学)(?:了)?(?P<v><LANG>|钢琴|吉他|小提琴|大提琴|游泳|画画|书法|Python|Rust|Go|Java|写程式|编程|开车|滑雪|冲浪|潜水|瑜伽|烘焙|摄影)<END>", lambda f, s: _learning(f, s)),
-    rule("过敏", r"对(?P<v>[^，,。\s的\x01]{1,10}?)(?:严重|会|很容易|有点)?过敏", _likes_short("allergy") if False else _states("allergy", _word)),
+    rule("过敏", r"对(?P<v>[^，,。\s的\x01]{1,10}?)(?:严重|会|很容易|有点)?过敏", _states("allergy", _word)),
     rule("吃素 素食 全素 蛋奶素 生酮", r"(?:是|开始|改|都|一直|平常|\x01)*(?P<v>吃全素|吃素|吃蛋奶素|素食者|素食主义者|纯素|生酮饮食)", _states("diet", _word, timed=True)),
     rule("结婚 离婚 单身 订婚", r"(?:和[^，。]{1,8}|跟[^，。]{1,8})?(?:刚|是|还是|已经|都|又)*(?P<v>结婚|离婚|单身|订婚|未婚|已婚)(?:了|的)?<END>", _relationship),
     rule("大学 高中 国中 学院 研究所 中学 小学 毕业 就读 考上", r"(?:在|就读于?|念|读|考上了?|毕业于|从)(?P<v>[\u4e00-\u9fff]{2,10}?(?:大学|学院|高中|中学|国中|小学|国小|科大|师大|台大|清大|交大|成大|政大))(?:[\u4e00-\u9fff]{1,6}系)?(?:读书|念书|上学|就读|念|读|毕业|学习)?<END>", lambda f, s: _school(f, s)),
@@ -538,13 +538,13 @@ def clauses(scene: Scene) -> Iterator[tuple[ClauseScene, int, int]]:
             opening = _BARE.match(text, begin)
             rest = opening.end() if opening is not None else begin
             bare = actor is None
-        inherited = replace_scene(scene, actor if not bare else scene.owner, bare)
+        inherited = _about(scene, actor if not bare else scene.owner, bare)
         if rest <= end:
             yield inherited, rest, end
         begin = end + 1
 
 
-def replace_scene(scene: Scene, actor: str | None, bare: bool) -> ClauseScene:
+def _about(scene: Scene, actor: str | None, bare: bool) -> ClauseScene:
     return ClauseScene(scene.sentence, scene.masked, scene.owner, scene.traditional, scene.earlier, actor, bare)
 
 
@@ -563,16 +563,3 @@ def _named(found: re.Match[str], scene: Scene, actor: str | None) -> str | None:
         kin = scene.said(found, "rel2")
         return kin if scene.owner == "user" else f"{scene.owner}的{kin}"
     return scene.said(found, "name")
-
-
-def read(scene: Scene, rules: Iterable[Rule], first_only: Callable[[Draft], None]) -> None:
-    """Every draft of the sentence, handed over in reading order."""
-    for inner, rest, end in clauses(scene):
-        for one in rules:
-            found = compiled(one.source).match(scene.masked, rest, end)
-            if found is not None:
-                for draft in one.make(found, inner):
-                    first_only(draft)
-
-
-_ = replace

@@ -4,7 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from events.types.cards import Statement
+from events.types.cards import StateAsserted, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class KnownState:
+    """A state read earlier in the conversation: the card it became, and what the card does not keep."""
+
+    event: StateAsserted
+    kind: str | None
+
+    @property
+    def entity(self) -> str:
+        return self.event.entity
+
+    @property
+    def key(self) -> str:
+        return self.event.concept_key
+
+    @property
+    def value(self) -> str:
+        return self.event.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +42,7 @@ class StateDraft:
     timed: bool = False
     content: str | None = None
     kind: str | None = None
-    replaces: str | None = None
+    corrects: KnownState | None = None
     confidence: float = 0.9
     tags: tuple[str, ...] = field(default=())
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from events.concepts import canonical_key
 from ingest.rules.drafts import Draft, StateDraft
 from ingest.rules.english_grammar import expand, is_name, name, organisation, place, role, subject
-from ingest.rules.english_words import PETS, PLACES, RELATION_PLURALS, RELATIONS, TOOLS
+from ingest.rules.english_words import GIVEN_NAMES, PETS, PLACES, RELATION_PLURALS, RELATIONS, TOOLS
 from ingest.rules.scene import Make, Rule, Scene
 
 Clean = Callable[[str], str | None]
@@ -95,10 +95,13 @@ def _left(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     entity, firm = subject(found, scene), organisation(scene.said(found, "v"))
     if entity is None or firm is None or firm.lower() in PLACES:
         return
-    known = any(one.key == "employer" and one.value.lower() == firm.lower() for one in scene.earlier)
+    known = any(one.key == "employer" and one.value.lower() == firm.lower() for one in scene.earlier())
     certain = found["sure"] is not None or found.group("verb") not in ("left", "leaving")
     if not (known or certain or _EMPLOYMENT.search(scene.masked)):
-        return
+        # "I left Google last month" and no more: a name that is no place and no person's.
+        after = scene.masked[found.end() :].strip(" \x01")
+        if firm[:1].islower() or firm.lower() in GIVEN_NAMES or not re.match(r"$|[.,!;]", after):
+            return
     yield StateDraft(
         entity=entity, key="employer", value=firm, begin=found.start(), stop=found.end(), statement="ended",
         announced=True, timed=True, confidence=0.9 if known or certain else 0.8,
@@ -173,11 +176,11 @@ def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         kind = scene.said(found, "pet").lower()
         if not _is_pet(kind):
             return
-        named = [one for one in scene.earlier if one.key == "pet" and one.kind == _singular(kind)]
+        named = [one for one in scene.earlier() if one.key == "pet" and one.kind == _singular(kind)]
         value = said or (named[-1].value if named else _singular(kind))
         entity = scene.owner
     else:
-        match = [one for one in scene.earlier if one.key == "pet" and said is not None and one.value.lower() == said.lower()]
+        match = [one for one in scene.earlier() if one.key == "pet" and said is not None and one.value.lower() == said.lower()]
         if not match or said is None:
             return
         value, entity, kind = match[-1].value, match[-1].entity, match[-1].kind or "pet"
@@ -189,7 +192,7 @@ def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 def _pronoun_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     """"Her name is Mochi" right after "I adopted a cat": the nameless pet's name."""
-    nameless = [one for one in scene.earlier[-2:] if one.key == "pet" and one.value.lower() in PETS]
+    nameless = [one for one in scene.earlier()[-2:] if one.key == "pet" and one.value.lower() in PETS]
     if not nameless:
         return
     names = [one for part in re.split(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*", scene.said(found, "v")) if (one := name(part)) and is_name(one)]
@@ -356,7 +359,7 @@ RULES: tuple[Rule, ...] = (
          r"(?:,? (?:named|called),? (?P<v>[A-Z]\w+(?:(?:, (?:and )?| and )[A-Z]\w+){0,5}))?(?=$|[.,!;)\x01]| (?:and|who|together|with|in)\b)", _children),
     rule("married engaged divorced single", r"<S>(?:<BE>|'ve been| have been| has been| got| just got|<ADV>got)<ADV>(?:happily |newly )?(?P<v>married|engaged|divorced|single)(?: to (?P<n><NAME>))?(?=$|[.,!;)\x01 ])(?! (?:about|out|mom|mother|dad|father|parent|file|point|person|day|thing))", _relationship),
     rule(" ".join(PETS), r"<S>(?:<HAVE>)?<ADV>(?:have|has|own|owns|(?P<got>got|adopted|bought|rescued|brought home)|'ve got)<ADV>(?:an?|one|two|three|four|five|\d|this|our|my|another)(?: new)? (?P<count_kind>(?:(?!for|of|with|to|the)[\w-]+ ){0,3}?(?P<pet>guinea pigs?|[a-z-]+))(?:,? ?(?:named|called),? |, |: | - |-)(?P<v>[\"“']?[A-Z]\w+[\"”']?(?:(?:, (?:and )?| and | & )[A-Z]\w+){0,5})(?!\w)", _pets),
-    rule(" ".join(PETS), r"<S>(?:<HAVE>)?<ADV>(?:have|has|own|owns|(?P<got>adopted|bought|rescued|brought home))<ADV>(?:an?|one|two|three|four|five|\d|another)(?: new)? (?P<count_kind>(?:(?!for|of|with|to|the|hot)[\w-]+ ){0,2}?(?P<pet>guinea pigs?|[a-z-]+))(?=$|[.,!;)\x01]| (?:and|at home|too|that|who|from|which)\b)", _pets),
+    rule(" ".join(PETS), r"<S>(?:<HAVE>)?<ADV>(?:have|has|own|owns|(?P<got>adopted|bought|rescued|brought home))<ADV>(?:an?|one|two|three|four|five|\d|another)(?: new)? (?P<count_kind>(?:(?!for|of|with|to|the|hot)[\w-]+ ){0,2}?(?P<pet>guinea pigs?|[a-z-]+))(?=$|[.,!;)]| ?\x01| (?:and|at home|too|that|who|from|which)\b)", _pets),
     rule(" ".join(PETS), r"\b[Mm]y (?:[a-z-]+ ){0,2}?(?P<pet>guinea pig|[a-z-]+)(?:,? (?:is )?(?:named|called),?|'s name is|s' names are|s are (?:named|called)|,)? (?P<v>[A-Z]\w+(?:(?:, (?:and )?| and | & )[A-Z]\w+){0,5})(?!\w)", _pets, free=True),
     rule(" ".join(PETS), r"(?:^|[,;] |\band )(?P<v>[A-Z][a-z]+)(?: is|,|'s) (?:my|our) (?:[a-z-]+ ){0,2}?(?P<pet>guinea pig|[a-z-]+)(?=$|[.,!;)]| (?:and|who)\b)", _pets, free=True),
     rule("named call called name names", r"(?:\b(?:[Hh]er|[Hh]is|[Ii]ts|[Tt]heir) names? (?:is|are|'s)|\b(?:I|[Ww]e)(?:'ve| have)?(?: decided to)? (?:named?|call|called) (?:him|her|it|them)) (?P<v>[\"“']?[A-Z]\w+[\"”']?(?:(?:, (?:and )?| and | & )[A-Z]\w+){0,5})(?!\w)", _pronoun_named, free=True),

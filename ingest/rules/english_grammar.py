@@ -32,6 +32,7 @@ _GAP_WORD = (
     rf"absolutely|totally|truly|definitely|especially|particularly|personally|kinda|kind of|so|very|much|super|quite|"
     rf"{TIME}{{1,60}})"
 )
+_NOT_ROLE = r"(?:at|for|with|in|and|who|on|but|so|from|by|to|of|here|as|or)\b"
 PIECES = {
     "<I>": r"(?<![\w'])(?P<s>I|[Ww]e)",
     "<S>": rf"(?<![\w'])(?P<s>I|[Ww]e|[Hh]e|[Ss]he|[Mm]y {_ADJ}(?:{_REL})(?:,? [A-Z][a-z]+,?)?|[A-Z][a-z]+'s {_ADJ}(?:{_REL})|[A-Z][a-z]+)",
@@ -42,7 +43,7 @@ PIECES = {
     "<PLACE>": rf"(?:the )?{_CAPS}(?:, (?:{_C})(?: (?:{_C}))?)?",
     "<ORG>": rf"(?:(?:an?|the|my|our|this|some) (?:[\w'-]+ ){{0,3}}?(?:{ORGANISATION_HEADS})\b(?: (?:called|named) {_CAPS})?|(?:the )?{_CAPS})",
     "<NAME>": r"[\"“']?(?:[A-Z][\w'-]*\w)(?: (?:[A-Z][\w-]*\w))?[\"”']?",
-    "<ROLE>": r"(?:[\w/&+-]+ ){0,4}?[\w/-]+",
+    "<ROLE>": rf"(?:(?!{_NOT_ROLE})[\w/&+-]+ ){{0,4}}(?!{_NOT_ROLE})[\w/-]+",
     "<REL>": rf"(?:{_REL})",
     "<ADJ>": _ADJ,
     "<CAPS>": _CAPS,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from events.concepts import canonical_key
 from ingest.rules.drafts import Draft, EventDraft, StateDraft
 from ingest.rules.english import rule, states
 from ingest.rules.english_grammar import is_name, many, organisation, subject, thing
@@ -58,18 +57,6 @@ def _hobby(*, announced: bool = False, ended: bool = False) -> Make:
         )  # fmt: skip
 
     return make
-
-
-def _plays(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    entity = subject(found, scene)
-    if entity is None:
-        return
-    for one in many(scene.said(found, "v")):
-        if _SPORT.match(one):
-            yield StateDraft(entity=entity, key="hobby", value=one, begin=found.start(), stop=found.end())
-        elif _INSTRUMENT.match(one):
-            value = one.removeprefix("the ")
-            yield StateDraft(entity=entity, key="instrument", value=value, begin=found.start(), stop=found.end())
 
 
 def _several(key: str, allowed: str | None = None, *, timed: bool = False) -> Make:
@@ -194,7 +181,7 @@ def _dated(key: str, *, announced: bool = False) -> Make:
         said = next((groups[g] for g in ("s", "p") if groups.get(g)), None)
         entity: str | None
         if said is None or said.lower() in ("it", "that", "this", "the", "our", "we", "i", "my"):
-            dated = [one for one in scene.earlier if one.key == key]
+            dated = [one for one in scene.earlier() if one.key == key]
             if said is not None and said.lower() in ("it", "that", "this") and not dated:
                 return
             entity = dated[-1].entity if dated else "project"
@@ -290,8 +277,7 @@ _FUTURE_WORDS = (
     "january february march april may june july august september october november december christmas summer fall spring winter"
 )
 _RELEASE = r"(?:open[- ]sourc(?:e|ed|ing)|releas(?:e|ed|ing)|launch(?:ed|ing)?|ship(?:ped|ping)?|go(?:ing)? live|publish(?:ed|ing)?|go(?:ing)? public|roll(?:ed|ing)? out)"
-_SUBJECT_NOUN = r"(?P<s>(?:[Tt]he|[Oo]ur|[Mm]y|[Tt]his) (?:[a-z]+ )?(?:project|app|team|backend|frontend|service|product|site|website|platform|company|codebase|server|pipeline|stack)|(?:[Pp]roject )?[A-Za-z][\w.-]{1,29}(?: project)?)"
-_USE_SUBJECT = rf"(?<![\w'])(?:(?P<i>I|[Ww]e)|{_SUBJECT_NOUN[3:] if False else _SUBJECT_NOUN})"
+_SUBJECT_NOUN = r"(?P<s>(?:[Tt]he|[Oo]ur|[Mm]y|[Tt]his) (?:[a-z]+ )?(?:project|app|team|backend|frontend|service|product|site|website|platform|company|codebase|server|pipeline|stack)|I|(?:[Pp]roject )?[A-Za-z][\w.-]{1,29}(?: project)?)"
 
 RULES: tuple[Rule, ...] = (
     rule("love loves like likes enjoy enjoys adore adores prefer prefers",
@@ -307,7 +293,7 @@ RULES: tuple[Rule, ...] = (
                                for part in many(scene.said(found, "v")) if (one := thing(part)))),
     rule("stopped quit gave given", r"<S><HAVE>?<ADV>(?P<verb>stopped|quit|gave up|given up) (?P<v>[a-z]+ing\b(?: [a-z]+){0,2}|tennis|golf|yoga|chess|smoking|drinking|coffee|meat|sugar|alcohol)", _hobby(ended=True)),
     rule("play plays playing", r"<S>(?:<BE>)?<ADV>(?:play|plays)(?: (?:a lot of|some|the))? (?P<v><THING>)",
-         lambda found, scene: _plays_first(found, scene)),
+         lambda found, scene: _plays(found, scene)),
     rule("speak speaks fluent", r"<S>(?:<BE>)?<ADV>(?:speak|speaks|fluent in)(?: fluent| some| a little| a bit of| decent)? (?P<v><LANG>(?:(?:, (?:and )?| and )<LANG>){0,5})(?!\w)", _several("language", LANGUAGES)),
     rule("learning studying", r"<S>(?:<BE>|'ve been| have been| has been)<ADV>(?:learning|studying)(?: how to play| to play| to speak)? (?:the )?(?P<v><LANG>|(?:piano|guitar|violin|drums|cello|ukulele|flute)|Rust|Python|Go|Kotlin|JavaScript|TypeScript|Java|Haskell|Swift|C\+\+)(?![\w])", _several("learning", timed=True)),
     rule("programming code program", r"<S><ADV>(?:code|program|write code)(?: mostly| mainly| primarily)? in (?P<v>[A-Z][\w+#]*)", lambda f, s: _program(f, s)),
@@ -349,7 +335,7 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 
 
-def _plays_first(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+def _plays(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     words = re.split(r" (?:with|at|in|on|for|every|and I|but|because|since|when|together|regularly|professionally|to|as|after)\b", found["v"])[0].strip(" \x01")
     entity = subject(found, scene)
     if entity is None:
@@ -392,5 +378,3 @@ def _diet_stated(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if is_name(found["s"]) or found["s"].lower() in ("i", "we", "he", "she") or found["s"].lower().startswith("my "):
         yield from _diet(found, scene)
 
-
-_ = canonical_key

@@ -186,3 +186,24 @@ PLACES = _words(
     "colombia egypt kenya nigeria california texas florida oregon washington colorado arizona nevada michigan ohio "
     "georgia virginia alaska hawaii europe asia africa america york"
 )
+
+# Given names, for the few rules that cannot tell a person from a firm or a tool ("I left Sam").
+GIVEN_NAMES = _words(
+    "aaron abby abigail adam adrian aiden alan albert alex alexa alexander alexandra alexis alice alicia alison allison amanda amber amelia amy "
+    "andrea andrew andy angela anita ann anna anne annie anthony antonio april ashley audrey ava barbara becky bella ben benjamin beth betty bill "
+    "billy bob bobby brad brandon brenda brian bruce bryan caleb cameron carl carla carlos carol caroline carolyn catherine charles charlie charlotte "
+    "chloe chris christian christina christine christopher cindy claire clara colin connor craig crystal cynthia dan daniel danielle danny dave david "
+    "dawn deborah debbie denise dennis derek diana diane diego dominic donald donna doris dorothy doug douglas dylan ed eddie edward elaine eleanor "
+    "elena eli elijah elizabeth ella ellen emily emma eric erica erin ethan eva evan evelyn fiona frances frank fred gabriel gary george gerald "
+    "gina gloria grace greg gregory hailey hannah harold harry heather heidi helen henry holly howard ian irene isaac isabella ivan jack jackie "
+    "jackson jacob jake james jamie jan jane janet janice jason jay jean jeff jeffrey jen jenna jennifer jenny jeremy jerry jesse jessica jill jim "
+    "jimmy joan joanna joe joel john johnny jon jonathan jordan jose joseph josh joshua joy joyce juan judith judy julia julian julie justin karen "
+    "karl kate katherine kathleen kathy katie kayla keith kelly ken kenneth kevin kim kimberly kyle larry laura lauren leah lee leo leon lily linda "
+    "lisa liz logan lori louis lucas lucy luis luke lydia madison marcus margaret maria marie marilyn mario marissa mark martha martin mary mason "
+    "matt matthew max megan melanie melissa mia michael michelle miguel mike mila molly monica morgan nancy naomi natalie nate nathan neil nicholas "
+    "nick nicole nina noah nora norman oliver olivia oscar owen pamela patricia patrick paul paula pedro peggy peter phil philip rachel ralph "
+    "randy ray raymond rebecca rex richard rick riley rita rob robert robin roger ron ronald rosa rose roy ruby russell ruth ryan sally sam samantha "
+    "samuel sandra sara sarah scott sean sharon shawn sheila shirley simon sofia sophia sophie stacy stan stanley stella stephanie stephen steve "
+    "steven stuart sue susan sylvia tammy tara ted teresa terry thomas tiffany tim timothy tina todd tom tommy toni tony tracy travis tyler "
+    "valerie vanessa vera veronica vicky victor victoria vincent virginia walter wanda wayne wendy will william willie zach zachary zoe"
+)

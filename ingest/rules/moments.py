@@ -60,8 +60,7 @@ _TIMES_ZH = re.compile(
     rf"第?{_DIGIT}季度?|[Qq][1-4]|"
     rf"(?:过去|最近|近|这|前|未来|接下来)?(?:{_DIGIT}{{1,4}}|几|好几|半){_UNIT}(?:以?前|以?后|之前|之后|来|以来|内|多?了)?|"
     r"(?:上|下)半年|年[初底中]|月[初底中]|周末|(?:春节|中秋节?|端午节?|国庆节?|元旦|圣诞节?|除夕|清明节?)(?:期间|那天|当天)?|"
-    rf"(?:小时候|以前|之前|从前|刚才|刚刚|刚|最近|近来|目前|现在|如今|眼下|当时|那时候?|后来|前阵子|前几天|前些天|这阵子|这几天|这两天|"
-    r"不久前|好久以前|一直以来|向来|今后|以后)|"
+    rf"(?:刚才|刚刚|刚|最近|近来|目前|现在|如今|眼下|后来|前阵子|前几天|前些天|这阵子|这几天|这两天|不久前|一直以来|向来)|"
     rf"(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|半夜|深夜)?(?:{_DIGIT}{{1,3}}[点:：](?:{_DIGIT}{{1,3}}分?|半|钟|整)?)|"
     r"凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|半夜|深夜"
     r")(?:的时候|那会儿|开始|起|以来|之前|之后|以后|以前|左右|前后|为止|那天|当天|期间)?)+"
@@ -103,7 +102,7 @@ def moments(sentence: Sentence, reference: datetime) -> list[Moment]:
     """Every time said in the sentence, in order; recurring and clock-only times are left out by the grammar."""
     found = []
     for one in timex.find(sentence.raw, reference):
-        if one.start is None and one.end is None:
+        if (one.start is None and one.end is None) or one.grain == "second":
             continue
         if one.start is not None and abs(one.start - reference) > _OUTLANDISH:
             continue

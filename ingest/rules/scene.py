@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ingest.rules.drafts import Draft, StateDraft
+from ingest.rules.drafts import Draft, KnownState
 from ingest.rules.sentences import Sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
     """One sentence under the rules' eyes. ``masked`` is its plain text with times masked; ``owner`` is who says
-    "I"; ``earlier`` are the states already read from the turn and, for a fallback, from the turns before it."""
+    "I"; ``earlier()`` gives the states already read of this conversation, newest last (asking for them may
+    mean reading earlier turns, so ask late)."""
 
     sentence: Sentence
     masked: str
     owner: str
-    traditional: bool = False
-    earlier: Sequence[StateDraft] = ()
+    traditional: bool
+    earlier: Callable[[], list[KnownState]]
 
     def said(self, found: re.Match[str], group: str | int) -> str:
         """The words of a group as spoken, tidied at the edges; empty where the group is absent."""

@@ -32,12 +32,16 @@ class Changes:
     words: set[tuple[str, str]] = field(default_factory=set)
 
 
-def keys_touched(events: Iterable[Event]) -> set[Key]:
+def keys_touched(events: Iterable[Event], *, supersede: bool = True) -> set[Key]:
     """The identities whose earlier statements :func:`fold` must be given."""
-    return {(event.user_id, s.identity) for event in events for s in statements_of(event)}
+    return {
+        (event.user_id, s.identity) for event in events for s in statements_of(event, supersede=supersede)
+    }
 
 
-def fold(events: Sequence[Event], known: Mapping[Key, Sequence[Statement]]) -> Changes:
+def fold(
+    events: Sequence[Event], known: Mapping[Key, Sequence[Statement]], *, supersede: bool = True
+) -> Changes:
     """The changes ``events`` make to tables that hold the fold of everything before them.
 
     ``known`` are the earlier statements of every identity in :func:`keys_touched`. The cards of an
@@ -60,7 +64,7 @@ def fold(events: Sequence[Event], known: Mapping[Key, Sequence[Statement]]) -> C
             changes.relations_put.pop(relation, None)
             changes.relations_gone.add(relation)
         else:
-            for statement in statements_of(event):
+            for statement in statements_of(event, supersede=supersede):
                 said.setdefault((event.user_id, statement.identity), []).append(statement)
                 changes.statements.append(statement)
     for key, new in said.items():

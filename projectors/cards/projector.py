@@ -24,6 +24,9 @@ class CardsProjector:
     name = "cards"
     batch_partitions = 64
 
+    def __init__(self, *, supersede: bool = True) -> None:
+        self._supersede = supersede
+
     def create_tables(self, connection: Connection) -> None:
         connection.execute(statement(_PACKAGE, "tables"))
 
@@ -32,8 +35,8 @@ class CardsProjector:
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         """Fold ``events`` into the tables of the schema on the search path, inside the caller's transaction."""
-        known = self._known(connection, keys_touched(events))
-        self._write(connection, fold(events, known))
+        known = self._known(connection, keys_touched(events, supersede=self._supersede))
+        self._write(connection, fold(events, known, supersede=self._supersede))
 
     def _known(self, connection: Connection, keys: set[Key]) -> dict[Key, list[Statement]]:
         if not keys:
@@ -48,7 +51,7 @@ class CardsProjector:
         for row in rows:
             identity = row.pop("identity")
             event = event_of(row)
-            for said in statements_of(event):
+            for said in statements_of(event, supersede=self._supersede):
                 if said.identity == identity:
                     known.setdefault((event.user_id, identity), []).append(said)
         return known

@@ -28,14 +28,17 @@ class Statement:
         return said_at
 
 
-def statements_of(event: Event) -> list[Statement]:
-    """The statements an event makes: none for what is no state and no knowledge."""
+def statements_of(event: Event, *, supersede: bool = True) -> list[Statement]:
+    """The statements an event makes: none for what is no state and no knowledge.
+
+    Without ``supersede`` a new single value stands beside the old one, like any of several values.
+    """
     payload = event.payload
     if isinstance(payload, StateAsserted):
         key = canonical_key(payload.concept_key)
         value_key = normalise_value(key, payload.value)
         scope = ("state", payload.origin.project_id, normalise_entity(payload.entity), key)
-        if payload.cardinality == "single_value":
+        if supersede and payload.cardinality == "single_value":
             return [Statement(_SEPARATOR.join(scope), value_key, event)]
         statements = [Statement(_SEPARATOR.join((*scope, value_key)), value_key, event)]
         if payload.statement == "corrected" and payload.replaces is not None:

@@ -107,8 +107,8 @@ def _speaks_of_itself(statement: Statement) -> bool:
     """False for a correction told to the identity of the value it takes back."""
     payload = _state(statement)
     return (
-        payload.cardinality == "single_value"
-        or payload.statement != "corrected"
+        payload.statement != "corrected"
+        or payload.cardinality == "single_value"
         or statement.identity.endswith("\x1f" + statement.value_key)
     )
 

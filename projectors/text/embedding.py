@@ -29,6 +29,9 @@ Vectors = NDArray[np.float32]
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 HASH_MODEL = "hash"
 
+# onnxruntime reports to its makers unless told not to before it is first imported. A memory tells nobody anything.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
 
 class EmbedderUnavailableError(RuntimeError):
     """There is no embedder to be had here; the message says what is missing and how to get it."""

@@ -5,7 +5,8 @@
 Reads `time/recognizers_{en,zh}_dev.jsonl` under the folder. Counted by type are the expected values with
 a date of their own: rows of the types set and timezone, clock times without a date, lengths of time and
 values marked as not resolved are left out. An expectation is met when the finding that overlaps it most
-has the start date (or the whole interval) of any of its listed values. Rows that expect nothing count as
+has the start date (or the whole interval; for a moment, an instant that begins then) of any of its listed
+values. Rows that expect nothing count as
 false finds when anything with a start or an end is found.
 """
 
@@ -68,7 +69,9 @@ def report(language: str, rows: list[dict[str, Any]], misses: bool, intervals: b
             best = overlapping(found, expected)
             got = (wall(best.start), wall(best.end)) if best else (None, None)
             same_date = best is not None and any(day(got[0]) == day(start) for start, _ in wanted)
-            same = best is not None and any(got == pair for pair in wanted)
+            same = best is not None and any(
+                got == pair or (pair[0] == pair[1] == got[0] and best.kind == "instant") for pair in wanted
+            )
             dates[expected["type"]] += same_date
             whole[expected["type"]] += same
             if not same_date or (intervals and not same):

@@ -179,6 +179,11 @@ class TestPostgres:
         with FolderLock(tmp_path / "postgres.lock"):
             assert server.poll() == -1
 
+    def test_a_place_that_cannot_hold_data_is_said(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("in the way")
+        with pytest.raises(ServerError, match=r"postgres cannot use .*/file/data"):
+            EmbeddedPostgres(tmp_path / "file" / "data").start()
+
     def test_data_of_another_version_is_refused(self, tmp_path: Path) -> None:
         folder = tmp_path / "postgres"
         folder.mkdir()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import struct
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -175,6 +177,12 @@ class TestBuilding:
 
 class TestBuiltModel:
     """Of the real model, which `make model` builds; the tests above do not need it."""
+
+    def test_trying_it_tells_nobody(self, folder: Path, tmp_path: Path) -> None:
+        code = "import sys; from pathlib import Path; from deploy.model import _try; _try(Path(sys.argv[1]))"
+        environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+        subprocess.run([sys.executable, "-c", code, str(folder)], env=environment, check=True)
+        assert [each.name for each in tmp_path.rglob("*onnxruntime*")] == []
 
     def test_means_something(self, folder: Path) -> None:
         vectors = open_embedder(DEFAULT_MODEL, folder).embed(

@@ -88,6 +88,8 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
     if found is None:
         return None
     name, j = found
+    if name == "year" and not counted and (words[i][0] in "0零〇" or (count >= 1000 and positional(words[i]))):
+        return None
     if name == "xun":
         name, count = "day", count * 10
     elif name == "quarter_hour":

@@ -15,7 +15,7 @@ Timed = tuple[Clock, int, bool]
 
 TO = frozenset({"到", "至", "~", "-", "—", "–", "―"})
 _FIRM = frozenset({"整", "左右", "开会", "见", "出发", "集合", "多", "前", "后", "之前", "之后", "以前", "以后", "的"})
-_MERIDIEM: dict[str, Half] = {"am": "am", "pm": "pm", "AM": "am", "PM": "pm", "Am": "am", "Pm": "pm"}
+_MERIDIEM: dict[str, Half] = {"am": "am", "pm": "pm"}
 
 
 @packrat

@@ -95,7 +95,7 @@ _CLAUSE = re.compile(r"[,，、;；]")
 _SENTENCE = re.compile(r"[。！？!?\n；;]")
 _AHEAD = re.compile(
     r"将|会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|准备|预计|预定|预订|计划|即将|记得|提醒|约了|安排|得去|希望|想去|想要"
-    r"|帮我|迎来|订|出发|到期|截止|到时|吗|有空|有时间|下次|再去|马上|开会|见"
+    r"|帮我|迎来|订|出发|到期|截止|到时|有空|有时间|下次|再去|马上|开会|见"
 )
 _BACK = re.compile(r"了|过(?![年来去程敏期])|曾|已|刚|昨|去年|上[周个]|前天|完成|发生|当时|那[天时]|以来|起|就没|的时候|回来|之前")
 
@@ -108,6 +108,7 @@ class ChineseScan(Scan):
     def __init__(self, text: str, frame: Frame) -> None:
         super().__init__(text.translate(FOLD), frame, _WORD)
         self.source = text
+        self.words = [word.lower() for word in self.words]
 
     def tense(self, i: int) -> Tense:
         """Its own clause says, or else the whole sentence; particles of the past outweigh the rest."""

@@ -9,7 +9,7 @@ from .. import calendar
 from ..calendar import Span
 from ..cycles import Cycle, Reading, each, monthly, weekly, yearly
 from .numbers import full_year, integer, ordinal, plain, spelled_year, year_number
-from .words import MONTHS, SHIFTS, SHY, WEEKDAYS
+from .words import MONTHS, NUMBERS, SHIFTS, SHY, WEEKDAYS
 
 Found = tuple[Reading, int]
 _LEADS = frozenset(
@@ -91,6 +91,10 @@ def _three(first: str, second: str, third: str) -> Reading | None:
 
 def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> Found | None:
     a, b = int(first), int(second)
+    paired = scan.before(i) == "on" or (scan.before(i) == "in" and mark == "." and not scan.words[after].isalpha())
+    if mark in ("-", ".") and paired and len(first) <= 2 and len(second) <= 2:
+        reading = month_day(a, b) if 1 <= a <= 12 else None
+        return (reading, after) if reading is not None and not scan.words[after].isalpha() else None
     if mark == "-":
         if len(first) == 4 and len(second) == 2 and 1 <= b <= 12:
             month = calendar.month(a, b)
@@ -139,9 +143,15 @@ def _year_after(scan: Scan, i: int) -> tuple[int, int] | None:
         return None if j == k == i and words[i].isdecimal() and words[found[1]] in ("hours", "people") else found
     if words[i] == "of" and words[j].isdecimal() and len(words[j]) == 2:
         return full_year(int(words[j])), j + 1
-    if words[i] in ("/", "-") and words[j].isdecimal() and len(words[j]) == 2 and not scan.tight(j + 1):
-        return full_year(int(words[j])), j + 1
     return None
+
+
+def _short_year(scan: Scan, i: int) -> tuple[int, int] | None:
+    """Two digits of a year in a date all joined by one mark: "22/Jan/19"."""
+    mark, short = scan.words[i], scan.digits(i + 1, 2)
+    if mark not in ("/", "-") or short is None or scan.words[i - 2] != mark or not scan.tight(i - 1):
+        return None
+    return full_year(short), i + 2
 
 
 def _closed(scan: Scan, i: int) -> int:
@@ -154,7 +164,7 @@ def _closed(scan: Scan, i: int) -> int:
 def _with_year(scan: Scan, month: int, dom: int, i: int) -> Found | None:
     """A month and a day, with the year after them if there is one."""
     j = _closed(scan, i)
-    year = _year_after(scan, j)
+    year = _year_after(scan, j) or _short_year(scan, j)
     reading = dated(month, dom, year[0] if year else None)
     return (reading, year[1] if year else j) if reading is not None else None
 
@@ -173,7 +183,9 @@ def named(scan: Scan, i: int) -> Found | None:
 
 def _month_first(scan: Scan, i: int, month: int) -> Found | None:
     words = scan.words
-    j = scan.skip(i + 1, ".") if words[i] != "may" and scan.tight(i + 1) and len(words[i]) <= 4 else i + 1
+    j = i + 1
+    if words[j] == "." and scan.tight(j) and (len(words[i]) <= 4 or words[j + 1].isdecimal()) and words[i] != "may":
+        j += 1
     k = j + 1 if words[j] in ("-", "/") and scan.tight(j) and scan.tight(j + 1) else j
     k = scan.skip(k, "the")
     dom = ordinal(scan, k)
@@ -181,6 +193,10 @@ def _month_first(scan: Scan, i: int, month: int) -> Found | None:
         number = words[k]
         if number.isdecimal() and len(number) <= 2 and not _not_a_day(scan, k + 1):
             dom = int(number), k + 1
+    if dom is None and words[k] in NUMBERS:
+        spelled = integer(scan, k)
+        if spelled and 1 <= spelled[0] <= 31 and not _counts(scan, spelled[1]):
+            dom = spelled
     if dom is not None and 1 <= dom[0] <= 31:
         found = _with_year(scan, month, dom[0], dom[1])
         if found is not None:
@@ -196,6 +212,12 @@ def _month_first(scan: Scan, i: int, month: int) -> Found | None:
     if not _stands_alone(scan, i):
         return None
     return yearly(lambda number: calendar.month(number, month), "month"), i + 1
+
+
+def _counts(scan: Scan, i: int) -> bool:
+    """A number in words before word `i` counts something or tells a time."""
+    word = scan.words[i]
+    return (word.isalpha() and word not in ("at", "in", "on", "and", "to", "or", "for", "from", "until", "through")) or word == ":"
 
 
 def _not_a_day(scan: Scan, i: int) -> bool:
@@ -354,10 +376,13 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
     last = scan.before(i)
     dom = ordinal(scan, j)
     if dom is None:
-        if the and last in ("on", "by", "until", "since") and words[j].isdecimal() and len(words[j]) <= 2:
-            if words[j + 1].isalpha() and words[j + 1] not in ("from", "at", "between", "and", "in"):
+        day, after = scan.digits(j, 2), words[j + 1]
+        if day is not None and last in ("on", "by", "until", "since") and (the or last == "on"):
+            if after.isalpha() and after not in ("from", "at", "between", "and", "in") or after in (":", "%", "/"):
                 return None
-            dom = int(words[j]), j + 1
+            if not the and after not in ("", ".", ",", "?", "!") or (after == "." and scan.tight(j + 2)):
+                return None
+            dom = day, j + 1
         else:
             return None
     if not 1 <= dom[0] <= 31:

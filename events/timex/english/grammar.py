@@ -121,7 +121,14 @@ def _hours_first(scan: Scan, i: int) -> Found | None:
 def _bound(scan: Scan, i: int) -> Found | None:
     """One side of a range."""
     j = scan.skip(i, "in", "on", "at") if scan.words[i] in ("in", "on") else i
-    return present(scan, i) or moment(scan, j) or _bare_day(scan, j) or (moment(scan, i) if j != i else None)
+    found = present(scan, i) or moment(scan, j) or _bare_day(scan, j) or (moment(scan, i) if j != i else None)
+    if found is not None:
+        return found
+    year = scan.digits(i)
+    if year is not None and len(scan.words[i]) == 4 and 1900 <= year <= 2150:
+        span = calendar.year(year)
+        return (span, i + 1) if span else None
+    return None
 
 
 def _bare_day(scan: Scan, i: int) -> Found | None:
@@ -151,6 +158,11 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
         joined = _joined(scan, first, j, opener, tense)
         if joined is not None:
             best = joined
+    if opener:
+        whole = moment(scan, i)
+        if whole is not None and (best is None or whole[1] > best[1]):
+            span = settle(whole[0], scan.frame, tense)
+            best = (span, whole[1]) if span else best
     if best is None and opener == "between":
         return None
     bounded = _bounded(scan, i, tense)
@@ -201,6 +213,8 @@ def _joined(scan: Scan, first: Found, i: int, opener: str, tense: Tense) -> tupl
             reading = shared
         elif bare_first:
             return None
+    elif bare_first and _is_bare(scan, k, last):
+        return _in_month(scan, reading, target, last[1])
     elif bare_first and isinstance(reading, Cycle) and not (isinstance(target, Span) and target.grain == "day"):
         if not (opener and isinstance(target, Cycle) and target.every == "month" and not _is_bare(scan, k, last)):
             return None
@@ -215,6 +229,20 @@ def _joined(scan: Scan, first: Found, i: int, opener: str, tense: Tense) -> tupl
         moved = _onto_day(reading, target)
         span = join(reading, moved, scan.frame, tense) if moved else None
     return (span, last[1]) if span is not None else None
+
+
+def _in_month(scan: Scan, first: Reading, last: Reading, i: int) -> tuple[Span, int] | None:
+    """ "from 4 to 22 this month", "4-23 in next month": two numbers and the month they are in."""
+    found = simple(scan, scan.skip(i, "in", "of"))
+    if found is None or not (isinstance(first, Cycle) and isinstance(last, Cycle)) or found[0].grain != "month":
+        return None
+    month = settle(found[0], scan.frame, scan.tense(i))
+    if month is None or month.start is None:
+        return None
+    turn = first.turn(month.start)
+    opening, closing = first.at(turn), last.at(turn)
+    span = join(opening, closing, scan.frame, 0) if opening and closing else None
+    return (span, found[1]) if span else None
 
 
 def _same_month(first: Cycle, last: Cycle) -> Cycle | None:
@@ -349,7 +377,7 @@ TELLTALES = (
 def findings(scan: Scan) -> Iterator[Mention]:
     """What the text says of time, left to right, none overlapping."""
     words = scan.words
-    i, count = 0, len(words) - 4
+    i, count = 0, len(scan)
     while i < count:
         word = words[i]
         if word not in STARTS and not (word[0].isdecimal() and plain(scan, i)) and "'" not in word:

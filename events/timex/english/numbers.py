@@ -219,5 +219,5 @@ def spelled_year(scan: Scan, i: int) -> tuple[int, int] | None:
 
 
 def full_year(short: int) -> int:
-    """Two digits of a year: 00 to 49 are of this century, the rest of the last."""
-    return short + (2000 if short < 50 else 1900)
+    """Two digits of a year: 00 to 39 are of this century, the rest of the last."""
+    return short + (2000 if short < 40 else 1900)

@@ -9,8 +9,9 @@ from .. import calendar
 from ..calendar import Span
 from ..cycles import Reading, settle
 from ..lengths import Length
-from .numbers import first_length, length
+from .numbers import first_length, integer, length
 from .periods import present, simple
+from .words import WEEKDAYS
 
 Found = tuple[Reading, int]
 _MORE = {"more": 1, "over": 1, "less": -1, "under": -1}
@@ -44,10 +45,27 @@ def offset(scan: Scan, i: int) -> Found | None:
         return _lasting(scan, i + 1)
     if word in _MORE:
         return _bounded(scan, i)
-    found = _behind(scan, i) or _lasting(scan, i)
+    found = _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i)
     if found is None and word == "the":
         return None
     return found
+
+
+def _weekdays(scan: Scan, i: int) -> Found | None:
+    """ "two Fridays ago", "3 Sundays from now"."""
+    words = scan.words
+    many = integer(scan, i)
+    if many is None or not 1 <= many[0] <= 500:
+        return None
+    number = WEEKDAYS.get(words[many[1]].removesuffix("s"))
+    j = many[1] + 1
+    if number is None or not (words[j] == "ago" or words[j : j + 2] == ["from", "now"]):
+        return None
+    back = words[j] == "ago"
+    today = scan.frame.today
+    gap = (today.weekday() - number) % 7 or 7 if back else (number - today.weekday()) % 7 or 7
+    there = calendar.add_days(today, (-1 if back else 1) * (gap + 7 * (many[0] - 1)))
+    return calendar.day(there), j + (1 if back else 2)
 
 
 def _behind(scan: Scan, i: int) -> Found | None:

@@ -16,6 +16,7 @@ from ..shares import Share, nth, nth_weekday, share, weekend_about
 from . import dates
 from .holidays import FIRST_WORDS as HOLIDAY_WORDS
 from .holidays import bare, holiday
+from .times import hours
 from .numbers import amount, first_length, full_year, integer, length, ordinal, plain, unit_word, year_number
 from .words import MONTHS, NUMBERS, ORDINALS, PART_WORDS, SEASON_WORDS, SHIFTS, UNITS, WEEKDAYS
 
@@ -183,7 +184,7 @@ def counted(scan: Scan, i: int) -> Found | None:
     if many is None or SHIFTS.get(words[many[1]], 0) == 0:
         return None
     unit = unit_word(scan, many[1] + 1)
-    if unit is None or words[i] in ("a", "an"):
+    if unit is None or words[i] in ("a", "an") or (many[0] > 1 and not words[unit[1] - 1].endswith("s")):
         return None
     return _rolled(Length(((many[0], unit[0]),)), SHIFTS[words[many[1]]], scan), unit[1]
 
@@ -225,7 +226,7 @@ def _shifted_unit(scan: Scan, unit: str, i: int, shift: int, lead: str) -> Found
     if lead == "past":
         return Length(((1, unit),)).rolling(frame, -1), i
     span = calendar.unit(unit, frame.now, shift)
-    if span is None:
+    if span is None or (unit == "week" and words[i] == "end"):
         return None
     inside = _inside(scan, span, i)
     return inside or (span, i)
@@ -318,7 +319,13 @@ def _piece(scan: Scan, i: int) -> tuple[Callable[[Span], Span | None], int] | No
         j += 1
     weekday = dates.weekday_name(scan, j)
     if weekday is not None:
+        timed = hours(scan, j + 1)
+        if timed is not None and words[timed[1]] in ("of", "in"):
+            value = timed[0]
+            return (lambda span: value.on(found) if (found := nth_weekday(span, weekday, number)) else None), timed[1]
         return (lambda span: nth_weekday(span, weekday, number)), j + 1
+    if words[j] in ("of", "in") and number > 0 and words[j + 1] in (*SHIFTS, "the") and "month" in (words[j + 2], words[j + 3]):
+        return (lambda span: nth(span, "day", number) if span.grain == "month" else None), j
     if words[j] == "half":
         which_half = 2 if number in (2, -1) else 1
         return (lambda span: _half_of(span, which_half)), j + 1
@@ -352,6 +359,8 @@ def _whole(scan: Scan, i: int) -> Found | None:
         return found
     words = scan.words
     j = scan.skip(i, "the")
+    if j > i and dates.weekday_name(scan, j) is not None:
+        return weekday(scan, j)
     if j > i and UNITS.get(words[j]) in ("day", "week", "month", "quarter", "year", "decade", "century", "weekend"):
         span = calendar.unit(UNITS[words[j]], scan.frame.now)
         return (span, j + 1) if span else None
@@ -408,7 +417,7 @@ def shares(scan: Scan, i: int) -> Found | None:
     if which is None:
         return None
     k = scan.skip(scan.skip(j + 1, "-"), "of", "in", "on")
-    if which in ("beginning", "middle", "end") and k == j + 1:
+    if which in ("beginning", "middle", "end") and words[k - 1] != "of":
         return None
     whole = _whole(scan, k)
     if whole is None and words[k] in ("day", "week", "month", "quarter", "year"):
@@ -515,6 +524,9 @@ def decade(scan: Scan, i: int) -> Found | None:
             if len(word) == 2 and number % 10 == 0 and the and scan.before(i) not in ("his", "her", "my", "their", "your", "our"):
                 span = calendar.decade(number + (2000 if number <= 20 else 1900))
                 return (span, j + 2) if span else None
+    elif word in NUMBERS and words[j + 1] in _DECADES and 15 <= NUMBERS[word] <= 20:
+        span = calendar.decade(NUMBERS[word] * 100 + _DECADES[words[j + 1]])
+        return (span, j + 2) if span else None
     elif word in _DECADES and (the or scan.before(i) in ("early", "late", "mid", "-")):
         short = _DECADES[word]
         span = calendar.decade(short + (2000 if short <= 20 else 1900))

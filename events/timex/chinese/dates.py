@@ -1,0 +1,382 @@
+"""Chinese dates: years, months, days, weekdays, holidays, and dates in digits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .. import calendar
+from ..calendar import Span, add_days
+from ..cycles import Cycle, Reading, monthly, weekly, yearly
+from ..holidays import RULES
+from ..lunar import solar
+from ..scan import packrat
+from .names import ERAS, HOLIDAYS, TRADITIONAL
+from .numbers import positional, value
+from .words import DAYS, NIGHTS, WEEKDAYS, YEARS
+from .words import ChineseScan as Scan
+
+Found = tuple[Reading, int]
+_LUNAR = frozenset({"农历", "阴历", "旧历", "夏历"})
+_LUNAR_MONTHS = {"正月": 1, "冬月": 11, "腊月": 12}
+_SHIFTS = {"上": -1, "下": 1, "这": 0, "本": 0, "当": 0, "该": 0, "同": 0}
+_UNIT_WORDS = frozenset({"年", "月", "周", "星期", "礼拜", "季", "季度", "周末", "世纪", "半年", "月份", "工作日"})
+_MONTH_PART = frozenset({"初", "中", "底", "末"})
+
+
+def full_year(short: int) -> int:
+    """Two digits of a year: 00 to 39 are of this century, the rest of the last."""
+    return short + (2000 if short < 40 else 1900)
+
+
+def de(scan: Scan, i: int) -> int:
+    return scan.skip(i, "的")
+
+
+@packrat
+def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
+    """A year named by number: 2016年, 二〇一六年, 07年, 民国一一四年, 康熙二十年."""
+    words = scan.words
+    j = scan.skip(i, "公元", "西元")
+    era = ERAS.get(words[j])
+    if era is not None:
+        reign = 1 if words[j + 1] == "元" else value(words[j + 1])
+        if reign is not None and 1 <= reign <= 200 and words[j + 2] == "年" and era + reign > 0:
+            return era + reign, j + 3
+        return None
+    number = value(words[j])
+    if number is None or words[j + 1] not in ("年", "年份"):
+        return None
+    word, k = words[j], j + 2
+    if len(word) == 4 and positional(word) and 1 <= number <= 2999:
+        return number, k
+    if len(word) != 2 or not positional(word):
+        return (number, k) if j > i and 1 <= number <= 2999 else None
+    if words[k] in ("前", "后", "之前", "之后", "来", "内", "以前的", "多", "半", "级") and not word.startswith(("0", "零", "〇")):
+        if words[k] in ("前", "后", "之前", "之后") and number >= 60:
+            return full_year(number), k
+        return None
+    if not word.startswith(("0", "零", "〇", "9", "九", "8", "八")) and number >= 32:
+        return None
+    if scan.before(i) in ("了", "过", "已", "近", "第", "前", "最近", "过去", "未来", "满", "共", "约", "活"):
+        return None
+    return full_year(number), k
+
+
+@packrat
+def year(scan: Scan, i: int) -> Found | None:
+    """A year by number or by its place: 去年, 2016年."""
+    words = scan.words
+    shift = YEARS.get(words[i])
+    if shift is not None:
+        span = calendar.year(scan.frame.now.year + shift)
+        return (span, i + 1) if span else None
+    if words[i] == "上" and words[i + 1] == "一" and words[i + 2] == "年":
+        span = calendar.year(scan.frame.now.year - 1)
+        return (span, i + 3) if span else None
+    found = year_number(scan, i)
+    span = calendar.year(found[0]) if found else None
+    return (span, found[1]) if span and found else None
+
+
+def _lunar_day(scan: Scan, i: int) -> tuple[int, int] | None:
+    """初一 to 三十, as lunar days are written."""
+    word = scan.words[i]
+    if word.startswith("初") and len(word) == 2:
+        return value(word[1]), i + 1  # type: ignore[return-value]
+    number = value(word)
+    if number is not None and 1 <= number <= 30 and not word.isdecimal():
+        return number, scan.skip(i + 1, "日", "号")
+    return None
+
+
+@packrat
+def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
+    """A month and maybe a day, in no stated year: its reading, the word after, and 1 when lunar."""
+    words = scan.words
+    lunar = words[i] in _LUNAR
+    j = i + 1 if lunar else i
+    leap = words[j] == "闰"
+    j += leap
+    month = _LUNAR_MONTHS.get(words[j])
+    if month is not None:
+        lunar, k = True, j + 1
+    else:
+        month = value(words[j])
+        if month is None or not 1 <= month <= 12 or words[j + 1] not in ("月", "月份"):
+            return None
+        k = j + 2
+    k = de(scan, k) if value(words[k + 1]) and words[k] == "的" and words[k + 2] in ("日", "号") else k
+    traditional_day = words[k].startswith("初") and len(words[k]) == 2 or (lunar and _lunar_day(scan, k) is not None)
+    if traditional_day:
+        day = _lunar_day(scan, k)
+        if day is None:
+            return None
+        number, month_number = day[0], month
+
+        def lunar_date(year: int) -> Span | None:
+            start = solar(year, month_number, number, leap=leap)
+            if start is None and not 1930 <= year < 2100:
+                return calendar.date(year, month_number, number)
+            return calendar.day(start) if start else None
+
+        return yearly(lunar_date, "day", 0.85), day[1], 1
+    dom = value(words[k])
+    fixed = month
+    if dom is not None and 1 <= dom <= 31 and (words[k + 1] in ("日", "号") or _ends_bare(scan, k)):
+        end = k + 2 if words[k + 1] in ("日", "号") else k + 1
+        if dom > (29 if month == 2 else calendar.days_in_month(2001, month)):
+            return None
+        return yearly(lambda number: calendar.date(number, fixed, dom), "day"), end, 0
+    if lunar:
+
+        def lunar_month(year: int) -> Span | None:
+            start, after = solar(year, fixed, 1, leap=leap), None
+            if start is not None:
+                after = add_days(start, 30 if solar(year, fixed, 30, leap=leap) else 29)
+            return Span(start, after, "month") if start else None
+
+        return yearly(lunar_month, "month", 0.85), k, 1
+    return yearly(lambda number: calendar.month(number, fixed), "month"), k, 0
+
+
+def _ends_bare(scan: Scan, i: int) -> bool:
+    """A day without 日 after its month: "五月八，" but not "五月八个"."""
+    return scan.tight(i) and scan.words[i + 1] in ("", "，", ",", "。", "、", "到", "至", "-", "~", "的", "早上", "下午", "晚上")
+
+
+@packrat
+def dated(scan: Scan, i: int) -> Found | None:
+    """A date from the year down: 2016年一月十日, 去年八月, 10月12号，星期一."""
+    words = scan.words
+    j = i
+    lunar = words[j] in _LUNAR
+    found = year(scan, j + 1 if lunar else j)
+    if found is not None:
+        span, j = found
+        if not isinstance(span, Span) or span.start is None:
+            return None
+        k = scan.skip(j, "的", ",", "，")
+        below = month_day(scan, k)
+        if below is None:
+            return None if lunar else found
+        reading, stop, is_lunar = below
+        if lunar and not is_lunar:
+            return _lunar_again(scan, span.start.year, k)
+        assert isinstance(reading, Cycle)
+        inside = reading.at(span.start.year)
+        if inside is None:
+            return None
+        return inside, _weekday_after(scan, stop)
+    below = month_day(scan, j)
+    if below is not None:
+        return below[0], _weekday_after(scan, below[1]) if below[0].grain == "day" else below[1]
+    return None
+
+
+def _lunar_again(scan: Scan, number: int, i: int) -> Found | None:
+    """A date whose year, not whose month, was said to be lunar: 农历2015年十月十五."""
+    words = scan.words
+    month = value(words[i])
+    if month is None or words[i + 1] != "月":
+        return None
+    day = _lunar_day(scan, i + 2)
+    start = solar(number, month, day[0] if day else 1)
+    if start is None:
+        return None
+    if day is None:
+        return replace(calendar.days(start, 30 if solar(number, month, 30) else 29), grain="month"), i + 2
+    return calendar.day(start), day[1]
+
+
+def _weekday_after(scan: Scan, i: int) -> int:
+    """Past a weekday that only repeats the date: 10月12号，星期一 and 5月8日（周五）."""
+    words = scan.words
+    if words[i] in ("(", "（") and words[i + 1] in WEEKDAYS and words[i + 2] in (")", "）"):
+        return i + 3
+    j = scan.skip(i, ",", "，", "、")
+    return j + 1 if words[j] in WEEKDAYS else i
+
+
+@packrat
+def day_word(scan: Scan, i: int) -> Found | None:
+    """今天, 昨晚, 大后天."""
+    words, frame = scan.words, scan.frame
+    shift = DAYS.get(words[i])
+    if shift is not None:
+        if words[i] in ("翌日", "次日", "隔天", "隔日", "当天", "当日"):
+            return replace(calendar.day(add_days(frame.today, shift)), sure=0.5, ambiguous=True), i + 1
+        return calendar.day(add_days(frame.today, shift)), _weekday_after(scan, i + 1)
+    night = NIGHTS.get(words[i])
+    if night is None:
+        return None
+    from ..clock import part
+
+    span = part(night[1]).on(calendar.day(add_days(frame.today, night[0])))
+    return (span, scan.skip(i + 1, "上") if words[i + 2] not in ("周", "个", "星期") else i + 1) if span else None
+
+
+@packrat
+def relative(scan: Scan, i: int) -> Found | None:
+    """上周, 下下个月, 这个星期三, 本季度: a unit and how many before or after this one."""
+    words, frame = scan.words, scan.frame
+    word = words[i]
+    shift = _SHIFTS.get(word)
+    if shift is None:
+        return None
+    j = i + 1
+    while words[j] == word and word in ("上", "下"):
+        shift += _SHIFTS[word]
+        j += 1
+    if words[j] == "一" and words[j + 1] in ("个", "周", "季", "季度", "年", "世纪"):
+        j += 1
+    counted = words[j] == "个"
+    if words[j] in ("上半年", "下半年") and shift == 0:
+        j += 0
+    j += counted
+    name = words[j]
+    if name in WEEKDAYS:
+        week = calendar.unit("week", frame.now, shift)
+        span = in_week(week, WEEKDAYS[name]) if week else None
+        return (span, j + 1) if span else None
+    if name == "半" and words[j + 1] == "年":
+        half = frame.now.month > 6
+        span = calendar.half(frame.now.year, 1 + half)
+        if shift:
+            span = calendar.unit("half_year", frame.now, shift)
+        return (span, j + 2) if span else None
+    if name == "月" and words[j + 1] == "份":
+        name = "月"
+    kind = {"年": "year", "月": "month", "月份": "month", "周": "week", "星期": "week", "礼拜": "week", "季": "quarter",
+            "季度": "quarter", "周末": "weekend", "世纪": "century"}.get(name)  # fmt: skip
+    if kind is None:
+        return None
+    if kind == "year" and not (counted or words[j - 1] == "一" or word in ("这", "本", "当", "该", "上")):
+        return None
+    if words[i : i + 2] == ["当", "年"]:
+        return None
+    span = calendar.unit(kind, frame.now, shift)
+    if span is None:
+        return None
+    if word in ("该", "同", "当"):
+        span = span.doubted(0.4)
+    return span, j + 1
+
+
+def in_week(span: Span, number: int) -> Span | None:
+    return calendar.day(add_days(calendar.week_start(span.start), number)) if span.start else None
+
+
+@packrat
+def weekday(scan: Scan, i: int) -> Found | None:
+    number = WEEKDAYS.get(scan.words[i])
+    return (weekly(number), i + 1) if number is not None else None
+
+
+@packrat
+def weekend(scan: Scan, i: int) -> Found | None:
+    if scan.words[i] != "周末":
+        return None
+    back = scan.tense(i) < 0 and scan.frame.now.weekday() < 5
+    span = calendar.unit("weekend", scan.frame.now, -1 if back else 0)
+    return (span.doubted(0.75), i + 1) if span else None
+
+
+_NOT_DAYS = frozenset(
+    "线 楼 门 房 店 机 球 选 车 床 台 馆 街 公 路 院 文 字 座 位 桌 桥 矿 井 令 员 种 套 电 出 站 码 染 卡 柜 院 航 仓 区 厅 板 型".split()
+)
+
+
+@packrat
+def day_of_month(scan: Scan, i: int) -> Found | None:
+    """29日, 十五号: a day in no stated month. "12号" may be a number of anything, so it needs a sentence."""
+    words = scan.words
+    number = value(words[i])
+    if number is None or not 1 <= number <= 31 or words[i + 1] not in ("日", "号") or words[i] in ("两",):
+        return None
+    last = scan.before(i)
+    if last in ("第", "-", "/", ".", "年", "共", "近", "这", "过", "了") and scan.tight(i):
+        return None
+    if words[i + 1] == "号" and (words[i + 2][:1] in _NOT_DAYS or (i == 0 and not words[i + 2])):
+        return None
+    if words[i + 1] == "日" and words[i + 2] in ("内", "之内", "以内", "游"):
+        return None
+    return monthly(number), _weekday_after(scan, i + 2)
+
+
+@packrat
+def numeric(scan: Scan, i: int) -> Found | None:
+    """Dates in digits, the year first: 2010.01.29, 2018-10-12, 12/1; 1/2/2020 has the day first."""
+    words = scan.words
+    first = words[i]
+    if not first.isdecimal() or not first.isascii() or len(first) > 4:
+        return None
+    if scan.tight(i) and scan.before(i) in ("-", "/", ".", "#", "$") and i >= 2 and words[i - 2].isdecimal():
+        return None
+    mark = words[i + 1]
+    if mark not in ("-", "/", ".") or not scan.tight(i + 1) or not scan.tight(i + 2):
+        return None
+    second = scan.digits(i + 2, 4)
+    if second is None:
+        return None
+    if words[i + 3] == mark and scan.tight(i + 3) and scan.tight(i + 4):
+        third = scan.digits(i + 4, 4)
+        if third is None or (scan.tight(i + 5) and (words[i + 5].isalnum() and words[i + 5].isascii())):
+            return None
+        a, b, c, last = int(first), second, third, words[i + 4]
+        span = None
+        if len(first) == 4 and len(last) <= 2:
+            span = calendar.date(a, b, c)
+        elif len(last) == 4 and len(words[i + 2]) <= 2:
+            span = calendar.date(c, b, a) or calendar.date(c, a, b)
+        elif len(first) == 2 and len(last) <= 2:
+            span = calendar.date(full_year(a), b, c)
+        return (span, scan.skip(_weekday_after(scan, i + 5), "日", "号")) if span else None
+    a = int(first)
+    if len(first) == 4 and len(words[i + 2]) <= 2 and 1 <= second <= 12 and mark != ".":
+        span = calendar.month(a, second)
+        return (span, i + 3) if span and 1900 <= a <= 2100 else None
+    after = words[i + 3]
+    if mark != "/" or len(first) > 2 or len(words[i + 2]) > 2 or (a, second) == (24, 7):
+        return None
+    if after[:1] in ("的", "个", "杯", "匙", "份", "分", "月") or (scan.tight(i + 3) and after.isascii() and after.isalnum()):
+        return None
+    month, dom = (a, second) if 1 <= a <= 12 else (second, a)
+    if not 1 <= month <= 12 or not 1 <= dom <= calendar.days_in_month(2000, month):
+        return None
+    return yearly(lambda number: calendar.date(number, month, dom), "day", 0.75), _weekday_after(scan, i + 3)
+
+
+@packrat
+def holiday(scan: Scan, i: int) -> Found | None:
+    """A holiday in no stated year, by the calendar of the script it is written in."""
+    words = scan.words
+    key = HOLIDAYS.get(words[i])
+    if key is None:
+        return None
+    original = scan.source[scan.begins[i] : scan.stops[i]]
+    for written, other in TRADITIONAL.items():
+        if original.startswith(written):
+            key = other
+    rule = RULES[key]
+    j = i + 1
+    if words[i] in ("过年", "新年", "五一", "清明") and words[j] in ("的话", "好", "快乐"):
+        return None
+    if words[j] in ("黄金周", "长假", "假期", "连假", "小长假") and key in (
+        "national_china", "spring_festival", "workers",
+    ):  # fmt: skip
+        length = 5 if key == "workers" else 7
+
+        def holiday_week(year: int) -> Span | None:
+            day = rule(year)
+            return calendar.days(day.start, length) if day and day.start else None
+
+        return yearly(holiday_week, "week", 0.7), j + 1
+    if words[j] == "前夕":
+
+        def eve(year: int) -> Span | None:
+            day = rule(year)
+            return calendar.day(add_days(day.start, -1)) if day and day.start else None
+
+        return yearly(eve, "day", 0.8), j + 1
+    sure = 0.6 if words[i] in ("过年", "新年") else 0.9
+    return yearly(rule, "day", sure), scan.skip(j, "当天", "期间", "那天")

@@ -1,0 +1,268 @@
+"""The Chinese grammar's top: moments, offsets, ranges and bounds, found from left to right in a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from .. import calendar
+from ..calendar import Span
+from ..clock import half_of
+from ..cycles import Cycle, Reading, after, before, each, join, monthly, settle, since
+from ..mentions import Mention
+from ..scan import packrat
+from .numbers import length, value
+from .periods import period, present
+from .times import TO, hours, within
+from .words import ChineseScan as Scan
+
+Found = tuple[Reading, int]
+_BEFORE = frozenset({"前", "之前", "以前"})
+_AFTER = frozenset({"后", "之后", "以后"})
+_SINCE = frozenset({"以来", "起", "开始"})
+_TO_NOW = frozenset({"至今", "迄今"})
+_EVERY = frozenset({"每", "每逢", "每隔", "隔"})
+
+
+@packrat
+def offset(scan: Scan, i: int) -> Found | None:
+    """三个礼拜前, 两天后, 5分钟之前, 三天内, 之后5分钟."""
+    words, frame = scan.words, scan.frame
+    long = length(scan, i)
+    if long is None:
+        if words[i] in ("之后", "后", "此后") and (long := length(scan, i + 1)) is not None and long[0].fine:
+            return long[0].rolling(frame, 1), long[1]
+        return None
+    lasting, j = long
+    j = scan.skip(j, "左右", "多")
+    side = words[j]
+    now = Span(frame.now, frame.now, "second") if lasting.fine else calendar.day(frame.today)
+    if side in _BEFORE or side in _AFTER:
+        if side == "后" and words[j + 1] in ("悔",):
+            return None
+        span = lasting.shifted(now, frame, -1 if side in _BEFORE else 1)
+        if span is not None and words[i] in ("几", "数", "十几"):
+            span = span.doubted(0.7)
+        return (span, j + 1) if span else None
+    if side in ("内", "之内", "以内"):
+        sign = -1 if scan.tense(i) < 0 else 1
+        return lasting.rolling(frame, sign), j + 1
+    if side in ("来", "以来"):
+        return lasting.rolling(frame, -1), j + 1
+    return None
+
+
+@packrat
+def moment(scan: Scan, i: int) -> Found | None:
+    """A period, a day with a time, or a time alone; the longest reading at word `i`."""
+    words = scan.words
+    best = offset(scan, i)
+    dated = period(scan, i)
+    if dated is not None and (best is None or dated[1] >= best[1]):
+        best = dated
+    if best is not None:
+        return _with_hours(scan, best)
+    timed = hours(scan, i)
+    if timed is None:
+        return None
+    value_of, j = timed
+    k = j
+    if words[k] == "的" and value_of.name:
+        k += 1
+    if value_of.loose and words[i] not in ("早", "晚"):
+        if scan.before(i) not in ("在", "于", "从", "到", "至", "约"):
+            return None
+    elif value_of.loose:
+        return None
+    span = value_of.on(calendar.day(scan.frame.today))
+    if span is None:
+        return None
+    return replace(span, sure=0.35 if value_of.grain == "part_of_day" else 0.55, ambiguous=True), j
+
+
+def _with_hours(scan: Scan, found: Found) -> Found:
+    words = scan.words
+    for _ in range(2):
+        reading, j = found
+        if reading.grain not in ("day", "part_of_day") or (isinstance(reading, Span) and reading.start is None):
+            break
+        k = scan.skip(j, "的", ",", "，", "、", "在")
+        half = half_of(reading) if isinstance(reading, Span) else None
+        timed = within(scan, k, half) or within(scan, j, half)
+        if timed is None or (reading.grain == "part_of_day" and timed[0].grain == "part_of_day"):
+            break
+        if timed[0].loose and timed[0].grain != "part_of_day" and value(words[k]) == 1 and k == j + 0 and words[k + 2] in ("也", "都"):
+            break
+        combined = each(reading, timed[0].on, timed[0].grain)
+        if combined is None:
+            break
+        found = combined, timed[1]
+    return found
+
+
+@packrat
+def _bound(scan: Scan, i: int) -> Found | None:
+    return present(scan, i) or moment(scan, i) or _bare(scan, i)
+
+
+def _bare(scan: Scan, i: int) -> Found | None:
+    """A number that only the other side of a range makes a year: "1995 - 1997年"."""
+    number = scan.digits(i, 4)
+    if number is not None and len(scan.words[i]) == 4 and 1000 <= number <= 2999:
+        span = calendar.year(number)
+        return (span, i + 1) if span else None
+    dom = value(scan.words[i])
+    if dom is not None and 1 <= dom <= 31:
+        return monthly(dom, sure=0.6), i + 1
+    return None
+
+
+def _is_bare(scan: Scan, i: int) -> bool:
+    return present(scan, i) is None and moment(scan, i) is None
+
+
+@packrat
+def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
+    """A range or a bound, or a moment alone: the widest reading at word `i`, settled on real dates."""
+    words = scan.words
+    tense = scan.tense(i)
+    word = words[i]
+    opener = word if word in ("从", "自", "由", "自从") else ""
+    j = i + 1 if opener else i
+    if word in ("截止", "截止到", "截止至", "截至", "直到", "到", "至"):
+        found = _bound(scan, scan.skip(j + 1, "到", "至"))
+        if found is None or _is_bare(scan, scan.skip(j + 1, "到", "至")):
+            return None
+        if word in ("到", "至"):
+            if words[found[1]] not in ("为止", "前", "之前", "以前"):
+                return None
+        span = settle(found[0], scan.frame, tense or 1)
+        return (before(span, included=True), scan.skip(found[1], "为止", "前", "之前", "以前")) if span and span.start else None
+    if word == "=":
+        found = _bound(scan, j + 1)
+        return (found[0], found[1]) if found and isinstance(found[0], Span) else None
+    first = _bound(scan, j)
+    if first is None:
+        return None
+    joined = _joined(scan, j, first, bool(opener))
+    if joined is not None:
+        return joined
+    if _is_bare(scan, j):
+        return None
+    if word in ("马上", "刚才", "刚刚", "现在", "目前") and isinstance(first[0], Cycle):
+        return None
+    span = settle(first[0], scan.frame, tense)
+    if span is None:
+        return None
+    return _side(scan, span, first[1], bool(opener)) or (span, first[1])
+
+
+def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] | None:
+    words = scan.words
+    reading, j = first
+    pairing = words[j] in ("和", "与", "跟", "及")
+    if words[j] == "开始" and words[j + 1] in TO:
+        j += 1
+    if words[j] == "起" and words[j + 1] in TO:
+        j += 1
+    if words[j] == "一" and words[j + 1] == "直" and words[j + 2] in TO:
+        j += 2
+    if words[j] == "一直" and words[j + 1] in TO:
+        j += 1
+    if words[j] in _TO_NOW:
+        span = settle(reading, scan.frame, -1)
+        return (_until_now(scan, span), j + 1) if span and span.start else None
+    if words[j] not in TO and not pairing:
+        return None
+    k = j + 1
+    last = _bound(scan, k)
+    if last is None:
+        return None
+    target, stop = last
+    if _is_bare(scan, i) and not (isinstance(target, Span) and target.grain == "year") and not (
+        target.grain == "day" and isinstance(reading, Cycle) and opened
+    ):  # fmt: skip
+        return None
+    if _is_bare(scan, k) and (reading.grain != "day" or words[stop] in ("个", "点", "人", "次", "岁", "块", "元", "%", "月", ".")):
+        return None
+    if pairing:
+        if words[stop] not in ("之间", "间", "期间", "中间", "这段时间"):
+            return None
+    end = scan.skip(scan.skip(stop, "这段"), "之间", "间", "期间", "为止", "这段时间")
+    span = join(reading, target, scan.frame, scan.tense(i))
+    if span is None and isinstance(target, Span) and isinstance(reading, Span):
+        span = _same_day(scan, reading, target)
+    return (span, end) if span is not None else None
+
+
+def _same_day(scan: Scan, first: Span, last: Span) -> Span | None:
+    """A time without a date closes on the day the range opened."""
+    if first.start is None or last.start is None or last.end is None or last.grain not in ("hour", "minute", "second"):
+        return None
+    moved = last.start.replace(year=first.start.year, month=first.start.month, day=first.start.day)
+    if moved <= first.start:
+        moved = calendar.add_days(moved, 1)
+    return join(first, replace(last, start=moved, end=moved + (last.end - last.start)), scan.frame, -1)
+
+
+def _until_now(scan: Scan, span: Span) -> Span:
+    now = scan.frame.now
+    return replace(span, start=span.opening, end=now, edge=None, through=now, instant=False)
+
+
+def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | None:
+    """以前, 之后, 以来 and the like after a moment."""
+    words = scan.words
+    j = scan.skip(i, "的")
+    included = words[j] in ("或", "及", "或者", "以及")
+    k = j + 1 if included else j
+    word = words[k]
+    if word in _BEFORE and span.start is not None:
+        if word == "前" and words[k + 1] in ("后", "往"):
+            return None
+        return before(span, included=included), k + 1
+    if word in _AFTER and span.end is not None and span.start is not None:
+        return (since(span) if included else after(span)), k + 1
+    if word in _SINCE and span.start is not None:
+        if word == "开始" and not opened and span.grain in ("hour", "minute"):
+            return None
+        return since(span), scan.skip(k + 1, "算")
+    if word == "为止" and span.start is not None:
+        return before(span, included=True), k + 1
+    return None
+
+
+def findings(scan: Scan) -> Iterator[Mention]:
+    """What the text says of time, left to right, none overlapping."""
+    words = scan.words
+    i, count = 0, len(scan)
+    while i < count:
+        word = words[i]
+        if word in _EVERY:
+            i = _past_set(scan, i)
+            continue
+        found = span_of(scan, i) if word[0] != "《" else None
+        if found is not None and scan.stops[found[1] - 1] > scan.begins[i]:
+            yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
+            i = found[1]
+            continue
+        lasting = length(scan, i)
+        if lasting is not None and not (word == "一" and scan.before(i) in ("有", "同", "第", "哪", "某")):
+            yield Mention(scan.begins[i], scan.stops[lasting[1] - 1], None, lasting[0])
+            i = lasting[1]
+            continue
+        i += 1
+
+
+def _past_set(scan: Scan, i: int) -> int:
+    """Past what happens again and again: it names no one time."""
+    words = scan.words
+    j = scan.skip(scan.skip(i + 1, "个", "隔"), "一")
+    j = scan.skip(j, "个")
+    found = span_of(scan, j)
+    if found is not None:
+        return found[1]
+    lasting = length(scan, scan.skip(i + 1, "隔"))
+    if lasting is not None:
+        return lasting[1]
+    return j + 1 if words[j] in ("天", "年", "月", "周", "日", "晚", "星期", "礼拜", "小时", "分钟", "季度", "早", "晚上", "早上") else i + 1

@@ -1,0 +1,364 @@
+"""Chinese periods and what narrows them: 今年上半年, 五月初, 2021年的第二周, 去年的前10天, 九十年代."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from .. import calendar
+from ..calendar import Span, add_days, add_months
+from ..cycles import Cycle, Reading, each, settle, yearly
+from ..lengths import Length
+from ..scan import packrat
+from ..shares import Share, nth, nth_weekday, share
+from .dates import (
+    dated, day_of_month, day_word, de, holiday, in_week, numeric, relative, weekday, weekend, year,
+)  # fmt: skip
+from .numbers import length, value
+from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS, UNITS, WEEKDAYS
+from .words import ChineseScan as Scan
+
+Found = tuple[Reading, int]
+Cut = tuple[Callable[[Span], Span | None], int]
+_SHARES: dict[str, Share] = {
+    "初": "early", "初期": "early", "中": "mid", "中期": "mid", "底": "late", "末": "late", "末期": "late", "晚期": "late",
+    "终": "late",
+}  # fmt: skip
+_TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
+_HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
+_LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend", "working_day"})
+
+
+@packrat
+def _cut(scan: Scan, i: int) -> Cut | None:
+    """What narrows a period: its rule, and the word after it."""
+    words = scan.words
+    word = words[i]
+    if word in ("年", "月") and words[i + 1] in _SHARES:
+        which, kind = _SHARES[words[i + 1]], "year" if word == "年" else "month"
+        return (lambda span: share(span, which) if span.grain == kind else None), i + 2
+    if word == "年初":
+        return (lambda span: share(span, "early") if span.grain == "year" else None), i + 1
+    if word in _SHARES:
+        which = _SHARES[word]
+        return (lambda span: _shared(span, which)), i + 1
+    if word in _TENTHS:
+        first, last = _TENTHS[word]
+        return (lambda span: _tenth(span, first, last)), i + 1
+    if word in _HALVES:
+        number = _HALVES[word]
+        return (lambda span: _half(span, number)), i + 1
+    if word in ("上半月", "下半月"):
+        low = word == "上半月"
+        return (lambda span: _half_month(span, first=low)), i + 1
+    return _ordinal(scan, i) or _named(scan, i)
+
+
+def _shared(span: Span, which: Share) -> Span | None:
+    return share(span, which) if span.grain not in ("day", "part_of_day", "week", "hour", "minute") else None
+
+
+def _tenth(span: Span, first: int, last: int) -> Span | None:
+    if span.grain != "month" or span.start is None or span.end is None:
+        return None
+    return replace(span, start=add_days(span.start, first), end=min(span.end, add_days(span.start, last)))
+
+
+def _half(span: Span, number: int) -> Span | None:
+    if span.start is None:
+        return None
+    if span.grain == "month":
+        return _half_month(span, first=number == 1)
+    return calendar.half(span.start.year, number) if span.grain == "year" else None
+
+
+def _half_month(span: Span, *, first: bool) -> Span | None:
+    if span.grain != "month" or span.start is None:
+        return None
+    middle = add_days(span.start, 15)
+    return replace(span, end=middle) if first else replace(span, start=middle)
+
+
+def _ordinal(scan: Scan, i: int) -> Cut | None:
+    """第二周, 第三季度, 最后3周, 前10天, 最后一个星期一, Q2."""
+    words = scan.words
+    word = words[i]
+    if word in ("q", "h") and scan.digits(i + 1, 1) is not None:
+        rule, number = calendar.quarter if word == "q" else calendar.half, int(words[i + 1])
+        return (lambda span: rule(span.start.year, number) if span.start and span.grain == "year" else None), i + 2
+    count, where, j = 1, 0, i + 1
+    if word == "第":
+        number_found = value(words[j])
+        if number_found is None:
+            return None
+        where, j = number_found, j + 1
+    elif word in ("首", "头"):
+        where = 1
+    elif word in ("前", "最初", "最后", "最末", "后"):
+        where = 1 if word in ("前", "最初") else -1
+    elif value(word) is not None and words[i + 1] in ("季度", "季"):
+        where = value(word) or 0
+    else:
+        return None
+    if word in ("前", "最初", "最后", "最末", "后", "首", "头"):
+        many = value(words[j])
+        if words[j] in ("几",):
+            many = 3
+        if many is None and word != "首" and words[j] not in ("个", "季"):
+            return None
+        count, j = (many or 1), j + (many is not None)
+    j = scan.skip(j, "个")
+    number = WEEKDAYS.get(words[j])
+    if number is not None:
+        return (lambda span: nth_weekday(span, number, where) if where and count == 1 else None), j + 1
+    kind = UNITS.get(words[j])
+    if kind not in _LENGTH_UNITS:
+        return None
+    return (lambda span: nth(span, kind, where, count) if span.grain != kind else None), j + 1
+
+
+def _named(scan: Scan, i: int) -> Cut | None:
+    """A season, a holiday or a month inside a year; a day inside a month; a weekday inside a week."""
+    words = scan.words
+    season_name = SEASONS.get(words[i])
+    if season_name is not None:
+        return (lambda span: _in_year(span, lambda number: calendar.season(number, season_name))), i + 1
+    found = holiday(scan, i)
+    if found is not None:
+        cycle = found[0]
+        return (lambda span: _in_year(span, cycle.at) if isinstance(cycle, Cycle) else None), found[1]
+    number = WEEKDAYS.get(words[i])
+    if number is not None:
+        return (lambda span: in_week(span, number) if span.grain == "week" else None), i + 1
+    if words[i] == "周末":
+        return (lambda span: calendar.unit("weekend", span.start) if span.grain == "week" and span.start else None), i + 1
+    day = value(words[i])
+    if day is not None and words[i + 1] in ("日", "号"):
+        dom = day
+        return (lambda span: _in_month(span, dom)), i + 2
+    if words[i] == "今天" or words[i] == "同一天" or words[i] in ("这个时候", "同期"):
+        today = scan.frame.today
+        return (lambda span: calendar.date(span.start.year, today.month, today.day)
+                if span.start and span.grain == "year" else None), i + 1  # fmt: skip
+    below = dated(scan, i)
+    if below is not None and isinstance(below[0], Cycle):
+        monthly_cycle = below[0]
+        return (lambda span: _in_year(span, monthly_cycle.at)), below[1]
+    return None
+
+
+def _in_year(span: Span, at: Callable[[int], Span | None]) -> Span | None:
+    return at(span.start.year) if span.grain == "year" and span.start else None
+
+
+def _in_month(span: Span, dom: int) -> Span | None:
+    if span.grain != "month" or span.start is None:
+        return None
+    return calendar.date(span.start.year, span.start.month, dom)
+
+
+def _neighbour(scan: Scan, reading: Reading, i: int) -> Found | None:
+    """春节前三天, 圣诞节的后一天, 中秋节前一周: so many days beside a day."""
+    words = scan.words
+    j = de(scan, i)
+    word = words[j]
+    if reading.grain != "day" or word not in ("前", "后", "第", "之前", "之后"):
+        return None
+    if word == "第":
+        if words[j + 1] != "二" or words[j + 2] != "天":
+            return None
+        lasting, stop, sign = Length(((1, "day"),)), j + 3, 1
+    else:
+        found = length(scan, j + 1)
+        if found is None or found[0].fine:
+            return None
+        lasting, stop, sign = found[0], found[1], -1 if word in ("前", "之前") else 1
+    frame = scan.frame
+
+    def beside(span: Span) -> Span | None:
+        if span.start is None:
+            return None
+        there = lasting.from_(span.start, frame, sign)
+        if lasting.parts == ((1, "day"),):
+            return replace(calendar.day(there), sure=span.sure, ambiguous=span.ambiguous)
+        low, high = (there, span.start) if sign < 0 else (add_days(span.start, 1), add_days(there, 1))
+        return replace(span, start=low, end=high, grain=lasting.grain, instant=False)
+
+    near = each(reading, beside, lasting.grain)
+    return (near, stop) if near is not None else None
+
+
+@packrat
+def period(scan: Scan, i: int) -> Found | None:
+    """The longest period at word `i`, narrowed as far as what follows it does."""
+    found = _root(scan, i)
+    if found is None:
+        return None
+    for _ in range(4):
+        reading, j = found
+        beside = _neighbour(scan, reading, j)
+        if beside is not None:
+            found = beside
+            continue
+        k = scan.skip(de(scan, j), ",", "，") if reading.grain == "week" else de(scan, j)
+        cut = _cut(scan, k) if reading.grain not in ("day", "part_of_day") else None
+        if cut is None:
+            break
+        sample = settle(reading, scan.frame, -1)
+        inner = cut[0](sample) if sample is not None else None
+        if inner is None:
+            break
+        narrowed = each(reading, cut[0], inner.grain)
+        if narrowed is None:
+            break
+        found = narrowed, cut[1]
+    return found
+
+
+@packrat
+def _root(scan: Scan, i: int) -> Found | None:
+    best: Found | None = None
+    for rule in (numeric, dated, day_word, relative, weekday, weekend, holiday, _rolling, _alone, _decade, present,
+                 day_of_month):  # fmt: skip
+        found = rule(scan, i)
+        if found is not None and (best is None or found[1] > best[1]):
+            best = found
+    return best
+
+
+@packrat
+def _rolling(scan: Scan, i: int) -> Found | None:
+    """过去三个月, 最近5天, 未来两周, 前1周, 后1年, 这几天, 近三年来, 还剩5分钟."""
+    words, frame = scan.words, scan.frame
+    word = words[i]
+    if word in ("还剩", "还有", "剩下"):
+        long = length(scan, i + 1)
+        return (long[0].rolling(frame, 1), long[1]) if long and long[0].fine and len(long[0].parts) == 1 else None
+    if word in ("再过", "过"):
+        long = length(scan, i + 1)
+        if long is None or scan.tense(i) < 0:
+            return None
+        base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
+        span = long[0].shifted(base, frame, 1)
+        return (span, scan.skip(long[1], "后", "之后", "以后")) if span else None
+    sign = -1 if word in BACK_LENGTHS else 1 if word in AHEAD_LENGTHS else 0
+    if not sign:
+        return None
+    j = scan.skip(de(scan, i + 1), "这", "大约", "约")
+    long = length(scan, j)
+    if long is None:
+        if word in ("最近", "近来"):
+            return Span(add_days(frame.today, -30), frame.now, "month", sure=0.4, ambiguous=True), i + 1
+        return None
+    lasting, stop = long
+    count, unit = lasting.parts[0]
+    if word in ("上", "下", "这") and words[j] in ("半", "一") and word != "这":
+        return None
+    if word == "前" and words[stop] in ("的时候",):
+        return None
+    stop = scan.skip(stop, "来", "以来", "内", "以内", "之内", "里", "间", "期间")
+    if unit == "quarter" and len(lasting.parts) == 1 and count == int(count):
+        first = calendar.unit("quarter", frame.now, 1 if sign > 0 else -int(count))
+        last = calendar.unit("quarter", frame.now, int(count) if sign > 0 else -1)
+        if first and last:
+            return replace(first, end=last.end), stop
+    span = lasting.rolling(frame, sign)
+    if word == "这":
+        span = span.doubted(0.7)
+    return span, stop
+
+
+@packrat
+def _alone(scan: Scan, i: int) -> Found | None:
+    """上半年, 第一季, 月底, 年初, 下旬, 春天: a part of the year or month the speaker is in."""
+    words, frame = scan.words, scan.frame
+    word = words[i]
+    if word in ("月", "年") and words[i + 1] in _SHARES:
+        if i > 0 and scan.tight(i) and (value(scan.before(i)) is not None or scan.before(i) in ("个", "半", "每", "整", "第")):
+            return None
+        span = calendar.unit("month" if word == "月" else "year", frame.now)
+        shared = share(span, _SHARES[words[i + 1]]) if span else None
+        return (shared.doubted(0.85), i + 2) if shared else None
+    if word == "年初":
+        span = calendar.unit("year", frame.now)
+        shared = share(span, "early") if span else None
+        return (shared, i + 1) if shared else None
+    if word in _HALVES and word not in ("上半", "下半"):
+        span = calendar.half(frame.now.year, _HALVES[word])
+        return (span, i + 1) if span else None
+    if word in _TENTHS or word in ("上半月", "下半月"):
+        cut = _cut(scan, i)
+        span = calendar.unit("month", frame.now)
+        inner = cut[0](span) if cut and span else None
+        return (inner, i + 1) if inner else None
+    name = SEASONS.get(word)
+    if name is not None:
+        return yearly(lambda number: calendar.season(number, name), "season", 0.75), i + 1
+    quartered = _quarter(scan, i)
+    if quartered is not None:
+        return quartered
+    if word == "第" and value(words[i + 1]) is not None and words[i + 2] == "周":
+        week = calendar.iso_week(frame.now.isocalendar().year, value(words[i + 1]) or 0)
+        return (week.doubted(0.6), i + 3) if week and words[i + 1].isdecimal() else None
+    return None
+
+
+def _quarter(scan: Scan, i: int) -> Found | None:
+    words = scan.words
+    j = scan.skip(i, "第")
+    number = value(words[j])
+    if words[i] == "q" and scan.digits(i + 1, 1) is not None:
+        number, j, stop = scan.digits(i + 1, 1), i, i + 2
+    elif words[i] == "首" and words[i + 1] in ("季", "季度"):
+        number, stop = 1, i + 2
+    elif number is not None and (words[j + 1] == "季度" or (j > i and words[j + 1] == "季")):
+        stop = j + 2
+    else:
+        return None
+    if number is None or not 1 <= number <= 4:
+        return None
+    which = number
+    return yearly(lambda year_number: calendar.quarter(year_number, which), "quarter", 0.85), stop
+
+
+@packrat
+def _decade(scan: Scan, i: int) -> Found | None:
+    """九十年代, 上世纪90年代, 20世纪, 21世纪初."""
+    words, frame = scan.words, scan.frame
+    hundred: int | None = None
+    j = i
+    if words[j] in ("上", "本", "这") and words[j + 1] in ("世纪", "个") and (words[j + 1] == "世纪" or words[j + 2] == "世纪"):
+        hundred = frame.now.year // 100 * 100 - (100 if words[j] == "上" else 0)
+        j += 2 if words[j + 1] == "世纪" else 3
+    else:
+        number = value(words[j])
+        if number is not None and words[j + 1] == "世纪" and 1 <= number <= 30:
+            hundred, j = (number - 1) * 100, j + 2
+    k = de(scan, j)
+    number = value(words[k])
+    if number is not None and words[k + 1] == "年代":
+        if number % 10 == 0 and 0 <= number <= 90:
+            base = hundred if hundred is not None else (2000 if number <= 20 else 1900)
+            span = calendar.decade(base + number)
+        elif number % 10 == 0 and 1000 <= number <= 2990 and hundred is None:
+            span = calendar.decade(number)
+        else:
+            span = None
+        return (span, k + 2) if span else None
+    if hundred is None or j == i:
+        return None
+    span = calendar.century(hundred) if hundred else None
+    return (span, j) if span else None
+
+
+@packrat
+def present(scan: Scan, i: int) -> Found | None:
+    """现在, 刚才, 马上."""
+    if scan.words[i] not in ("现在", "目前", "此刻", "当前", "眼下", "刚才", "刚刚", "方才", "马上", "立刻", "如今"):
+        return None
+    now = scan.frame.now
+    return Span(now, now + timedelta(seconds=1), "second", instant=True, sure=0.8), i + 1
+
+
+__all__ = ["add_months", "period", "present", "year"]

@@ -1,0 +1,60 @@
+"""kill -9 in the middle of the work: nothing is lost and nothing counts twice."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.acceptance.conftest import Running, start, stop
+from tests.waiting import eventually
+
+TURNS = 2000
+CITIES = ("Lisbon", "Porto", "Oslo", "Cairo")
+
+
+@pytest.mark.timeout(280)
+def test_every_turn_is_in_the_log_once_and_every_card_once(tmp_path: Path) -> None:
+    running = start(tmp_path / "data")
+    try:
+        victims = itertools.cycle(("recorder", "extractor", "projector", "postgres"))
+        for number in range(TURNS):
+            running.redis.xadd(
+                "turns",
+                {"user_id": f"u{number % 20}", "turn_id": str(number), "text": f"I bought item number {number} yesterday."},
+            )
+            if number % 250 == 125:
+                _kill(running, next(victims))
+        running.wait()
+        _check(running)
+        assert running.command("log", "verify").returncode == 0
+    finally:
+        assert stop(running) == 0
+
+
+def _kill(running: Running, name: str) -> None:
+    processes = eventually(lambda: running.workers(name))
+    # The server's own process is the one that is no child of another server process.
+    process = next(each for each in processes if each.ppid() == running.process.pid)
+    process.kill()
+    eventually(lambda: any(each.pid != process.pid and each.ppid() == running.process.pid for each in running.workers(name)))
+
+
+def _check(running: Running) -> None:
+    with psycopg.connect(running.database_url) as connection:
+        recorded = [
+            row[0] for row in connection.execute("SELECT data->>'turn_id' FROM log.events WHERE type = 'TurnRecorded'")
+        ]
+        assert sorted(map(int, recorded)) == list(range(TURNS))
+        # The expectation comes from what was pushed: one episode a turn, in the words of the turn.
+        episodes = Counter(
+            row[0] for row in connection.execute("SELECT content FROM cards.event_cards WHERE episode")
+        )
+        assert episodes == Counter(f"I bought item number {number} yesterday." for number in range(TURNS))
+        doubled = connection.execute(
+            "SELECT count(*) FROM (SELECT turn_ids FROM cards.event_cards WHERE episode GROUP BY 1 HAVING count(*) > 1) d"
+        ).fetchone()
+        assert doubled == (0,)

@@ -1,0 +1,197 @@
+"""From a push to an answer, the way an app and an assistant meet it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+import httpx
+import pytest
+
+from tests.acceptance.conftest import Running
+from tests.waiting import eventually
+
+
+def test_a_turn_pushed_onto_the_stream_is_recalled_as_a_state_with_its_reasons(stack: Running) -> None:
+    stack.redis.xadd(
+        "turns",
+        {"user_id": "u1", "text": "I moved to Lisbon last week", "said_at": "2026-05-08T10:00:00+01:00", "turn_id": "t1"},
+    )
+    stack.wait()
+    done = stack.command("recall", "--user", "u1", "where do I live?", "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    card = answer["cards"][0]
+    assert (card["kind"], card["concept_key"], card["value"]) == ("state", "residence", "Lisbon")
+    assert abs((datetime.fromisoformat(card["effective_at"]) - datetime.fromisoformat("2026-05-01T00:00:00Z")).days) <= 4
+    assert card["turn_ids"] == ["t1"]
+    span = card["source_span"]
+    assert "I moved to Lisbon last week"[span["start"] : span["end"]] == span["text"]
+    assert "Lisbon" in span["text"]
+    assert card["provenance"] == "user_stated"
+    assert card["channels"]
+    assert set(answer) == {"current_time", "cards", "contradictions", "channels", "warnings"}
+
+
+def test_a_turn_pushed_over_http_is_recalled(stack: Running) -> None:
+    pushed = httpx.post(
+        f"{stack.write_url}/v1/turns",
+        json=[
+            {"user_id": "wei", "text": "我住在台北", "said_at": "2026-01-03T10:00:00+08:00", "timezone": "Asia/Taipei"},
+            {"user_id": "wei", "text": "我搬到高雄了", "said_at": "2026-04-03T10:00:00+08:00", "timezone": "Asia/Taipei"},
+        ],
+    )
+    assert pushed.status_code == 202
+    assert len(pushed.json()["turn_ids"]) == 2
+    assert pushed.json()["token"]
+    stack.wait()
+    now = stack.recall("wei", "我現在住在哪裡？")["cards"][0]
+    assert (now["value"], now["superseded_at"]) == ("高雄", None)
+    then = stack.recall("wei", "我住在哪裡？", as_of="2026-02-01T00:00:00+08:00")["cards"][0]
+    assert then["value"] == "台北"
+
+
+def test_one_user_never_sees_anothers_cards(stack: Running) -> None:
+    stack.redis.xadd("turns", {"user_id": "eve", "text": "My secret hobby is lockpicking."})
+    stack.wait()
+    assert stack.recall("mallory", "lockpicking hobby")["cards"] == []
+
+
+def test_a_project_is_a_wall(stack: Running) -> None:
+    stack.redis.xadd("turns", {"user_id": "pia", "text": "We decided to use Kafka for the queue.", "project_id": "harbor"})
+    stack.wait()
+    assert stack.recall("pia", "what did we decide about the queue?")["cards"] == []
+    for project in ("harbor", ["other", "harbor"], "*"):
+        assert "Kafka" in stack.recall("pia", "what did we decide about the queue?", project_id=project)["cards"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("turn", "field"),
+    [
+        ({"text": "x"}, "user_id"),
+        ({"user_id": "", "text": "x"}, "user_id"),
+        ({"user_id": "u", "text": ""}, "text"),
+        ({"user_id": "u", "text": "x", "role": "robot"}, "role"),
+        ({"user_id": "u", "text": "x", "said_at": "2026-05-08T10:00:00"}, "said_at"),
+        ({"user_id": "u", "text": "x", "said_at": "tomorrow"}, "said_at"),
+        ({"user_id": "u", "text": "x", "timezone": "Nowhere"}, "timezone"),
+        ({"user_id": "u", "text": "a\0b"}, "text"),
+        ({"user_id": "u", "text": "x" * 65537}, "text"),
+        ({"user_id": "u", "text": 7}, "text"),
+        ({"user_id": "u", "text": "x", "colour": "red"}, "colour"),
+        ([], "(body)"),
+        (["x"], "(body)"),
+    ],
+)
+def test_a_bad_turn_over_http_is_a_problem_that_names_the_field(stack: Running, turn: object, field: str) -> None:
+    refused = httpx.post(f"{stack.write_url}/v1/turns", json=turn)
+    assert refused.status_code == 422
+    assert refused.headers["content-type"] == "application/problem+json"
+    problem = refused.json()
+    assert (problem["status"], problem["field"]) == (422, field)
+    assert problem["detail"]
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b'{"user_id":"u","text":"\\ud800"}', b""])
+def test_a_body_that_is_no_json_is_refused(stack: Running, body: bytes) -> None:
+    refused = httpx.post(f"{stack.write_url}/v1/turns", content=body)
+    assert refused.status_code == 422
+    assert refused.json()["field"] in ("(body)", "text")
+
+
+def test_in_a_list_the_bad_turn_is_named_by_its_place_and_nothing_is_taken(stack: Running) -> None:
+    refused = httpx.post(f"{stack.write_url}/v1/turns", json=[{"user_id": "zoe", "text": "fine"}, {"user_id": "zoe"}])
+    assert (refused.status_code, refused.json()["index"], refused.json()["field"]) == (422, 1, "text")
+
+
+def test_a_turn_id_pushed_twice_is_reported_as_a_duplicate(stack: Running) -> None:
+    turn = {"user_id": "dup", "text": "I live in Rome.", "turn_id": "same"}
+    first = httpx.post(f"{stack.write_url}/v1/turns", json=turn).json()
+    assert first["duplicates"] == []
+    stack.wait()
+    again = httpx.post(f"{stack.write_url}/v1/turns", json=turn)
+    assert (again.status_code, again.json()["duplicates"]) == (202, ["same"])
+    stack.wait()
+    shown = stack.command("log", "show", "--user", "dup", "--type", "TurnRecorded", "--json")
+    assert len(shown.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("ask", "field"),
+    [
+        ({"user_id": "u1"}, "query"),
+        ({"user_id": "u1", "query": ""}, "query"),
+        ({"user_id": "u1", "query": "   "}, "query"),
+        ({"user_id": "", "query": "x"}, "user_id"),
+        ({"user_id": "u1", "query": "a\0b"}, "query"),
+        ({"user_id": "u1", "query": "x" * 20_000}, "query"),
+        ({"user_id": "u1", "query": "x", "k": 0}, "k"),
+        ({"user_id": "u1", "query": "x", "k": 10_000}, "k"),
+        ({"user_id": "u1", "query": "x", "as_of": "2026-02-30T00:00:00Z"}, "as_of"),
+        ({"user_id": "u1", "query": "x", "as_of": "2026-02-03T00:00:00"}, "as_of"),
+        ({"user_id": "u1", "query": "x", "kinds": ["dream"]}, "kinds.0"),
+        ({"user_id": "u1", "query": "x", "colour": "red"}, "colour"),
+    ],
+)
+def test_a_bad_question_is_a_problem_that_names_the_field(stack: Running, ask: object, field: str) -> None:
+    refused = httpx.post(f"{stack.read_url}/v1/recall", json=ask)
+    assert refused.status_code == 422, refused.text
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.json()["field"] == field
+
+
+@pytest.mark.parametrize("question", ["😀😀😀", "'; DROP TABLE cards; --", ".*(a+)+$", "\\", "%_%", "。。。", "?", "的"])
+def test_odd_questions_get_an_answer(stack: Running, question: str) -> None:
+    assert stack.recall("nobody", question)["cards"] == []
+    stack.recall("u1", question)
+
+
+def test_push_reports_bad_lines_and_takes_the_rest(stack: Running) -> None:
+    lines = '{"user_id":"filer","text":"I work at Acme."}\nnot json\n{"user_id":"filer"}\n'
+    done = stack.command("push", "-", input=lines)
+    assert done.returncode == 1
+    assert "line 2:" in done.stderr
+    assert "line 3: text: is required" in done.stderr
+    assert "pushed 1 turns, 2 lines were invalid" in done.stderr
+    stack.wait()
+    assert stack.recall("filer", "where do I work?")["cards"][0]["value"] == "Acme"
+
+
+def test_status_tells_how_far_every_stage_is(stack: Running) -> None:
+    stack.wait()
+    status = json.loads(stack.command("status", "--json").stdout)
+    assert list(status["stages"]) == ["recorder", "extractor", "cards", "vectors"]
+    for name in ("recorder", "extractor", "cards"):
+        assert status["stages"][name]["behind"] == 0
+        assert status["stages"][name]["state"] == "running"
+    assert status["parked"] == 0
+    assert status["events"] > 0
+
+
+def test_the_log_is_shown_and_verified(stack: Running) -> None:
+    httpx.post(f"{stack.write_url}/v1/turns", json={"user_id": "reader", "text": "I live in Oslo.", "turn_id": "r1"})
+    stack.wait()
+    rows = [json.loads(line) for line in stack.command("log", "show", "--user", "reader", "--json").stdout.splitlines()]
+    assert [row["type"] for row in rows][:2] == ["TurnRecorded", "TurnsExtracted"]
+    assert rows[0]["data"]["text"] == "I live in Oslo."
+    assert {"partition", "position", "digest", "dedupe_key"} <= set(rows[0])
+    assert stack.command("log", "verify").returncode == 0
+
+
+def test_services_describe_themselves(stack: Running) -> None:
+    for url in (stack.write_url, stack.read_url):
+        assert httpx.get(f"{url}/healthz").json() == {"status": "ok"}
+        assert httpx.get(f"{url}/readyz").status_code == 200
+        assert "openapi" in httpx.get(f"{url}/openapi.json").json()
+        assert b"# TYPE" in httpx.get(f"{url}/metrics").content
+        missing = httpx.get(f"{url}/v1/nothing")
+        assert (missing.status_code, missing.headers["content-type"]) == (404, "application/problem+json")
+
+
+def test_a_worker_that_is_killed_comes_back(stack: Running) -> None:
+    [extractor] = stack.workers("extractor")
+    extractor.kill()
+    eventually(lambda: any(worker.pid != extractor.pid for worker in stack.workers("extractor")))
+    stack.redis.xadd("turns", {"user_id": "phoenix", "text": "I live in Cairo."})
+    stack.wait()
+    assert stack.recall("phoenix", "where do I live?")["cards"][0]["value"] == "Cairo"
