@@ -14,7 +14,7 @@ import psycopg
 from psycopg.rows import dict_row, tuple_row
 
 from events.envelope import Event
-from events.log import event_of
+from events.log import event_if_readable, event_of
 from events.sql import statement
 
 Connection = psycopg.Connection[Any]
@@ -99,11 +99,13 @@ class Processor:
 
 
 def read_claimed(
-    connection: Connection, claims: Sequence[Claim], *, limit: int
+    connection: Connection, claims: Sequence[Claim], *, limit: int, keep_unreadable: bool = False
 ) -> list[tuple[Claim, list[Event]]]:
     """The next events, at most ``limit`` of each claimed partition, in order.
 
-    Raises :class:`LogHoleError` when a batch does not start at checkpoint + 1 or skips a position.
+    Raises :class:`LogHoleError` when a batch does not start at checkpoint + 1 or skips a position, and the
+    codec's errors for data it cannot read; with ``keep_unreadable`` such an event comes with
+    :class:`events.log.Unreadable` for its payload instead.
     """
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(
@@ -115,9 +117,10 @@ def read_claimed(
                 "limit": limit,
             },
         ).fetchall()
+    read_event = event_if_readable if keep_unreadable else event_of
     batches: dict[int, list[Event]] = {claim.partition: [] for claim in claims}
     for row in rows:
-        batches[row["partition"]].append(event_of(row))
+        batches[row["partition"]].append(read_event(row))
     for claim in claims:
         check_contiguous(claim, batches[claim.partition])
     return [(claim, batches[claim.partition]) for claim in claims]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -10,11 +11,13 @@ import psycopg
 from psycopg.rows import dict_row, tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
-from events.codec import decode, describe, encode
+from events.codec import PayloadError, UnknownEventTypeError, decode, describe, encode
 from events.envelope import Appended, Event, NewEvent, partition_of
 from events.sql import statement
 
 CHANNEL = "cardlog_log"
+
+_LONGEST_REASON = 500
 
 Connection = psycopg.Connection[Any]
 
@@ -82,6 +85,33 @@ def event_of(row: dict[str, Any]) -> Event:
     """An event from its row; consumes ``row``. Raises the codec's errors for data it cannot read."""
     row["payload"] = decode(row["type"], row["schema_version"], row.pop("data"))
     return Event(**row)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Stands where the payload of an event would that this build cannot read; ``reason`` says why."""
+
+    reason: str
+    data: str
+
+
+def event_if_readable(row: dict[str, Any]) -> Event:
+    """Like :func:`event_of`, with :class:`Unreadable` for a payload the codec refuses. Never raises."""
+    data = row["data"]
+    try:
+        return event_of(row)
+    except (UnknownEventTypeError, PayloadError, TypeError, ValueError, KeyError, AttributeError) as error:
+        # An upcaster is code like any other: what it raises is no reason to stop the others either.
+        row["payload"] = Unreadable(reason_of(error), data)
+        return Event(**row)
+
+
+def reason_of(error: Exception) -> str:
+    """What went wrong, in a line an operator can read."""
+    text = " ".join(str(error).split())[:_LONGEST_REASON]
+    if isinstance(error, UnknownEventTypeError | PayloadError):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def heads(connection: Connection) -> dict[int, int]:

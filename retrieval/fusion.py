@@ -12,23 +12,25 @@ from retrieval.channels.channel import Hit
 from retrieval.question import Question
 
 RRF_K = 60
-
-# What an exact word proves is worth more than what a misspelt one suggests.
-WEIGHTS: Mapping[str, float] = {"semantic": 1.0, "tags": 1.0, "fuzzy": 0.5, "time": 1.0}
+OWNER = "user"  # the entity of what is said about the one whose memory it is
 
 # Per day: a value that gets replaced halves in about 35 days, one that accumulates in about 140.
 DECAY = {"single_value": 0.02, "multi_value": 0.005}
 DECAY_SHARE = 0.15
 LAYER_BOOST = 1.2
-ASKED_BOOST = 1.4  # a state of the very concept the question asks for
+ASKED_BOOST = 2.0  # the very concept the question asks for, of the one it asks about
+COMMON_CONCEPTS = frozenset({"activity"})  # nearly every event is one; asking for it says nothing
+OTHERS_PENALTY = 0.8  # the concept asked for, of somebody else
+IMPORTANCE_SHARE = 0.02  # per step of importance away from the middle of 1 to 10
+REPEATED_TURN = 0.5  # for each better card that already speaks for the same turn
 SUPERSEDED_PENALTY = 0.8  # where both may answer, what is true now comes first
 
 
-def fuse(channels: Mapping[str, Sequence[Hit]]) -> dict[UUID, float]:
+def fuse(channels: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> dict[UUID, float]:
     """Votes of every channel, summed: weight / (60 + rank), ranks from 1. One channel alone can win."""
     scores: dict[UUID, float] = {}
     for name, hits in channels.items():
-        weight = WEIGHTS.get(name, 1.0)
+        weight = weights.get(name, 1.0)
         for rank, hit in enumerate(hits, 1):
             scores[hit.card_id] = scores.get(hit.card_id, 0.0) + weight / (RRF_K + rank)
     return scores
@@ -49,10 +51,36 @@ def adjusted(
     # A vote is a rank, and ranks lie close together: the full decay would bury the only true address there is
     # under yesterday's small talk. So decay orders what is otherwise equal.
     score *= 1 - DECAY_SHARE * (1 - decay(card["cardinality"], card["last_verified"], question.now))
-    if card["kind"] == "state" and card["concept_key"] in question.concepts:
-        score *= ASKED_BOOST
+    if card["concept_key"] in question.concepts and card["concept_key"] not in COMMON_CONCEPTS:
+        score *= ASKED_BOOST if _about_the_one_asked_for(card, question) else OTHERS_PENALTY
+    if card["importance"] is not None:
+        score *= 1 + IMPORTANCE_SHARE * (card["importance"] - 5)
     if card["superseded_at"] is not None and card["superseded_at"] <= question.now and question.span is None:
         score *= SUPERSEDED_PENALTY
     if context_layer is not None and card["context_layer"] == context_layer:
         score *= LAYER_BOOST
     return score
+
+
+def _about_the_one_asked_for(card: Mapping[str, Any], question: Question) -> bool:
+    """Whether a card is about the asker, or about somebody the question names."""
+    if card["kind"] != "state" or card["entity"] in (None, OWNER):
+        return True
+    return card["entity"].casefold() in question.text.casefold()
+
+
+def spread(
+    ranked: Sequence[tuple[float, UUID]], turns: Mapping[UUID, Sequence[str]]
+) -> list[tuple[float, UUID]]:
+    """The ranking with repetition held back: a turn that a better card speaks for already counts for less.
+
+    One long turn gives several cards; without this they would fill an answer alone.
+    """
+    spoken: dict[str, int] = {}
+    spread_out = []
+    for score, card_id in ranked:
+        repeats = min((spoken.get(turn, 0) for turn in turns[card_id]), default=0)
+        spread_out.append((score * REPEATED_TURN**repeats, card_id))
+        for turn in turns[card_id]:
+            spoken[turn] = spoken.get(turn, 0) + 1
+    return sorted(spread_out, key=lambda pair: (-pair[0], pair[1]))

@@ -17,7 +17,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from events.sql import statement
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
-from retrieval.fusion import adjusted, fuse
+from retrieval.fusion import adjusted, fuse, spread
 from retrieval.question import Question, understand
 from retrieval.scope import KINDS, Scope, scope_of
 
@@ -102,7 +102,7 @@ class Recall:
         )
         votes = {channel.name: hits for channel, (hits, _) in zip(self._channels, results, strict=True)}
         reports = {channel.name: report for channel, (_, report) in zip(self._channels, results, strict=True)}
-        scores = fuse(votes)
+        scores = fuse(votes, {channel.name: channel.weight(question) for channel in self._channels})
         best = sorted(scores, key=lambda card: (-scores[card], card))[: max(40, _CANDIDATES * ask.k)]
         cards = await self._cards(ask.user_id, best)
         ranked = sorted(
@@ -116,9 +116,10 @@ class Recall:
             name: {hit.card_id: (rank, hit.score) for rank, hit in enumerate(hits, 1)}
             for name, hits in votes.items()
         }
-        chosen = [
-            _card(cards[card_id], score, places, now) for score, card_id in _distinct(ranked, cards)[: ask.k]
-        ]
+        spread_out = spread(
+            _distinct(ranked, cards), {card_id: card["turn_ids"] for card_id, card in cards.items()}
+        )
+        chosen = [_card(cards[card_id], score, places, now) for score, card_id in spread_out[: ask.k]]
         return {
             "current_time": now.isoformat(),
             "cards": chosen,

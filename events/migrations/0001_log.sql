@@ -179,16 +179,35 @@ CREATE TABLE log.generations (
 );
 CREATE UNIQUE INDEX generations_one_live ON log.generations (projection) WHERE status = 'live';
 
--- Events a live processor could not take: the user's later events wait behind the first of them, in order.
+-- Events a live processor could not take: the user's later events wait behind the first of them, in order. Without
+-- a reason an event only waits. They belong to the checkpoint that passed them: tables of another generation
+-- have folded them or not, and when a generation is dropped its checkpoints take these rows with them.
 CREATE TABLE log.parked (
-    processor text NOT NULL,
-    partition smallint NOT NULL,
-    user_id   text NOT NULL COLLATE "C",
-    position  bigint NOT NULL,
-    event_id  uuid NOT NULL,
-    reason    text,
-    parked_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    attempts  integer NOT NULL DEFAULT 0,
+    processor  text NOT NULL,
+    generation integer NOT NULL,
+    partition  smallint NOT NULL,
+    user_id    text NOT NULL COLLATE "C",
+    position   bigint NOT NULL,
+    event_id   uuid NOT NULL,
+    reason     text,
+    parked_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    attempts   integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (processor, user_id, generation, partition, position),
+    FOREIGN KEY (processor, generation, partition) REFERENCES log.checkpoints ON DELETE CASCADE
+);
+
+-- Parked events an operator decided a projection shall go without; no generation folds them, rebuilt ones neither.
+CREATE TABLE log.dropped (
+    processor  text NOT NULL,
+    partition  smallint NOT NULL,
+    user_id    text NOT NULL COLLATE "C",
+    position   bigint NOT NULL,
+    event_id   uuid NOT NULL,
+    reason     text,
+    because    text NOT NULL,
+    attempts   integer NOT NULL,
+    parked_at  timestamptz NOT NULL,
+    dropped_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (processor, user_id, partition, position)
 );
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from . import chinese, english
+from . import chinese, english, stamps
 from .calendar import Frame, Grain
 from .mentions import Mention
 
@@ -55,10 +55,12 @@ def find(
     """
     frame = Frame.of(reference)
     mentions: list[Mention] = []
+    stamped = stamps.mentions(text, frame) if ":" in text else []
     if _CHINESE.search(text):
         mentions = chinese.mentions(text, frame)
     if _LATIN.search(text) or not mentions:
         mentions = _merged(mentions, english.mentions(text, frame))
+    mentions = _merged(stamped, mentions)
     return [found for mention in mentions if (found := _found(text, frame, mention)) is not None]
 
 

@@ -34,8 +34,15 @@ FINE: frozenset[Grain] = frozenset({"second", "minute", "hour"})
 WITHIN_DAY: frozenset[Grain] = FINE | {"part_of_day"}
 MONTHS_IN: dict[str, int] = {"month": 1, "quarter": 3, "half_year": 6, "year": 12, "decade": 120, "century": 1200}
 SECONDS_IN: dict[str, int] = {"second": 1, "minute": 60, "hour": 3600}
-SEASONS: dict[str, int] = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
-"""The month each season begins in; winter carries the year of its December."""
+SEASONS: dict[str, tuple[int, int]] = {
+    "spring": (3, 3),
+    "summer": (6, 3),
+    "autumn": (9, 3),
+    "winter": (12, 3),
+    "summer_break": (7, 2),
+    "winter_break": (1, 2),
+}
+"""The month each season begins in and its months (northern); winter carries the year of its December."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +172,7 @@ def century(first_year: int) -> Span | None:
 
 
 def season(number_of_year: int, name: str) -> Span | None:
-    return months(number_of_year, SEASONS[name], 3, "season")
+    return months(number_of_year, *SEASONS[name], "season")
 
 
 def iso_week(number_of_year: int, number: int) -> Span | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 from .calendar import Grain, Span, midnight
@@ -81,8 +81,10 @@ class Hours:
         if day.start is None:
             return None
         base = midnight(day.start)
-        begin = 0 if self.begin is None else self.begin
-        end = DAY if self.end is None else self.end
+        begin = _since(base, day.start) if self.begin is None else self.begin
+        end = self.end
+        if end is None:
+            end = _since(base, day.end) if day.end and day.grain == "part_of_day" else DAY
         if end <= begin:
             end += DAY
         return replace(
@@ -96,6 +98,10 @@ class Hours:
             ambiguous=day.ambiguous or self.ambiguous,
             sure=day.sure * (0.85 if self.ambiguous else 1.0),
         )
+
+
+def _since(base: datetime, moment: datetime) -> int:
+    return int((moment - base).total_seconds())
 
 
 def point(clock: Clock, half: Half | None = None, *, loose: bool = False) -> Hours:

@@ -27,6 +27,8 @@ class Cycle:
     at: Callable[[int], Span | None]
     grain: Grain
     sure: float = 0.9
+    weekday: int | None = None
+    """The weekday said with it, which may tell the turns apart."""
 
     def turn(self, moment: datetime) -> int:
         if self.every == "week":
@@ -80,15 +82,14 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     """
     if isinstance(reading, Span):
         return reading
-    found: Span | None = None
-    if tense > 0:
-        found = next((span for span in reading.ahead(frame.now) if span.end and span.end > frame.today), None)
-    else:
-        latest = frame.today if reading.every == "week" else frame.now.replace(hour=23, minute=59)
-        found = next(
-            (s for s in reading.back(frame.now) if s.start and (s.start < latest)),
-            None,
-        )
+    ahead = next((span for span in reading.ahead(frame.now) if span.end and span.end > frame.today), None)
+    latest = frame.today if reading.every == "week" else frame.now.replace(hour=23, minute=59)
+    back = next((span for span in reading.back(frame.now) if span.start and span.start < latest), None)
+    found = ahead if tense > 0 else back
+    if reading.weekday is not None:
+        fits = [s for s in (ahead, back) if s and s.start and s.start.weekday() == reading.weekday]
+        if len(fits) == 1:
+            return replace(fits[0], sure=min(fits[0].sure, reading.sure))
     if found is None:
         return None
     guess = 0.9 if tense else 0.75
@@ -127,6 +128,8 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
     closed = following(last, opened.opening) if isinstance(last, Cycle) else last
     if closed is None or closed.opening is None or closed.opening <= opened.opening:
         return None
+    if closed.grain == "second" and opened.grain not in WITHIN_DAY:  # up to now
+        closed = replace(closed, grain=opened.grain)
     grain: Grain = closed.grain if closed.grain in WITHIN_DAY or opened.grain not in WITHIN_DAY else opened.grain
     return Span(
         opened.opening,

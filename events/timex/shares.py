@@ -39,7 +39,7 @@ def share(span: Span, which: Share) -> Span | None:
             low, high = start + (end - start) / 3, end - (end - start) / 3
         else:
             low, high = (start, middle) if first else (middle, end)
-        span = replace(span, grain="part_of_day", instant=False)
+        span = replace(span, grain="second" if which == "end" else "part_of_day", instant=which == "end")
     elif span.grain == "month":
         low, high = add_days(start, 9), add_days(start, 20)
         if first:

@@ -15,6 +15,7 @@ from ingest.rules.chinese_words import (
     ATTRIBUTES,
     CITIES,
     DEGREES,
+    FIRMS,
     LANGUAGES,
     NOT_EMPLOYERS,
     NOT_HOMES,
@@ -26,6 +27,7 @@ from ingest.rules.chinese_words import (
 )
 from ingest.rules.drafts import Draft, EventDraft, StateDraft
 from ingest.rules.english_life import tool
+from ingest.rules.english_words import TOOLS
 from ingest.rules.moments import TIME
 from ingest.rules.scene import Make, Rule, Scene, compiled
 from ingest.rules.sentences import HIDDEN
@@ -55,9 +57,9 @@ _END = rf"(?=$|[，,。！!?？；;、\s~～（(\"”」{TIME}{HIDDEN}]|了|啦|
 _V = rf"[^，,。！!?？；;、\s的了{TIME}{HIDDEN}]"
 PIECES = {
     "<END>": _END,
-    "<PL>": rf"[^，,。！!?？；;、\s的了在跟和与是有不还也就都去来到从{TIME}{HIDDEN}A-Za-z0-9]{{2,10}}?|[A-Z][A-Za-z]+(?: [A-Z][a-z]+){{0,2}}",
+    "<PL>": rf"[^，,。！!?？；;、\s的了在跟和与是有不还也就都去来到从着得{TIME}{HIDDEN}A-Za-z0-9]{{2,10}}?|[A-Z][A-Za-z]+(?: [A-Z][a-z]+){{0,2}}",
     "<ORG>": rf"[^，,。！!?？；;、\s了在{TIME}{HIDDEN}]{{2,20}}?|[A-Z][\w&.+-]*(?: [A-Z][\w&.+-]*){{0,3}}?",
-    "<OCC>": rf"(?:[^，,。！!?？；;、\s是在有{TIME}]{{0,8}}?(?:{OCCUPATIONS}))",
+    "<OCC>": rf"(?:[^，,。！!?？；;、\s是在有跟着过了和年时我你他她{TIME}]{{0,8}}?(?:{OCCUPATIONS}))",
     "<PET>": rf"(?:{PETS})",
     "<NM>": rf"[「“\"『]?(?:[\u4e00-\u9fff]{{1,4}}?|[A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)[」”\"』]?",
     "<DEG>": rf"(?:{DEGREES})",
@@ -109,7 +111,7 @@ def _home(words: str) -> str | None:
 
 def _firm(words: str) -> str | None:
     folded = _folded(words)
-    if not words or _FIRMLESS.match(folded) or re.search(r"[我你他她这那哪]|家里|面前|路上|群里|部门$|团队$", folded):
+    if not words or _FIRMLESS.match(folded) or re.search(r"[我你他她这那哪]|^(?:一个|新|更|别的?|其他|另|什么|同|大)(?!竹|光|北|东|加坡|浪|立|润|众|疆)|家里|面前|路上|群里|部门$|团队$", folded):
         return None
     for head in ("一家叫", "一间叫", "一家", "一间", "1家"):
         if folded.startswith(head):
@@ -175,8 +177,10 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         if number is None:
             return
         value = number[0]
-    if key == "birthday" and TIME not in found["v"]:
-        return
+    if key == "birthday":
+        if TIME not in found["v"]:
+            return
+        value = _TIME_EDGE.sub("", value)
     if key == "degree":
         level = re.search(DEGREES, _folded(value))
         if level is None:
@@ -233,7 +237,7 @@ def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 def _given_name(words: str) -> str | None:
     value = words.removesuffix("哦").removesuffix("喔").removesuffix("啦")
-    if not value or len(value) > 12 or re.search(r"[我你他她它什谁么这那来去醒救]|做$|作$", _folded(value)):
+    if not value or len(value) > 12 or re.search(r"[我你他她它什谁么这那醒救]|做$|作$", _folded(value)):
         return None
     return value
 
@@ -282,7 +286,7 @@ _POINTING = re.compile(r"[我你他她它这那哪]|什么|自己|一下|一点|
 def _likes(key: str, *, ended: bool = False) -> Make:
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         entity = _actor(scene)
-        if entity is None or _bare(scene):
+        if entity is None or _bare(scene) or re.search(r"[它这那]|^[打吃喝看听玩]的", _folded(found["v"])):
             return
         for one in re.split(r"[和跟与及、]|还有|以及", scene.said(found, "v")):
             value = re.sub(r"(?:啦|喔|哦|呢|啊|呀|的|了)+$", "", one)
@@ -319,6 +323,9 @@ def _tools(*, announced: bool = False, ended: bool = False) -> Make:
             yield StateDraft(entity=subject, key=old[1] if old[1] != "tool" else hint or "tool", value=old[0], begin=found.start(),
                              stop=found.end(), statement="ended", announced=True, timed=True)  # fmt: skip
         for value, key in new:
+            # An unlisted Latin word behind 用 is as often a size or a brand; a change says that it is a tool.
+            if value.lower() not in TOOLS and not (announced or groups.get("p")):
+                continue
             if key == "tool" and old is not None and old[1] != "tool":
                 key = old[1]
             yield StateDraft(entity=subject, key=key, value=value, begin=found.start(), stop=found.end(), announced=announced or ended,
@@ -393,6 +400,11 @@ def _relationship(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 def _happening(key: str, when: str) -> Make:
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         entity = _actor(scene)
+        said = scene.masked[found.start() : found.end()]
+        if key == "plan" and re.search(r"了|过|按计划|计划[中的书内]", said):
+            return
+        if key == "activity" and re.search(rf"{TIME}的$|是{TIME}+的|(?:基于|关于|通过|希望|目标|需|待){TIME}", scene.masked):
+            return
         if entity is not None and not (_bare(scene) and TIME not in scene.masked):
             yield EventDraft(entity=entity, key=key, begin=found.start(), stop=found.end(), content=scene.sentence.raw, when=when,
                              importance=6 if key == "plan" else 5)  # fmt: skip
@@ -403,53 +415,6 @@ def _happening(key: str, when: str) -> Make:
 _MEASURE = r"[一两二三四五几\d]?[只隻条个匹头]?(?:[\u4e00-\u9fff]{0,4}的)?"
 _PROJ = r"(?P<p>(?:我们的?|这个)?(?:专案|项目|产品|系统)|[A-Za-z][\w.-]{1,29}(?: ?(?:专案|项目|这个专案|的))?|[\u4e00-\u9fff]{2,8}(?:专案|项目|计划|系统))"
 
-RULES: tuple[Rule, ...] = (
-    rule("住", r"(?:住在?|居住在|家住|住到|住进)(?:了)?(?P<v><PL>)(?:那边|这边)?(?=$|[，,。！!?；;、\s\x01了的呢喔哦啊啦]|那|附近|已经|快|小区|社区|工作|生活)(?!的(?:人|时候|朋友|那))", _states("residence", _home, timed=True)),
-    rule("住", r"住的(?:那个|这个)?(?:小区|社区|地方|城市)(?:叫做?|是|在)(?P<v><PL>)<END>", _states("residence", _home)),
-    rule("搬 移居 移民 迁居", r"(?:从(?P<o><PL>))?(?:搬家|搬迁|搬|移居|移民|迁居)(?:到|去|来|至|回|进)了?(?P<v><PL>)(?:来|去|住|那边|这边)?(?=$|[，,。！!?；;、\s\x01了啦呢喔哦啊]|工作|生活|定居|那)", _states("residence", _home, announced=True, timed=True, bare=True)),
-    rule("定居", r"(?:在(?P<v><PL>)定居|定居(?:在|于|到)(?P<w><PL>)<END>)", lambda f, s: _settled(f, s)),
-    rule("搬离 搬出 不住 不再住", r"(?:搬离了?|搬出了?|(?:已经)?不(?:再)?住在?)(?P<v><PL>)<END>", _states("residence", _home, statement="ended", announced=True, timed=True), free=True),
-    rule("以前 之前 曾", r"(?:曾经?)住在?过?(?P<v><PL>)<END>", _states("residence", _home, statement="ended"), free=True),
-    rule("上班 工作 任职 服务 就职 实习 当 担任 做", r"(?:开始)?(?:在|于)(?P<v><ORG>)(?:上班|工作(?!坊|室|站|的时候|中|上|时)|任职|就职|服务(?!台)|实习|(?:当|担任|做)(?:一?[名个位])?(?P<r><OCC>)<END>)", _states("employer", _firm, timed=True)),
-    rule("加入 入职 跳槽 换到 转职", r"(?:加入了?|入职了?|跳槽到了?|跳槽去了?|换到了?|转职到了?|转到)(?P<v><ORG>)(?:上班|工作|任职|(?:当|担任|做)(?P<r><OCC>))?<END>", lambda f, s: _joins(f, s)),
-    rule("从 离职 辞职 跳槽 换到", r"从(?P<o><ORG>)(?:跳槽|换|转)(?:到|去|至)了?(?P<v><ORG>)(?:上班|工作|任职|(?:当|担任|做)(?:一?[名个位])?(?P<r><OCC>))?<END>", lambda f, s: _switches(f, s)),
-    rule("离职 辞职 离开 辞掉 退休 不再 不在 已经不", r"(?:从(?P<v><ORG>)(?:离职|辞职|退休|毕业了离职)|辞掉了?(?P<w><ORG>)的(?:工作|职务)|(?:已经)?不(?:再)?在(?P<x><ORG>)(?:上班|工作|任职)|离开了?(?P<y>[^，。\s的了\x01]{2,12}?(?:公司|集团|银行|科技|电子))<END>)", lambda f, s: _quits(f, s), free=True),
-    rule("是 当 做 干 担任 转行", r"(?:是(?:做|干|当|在做)?|在当|当|做|干|担任|(?P<new>升(?:为|上|任)了?|转行(?:做|当)了?|转职成))(?:了)?(?:一?[名个位])?(?P<v><OCC>)(?:的|这行的?|这一行)?<END>", _occupation),
-    rule("是我", r"是我(?:的)?(?P<kin><REL>)<END>", _is_kin),
-    rule("叫 名字 名叫", r"(?:的名字)?(?:叫做?|名叫|名字(?:叫做?|是)|名字就叫)(?P<v><NM>)<END>", _kin_named),
-    rule("狗 猫 兔 鼠 鹦鹉 龟 鱼 犬 柯基 鸟", rf"(?:家里|家)?(?:养|有|(?P<got>领养|收养|认养|买))(?:了|着)?(?:\x01*){_MEASURE}(?P<pet><PET>)(?:，?(?:名字)?(?:叫做?|名叫|取名为?|名字是)(?P<v><NM>(?:[和跟与、]<NM>)?))?<END>", _pets),
-    rule("狗 猫 兔 鼠 鹦鹉 龟 鱼 犬 柯基 鸟", rf"(?:家)?(?:的)?(?P<pet><PET>)(?:的名字)?(?:叫做?|名叫|是叫|名字(?:是|叫做?))(?P<v><NM>)<END>", _pets),
-    rule("叫 取名 名字", r"(?:它|他|她|名字)?(?:就)?(?:叫做?|取名为?|取名叫|名叫|名字是)(?P<v><NM>)<END>", _pet_named_later),
-    rule("过世 去世 走了 死了 离世", r"(?:家)?(?:的)?(?P<pet><PET>)(?P<v>[\u4e00-\u9fff]{1,4}?)?(?:[，\x01]|已经|在|突然|不幸)*(?:过世|去世|离世|死|走)了", _pet_died),
-    rule("过世 去世 走了 死了 离世", r"(?P<v>[\u4e00-\u9fff]{1,4}?|[A-Z][a-z]+)(?:[，\x01 ]|已经|在|突然|不幸)*(?:过世|去世|离世|死|走)了", _pet_died),
-    rule("喜欢 爱 热爱 喜爱 偏好", r"(?:很|最|特别|特|非常|超级?|蛮|挺|真的|一直|就|都|比较|尤其|从小就?){0,3}(?:喜欢|热爱|喜爱|爱(?=吃|喝|看|听|玩|打|搞|好|唱|跑|旅|运|读|写|画|做)|偏好)(?:好)?(?P<v>[^，,。！!?；;\s\x01\x02]{2,14})<END>", _likes("likes")),
-    rule("讨厌 不喜欢 受不了 不爱 怕", r"(?:很|最|特别|非常|超级?|真的|一直|比较){0,2}(?:讨厌|不(?:太|怎么|是很)?喜欢|不爱(?=吃|喝|看)|厌恶)(?P<v>[^，,。！!?；;\s\x01\x02]{2,14})<END>", _likes("dislikes"), free=True),
-    rule("不再喜欢", r"不再喜欢(?P<v>[^，,。！!?；;\s\x01\x02]{2,12})<END>", _likes("likes", ended=True), free=True),
-    rule("不再 不打 戒 放弃", r"(?:(?:已经)?不再(?P<v>(?:打|踢|跑|弹|学|练|画|抽|喝)[\u4e00-\u9fff]{1,5}?)|戒(?:掉)?了?(?P<w>烟|酒|咖啡|糖))<END>", lambda f, s: _stops(f, s), free=True),
-    rule("会说 会讲 会", r"会(?:说|讲)(?:一点|流利的?|一些)?(?P<v><LANG>(?:[和跟与、及]<LANG>){0,4})", _likes("language")),
-    rule("学", r"(?:正在|在|开始|最近在|\x01+)?(?:自学|学习|学)(?:了)?(?P<v><LANG>|钢琴|吉他|小提琴|大提琴|游泳|画画|书法|Python|Rust|Go|Java|写程式|编程|开车|滑雪|冲浪|潜水|瑜伽|烘焙|摄影)<END>", lambda f, s: _learning(f, s)),
-    rule("过敏", r"对(?P<v>[^，,。\s的\x01]{1,10}?)(?:严重|会|很容易|有点)?过敏", _states("allergy", _word)),
-    rule("吃素 素食 全素 蛋奶素 生酮", r"(?:是|开始|改|都|一直|平常|\x01)*(?P<v>吃全素|吃素|吃蛋奶素|素食者|素食主义者|纯素|生酮饮食)", _states("diet", _word, timed=True)),
-    rule("结婚 离婚 单身 订婚", r"(?:和[^，。]{1,8}|跟[^，。]{1,8})?(?:刚|是|还是|已经|都|又)*(?P<v>结婚|离婚|单身|订婚|未婚|已婚)(?:了|的)?<END>", _relationship),
-    rule("大学 高中 国中 学院 研究所 中学 小学 毕业 就读 考上", r"(?:在|就读于?|念|读|考上了?|毕业于|从)(?P<v>[\u4e00-\u9fff]{2,10}?(?:大学|学院|高中|中学|国中|小学|国小|科大|师大|台大|清大|交大|成大|政大))(?:[\u4e00-\u9fff]{1,6}系)?(?:读书|念书|上学|就读|念|读|毕业|学习)?<END>", lambda f, s: _school(f, s)),
-    rule("学历 学位 本科 硕士 博士 专科 高中 大专 中专 读到 念到", r"(?:的)?(?:(?:学历|学位|教育背景|教育程度)(?:挺高|不高|很高|比较高)?的?，?(?:是|为|就是|就|只有|就只有|也就|才)*个?|(?:上学那会儿|上学的?时候)?，?(?:都|就|只)?(?:读|念)(?:到了?|的是)|(?:大学)?(?:是)?(?:个|一个|位)?(?:挺高的)?)(?P<v><DEG>)(?:学历|毕业|学位|文凭)?(?:的)?(?:呢|了)?<END>", lambda f, s: _degree(f, s)),
-    rule("岁", r"(?:都|已经|今年|才|刚|快|满|也|\x01|的?年龄是|年纪是)*(?P<v>\d{1,3}岁|[一二三四五六七八九十]{1,3}岁)<END>", _states("age", _word)),
-    rule("身高 公分 厘米", r"(?:的)?(?:身高|个子)(?:挺高的?|不高|很高|足足|大概|大约|只有|才|有|是|也|，|挺|不)*(?P<v>\d{3} ?(?:公分|厘米|cm|CM)?|1米\d{1,2}|一米[一二三四五六七八九]+)<END>", _states("height", _word)),
-    rule(" ".join(ATTRIBUTES), r"(?:[的家]|他们|她们)?(?:的)?(?P<a><ATTR>)(?:名称|名字)?(?P<link>是在|改成|换成|变成|改为|就是|是|叫做?|为|在|就在|也在|：|:|=|只有)(?:叫)?(?P<v>[^，,。！!?；;\s\x02]{1,40})", _attribute),
-    rule("用 使用", r"(?:都|主要|一直|平常|平时|目前|习惯|还是)*(?:在)?(?:用|使用)(?:的(?:是|浏览器是|编辑器是))?(?:着)?\s?(?P<v><TOOL>(?:[、和跟与]\s?<TOOL>)*)", _tools()),
-    rule("改用 换成 换到 改成 换用 转用 转到", r"(?:把[^，。]{1,12}?)?(?:从\s?(?P<o><TOOL>)\s?)?(?:改用|换成|换到|改成|换用|转用|转到|切换到|迁移到)了?\s?(?P<v><TOOL>)", _tools(announced=True)),
-    rule("用 采用 使用 改用", _PROJ + r"\s?(?:目前|现在|都|主要|是|\x01)*(?:用|使用|采用)(?:的是)?\s?(?P<v><TOOL>(?:[、和跟与]\s?<TOOL>)*)", _tools()),
-    rule("不用 不再用 停用", r"(?:已经)?(?:不再用|不用|不再使用|停用)了?\s?(?P<v><TOOL>)\s?了?<END>", _tools(ended=True), free=True),
-    rule("开源 发布 上线 推出 发行 上市", _PROJ + r"?\s?(?:的)?(?:原本|现在|目前|还是)?(?:预计|计划|打算|准备|将会?|会|要|定|预定|排)?(?:在|于|定在|定于)?(?P<v><T>)(?:在|会|要|正式|对外|才)?(?:开源|发布|上线|推出|发行|上市|发表|release)", _dated("release_date"), free=True),
-    rule("开源 发布 上线 推出 发行 上市 延 改 提前 推迟", _PROJ + r"?\s?(?:的)?(?:开源|发布|上线|推出|发行|上市)(?:的)?(?:日期|时间|时程|日)?(?:是|定在|定于|订在|(?P<m>延后|延期|延|推迟|改|提前|延到|改到|改成|改在|挪))(?:到|至|在|成)?(?P<v><T>)", lambda f, s: _dated("release_date", announced=bool(f["m"]))(f, s), free=True),
-    rule("延 推迟 改到 提前", r"(?P<loose>)(?:它|已经|又|被|时间|日期|现在)*(?:延后|延期|推迟|改|提前|挪|延)(?:到|至)了?(?P<v><T>)", _dated("release_date", announced=True), free=True),
-    rule("截止 期限 死线 deadline", r"(?:[\u4e00-\u9fff]{0,6}的)?(?:截止日期?|期限|死线|deadline)(?:是|改到|延到|在|改成)(?P<v><T>)", lambda f, s: _dated("deadline", announced="改" in f[0] or "延" in f[0])(f, s)),
-    rule("阶段 进入 处于", _PROJ + r"?\s?(?:目前|现在|已经|正式|终于|，|\x01)*(?:(?P<new>进入|来到|进到)了?|处于|处在|在|还在|正在)(?P<v><STAGE>)(?:的)?阶段", _stage),
-    rule("决定 拍板 敲定 决议 定案", r"(?:在?[^，。]{0,10}?(?:会议|会|讨论)[上中里]?(?:后)?)?(?:最后|最终|终于|一致|已经|一起|\x01|还是|，)*(?:决定|拍板|敲定|决议|定案)(?:了|要)?(?P<v>[^。！!?；;\x02]{2,60})", _decided),
-    rule("会 要 打算 准备 计划 预计 将 预约 约", r"(?:[^，。]{0,4}?)(?:会(?!议|员|计)|要|打算|准备|计划|预计|将要?|预约了?|约了?|即将)[去在跟和到参飞搬出开看考回见带做办举做面有做打跑演拍买换上\u4e00-\u9fff][^，。]{1,40}", _happening("plan", "future"), free=True),
-    rule("了 过 去", r"(?:[^，。了过]{0,14}?)(?:[\u4e00-\u9fff](?:了|过)(?!敏|程|世|期)|去|参加|看到|收到|遇到|拿到|买到|完成|结束)[^，。]{0,40}", _happening("activity", "past")),
-)  # fmt: skip
-
 
 def _settled(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     entity = _actor(scene)
@@ -459,16 +424,17 @@ def _settled(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         yield StateDraft(entity=entity, key="residence", value=value, begin=found.start(), stop=found.end(), timed=True)
 
 
-_NOT_JOINED = re.compile(r"(?:群|社团|俱乐部|球队|团购|计划|活动|会员|讨论|行列|学会|协会|班|我们|你们|他们|队|会议|购物车|党)$")
+_FIRM_LIKE = re.compile(rf"(?:{FIRMS})|(?:公司|集团|科技|银行|电子|半导体|软件|软体|事务所|医院|大学|工作室|新创|电信|汽车|实业|证券|保险|传媒|设计院|研究院|研究所)$|^[A-Z]")
 
 
 def _joins(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    value = scene.said(found, "v")
-    if _NOT_JOINED.search(_folded(value)) or tool(value) is not None and tool(value)[1] != "tool":  # type: ignore[index]
+    """"加入 X": one joins clubs and chats too, so X must look like a firm or the words be about work."""
+    value = _folded(scene.said(found, "v"))
+    known = tool(value)
+    if known is not None and known[1] != "tool":
         return
-    if found[0].startswith(("加入", "换到", "转到")) and _CITY.match(_folded(value)):
-        return
-    if found[0].startswith(("换到", "转到")) and not re.search(r"公司|上班|工作|任职|职", found[0] + scene.masked):
+    about_work = re.search(r"跳槽|入职|转职|上班|工作|任职|当|担任", found[0]) is not None
+    if not about_work and (_FIRM_LIKE.search(value) is None or found[0].startswith("转到")):
         return
     yield from _states("employer", _firm, announced=True, timed=True, bare=True)(found, scene)
 
@@ -563,3 +529,53 @@ def _named(found: re.Match[str], scene: Scene, actor: str | None) -> str | None:
         kin = scene.said(found, "rel2")
         return kin if scene.owner == "user" else f"{scene.owner}的{kin}"
     return scene.said(found, "name")
+
+
+RULES: tuple[Rule, ...] = (
+    rule("住", r"(?:住在?|居住在|家住|住到|住进)(?:了)?(?P<v><PL>)(?:那边|这边)?(?=$|[，,。！!?；;、\s\x01了的呢喔哦啊啦]|这|那|附近|已经|快|小区|社区|工作|生活)(?!的(?:人|时候|朋友|那))", _states("residence", _home, timed=True)),
+    rule("住", r"住的(?:那个|这个)?(?:小区|社区|地方|城市)(?:叫做?|是|在)(?P<v><PL>)<END>", _states("residence", _home)),
+    rule("搬 移居 移民 迁居", r"(?:从(?P<o><PL>))?(?:搬家|搬迁|搬|移居|移民|迁居)(?:到|去|来|至|回|进)了?(?P<v><PL>)(?:来|去|住|那边|这边)?(?=$|[，,。！!?；;、\s\x01了啦呢喔哦啊]|工作|生活|定居|那)", _states("residence", _home, announced=True, timed=True, bare=True)),
+    rule("定居", r"(?:在(?P<v><PL>)定居|定居(?:在|于|到)(?P<w><PL>)<END>)", _settled),
+    rule("搬离 搬出 不住 不再住", r"(?:搬离了?|搬出了?|(?:已经不|不再)住在?|不住在?(?=[^，。]{2,10}了))(?P<v><PL>)<END>", _states("residence", _home, statement="ended", announced=True, timed=True), free=True),
+    rule("以前 之前 曾", r"(?:曾经?)住在?过?(?P<v><PL>)<END>", _states("residence", _home, statement="ended"), free=True),
+    rule("上班 工作 任职 服务 就职 实习 当 担任 做", r"(?:开始)?(?:在|于)(?P<v><ORG>)(?:上班|工作(?!坊|室|站|的时候|中|上|时)|任职|就职|服务(?!台)|实习|(?:当|担任|做)(?:一?[名个位])?(?P<r><OCC>)<END>)", _states("employer", _firm, timed=True)),
+    rule("加入 入职 跳槽 换到 转职", r"(?:加入了?|入职了?|跳槽到了?|跳槽去了?|换到了?|转职到了?|转到)(?P<v><ORG>)(?:上班|工作|任职|(?:当|担任|做)(?P<r><OCC>))?<END>", _joins),
+    rule("从 离职 辞职 跳槽 换到", r"从(?P<o><ORG>)(?:跳槽|换|转)(?:到|去|至)了?(?P<v><ORG>)(?:上班|工作|任职|(?:当|担任|做)(?:一?[名个位])?(?P<r><OCC>))?<END>", _switches),
+    rule("离职 辞职 离开 辞掉 退休 不再 不在 已经不", r"(?:从(?P<v><ORG>)(?:离职|辞职|退休|毕业了离职)|辞掉了?(?P<w><ORG>)的(?:工作|职务)|(?:已经)?不(?:再)?在(?P<x><ORG>)(?:上班|工作|任职)|离开了?(?P<y>[^，。\s的了\x01]{2,12}?(?:公司|集团|银行|科技|电子))<END>)", lambda f, s: _quits(f, s), free=True),
+    rule("是 当 做 干 担任 转行", r"(?:是(?:做|干|当|在做)?|在当|当(?![年时天初然地中场晚面成])|做|干|担任|(?P<new>升(?:为|上|任)了?|转行(?:做|当)了?|转职成))(?:了)?(?:一?[名个位])?(?P<v><OCC>)(?:的|这行的?|这一行)?<END>", _occupation),
+    rule("是我", r"是我(?:的)?(?P<kin><REL>)<END>", _is_kin),
+    rule("叫 名字 名叫", r"(?:的名字)?(?:叫做?|名叫|名字(?:叫做?|是)|名字就叫)(?P<v><NM>)<END>", _kin_named),
+    rule("狗 猫 兔 鼠 鹦鹉 龟 鱼 犬 柯基 鸟", rf"(?:家里|家)?(?:养|有|(?P<got>领养|收养|认养|买))(?:了|着)?(?:\x01*){_MEASURE}(?P<pet><PET>)(?:，?(?:名字)?(?:叫做?|名叫|取名为?|名字是)(?P<v><NM>(?:[和跟与、]<NM>)?))?<END>", _pets),
+    rule("狗 猫 兔 鼠 鹦鹉 龟 鱼 犬 柯基 鸟", rf"(?:家)?(?:的)?(?P<pet><PET>)(?:的名字)?(?:叫做?|名叫|是叫|名字(?:是|叫做?))(?P<v><NM>)<END>", _pets),
+    rule("叫 取名 名字", r"(?:它|他|她|名字)?(?:就)?(?:叫做?|取名为?|取名叫|名叫|名字是)(?P<v><NM>)<END>", _pet_named_later),
+    rule("过世 去世 走了 死了 离世", r"(?:家)?(?:的)?(?P<pet><PET>)(?P<v>[\u4e00-\u9fff]{1,4}?)?(?:[，\x01]|已经|在|突然|不幸)*(?:过世|去世|离世|死|走)了", _pet_died),
+    rule("过世 去世 走了 死了 离世", r"(?P<v>[\u4e00-\u9fff]{1,4}?|[A-Z][a-z]+)(?:[，\x01 ]|已经|在|突然|不幸)*(?:过世|去世|离世|死|走)了", _pet_died),
+    rule("喜欢 爱 热爱 喜爱 偏好", r"(?:很|最|特别|特|非常|超级?|蛮|挺|真的|一直|就|都|比较|尤其|从小就?){0,3}(?:喜欢|热爱|喜爱|爱(?=吃|喝|看|听|玩|打|搞|好|唱|跑|旅|运|读|写|画|做)|偏好)(?:好)?(?P<v>[^，,。！!?；;\s\x01\x02]{2,14})<END>", _likes("likes")),
+    rule("讨厌 不喜欢 受不了 不爱 怕", r"(?:很|最|特别|非常|超级?|真的|一直|比较){0,2}(?:讨厌|不(?:太|怎么|是很)?喜欢|不爱(?=吃|喝|看)|厌恶)(?P<v>[^，,。！!?；;\s\x01\x02]{2,14})<END>", _likes("dislikes"), free=True),
+    rule("不再喜欢", r"不再喜欢(?P<v>[^，,。！!?；;\s\x01\x02]{2,12})<END>", _likes("likes", ended=True), free=True),
+    rule("不再 不打 不踢 不跑 不弹 不学 不练 不画 不抽 不喝 戒", r"(?:(?:已经)?不(?:再|(?=[^，。]{2,7}了))(?P<v>(?:打|踢|跑|弹|学|练|画|抽|喝)[\u4e00-\u9fff]{1,5}?)|戒(?:掉)?了?(?P<w>烟|酒|咖啡|糖))<END>", lambda f, s: _stops(f, s), free=True),
+    rule("会说 会讲 会", r"会(?:说|讲)(?:一点|流利的?|一些)?(?P<v><LANG>(?:[和跟与、及]<LANG>){0,4})", _likes("language")),
+    rule("人", rf"是(?P<v>(?:{CITIES})(?:市|县|省)?)人<END>", _states("hometown", _word)),
+    rule("弹 拉 吹 打鼓", r"(?:很|也)?会(?:弹|拉|吹|打)(?P<v>钢琴|吉他|小提琴|大提琴|长笛|萨克斯风?|鼓|爵士鼓|古筝|二胡|乌克丽丽|贝斯|尤克里里|琵琶|电子琴|口琴)<END>", _states("instrument", _word)),
+    rule("学", r"(?:正在|在|开始|最近在|\x01+)?(?:自学|学习|学)(?:了)?(?P<v><LANG>|钢琴|吉他|小提琴|大提琴|游泳|画画|书法|Python|Rust|Go|Java|写程式|编程|开车|滑雪|冲浪|潜水|瑜伽|烘焙|摄影)<END>", _learning),
+    rule("过敏", r"对(?P<v>[^，,。\s的这那事很\x01]{1,10}?)(?:严重|会|很容易|有点|很)?过敏(?!感)", _states("allergy", _word)),
+    rule("吃素 素食 全素 蛋奶素 生酮", r"(?:是|开始|改|都|一直|平常|\x01)*(?P<v>吃全素|吃素|吃蛋奶素|素食者|素食主义者|纯素|生酮饮食)", _states("diet", _word, timed=True)),
+    rule("结婚 离婚 单身 订婚", r"(?:和[^，。]{1,8}|跟[^，。]{1,8})?(?:刚|是|还是|已经|都|又)*(?P<v>结婚|离婚|单身|订婚|未婚|已婚)(?:了|的)?<END>", _relationship),
+    rule("念书 读书 台大 清大 交大 成大 政大 北大 清华 复旦 浙大 大学 高中 国中 学院 研究所 中学 小学 毕业 就读 考上", r"(?:在|就读于?|念|读|考上了?|毕业于|从)(?P<v>[\u4e00-\u9fff]{2,10}?(?:大学|学院|高中|中学|国中|小学|国小|科大|师大)|台大|清大|交大|成大|政大|师大|北大|清华|复旦|浙大|阳明交大)(?:[\u4e00-\u9fff]{1,6}系)?(?:读书|念书|上学|就读|念|读|毕业|学习)?<END>", _school),
+    rule("学历 学位 本科 硕士 博士 专科 高中 大专 中专 读到 念到", r"(?:的)?(?:(?:学历|学位|教育背景|教育程度)(?:挺高|不高|很高|比较高)?的?，?(?:是|为|就是|就|只有|就只有|也就|才)*个?|(?:上学那会儿|上学的?时候)?，?(?:都|就|只)?(?:读|念)(?:到了?|的是)|(?:大学)?(?:是)?(?:个|一个|位)?(?:挺高的)?)(?P<v><DEG>)(?:学历|毕业|学位|文凭)?(?:的)?(?:呢|了)?<END>", _degree),
+    rule("岁", r"(?:都|已经|今年|才|刚|快|满|也|\x01|的?年龄是|年纪是)*(?P<v>\d{1,3}岁|[一二三四五六七八九十]{1,3}岁)<END>", _states("age", _word)),
+    rule("身高 公分 厘米", r"(?:的)?(?:身高|个子)(?:挺高的?|不高|很高|足足|大概|大约|只有|才|有|是|也|，|挺|不)*(?P<v>\d{3} ?(?:公分|厘米|cm|CM)?|1米\d{1,2}|一米[一二三四五六七八九]+)<END>", _states("height", _word)),
+    rule(" ".join(ATTRIBUTES), r"(?:[的家]|他们|她们)?(?:的)?(?P<a><ATTR>)(?:名称|名字)?(?P<link>是在|改成|换成|变成|改为|就是|是|叫做?|为|在|就在|也在|：|:|=|只有)(?:叫)?(?P<v>[^，,。！!?；;\s\x02]{1,40})", _attribute),
+    rule("用 使用", r"(?:都|主要|一直|平常|平时|目前|习惯|还是)*(?:在)?(?:用|使用)(?:的(?:是|浏览器是|编辑器是))?(?:着)?\s?(?P<v><TOOL>(?:[、和跟与]\s?<TOOL>)*)", _tools()),
+    rule("改用 换成 换到 改成 换用 转用 转到", r"(?:把[^，。]{1,12}?)?(?:从\s?(?P<o><TOOL>)\s?)?(?:改用|换成|换到|改成|换用|转用|转到|切换到|迁移到)了?\s?(?P<v><TOOL>)", _tools(announced=True)),
+    rule("用 采用 使用 改用", _PROJ + r"\s?(?:目前|现在|都|主要|是|\x01)*(?:用|使用|采用)(?:的是)?\s?(?P<v><TOOL>(?:[、和跟与]\s?<TOOL>)*)", _tools()),
+    rule("不用 不再用 停用", r"(?:已经)?(?:不再用|不用|不再使用|停用)了?\s?(?P<v><TOOL>)\s?了?<END>", _tools(ended=True), free=True),
+    rule("开源 发布 上线 推出 发行 上市", _PROJ + r"?\s?(?:的)?(?:原本|现在|目前|还是)?(?:预计|计划|打算|准备|将会?|会|要|定|预定|排)?(?:在|于|定在|定于)?(?P<v><T>)(?:在|会|要|正式|对外|才)?(?:开源|发布|上线|推出|发行|上市|发表|release)", _dated("release_date"), free=True),
+    rule("开源 发布 上线 推出 发行 上市 延 改 提前 推迟", _PROJ + r"?\s?(?:的)?(?:开源|发布|上线|推出|发行|上市)(?:的)?(?:日期|时间|时程|日)?(?:是|定在|定于|订在|(?P<m>延后|延期|延|推迟|改|提前|延到|改到|改成|改在|挪))(?:到|至|在|成)?(?P<v><T>)", lambda f, s: _dated("release_date", announced=bool(f["m"]))(f, s), free=True),
+    rule("延 推迟 改到 提前", r"(?P<loose>)(?:它|已经|又|被|时间|日期|现在)*(?:延后|延期|推迟|改|提前|挪|延)(?:到|至)了?(?P<v><T>)", _dated("release_date", announced=True), free=True),
+    rule("截止 期限 死线 deadline", r"(?:[\u4e00-\u9fff]{0,6}的)?(?:截止日期?|期限|死线|deadline)(?:是|改到|延到|在|改成)(?P<v><T>)", lambda f, s: _dated("deadline", announced="改" in f[0] or "延" in f[0])(f, s)),
+    rule("阶段 进入 处于", _PROJ + r"?\s?(?:目前|现在|已经|正式|终于|，|\x01)*(?:(?P<new>进入|来到|进到)了?|处于|处在|在|还在|正在)(?P<v><STAGE>)(?:的)?阶段", _stage),
+    rule("决定 拍板 敲定 决议 定案", r"(?:在?[^，。]{0,10}?(?:会议|会|讨论)[上中里]?(?:后)?)?(?:最后|最终|终于|一致|已经|一起|\x01|还是|，)*(?:决定|拍板|敲定|决议|定案)(?!不了|不下)(?:了|要)?(?P<v>[^。！!?；;\x02]{2,60})", _decided),
+    rule("会 要 打算 准备 计划 预计 将 预约 约", r"(?:[^，。]{0,4}?)(?:会(?!议|员|计)|要|打算|准备|计划|预计|将要?|预约了?|约了?|即将)[去在跟和到参飞搬出开看考回见带做办举做面有做打跑演拍买换上\u4e00-\u9fff][^，。]{1,40}", _happening("plan", "future"), free=True),
+    rule("了 过 去", r"(?:[^，。了过]{0,14}?)(?:[\u4e00-\u9fff](?:了|过)(?!敏|程|世|期)|去|参加|看到|收到|遇到|拿到|买到|完成|结束)[^，。]{0,40}", _happening("activity", "past")),
+)  # fmt: skip

@@ -56,7 +56,7 @@ ATTRIBUTES = {
     "年龄": "age", "年纪": "age", "身高": "height", "体重": "weight", "血型": "blood_type", "星座": "zodiac", "生肖": "zodiac",
     "性别": "gender", "性格": "personality", "个性": "personality", "爱好": "hobby", "兴趣": "hobby", "兴趣爱好": "hobby", "嗜好": "hobby",
     "工作地": "work_location", "工作地点": "work_location", "工作地方": "work_location", "工作的地方": "work_location",
-    "住址": "residence", "地址": "residence", "新地址": "residence", "家": "residence", "新家": "residence", "住处": "residence", "现居地": "residence",
+    "住址": "residence", "地址": "residence", "新地址": "residence", "新家地址": "residence", "家里地址": "residence", "家庭住址": "residence", "家": "residence", "新家": "residence", "住处": "residence", "现居地": "residence",
     "目标": "goal", "梦想": "goal", "专业": "major", "主修": "major", "科系": "major", "母校": "school", "学校": "school",
     "母语": "language", "时区": "timezone", "房租": "rent", "薪水": "salary", "月薪": "salary", "年薪": "salary",
     "手机": "phone_model", "电脑": "computer", "笔电": "computer", "车": "vehicle", "车子": "vehicle", "浏览器": "browser", "编辑器": "editor",
@@ -83,4 +83,8 @@ LANGUAGES = "英文|英语|日文|日语|韩文|韩语|法文|法语|德文|德�
 STAGES = (
     "规划|设计|开发|测试|内测|公测|封测|验收|上线前验收|预发布|发布|上线|维护|收尾|原型|需求分析|需求|部署|试营运|试运行|重构|迭代|"
     "量产|打样|alpha|beta|Alpha|Beta|MVP|PoC|POC|灰度|筹备|评审|审查|整合|集成|开源"
+)
+FIRMS = (
+    "台积电|联发科|鸿海|富士康|华硕|宏碁|广达|仁宝|纬创|台达电|日月光|联电|中华电信|国泰|富邦|中信|玉山|趋势科技|华为|腾讯|阿里巴巴|阿里|字节跳动|字节|"
+    "百度|小米|美团|京东|网易|滴滴|拼多多|快手|比亚迪|宁德时代|联想|中兴|索尼|三星|丰田|谷歌|微软|苹果|亚马逊|脸书|特斯拉|英特尔|英伟达|高通|特斯拉"
 )

@@ -6,7 +6,9 @@ import re
 
 from ingest.rules.english_words import (
     EVALUATIVE,
+    FIRMS,
     FIRST_WORD_SUFFIXES,
+    GIVEN_NAMES,
     LANGUAGES,
     NOT_NAMES,
     OCCUPATIONS,
@@ -36,6 +38,9 @@ _NOT_ROLE = r"(?:at|for|with|in|and|who|on|but|so|from|by|to|of|here|as|or)\b"
 PIECES = {
     "<I>": r"(?<![\w'])(?P<s>I|[Ww]e)",
     "<S>": rf"(?<![\w'])(?P<s>I|[Ww]e|[Hh]e|[Ss]he|[Mm]y {_ADJ}(?:{_REL})(?:,? [A-Z][a-z]+,?)?|[A-Z][a-z]+'s {_ADJ}(?:{_REL})|[A-Z][a-z]+)",
+    # Chat drops its subject: "Moved to Lisbon!", "Just lost my job".
+    "<SUBJ>": rf"(?:^(?:(?:just|finally|also|recently|so|yes|yeah|well|ok|btw|oh|and|then|officially|Just|Finally|Also|Recently|So|Yes|Yeah|"
+    rf"Well|Ok|BTW|Btw|Oh|And|{TIME}{{1,60}}),? ){{0,3}}|<S>(?:'ve| have|'s| has|'d)?(?:[ ,]{{1,2}}{_GAP_WORD}){{0,4}}[ ,]{{1,2}})",
     "<BE>": r"(?:'m| am|'re| are|'s| is)",
     "<HAVE>": r"(?:'ve| have|'s| has|'d)",
     "<ADV>": rf"(?:[ ,]{{1,2}}{_GAP_WORD}){{0,4}}[ ,]{{1,2}}",
@@ -57,6 +62,7 @@ _PIECE = re.compile("<[A-Z]+>")
 
 def expand(source: str) -> str:
     """A rule's source with its ``<PIECES>`` put in; a piece used twice keeps its groups in the first."""
+    source = source.replace("<SUBJ>", PIECES["<SUBJ>"])
     seen: set[str] = set()
 
     def piece(found: re.Match[str]) -> str:
@@ -80,7 +86,9 @@ _KINDRED = re.compile(rf"(?P<of>[Mm]y|[A-Z][a-z]+'s) (?P<kin>{_ADJ}(?:{_REL}))(?
 
 def subject(found: re.Match[str], scene: Scene) -> str | None:
     """The entity a rule's subject means: the owner, a person as named, a relation; None where unsure."""
-    said = found["s"]
+    said = found["s"] if "s" in found.re.groupindex else None
+    if said is None:
+        return scene.owner
     begin = found.start("s")
     before = scene.masked[:begin]
     if said in ("I", "We", "we"):
@@ -108,7 +116,9 @@ def _kin(kin: str, owner: str) -> str:
 def is_name(word: str, *, first: bool = False) -> bool:
     """Whether a capitalised word is likely someone's name; stricter where it opens the sentence."""
     plain = word.split(" ", maxsplit=1)[0].strip("\"“”'").lower()
-    if not plain or plain in NOT_NAMES or plain in PLACES or plain in TOOLS:
+    if plain in GIVEN_NAMES:
+        return True
+    if not plain or plain in NOT_NAMES or plain in PLACES or plain in TOOLS or plain in FIRMS:
         return False
     return not (first and plain.endswith(FIRST_WORD_SUFFIXES))
 
@@ -155,7 +165,7 @@ def organisation(words: str) -> str | None:
 def role(words: str) -> str | None:
     """An occupation as spoken ("senior data engineer"), cut after its head; None where it is none."""
     kept: list[str] = []
-    for word in words.split(" ")[:6]:
+    for word in words.rstrip("-").split(" ")[:6]:
         if word.lower() in ("at", "for", "in", "with", "and", "who", "on", "here", "by", "so", "but", "to", "of", "from"):
             break
         kept.append(word)
@@ -184,7 +194,7 @@ _JOIN = re.compile(
 )
 _NO_THING = re.compile(
     r"^(?:it|this|that|these|those|them|him|her|you|your|yours|how|when|what|who|where|why|if|whether|me|us|my|his|their|our|its|one|"
-    r"everything|nothing|something|anything|every|all|each|some|any|more|being|having|seeing|hearing|knowing|getting|the|to|both|"
+    r"everything|nothing|something|just|different|various|certain|stories|things|stuff|ideas|moments|makes?|pushing|experimenting|discovering|exploring|anything|every|all|each|some|any|more|being|having|seeing|hearing|knowing|getting|the|to|both|"
     r"doing|going|watching (?:you|him|her|them)|spending|giving|making|working (?:with|on)|helping|meeting|taking|talking|sharing|"
     r"no|not|such|so|too|much|many|I|we|he|she|they|there|a lot|finding|using|keeping|trying|putting|bringing|letting|an?|"
     r"feeling|looking|thinking|like|from|about|as|up|down|with|new|people)\b",
@@ -192,14 +202,27 @@ _NO_THING = re.compile(
 )
 
 
+LEISURE = frozenset(
+    "painting drawing reading writing hiking camping swimming running jogging cycling biking climbing cooking baking gardening dancing singing "
+    "traveling travelling fishing sailing surfing skiing snowboarding skating skateboarding knitting sewing gaming photographing volunteering "
+    "kayaking rowing boxing fencing bowling woodworking blogging journaling meditating performing birdwatching bouldering diving acting".split()
+)
+
+
 def thing(words: str, *, longest: int = 4) -> str | None:
     """What is liked, played or used, as spoken and no longer than a few words; None where it points elsewhere
     ("that", "how you …") or goes on like a sentence."""
-    words = _JOIN.sub("", words).strip(" ,'\"“”-")
+    whole = words.strip(" ,'\"“”-")
+    words = _JOIN.sub("", whole).strip(" ,'\"“”-")
     words = _FILLER_END.sub("", words).strip(" ,'\"“”-")
     if not words or _NO_THING.match(words) or len(words.split(" ")) > longest or len(words) < 2:
         return None
+    if words in ("playing", "learning", "trying", "talking", "hearing", "studying", "chatting"):
+        return None
     if re.search(r"\b(?:you|your|it|this|that|these|those|them|is|are|was|were|i|my)\b", words, re.IGNORECASE):
+        return None
+    # "Escaping" of "escaping to that world" is not what is liked; "painting" of "painting with friends" is.
+    if words != whole and words.endswith("ing") and " " not in words and words not in LEISURE:
         return None
     return words
 

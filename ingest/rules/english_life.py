@@ -1,4 +1,4 @@
-"""English rules on what people like, do and use, their projects, plans and decisions."""
+"""English states and events of what people like, do and use, their projects, plans and decisions."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import re
 from collections.abc import Iterable
 
 from ingest.rules.drafts import Draft, EventDraft, StateDraft
-from ingest.rules.english import rule, states
-from ingest.rules.english_grammar import is_name, many, organisation, subject, thing
-from ingest.rules.english_words import CONDITIONS, INSTRUMENTS, LANGUAGES, NOT_NAMES, PLACES, SPORTS, TOOLS
-from ingest.rules.scene import Make, Rule, Scene
+from ingest.rules.english_people import states
+from ingest.rules.english_grammar import LEISURE, is_name, many, organisation, subject, thing
+from ingest.rules.english_words import CONDITIONS, INSTRUMENTS, LANGUAGES, NOT_NAMES, PLACES, SPORTS, STAGE_WORDS, TOOLS
+from ingest.rules.scene import Make, Scene
 from ingest.rules.sentences import hedged
 
 _SPORT = re.compile(rf"(?:{SPORTS})$", re.IGNORECASE)
 _INSTRUMENT = re.compile(rf"(?:the )?(?:{INSTRUMENTS})$", re.IGNORECASE)
-_GERUND = re.compile(r"[a-z]{2,}ing\b")
-_NOT_LEISURE = re.compile(r"^(?:working|crying|worrying|thinking|being|having|feeling|taking|getting|using|going|trying|looking|"
-                          r"dating|seeing|talking|eating|drinking|sleeping|making|doing|coming|believing|selling|living|telling)\b")  # fmt: skip
+_INDULGENCES = frozenset("smoking drinking vaping gambling coffee meat sugar alcohol tennis golf yoga chess".split())
 
 
 def _likes(key: str, *, statement: str = "asserted") -> Make:
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         entity = subject(found, scene)
         value = thing(scene.said(found, "v"))
-        if entity is None or value is None:
+        if entity is None or value is None or not _agrees(found):
             return
         # "We love" speaks for a company as often as for a household.
         items = many(value) if not re.search(r"\d", value) else [value]
@@ -38,6 +36,12 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
     return make
 
 
+def _agrees(found: re.Match[str]) -> bool:
+    """"Anna loves", "I love": a name before a bare verb is no one's name ("Themes like …")."""
+    verb = found.groupdict().get("verb")
+    return verb is None or (found["s"] in ("I", "We", "we")) != verb.endswith("s")
+
+
 def _hobby(*, announced: bool = False, ended: bool = False) -> Make:
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         entity = subject(found, scene)
@@ -45,8 +49,8 @@ def _hobby(*, announced: bool = False, ended: bool = False) -> Make:
         if entity is None or words is None:
             return
         value = re.sub(r"^(?:playing|doing|practicing|practising) ", "", words)
-        if value == words and found.groupdict().get("verb") in ("started", "began", "stopped", "quit", "stop"):
-            if not _GERUND.match(words) or _NOT_LEISURE.match(words):
+        if value == words and found["verb"] in ("stopped", "quit", "gave up", "given up"):
+            if words.split(" ")[0] not in LEISURE | _INDULGENCES:
                 return
         key = "instrument" if _INSTRUMENT.match(value) else "hobby"
         if value.lower() in ("smoking", "drinking", "vaping"):
@@ -138,7 +142,7 @@ def _tools(*, announced: bool = False, ended: bool = False) -> Make:
         new = [one for part in many(scene.said(found, "v")) if (one := tool(part))]
         old = tool(scene.said(found, "o")) if groups.get("o") else None
         kind = _KIND_WORD.search(scene.masked)
-        known = any(key != "tool" for _, key in (*new, *([old] if old else [])))
+        known = any(value.lower() in TOOLS for value, _ in (*new, *([old] if old else [])))
         if not known and kind is None and not (announced and groups.get("sure")):
             if announced or not groups.get("plain"):
                 return
@@ -173,7 +177,10 @@ def _stage(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 _TIME_EDGE = re.compile(r"^(?:(?:in|on|by|at|for|to|until|till|around|during|sometime|back|from) )+")
 
 
-def _dated(key: str, *, announced: bool = False) -> Make:
+_MOVES = re.compile(r"mov|slip|push|delay|postpon|resched|chang")
+
+
+def _dated(key: str) -> Make:
     """A date that is the value itself: a release, a deadline. It may move, and then it is announced."""
 
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -191,7 +198,8 @@ def _dated(key: str, *, announced: bool = False) -> Make:
         if entity is None or not value or re.fullmatch(r"\d{1,2}|ever|now|today", value):
             return
         yield StateDraft(
-            entity=entity, key=key, value=value, begin=found.start(), stop=found.end(), announced=announced
+            entity=entity, key=key, value=value, begin=found.start(), stop=found.end(),
+            announced=_MOVES.search(found[0]) is not None,
         )
 
     return make
@@ -257,82 +265,23 @@ def _condition(words: str) -> str | None:
 
 def _goal(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     value = scene.said(found, "v")
-    if 3 < len(value) <= 90 and not re.match(r"(?:not|that|the same|simple|clear|still|always)\b", value):
+    if 3 < len(value) <= 110 and not re.match(r"(?:not|that|the same|simple|clear|still|always)\b", value):
         yield StateDraft(entity=scene.owner, key="goal", value=value, begin=found.start(), stop=found.end(), confidence=0.85)
 
 
-_PAST = (
-    r"(?:[a-z]{2,}ed|went|took|had|met|saw|made|got|bought|ate|drank|ran|swam|flew|drove|rode|wrote|read|gave|came|began|won|lost|"
-    r"sold|built|taught|caught|found|heard|held|kept|led|left|paid|put|sang|sat|sent|shot|slept|spent|stood|told|threw|woke|wore|"
-    r"broke|brought|chose|cut|did|drew|fell|fought|forgot|grew|hung|hurt|hit|knew|learnt|lit|set|shook|spoke|stuck|thought|did|"
-    r"became|started|finished|quit|let|dug|bit|hosted|beat|bet|swung|snuck|lent|spread|hid)"
-)
-_PAST_WORDS = (
-    "yesterday last ago earlier recently today morning night weekend week monday tuesday wednesday thursday friday saturday sunday "
-    "on in since while mon tue tues wed thu thurs fri sat sun other past back this january february march april june july august "
-    "september october november december christmas thanksgiving"
-)
-_FUTURE_WORDS = (
-    "tomorrow next tonight weekend week monday tuesday wednesday thursday friday saturday sunday on in this coming month later "
-    "january february march april may june july august september october november december christmas summer fall spring winter"
-)
-_RELEASE = r"(?:open[- ]sourc(?:e|ed|ing)|releas(?:e|ed|ing)|launch(?:ed|ing)?|ship(?:ped|ping)?|go(?:ing)? live|publish(?:ed|ing)?|go(?:ing)? public|roll(?:ed|ing)? out)"
-_SUBJECT_NOUN = r"(?P<s>(?:[Tt]he|[Oo]ur|[Mm]y|[Tt]his) (?:[a-z]+ )?(?:project|app|team|backend|frontend|service|product|site|website|platform|company|codebase|server|pipeline|stack)|I|(?:[Pp]roject )?[A-Za-z][\w.-]{1,29}(?: project)?)"
 
-RULES: tuple[Rule, ...] = (
-    rule("love loves like likes enjoy enjoys adore adores prefer prefers",
-         r"<S><ADV>(?:love|loves|like|likes|enjoy|enjoys|adore|adores|prefer|prefers) (?:to (?=\w+ ))?(?P<v><THING>)", _likes("likes")),
-    rule("fan fond into", r"<S>(?:<BE>)<ADV>(?:an? (?:big |huge |massive )?fan of|fond of|into) (?P<v><THING>)", _likes("likes")),
-    rule("hate hates dislike dislikes detest despise stand like likes enjoy loathe",
-         r"<S><ADV>(?:hate|hates|dislike|dislikes|detest|despise|loathe|can't stand|cannot stand|(?:don't|do not|doesn't|does not) (?:really |particularly )?(?:like|enjoy)) (?P<v><THING>)",
-         _likes("dislikes"), free=True),
-    rule("longer", r"<S><ADV>no longer (?:like|likes|love|loves|enjoy|enjoys) (?P<v><THING>)", _likes("likes", statement="ended"), free=True),
-    rule("took taken picked", r"<S><HAVE>?<ADV>(?P<verb>took up|taken up|picked up) (?P<v>[a-z]+ing\b(?: [a-z]+)?|tennis|golf|yoga|chess|pottery|guitar|piano|photography|badminton)", _hobby(announced=True)),
-    rule("hobby hobbies", r"(?P<s>[Mm]y) (?:main |favou?rite |new )?hobb(?:y|ies) (?:is|are|include|includes) (?P<v><THING>)",
-         lambda found, scene: (StateDraft(entity=scene.owner, key="hobby", value=one, begin=found.start(), stop=found.end())
-                               for part in many(scene.said(found, "v")) if (one := thing(part)))),
-    rule("stopped quit gave given", r"<S><HAVE>?<ADV>(?P<verb>stopped|quit|gave up|given up) (?P<v>[a-z]+ing\b(?: [a-z]+){0,2}|tennis|golf|yoga|chess|smoking|drinking|coffee|meat|sugar|alcohol)", _hobby(ended=True)),
-    rule("play plays playing", r"<S>(?:<BE>)?<ADV>(?:play|plays)(?: (?:a lot of|some|the))? (?P<v><THING>)",
-         lambda found, scene: _plays(found, scene)),
-    rule("speak speaks fluent", r"<S>(?:<BE>)?<ADV>(?:speak|speaks|fluent in)(?: fluent| some| a little| a bit of| decent)? (?P<v><LANG>(?:(?:, (?:and )?| and )<LANG>){0,5})(?!\w)", _several("language", LANGUAGES)),
-    rule("learning studying", r"<S>(?:<BE>|'ve been| have been| has been)<ADV>(?:learning|studying)(?: how to play| to play| to speak)? (?:the )?(?P<v><LANG>|(?:piano|guitar|violin|drums|cello|ukulele|flute)|Rust|Python|Go|Kotlin|JavaScript|TypeScript|Java|Haskell|Swift|C\+\+)(?![\w])", _several("learning", timed=True)),
-    rule("programming code program", r"<S><ADV>(?:code|program|write code)(?: mostly| mainly| primarily)? in (?P<v>[A-Z][\w+#]*)", lambda f, s: _program(f, s)),
-    rule("use uses using", rf"(?<![\w'])(?:{_SUBJECT_NOUN})(?:'m| am|'re| are|'s| is)?<ADV>(?P<plain>use|uses|using) (?P<v><THING>)", _tools()),
-    rule("switched migrated moved changed switching migrating moving",
-         rf"(?<![\w']){_SUBJECT_NOUN}<HAVE>?<ADV>(?:(?P<sure>switched|migrated)|moved|changed)(?: (?:my|our|the|everything|it|all)(?: [\w-]+){{0,3}}?)?(?: over)?(?: from (?P<o>[\w.+#-]+(?: [A-Z]\w*)?))? to (?P<v>[A-Za-z][\w.+#-]*(?: [A-Z0-9]\w*)?)", _tools(announced=True)),
-    rule("replaced ditched dropped swapped traded", rf"(?<![\w']){_SUBJECT_NOUN}<HAVE>?<ADV>(?:replaced|ditched|dropped|swapped|traded) (?P<o>[\w.+#-]+(?: [A-Z]\w*)?) (?:with|for|by|in favou?r of) (?P<v>[A-Za-z][\w.+#-]*(?: [A-Z0-9]\w*)?)", _tools(announced=True)),
-    rule("longer stopped", rf"(?<![\w']){_SUBJECT_NOUN}<HAVE>?<ADV>(?:no longer (?:use|uses)|stopped using) (?P<v><THING>)", _tools(ended=True), free=True),
-    rule("instead over rather", rf"(?<![\w']){_SUBJECT_NOUN}<HAVE>?<ADV>(?:went with|chose|picked|use|uses|adopted) (?P<v>[A-Za-z][\w.+#-]*(?: [A-Z0-9]\w*)?) (?:instead of|over|rather than) (?P<o>[A-Za-z][\w.+#-]*(?: [A-Z]\w*)?)", _tools(announced=True)),
-    rule("browser editor ide os database phone shell framework", r"(?P<s>[Mm]y|[Oo]ur) (?:new |current |main |default |primary )?(?:browser|editor|ide|os|operating system|database|phone|shell|search engine|framework)(?: of choice)? is (?:now )?(?:an? |the )?(?P<plain>)(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z0-9][\w.+#-]*){0,2})", lambda f, s: _mine(f, s)),
-    rule("decided agreed chose settled opted decision", r"<I>(?:'ve| have)?(?: (?:finally|just|all|both|also|eventually|ultimately|<T>|then))*,? (?:decided|agreed|settled|opted|made (?:a|the) decision)(?: <T>)?,? (?P<v>(?:to|on|that|against|not to|for)\b<REST>)", _decided),
-    rule("decided", r"(?:[Tt]he team|[Tt]he meeting|[Mm]anagement|[Oo]ur team)(?: has| have| <T>)?,? decided,? (?P<v>(?:to|on|that|against|not to|for)\b<REST>)", _decided),
-    rule("in at entering entered reached moved beta alpha", rf"(?:^|[,;] |\b(?:and|so|but|now|that) ){_SUBJECT_NOUN}(?: is|'s| are|'re| has| have)?(?: <T>)?(?: now| currently| still| already| finally| just){{0,2}} (?:in|at|entering|(?P<new>entered|reached|moved (?:in)?to|moved on to|gone into)) (?:the |its |our |a |public |private |closed |open )*(?P<v><STAGE>)(?: (?:stage|phase))?(?=$|[.,!;)\x01]| (?:now|and|but|since|with|so)\b)", _stage),
-    rule("stage phase status", r"(?P<s>[A-Za-z][\w.-]{1,29}|[Tt]he project|[Oo]ur project)'s (?:current )?(?:stage|phase|status) is (?:now )?(?P<v><STAGE>)", _stage),
-    rule("launched shipped released live open-sourced", rf"(?:^|[,;] ){_SUBJECT_NOUN}(?: has| have|'s)? (?P<new>finally |just |officially |now |<T> )*(?:been )?(?P<v>launched|shipped|been released|open-sourced)(?=$|[.,!;)\x01])", _stage),
-    rule("plan plans planned scheduled set going will aims aiming intends expects expected due targets slated launch launches launching releasing shipping",
-         rf"(?:^|[,;] |\b(?:and|so|but|that) ){_SUBJECT_NOUN}(?: is|'s| will|'ll)?(?: now| still| currently| tentatively)? (?:plans?|planned|planning|scheduled|set|slated|going|aims?|aiming|intends?|expect(?:s|ed)|due|targets?|targeting|be|launch(?:es|ing)|releas(?:es|ing)|ship(?:s|ping))(?: to| for)?(?: be)?(?: {_RELEASE})?(?: for| in| on| to)?(?: public)? (?P<v><T>)",
-         lambda f, s: _release(f, s)),
-    rule("plan planning releasing launching launch release ship shipping open-source open-sourcing",
-         r"(?<![\w'])(?:I|[Ww]e)(?:'re| are|'m| am|'ll| will)?(?: now| still)? (?:plan(?:ning)? to |going to |aim(?:ing)? to |want to )?(?:open[- ]sourc(?:e|ing)|launch(?:ing)?|releas(?:e|ing)|ship(?:ping)?|publish(?:ing)?) (?P<p>[A-Za-z][\w.-]{1,29}|it|the project|our app|the app)(?: publicly)? (?P<v><T>)", _dated("release_date"), free=True),
-    rule("release launch release-date open-source open-sourcing ship date go-live",
-         r"(?P<p>\b[Tt]he|\b[Oo]ur|\b[A-Za-z][\w.-]{1,29}'s|\b(?!(?:and|but|so|a|an|new|next|big|first)\b)[a-z][\w.-]{1,29}) (?:[a-z]+ )?(?:open[- ]sourc(?:e|ing)|release|launch|ship|go-live)(?: date| release)? (?:is|was|will be|has been|got|(?P<new>moved|slipped|changed))(?: now| still)?(?: (?:pushed|moved|delayed|postponed|rescheduled|set|scheduled|planned|back|to|for|on|until))* ?(?P<v><T>)",
-         lambda f, s: _dated("release_date", announced=bool(re.search(r"mov|slip|push|delay|postpon|resched|chang", f[0])))(f, s)),
-    rule("pushed moved delayed postponed slipped rescheduled", r"(?:^|[,;] |\b(?:and|so|but|that) )(?P<p>[Ii]t|[Tt]hat|[Ww]e|[Tt]he release|[Tt]he launch)(?: has| have|'s|'ve| was| is| got| has been| been)?(?: now| just)? (?:pushed|moved|delayed|postponed|slipped|rescheduled)(?: (?:it|the release|the launch|the open-source date|the release date|the date))?(?: back)?(?: to| until| till| by)? ?(?P<v><T>)", _dated("release_date", announced=True)),
-    rule("deadline due", r"(?P<p>\b[Tt]he|\b[Oo]ur|\b[Mm]y|\b[A-Za-z][\w.-]{1,29}'s) (?:[a-z]+ ){0,2}(?:deadline|due date) (?:is|was moved to|moved to|has moved to|got moved to|is now)(?: on| now)? ?(?P<v><T>)", lambda f, s: _dated("deadline", announced="mov" in f[0])(f, s)),
-    rule("allergic", r"<S>(?:<BE>)<ADV>(?:severely |deathly |highly |mildly |badly )?allergic to (?P<v><THING>)", _several("allergy")),
-    rule("allergy allergies", r"<S>(?: have|'ve got| has)<ADV>an? (?:severe |bad |mild |serious )?(?P<v>[a-z]+(?: [a-z]+)?) allergy", states("allergy", _condition)),
-    rule("intolerant", r"<S>(?:<BE>)<ADV>(?P<v>lactose|gluten|fructose|histamine)[- ]intolerant", states("allergy", _condition)),
-    rule("vegan vegetarian pescatarian keto gluten-free dairy-free halal kosher", r"<S>(?:<BE>|<HAVE>|'ve been| have been| has been)?<ADV>(?P<new>went |gone |became |turned )?(?:an? |strictly )?(?:on an? )?(?P<v>vegan|vegetarian|pescatarian|keto|gluten-free|dairy-free)(?: diet)?(?=$|[.,!;)\x01]| (?:now|and|for|since|so|because|but)\b)", lambda f, s: _diet_stated(f, s)),
-    rule("have has diagnosed suffer suffers", rf"<S>(?:(?: have|'ve got| has)(?: had)?|(?: was|'ve been| have been| been| got)(?: \x01+)?(?: just| recently)? diagnosed with|<ADV>suffers? from)<ADV>(?:severe |mild |chronic |bad |pretty bad )?(?P<v>(?i:{CONDITIONS}))(?![\w-])", states("medical_condition", _condition, timed=True)),
-    rule("study studying studies attend attending attends major majoring majored graduated enrolled goes go",
-         r"<S>(?:<BE>)?<ADV>(?:stud(?:y|ies|ying)|attend|attends|attending|graduated from|enrolled (?:at|in)|go to|goes to)(?: (?P<m>[a-z]+(?: [a-z]+)?) at)?(?: at)? (?P<v>(?:the )?(?:University of (?:<CAPS>)|(?:<CAPS>)(?: University| College| High School| Institute| Academy)|MIT|Stanford|Harvard|Oxford|Cambridge|Berkeley|UCLA|NYU|Caltech|Princeton|Yale|ETH|NTU|NUS))", states("school", _school, timed=True)),
-    rule("majoring major", r"<S>(?:<BE>)?<ADV>(?:majoring|major) in (?P<v><THING>)", _several("major")),
-    rule("volunteer volunteers volunteering", r"<S>(?:<BE>|'ve been| have been)?<ADV>(?:volunteer|volunteers|volunteering) (?:at|for|with) (?P<v>(?:an?|the|my|our) (?:[\w'-]+ ){0,3}(?:shelter|hospital|school|library|kitchen|center|centre|church|clinic|charity|food bank)|<CAPS>)", states("volunteering", organisation)),
-    rule("drive drives", r"<S><ADV>(?:drive|drives) an? (?P<v>(?:\d{4} )?(?:[a-z]+ )?(?:<CAPS>))", states("vehicle", _condition)),
-    rule("goal dream aim ambition", r"\b[Mm]y (?:main |big |biggest |new |ultimate |current |long-term )?(?:goal|dream|aim|ambition)(?: for \x01+| \x01+)? is (?:to )?(?P<v>[^.,;!?\x01\x02]{4,80})", _goal),
-    rule(_FUTURE_WORDS, r"<S>(?:(?:'m| am|'re| are|'s| is)(?: \w+ly| also| all| both)? (?:going to|gonna|planning (?:to|on|a)|scheduled|set to|flying|travell?ing|driving|visiting|meeting|having|starting|taking|hosting|attending|moving|leaving|seeing|getting|running|performing|giving|presenting|throwing|joining|returning|coming|heading|launching|opening|playing|competing|participating|celebrating|holding|doing|off to)|(?:'ll| will)(?: also| be)? [a-z]+|(?: have|'ve got| have got| has)<ADV>an? (?:[\w'-]+ ){0,3}(?:appointment|interview|meeting|exam|flight|trip|date|surgery|party|wedding|concert|game|match|performance|audition|presentation|call|tournament|competition|test|event|show|class|recital|checkup|convention)| plan(?:s|ned)? to)\b", _happening("plan", "future", 6), free=True),
-    rule(_PAST_WORDS, rf"<S>(?:'ve| have|'d| had|'s| has)?(?:[ ,]{{1,2}}(?:just|also|finally|actually|recently|even|both|all|really|already|then|\x01{{1,60}})){{0,3}}[ ,]{{1,2}}(?:{_PAST}|was (?:at|in) (?:a|an|the))\b(?! (?:to be|up in))", _happening("activity", "past")),
-)  # fmt: skip
+
+def _started(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """"Started playing guitar", "began painting": a pastime taken up, where it is plainly one."""
+    entity = subject(found, scene)
+    words = re.sub(r"^play(?:ing)? (?:the )?", "", scene.said(found, "v"))
+    if "learn" in found[0]:
+        return
+    for form in (words, words.split(" ")[0]):
+        key = "hobby" if _SPORT.match(form) or form in LEISURE else "instrument" if _INSTRUMENT.match(form) else None
+        if entity is not None and key is not None:
+            yield StateDraft(entity=entity, key=key, value=form, begin=found.start(), stop=found.end(), timed=True, announced=True)
+            return
 
 
 def _plays(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -378,3 +327,38 @@ def _diet_stated(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if is_name(found["s"]) or found["s"].lower() in ("i", "we", "he", "she") or found["s"].lower().startswith("my "):
         yield from _diet(found, scene)
 
+
+MAKES: dict[str, Make] = {
+    "likes": _likes("likes"),
+    "dislikes": _likes("dislikes"),
+    "likes_ended": _likes("likes", statement="ended"),
+    "hobby_begun": _hobby(announced=True),
+    "hobby_ended": _hobby(ended=True),
+    "hobbies": _several("hobby"),
+    "started": _started,
+    "plays": _plays,
+    "speaks": _several("language", LANGUAGES),
+    "learning": _several("learning", timed=True),
+    "programs": _program,
+    "tools": _tools(),
+    "tools_changed": _tools(announced=True),
+    "tools_ended": _tools(ended=True),
+    "own_tool": _mine,
+    "decision": _decided,
+    "stage": _stage,
+    "release": _release,
+    "release_date": _dated("release_date"),
+    "release_moved": _dated("release_date"),
+    "deadline": _dated("deadline"),
+    "allergies": _several("allergy"),
+    "allergy": states("allergy", _condition),
+    "diet": _diet_stated,
+    "condition": states("medical_condition", _condition, timed=True),
+    "school": states("school", _school, timed=True),
+    "majors": _several("major"),
+    "volunteering": states("volunteering", organisation),
+    "vehicle": states("vehicle", _condition),
+    "goal": _goal,
+    "plan": _happening("plan", "future", 6),
+    "activity": _happening("activity", "past"),
+}

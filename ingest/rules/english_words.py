@@ -169,7 +169,7 @@ NOT_NAMES = _words(
     "cats pets pic photo image btw fyi lmao tbh imo imho todo note ps pps re hint tip question answer update "
     "correction spoiler warning ta ya ty"
 )
-FIRST_WORD_SUFFIXES = ("ing", "ly", "ness", "tion", "tions", "ment", "ments", "ful", "less", "able", "ous", "n't", "'ve")
+FIRST_WORD_SUFFIXES = ("ing", "ed", "ly", "ness", "tion", "tions", "ment", "ments", "ful", "less", "able", "ous", "n't", "'ve")
 
 PLACES = _words(
     "london paris berlin madrid lisbon porto rome milan vienna zurich geneva amsterdam brussels copenhagen oslo "
@@ -206,4 +206,10 @@ GIVEN_NAMES = _words(
     "samuel sandra sara sarah scott sean sharon shawn sheila shirley simon sofia sophia sophie stacy stan stanley stella stephanie stephen steve "
     "steven stuart sue susan sylvia tammy tara ted teresa terry thomas tiffany tim timothy tina todd tom tommy toni tony tracy travis tyler "
     "valerie vanessa vera veronica vicky victor victoria vincent virginia walter wanda wayne wendy will william willie zach zachary zoe"
+)
+
+# Firms so well known that a text without capitals still names them.
+FIRMS = _words(
+    "google microsoft amazon netflix openai anthropic nvidia tesla ibm intel tsmc mediatek samsung sony facebook spotify stripe airbnb uber "
+    "foxconn adobe salesforce oracle cisco siemens bosch ikea shopify github gitlab bytedance tencent alibaba huawei xiaomi asus acer"
 )

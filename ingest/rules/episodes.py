@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from events.script import fold_script, has_cjk
 from events.types.cards import Sentiment
@@ -55,6 +56,7 @@ _NEGATIVE = frozenset(
     "scared lost died death passed hurt injured sick ill pain broke broken failed fail lonely depressed disappointed disappointing grief cry "
     "crying unfortunately struggling struggle difficult tough rough overwhelmed heartbroken annoyed fired miss missed".split()
 )
+_MOODS = _POSITIVE | _NEGATIVE
 _NEGATION = frozenset("not no never don't didn't isn't wasn't can't won't doesn't aren't couldn't hardly without".split())
 _POSITIVE_ZH = re.compile(r"开心|高兴|快乐|兴奋|期待|喜欢|太好了|太棒|真棒|满意|幸福|感动|幸运|顺利|成功|不错|舒服|惊喜|骄傲|享受|放松|好吃|漂亮")
 _NEGATIVE_ZH = re.compile(r"难过|伤心|生气|讨厌|糟糕|失望|焦虑|压力|担心|害怕|累|痛|生病|受伤|失败|过世|去世|失业|分手|离婚|吵架|崩溃|烦|郁闷|孤单|后悔|倒霉|可惜|无聊")
@@ -67,51 +69,78 @@ _LIFE_ZH = re.compile(r"结婚|订婚|离婚|怀孕|出生|过世|去世|搬家|
 _DETAIL = re.compile(r"\d|[A-Z][a-z]+(?: [A-Z][a-z]+)+|\"|「|《")
 
 
-def is_substantive(text: str) -> bool:
-    """Whether a turn says anything beyond greeting, thanks, assent or laughter. Generous: in doubt, yes."""
-    addressed = {name.lower() for name in _GREETING.findall(text)}
-    for word in _WORD.findall(text):
-        lowered = word.lower().replace("’", "'")
-        if lowered not in _SMALL_TALK and lowered not in addressed and not _DRAWN_OUT.fullmatch(lowered):
-            return True
-    if not has_cjk(text):
-        return False
-    folded = fold_script(text)
-    return any(_SMALL_TALK_ZH.sub("", run) for run in _CJK_RUN.findall(folded))
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What there is to say of a text as a whole."""
+
+    substantive: bool
+    topics: tuple[str, ...]
+    sentiment: Sentiment
+    weight: int
+
+    def importance(self, *, cards: int, question: bool) -> int:
+        """1 (chatter) to 10 (a life changes): facts found raise it, a bare question lowers it."""
+        return max(1, min(10, self.weight + min(cards, 2) - (1 if question and not cards else 0)))
 
 
-def topics(text: str, *, limit: int = 8) -> tuple[str, ...]:
-    """What a turn is about: its names first, then its other content words, as spoken, no word twice."""
+_LONGEST = 4000
+
+
+def read(text: str) -> Episode:
+    """``text`` read once: substance, topics, mood and weight. Only its first 4,000 characters count."""
+    text = text[:_LONGEST]
+    spoken = _WORD.findall(text)
+    lowered = [word.lower().replace("’", "'") for word in spoken] if "’" in text else [word.lower() for word in spoken]
+    folded = "" if text.isascii() or not has_cjk(text) else fold_script(text)
+    runs = list(_CJK_RUN.finditer(folded)) if folded else []
+    distinct = set(lowered)
+    return Episode(
+        _is_substantive(text, distinct) or any(_SMALL_TALK_ZH.sub("", run[0]) for run in runs),
+        _topics(text, spoken, lowered, runs),
+        _sentiment(lowered, distinct, folded),
+        _weight(text, distinct, folded),
+    )
+
+
+def _is_substantive(text: str, distinct: set[str]) -> bool:
+    """Beyond greeting, thanks, assent and laughter. Generous: in doubt, yes."""
+    rest = distinct - _SMALL_TALK
+    if len(rest) > 6:
+        return True
+    rest = {word for word in rest if _DRAWN_OUT.fullmatch(word) is None}
+    return bool(rest and rest - {name.lower() for name in _GREETING.findall(text)})
+
+
+_MOST_TOPICS = 8
+
+
+def _topics(text: str, spoken: list[str], lowered: list[str], runs: list[re.Match[str]]) -> tuple[str, ...]:
+    """Names first, then other content words, as spoken, no word twice."""
     names: dict[str, str] = {}
     others: dict[str, str] = {}
-    for word in _WORD.findall(text[:4000]):
-        lowered = word.lower().replace("’", "'").removesuffix("'s")
-        if len(lowered) < 3 or lowered in _STOP or lowered.isdigit():
+    for word, plain in zip(spoken, lowered, strict=True):
+        if len(plain) < 3 or plain in _STOP or plain.isdigit():
             continue
-        (names if word[:1].isupper() else others).setdefault(lowered, word.removesuffix("'s"))
-    for run in _CJK_RUN.findall(text[:4000]) if not text.isascii() else ():
-        at = 0
-        folded = fold_script(run)
+        (others if word[0].islower() else names).setdefault(plain.removesuffix("'s"), word.removesuffix("'s"))
+    for run in runs:
+        folded, at = run[0], 0
         for border in [*_FUNCTION_ZH.finditer(folded), None]:
-            end = border.start() if border is not None else len(run)
+            end = border.start() if border is not None else len(folded)
             if 2 <= end - at <= 8:
-                others.setdefault(folded[at:end], run[at:end])
+                others.setdefault(folded[at:end], text[run.start() + at : run.start() + end])
             at = border.end() if border is not None else at
-    return tuple([*names.values(), *(word for key, word in others.items() if key not in names)][:limit])
+    return tuple([*names.values(), *(word for key, word in others.items() if key not in names)][:_MOST_TOPICS])
 
 
-def sentiment(text: str) -> Sentiment:
-    """The turn's mood by the words for moods, a negation before them turning them round."""
+def _sentiment(lowered: list[str], distinct: set[str], folded: str) -> Sentiment:
+    """The mood by the words for moods, a negation just before turning them round."""
     score = 0
-    before: tuple[str, str] = ("", "")
-    for word in _WORD.findall(text[:4000]):
-        lowered = word.lower().replace("’", "'")
-        tone = (lowered in _POSITIVE) - (lowered in _NEGATIVE)
-        if tone:
-            score += -tone if before[0] in _NEGATION or before[1] in _NEGATION else tone
-        before = (before[1], lowered)
-    if not text.isascii():
-        folded = fold_script(text[:4000])
+    if not _MOODS.isdisjoint(distinct):
+        for at, word in enumerate(lowered):
+            if word in _MOODS:
+                tone = 1 if word in _POSITIVE else -1
+                score += -tone if not _NEGATION.isdisjoint(lowered[max(0, at - 2) : at]) else tone
+    if folded:
         for pattern, tone in ((_POSITIVE_ZH, 1), (_NEGATIVE_ZH, -1)):
             for found in pattern.finditer(folded):
                 turned = folded[max(0, found.start() - 2) : found.start()].endswith(("不", "没", "不太", "没有"))
@@ -119,18 +148,15 @@ def sentiment(text: str) -> Sentiment:
     return "positive" if score > 0 else "negative" if score < 0 else "neutral"
 
 
-def importance(text: str, *, cards: int, question: bool) -> int:
-    """1 (chatter) to 10 (a life changes): facts found, life events, names and numbers raise it, questions lower it."""
-    words = {word.lower() for word in _WORD.findall(text[:4000])}
-    score = 3 + min(cards, 2)
-    if words & _LIFE or (not text.isascii() and _LIFE_ZH.search(fold_script(text[:4000]))):
+def _weight(text: str, distinct: set[str], folded: str) -> int:
+    """Life events, names and numbers, and length weigh; three words hardly do."""
+    score = 3
+    if not _LIFE.isdisjoint(distinct) or (folded and _LIFE_ZH.search(folded)):
         score += 2
     if _DETAIL.search(text):
         score += 1
-    if len(text) > 160 or (not text.isascii() and len(text) > 50):
+    if len(text) > 160 or (folded and len(text) > 50):
         score += 1
-    if question and not cards:
+    if len(distinct) < 4 and (not folded or len(text) < 8):
         score -= 1
-    if len(words) < 4 and (text.isascii() or len(text) < 8):
-        score -= 1
-    return max(1, min(10, score))
+    return score

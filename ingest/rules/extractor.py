@@ -16,13 +16,13 @@ from ingest.extraction import Burst, CardEvent, Extraction, RecordedTurn
 from ingest.grounding import memory_blocks
 from ingest.rules import chinese, corrections, english, english_life, episodes, knowledge, wording
 from ingest.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft
-from ingest.rules.moments import Moment, mask, moments, nearest
+from ingest.rules.moments import Moment, lasting, mask, moments, nearest
 from ingest.rules.scene import Rule, Scene, compiled
-from ingest.rules.sentences import Sentence, hedged, sentences
+from ingest.rules.sentences import Sentence, hedged, irrealis, sentences
 
 _ENGLISH = (*english.RULES, *english_life.RULES)
-_WORD = re.compile(r"[a-z][a-z'-]*")
-_CORRECTING = re.compile(r"meant|i mean|typo|correction|oops|whoops|misspoke|make that|scratch that|my bad|my mistake|sorry|wait|it's|should be|错|口误|笔误|更正|不对|我是|意思|不是|抱歉|不好意思|是", re.IGNORECASE)  # fmt: skip
+_CORRECTING = frozenset("meant mean typo correction oops whoops misspoke make scratch bad mistake sorry wait".split())
+_CORRECTING_ZH = re.compile("错|口误|笔误|更正|不对|我是|意思|不是|抱歉|不好意思")
 _REMEMBERED = 6
 _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
 
@@ -141,11 +141,16 @@ class _Reading:
             return
         for definition in knowledge.definition(sentence):
             yield self._knowledge(definition, sentence, offset)
-        if self._turn.role != "user" or sentence.irrealis:
+        if self._turn.role != "user":
+            return
+        drafts = list(self._drafts(sentence, slip_announced))
+        if not drafts:
             return
         dates = _Dates(sentence, self._reference)
         happened = False
-        for draft in _without_ended(list(self._drafts(sentence, slip_announced))):
+        for draft in _without_ended(drafts):
+            if irrealis(sentence, draft.stop):
+                continue
             if isinstance(draft, StateDraft):
                 state = self._state(draft, sentence, offset, dates)
                 if state is not None:
@@ -158,7 +163,7 @@ class _Reading:
 
     def _drafts(self, sentence: Sentence, slip_announced: bool) -> Iterator[Draft]:
         rules = _triggered(sentence)
-        correcting = slip_announced or _CORRECTING.search(sentence.plain) is not None
+        correcting = slip_announced or _may_correct(sentence)
         if not rules and not correcting:
             return
         speaker = self._turn.speaker
@@ -178,6 +183,8 @@ class _Reading:
         moment = dates.of(draft.begin, draft.stop) if draft.timed else None
         until = moment.end if moment is not None and moment.start is None else None
         point = moment.point if moment is not None else None
+        if draft.statement == "ended" and until is not None:
+            point, until = until, None
         begin, stop = draft.begin, draft.stop
         if moment is not None:
             begin, stop = min(begin, moment.begin), max(stop, moment.stop)
@@ -221,10 +228,11 @@ class _Reading:
             words = f"{self._owner}：{words}" if sentence.chinese else f"{self._owner}: {words}"
         begin, stop = (draft.begin, draft.stop) if draft.when == "any" else (0, len(sentence.raw))
         entity = "user" if normalise_entity(draft.entity) == "user" else draft.entity
+        read = episodes.read(draft.content)
         return EventNoted(
             content=words,
             entity=entity,
-            tags=(draft.key, *(topic.lower() for topic in episodes.topics(draft.content, limit=3))),
+            tags=(draft.key, *(topic.lower() for topic in read.topics[:3])),
             origin=self._origin(offset + begin, offset + stop),
             occurred_at=moment.start if moment is not None and moment.start is not None else self._turn.said_at,
             occurred_until=moment.end if moment is not None else None,
@@ -234,7 +242,7 @@ class _Reading:
             concept_key=draft.key,
             value=draft.value,
             importance=draft.importance,
-            sentiment=episodes.sentiment(draft.content),
+            sentiment=read.sentiment,
             confidence=0.9,
         )
 
@@ -253,21 +261,21 @@ class _Reading:
     def episode(self, segments: list[tuple[int, str]], cards: int, question: bool) -> EventNoted | None:
         """The turn itself, in its human words; None for small talk."""
         content = " ".join(text.strip() for _, text in segments)
-        if not cards and not episodes.is_substantive(content):
+        read = episodes.read(content)
+        if not cards and not read.substantive:
             return None
         begin, longest = max(segments, key=lambda segment: len(segment[1]))
         begin += len(longest) - len(longest.lstrip())
-        about = episodes.topics(content)
         return EventNoted(
             content=content,
             entity=self._owner,
-            tags=tuple(topic.lower() for topic in about[:4]),
+            tags=tuple(topic.lower() for topic in read.topics[:4]),
             origin=self._origin(begin, begin + len(longest.strip())),
             occurred_at=self._turn.said_at,
             episode=True,
-            topics=about,
-            importance=episodes.importance(content, cards=cards, question=question),
-            sentiment=episodes.sentiment(content),
+            topics=read.topics,
+            importance=read.importance(cards=cards, question=question),
+            sentiment=read.sentiment,
         )
 
     def _origin(self, begin: int, stop: int) -> CardOrigin:
@@ -298,7 +306,7 @@ class _Dates:
     def of(self, begin: int, stop: int) -> Moment | None:
         if self._found is None:
             self._found = moments(self._sentence, self._reference)
-        return nearest(self._found, self._sentence, begin, stop)
+        return nearest(self._found, self._sentence, begin, stop) or lasting(self._sentence, begin, stop, self._reference)
 
 
 def _without_ended(drafts: list[Draft]) -> list[Draft]:
@@ -313,12 +321,17 @@ def _without_ended(drafts: list[Draft]) -> list[Draft]:
     ]
 
 
+def _may_correct(sentence: Sentence) -> bool:
+    if sentence.chinese:
+        return _CORRECTING_ZH.search(sentence.plain) is not None
+    return not _CORRECTING.isdisjoint(sentence.words)
+
+
 def _triggered(sentence: Sentence) -> list[int]:
     if sentence.chinese:
         text = sentence.plain
         return sorted({index for word, indexes in _CHINESE_BY_WORD if word in text for index in indexes})
-    words = set(_WORD.findall(sentence.plain.lower())) & _ENGLISH_BY_WORD.keys()
-    return sorted({index for word in words for index in _ENGLISH_BY_WORD[word]})
+    return sorted({index for word in sentence.words & _ENGLISH_BY_WORD.keys() for index in _ENGLISH_BY_WORD[word]})
 
 
 def _english(scene: Scene, rules: list[int]) -> Iterator[Draft]:

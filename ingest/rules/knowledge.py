@@ -58,9 +58,14 @@ _LEARNED_SUBJECT_ZH = re.compile(r"^(?P<t>[A-Za-z][\w+#./ -]{1,30}?|[\u4e00-\u9f
 _HEADS_ZH = re.compile(r"(?:技术|方法|算法|演算法|模式|架构|框架|协议|协定|格式|语言|标准|机制|概念|原则|工具|系统|模型|数据库|资料库|结构|策略|理论|现象|疾病|服务|函式库|库|规范|流程|手法|方式|加密|编码|指标|类型|形式|做法|设计|思维|状态|手段|过程|能力|单位|药物|食物|植物|动物|材料|运动|料理|金融商品|制度)")
 
 
-def definition(sentence: Sentence, *, capital_names: frozenset[str] = frozenset()) -> Iterable[KnowledgeDraft]:
+_DEFINING = frozenset("is are stands short means refers defined acronym abbreviation til learned learnt found figured discovered realized turns".split())
+
+
+def definition(sentence: Sentence) -> Iterable[KnowledgeDraft]:
     """What the sentence defines, if anything; never a person, never what only the speaker feels."""
-    return _chinese(sentence) if sentence.chinese else _english(sentence)
+    if sentence.chinese:
+        return _chinese(sentence)
+    return () if _DEFINING.isdisjoint(sentence.words) else _english(sentence)
 
 
 def _english(sentence: Sentence) -> Iterable[KnowledgeDraft]:
@@ -126,7 +131,7 @@ def _chinese(sentence: Sentence) -> Iterable[KnowledgeDraft]:
     found = _SO_CALLED_ZH.match(body) or _SHORT_ZH.match(body) or _IS_ZH.match(body)
     if found is not None:
         title = found["t"].strip()
-        known = found.re is not _IS_ZH or "是一" not in body[found.end("t") : found.start("d")] or _HEADS_ZH.search(found["d"])
+        known = found.re is not _IS_ZH or "是一" not in body[found.end("t") : found.start("d")] or _HEADS_ZH.search(re.split("[，,；]", found["d"])[0])
         if known and not _PERSONAL_ZH.search(title) and not _PERSONAL_ZH.search(found["d"][:12]) and not re.match(r"[这那它他她其每有就也都]|今天|昨天|明天", title):
             alias = found.groupdict().get("a")
             aliases = (alias,) if alias else (found["d"].strip(),) if found.re is _SHORT_ZH else ()

@@ -95,6 +95,8 @@ class Moment:
         return self.start
 
 
+# Said of time without saying when; a date made of them would be an invention.
+_VAGUE = re.compile(r"(?:recently|lately|the other day|nowadays|these days|soon|weekend|最近|近来|近來|近期|这阵子|這陣子|以前|以后|以後|now|currently)", re.IGNORECASE)
 _OUTLANDISH = timedelta(days=366 * 120)
 
 
@@ -102,7 +104,7 @@ def moments(sentence: Sentence, reference: datetime) -> list[Moment]:
     """Every time said in the sentence, in order; recurring and clock-only times are left out by the grammar."""
     found = []
     for one in timex.find(sentence.raw, reference):
-        if (one.start is None and one.end is None) or one.grain == "second":
+        if (one.start is None and one.end is None) or one.grain == "second" or _VAGUE.fullmatch(one.text):
             continue
         if one.start is not None and abs(one.start - reference) > _OUTLANDISH:
             continue
@@ -112,7 +114,7 @@ def moments(sentence: Sentence, reference: datetime) -> list[Moment]:
 
 def nearest(found: list[Moment], sentence: Sentence, begin: int, stop: int) -> Moment | None:
     """The time that belongs to ``begin``..``stop``: said inside it, else in its clause, else the sentence's only
-    one where it opens the sentence (or, in Chinese, stands before)."""
+    one where it opens the sentence."""
     if not found:
         return None
     inside = [one for one in found if one.begin < stop and one.stop > begin]
@@ -120,10 +122,37 @@ def nearest(found: list[Moment], sentence: Sentence, begin: int, stop: int) -> M
         first, last = clause(sentence, begin, stop)
         inside = [one for one in found if one.begin < last and one.stop > first]
     if not inside and len(found) == 1 and found[0].stop <= begin:
-        opening = sentence.plain[: found[0].begin]
-        inside = found if sentence.chinese or len(opening) <= 12 else []
+        inside = found if found[0].begin <= (6 if sentence.chinese else 12) else []
     return min(inside, key=lambda one: (_distance(one, begin, stop), one.begin)) if inside else None
 
 
 def _distance(one: Moment, begin: int, stop: int) -> int:
     return max(0, one.begin - stop, begin - one.stop)
+
+
+_LASTING = re.compile(
+    r"\bfor (?:about |almost |nearly |over |more than |roughly |around |the (?:past|last) )?(?P<n>\d{1,2}|an?|one|two|three|four|five|six|seven|eight|nine|"
+    r"ten|eleven|twelve) (?P<u>week|month|year)s?(?! (?:ago|old))"
+)
+_LASTING_ZH = re.compile(r"(?P<n>\d{1,2}|[一二两三四五六七八九十]{1,2})个?(?P<u>周|星期|礼拜|月|年)(?:多)?了")
+_PERFECT = re.compile(r"'ve\b|\bhave\b|\bhas\b|'s been\b")
+_NUMBERS = {word: number for number, words in enumerate("a one an 一,two 二 两,three 三,four 四,five 五,six 六,seven 七,eight 八,nine 九,ten 十,eleven 十一,twelve 十二".split(","), start=1) for word in words.split()}  # fmt: skip
+_DAYS = {"week": 7, "month": 30.44, "year": 365.25, "周": 7, "星期": 7, "礼拜": 7, "月": 30.44, "年": 365.25}
+_GRAINS = {"周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
+
+
+def lasting(sentence: Sentence, begin: int, stop: int, reference: datetime) -> Moment | None:
+    """When something that has lasted "for three years" began, in the clause of ``begin``..``stop``."""
+    first, last = clause(sentence, begin, stop)
+    if sentence.chinese:
+        found = _LASTING_ZH.search(sentence.plain, first)
+    else:
+        found = _LASTING.search(sentence.plain, first, last) if _PERFECT.search(sentence.plain, first, last) else None
+    if found is None:
+        return None
+    count = int(found["n"]) if found["n"].isdecimal() else _NUMBERS.get(found["n"], 0)
+    if count == 0:
+        return None
+    start = (reference - timedelta(days=count * _DAYS[found["u"]])).replace(hour=0, minute=0, second=0, microsecond=0)
+    words = sentence.raw[found.start() : found.end()]
+    return Moment(start, None, words, found.start(), found.end(), _GRAINS.get(found["u"], found["u"]))

@@ -23,9 +23,10 @@ class Scene:
     traditional: bool
     earlier: Callable[[], list[KnownState]]
 
-    def said(self, found: re.Match[str], group: str | int) -> str:
-        """The words of a group as spoken, tidied at the edges; empty where the group is absent."""
-        begin, stop = found.span(group)
+    def said(self, found: re.Match[str], group: str) -> str:
+        """The words of a group as spoken, tidied at the edges; empty where the pattern has no such group or
+        it did not take part."""
+        begin, stop = found.span(group) if group in found.re.groupindex else (-1, -1)
         return self.sentence.raw[begin:stop].strip(" \t,.;:!?，。；：！？、~～\"“”「」『』《》()（）") if begin >= 0 else ""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from events.script import fold_script, has_cjk
+from ingest.rules.english_words import FIRMS, LANGUAGES, PLACES
 
 # What stands for words that must not be read: longer quotations, code, quoted mail. No pattern has it.
 HIDDEN = "\x02"
@@ -24,6 +25,7 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,4}>[^\n]*", re.MULTILINE)
 _QUOTATION = re.compile(r'"[^"\n]{1,2000}"|“[^”\n]{1,2000}”|「[^」\n]{1,2000}」|『[^』\n]{1,2000}』')
 _NOT_NEWLINE = re.compile(r"[^\n]")
+_WORD = re.compile(r"[a-z][a-z'-]*|#|(?<!\d)\d")
 _APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "\xa0": " ", "\t": " ", "　": " "})
 
 _TASK = re.compile(
@@ -79,14 +81,15 @@ _HEDGE_ZH = re.compile(
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence of a turn: ``raw`` as said, ``plain`` for patterns (straight apostrophes, quotations hidden;
-    Chinese in simplified script). Both have the same length."""
+    Chinese in simplified script), of one length. ``words`` are its Latin words, and ``"#"`` for a digit: what
+    decides cheaply which rules have anything to look for."""
 
     begin: int
     raw: str
     plain: str
     chinese: bool
     question: bool
-    irrealis: bool
+    words: frozenset[str]
 
 
 def readable(text: str) -> str:
@@ -128,9 +131,8 @@ def sentences(text: str) -> Iterator[Sentence]:
         if not piece or len(piece) > MAX_SENTENCE:
             continue
         count += 1
-        chinese = has_cjk(piece)
-        if chinese:
-            piece = fold_script(piece)
+        chinese = not piece.isascii() and has_cjk(piece)
+        piece = fold_script(piece) if chinese else _with_capitals(piece)
         task = (_TASK_ZH if chinese else _TASK).match(piece)
         if task is not None:
             if task["verb"].casefold() in _PASTING and _PASTE.search(plain, start + task.end("verb")):
@@ -142,8 +144,20 @@ def sentences(text: str) -> Iterator[Sentence]:
             piece,
             chinese,
             _asks(piece, chinese),
-            (_IRREALIS_ZH if chinese else _IRREALIS).search(piece) is not None,
+            frozenset(_WORD.findall(piece.lower())),
         )
+
+
+_LOWER_I = re.compile(r"(?<![\w'])i(?=$|['\s,.!])")
+_KNOWN = re.compile(r"(?<![\w'@./-])(?:" + "|".join(sorted(PLACES | FIRMS | frozenset(LANGUAGES.lower().split("|")))) + r")(?![\w@-])")
+
+
+def _with_capitals(piece: str) -> str:
+    """The sentence with its "i" as I and, where it has no capitals at all, with those of well-known names."""
+    piece = _LOWER_I.sub("I", piece)
+    if piece.replace("I", "").islower():
+        piece = _KNOWN.sub(lambda known: known[0].title(), piece)
+    return piece
 
 
 def _boundaries(plain: str) -> Iterator[int]:
@@ -158,6 +172,14 @@ def _asks(piece: str, chinese: bool) -> bool:
     if "?" in piece[-4:] or "？" in piece[-3:]:
         return True
     return (_QUESTION_ZH.search(piece) if chinese else _QUESTION.match(piece)) is not None
+
+
+def irrealis(sentence: Sentence, stop: int) -> bool:
+    """Whether the words up to ``stop`` speak of what is not: a condition, a wish, a dream, an example. In
+    Chinese the rest of the clause counts too (…的話)."""
+    if sentence.chinese:
+        return _IRREALIS_ZH.search(sentence.plain, 0, clause(sentence, stop, stop)[1]) is not None
+    return _IRREALIS.search(sentence.plain, 0, stop) is not None
 
 
 _CLAUSE = re.compile(

@@ -139,16 +139,14 @@ class HashEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for row, text in zip(vectors, texts, strict=True):
+        for index, text in enumerate(texts):
+            row = vectors[index]
             for term, count in Counter(analyse(text)).items():
                 self._add(row, key_of("term", term), 1.0 + log1p(count - 1))
             for gram in sorted(grams(text)):
                 self._add(row, key_of("gram", gram), self._gram_weight)
             norm = float(np.linalg.norm(row))
-            if norm:
-                row /= norm
-            else:
-                row[0] = 1.0
+            vectors[index] = row / norm if norm else np.eye(1, self.dimension)[0]
         return vectors
 
     def embed_question(self, text: str) -> Vectors:
@@ -169,6 +167,14 @@ def open_embedder(model: str = DEFAULT_MODEL, path: str | Path = "", *, threads:
     folders = [Path(path)] if path else model_folders(model)
     folder = next((folder for folder in folders if _is_model(folder)), folders[0])
     return FastEmbedder(folder, model=model, threads=threads)
+
+
+def reads_chinese(model: str) -> bool:
+    """Whether a model learnt Chinese: told by its name, and doubted of the well-known English-only families."""
+    name = model.casefold()
+    if any(mark in name for mark in ("multilingual", "-zh", "m3", "-m-", HASH_MODEL)):
+        return True
+    return not any(mark in name for mark in ("minilm", "-en", "base-code", "mpnet", "nomic"))
 
 
 def model_folders(model: str = DEFAULT_MODEL) -> list[Path]:

@@ -124,9 +124,10 @@ def _decode(text: str) -> Dictionary:
     total = 0
     lines = []
     for line in text.split("\n"):
-        frequency, *members = line.split(" ")
-        lines.append((int(frequency), members))
-        total += int(frequency) * len(members)
+        number, *members = line.split(" ")
+        frequency = int(number)
+        lines.append((frequency, members))
+        total += frequency * len(members)
     words: dict[str, float] = {}
     while lines:
         frequency, members = lines.pop()

@@ -1,7 +1,7 @@
 """Words of a text as search terms: cut, folded and stemmed the same way for cards and questions.
 
-A term is a lower-case stem, a code or number, or Chinese in simplified characters, so "Moved" finds
-"moving" and 資料庫 finds 数据库's script twin 资料库. Nothing here raises, whatever the text, and the
+A term is a lower-case stem, a code or number, or a Chinese word in simplified characters, so "Moved"
+finds "moving" and 資料庫 finds 资料库. Nothing here raises, whatever the text, and the
 time is linear in its length.
 """
 
@@ -38,21 +38,20 @@ _LONGEST = 64
 _APOSTROPHES = str.maketrans("\u2019\u02bc\uff07", "'''")
 
 
-
 def _irregular_words() -> dict[str, str]:
     """Irregular forms to their base word: the stemmer leaves "bought" beside "buy"."""
-    lines = resources.files(__package__).joinpath("irregular_words.txt").read_text("utf-8").splitlines()
+    lines = resources.files("projectors.text").joinpath("irregular_words.txt").read_text("utf-8").splitlines()
     rows = [line.split() for line in lines if not line.startswith("#")]
     return {form: base for base, *forms in rows for form in forms}
 
 
 _IRREGULAR = _irregular_words()
 _snowball = SnowballStemmer("english").stem_word
-_CHINESE_STOPS = stop_words.CHINESE | stop_words.CHINESE_QUESTION
 
 
 def _stem(word: str) -> str:
-    return _snowball(_IRREGULAR.get(word, word))
+    stem: str = _snowball(_IRREGULAR.get(word, word))
+    return stem
 
 
 _QUESTION_STOPS = frozenset(map(_stem, stop_words.ENGLISH_QUESTION))
@@ -135,7 +134,7 @@ def _long_terms(token: str) -> list[str]:
 
 
 def _add_chinese(found: list[str], run: str, words: Dictionary) -> None:
-    stops = _CHINESE_STOPS
+    stops = stop_words.CHINESE
     before = ""
     for word in words.cut(run):
         if word in stops:

@@ -33,6 +33,10 @@ class Channel(Protocol):
     @property
     def name(self) -> str: ...
 
+    def weight(self, question: Question) -> float:
+        """How much this channel's vote on ``question`` is worth; 1 is ordinary."""
+        ...
+
     def warm(self) -> None:
         """Load what the first search would wait for; never raises."""
         ...

@@ -9,13 +9,15 @@ from typing import Any
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
 
+from events.script import has_cjk
 from events.sql import statement
-from projectors.text.embedding import Embedder, EmbedderUnavailableError
+from projectors.text.embedding import Embedder, EmbedderUnavailableError, reads_chinese
 from retrieval.channels.channel import ChannelDownError, Hit
 from retrieval.question import Question
 from retrieval.scope import Scope
 
 _LIMIT = 20
+_FOREIGN_WEIGHT = 0.2
 
 
 class SemanticChannel:
@@ -26,6 +28,12 @@ class SemanticChannel:
     def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
         self._open = open_embedder
         self._embedder: Embedder | None = None
+
+    def weight(self, question: Question) -> float:
+        """An ordinary vote, and hardly one on a language the model was never shown."""
+        if has_cjk(question.text) and self._embedder is not None and not reads_chinese(self._embedder.name):
+            return _FOREIGN_WEIGHT
+        return 1.0
 
     def warm(self) -> None:
         """Load the model now, so that the first question does not wait for it."""

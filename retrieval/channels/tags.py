@@ -23,6 +23,10 @@ class TagsChannel:
 
     name = "tags"
 
+    def weight(self, question: Question) -> float:
+        """Always an ordinary vote."""
+        return 1.0
+
     def warm(self) -> None:
         """Nothing to load."""
 

@@ -20,6 +20,10 @@ class TimeChannel:
 
     name = "time"
 
+    def weight(self, question: Question) -> float:
+        """Always an ordinary vote."""
+        return 1.0
+
     def warm(self) -> None:
         """Nothing to load."""
 

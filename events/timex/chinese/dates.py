@@ -49,6 +49,8 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
     word, k = words[j], j + 2
     if len(word) == 4 and positional(word) and 1 <= number <= 2999:
         return number, k
+    if len(word) == 3 and positional(word) and 60 <= number <= 150 and (not word.isdecimal() or words[k + 1] == "月"):
+        return number + 1911, k  # years of the Republic, as Taiwan writes them without saying so
     if len(word) != 2 or not positional(word):
         return (number, k) if j > i and 1 <= number <= 2999 else None
     if words[k] in ("前", "后", "之前", "之后", "来", "内", "以前的", "多", "半", "级") and not word.startswith(("0", "零", "〇")):
@@ -294,6 +296,8 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
     if number is None or not 1 <= number <= 31 or words[i + 1] not in ("日", "号") or words[i] in ("两",):
         return None
     last = scan.before(i)
+    if last in ("段", "路", "街", "巷", "弄", "栋", "楼"):
+        return None
     if last in ("第", "-", "/", ".", "年", "共", "近", "这", "过", "了") and scan.tight(i):
         return None
     if words[i + 1] == "号" and (words[i + 2][:1] in _NOT_DAYS or (i == 0 and not words[i + 2])):
@@ -378,5 +382,6 @@ def holiday(scan: Scan, i: int) -> Found | None:
             return calendar.day(add_days(day.start, -1)) if day and day.start else None
 
         return yearly(eve, "day", 0.8), j + 1
+    j = scan.skip(j, "连假", "假期", "长假")
     sure = 0.6 if words[i] in ("过年", "新年") else 0.9
     return yearly(rule, "day", sure), scan.skip(j, "当天", "期间", "那天")

@@ -11,9 +11,11 @@ from ..clock import half_of
 from ..cycles import Cycle, Reading, after, before, each, join, monthly, settle, since
 from ..mentions import Mention
 from ..scan import packrat
+from .dates import day_of_month, month_day
 from .numbers import length, value
 from .periods import period, present
 from .times import TO, hours, within
+from .words import PARTS, UNITS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
@@ -151,6 +153,8 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
         return None
     if word in ("马上", "刚才", "刚刚", "现在", "目前") and isinstance(first[0], Cycle):
         return None
+    if tense == 0 and words[first[1]] in _BEFORE:  # a deadline, unless the sentence says it is past
+        tense = 1
     span = settle(first[0], scan.frame, tense)
     if span is None:
         return None
@@ -247,6 +251,9 @@ def findings(scan: Scan) -> Iterator[Mention]:
             i = found[1]
             continue
         lasting = length(scan, i)
+        if lasting is not None and scan.before(i) == "第":
+            i = lasting[1]
+            continue
         if lasting is not None and not (word == "一" and scan.before(i) in ("有", "同", "第", "哪", "某")):
             yield Mention(scan.begins[i], scan.stops[lasting[1] - 1], None, lasting[0])
             i = lasting[1]
@@ -260,9 +267,16 @@ def _past_set(scan: Scan, i: int) -> int:
     j = scan.skip(scan.skip(i + 1, "个", "隔"), "一")
     j = scan.skip(j, "个")
     found = span_of(scan, j)
-    if found is not None:
-        return found[1]
     lasting = length(scan, scan.skip(i + 1, "隔"))
-    if lasting is not None:
-        return lasting[1]
-    return j + 1 if words[j] in ("天", "年", "月", "周", "日", "晚", "星期", "礼拜", "小时", "分钟", "季度", "早", "晚上", "早上") else i + 1
+    if found is not None:
+        j = found[1]
+    elif lasting is not None:
+        j = lasting[1]
+    elif words[j] in UNITS or words[j] in PARTS:
+        j += 1
+    else:
+        return i + 1
+    dated = month_day(scan, j) or day_of_month(scan, j)
+    j = (dated[1] if dated else j)
+    timed = hours(scan, scan.skip(j, "的"))
+    return timed[1] if timed is not None else j

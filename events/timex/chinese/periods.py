@@ -22,11 +22,14 @@ from .words import ChineseScan as Scan
 Found = tuple[Reading, int]
 Cut = tuple[Callable[[Span], Span | None], int]
 _SHARES: dict[str, Share] = {
-    "初": "early", "初期": "early", "中": "mid", "中期": "mid", "底": "late", "末": "late", "末期": "late", "晚期": "late",
-    "终": "late",
+    "初": "beginning", "初期": "beginning", "中": "middle", "中期": "middle", "底": "end", "末": "end", "末期": "end",
+    "晚期": "end", "终": "end",
 }  # fmt: skip
 _TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
 _HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
+# Roughly how many days back these look.
+_VAGUE = {"前些天": 14, "前些日子": 14, "日前": 14, "前阵子": 90, "前段时间": 90, "这阵子": 30, "这段时间": 30, "近期": 30,
+          "近来": 30}  # fmt: skip
 _LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend", "working_day"})
 
 
@@ -38,8 +41,6 @@ def _cut(scan: Scan, i: int) -> Cut | None:
     if word in ("年", "月") and words[i + 1] in _SHARES:
         which, kind = _SHARES[words[i + 1]], "year" if word == "年" else "month"
         return (lambda span: share(span, which) if span.grain == kind else None), i + 2
-    if word == "年初":
-        return (lambda span: share(span, "early") if span.grain == "year" else None), i + 1
     if word in _SHARES:
         which = _SHARES[word]
         return (lambda span: _shared(span, which)), i + 1
@@ -137,8 +138,17 @@ def _named(scan: Scan, i: int) -> Cut | None:
     if day is not None and words[i + 1] in ("日", "号"):
         dom = day
         return (lambda span: _in_month(span, dom)), i + 2
-    if words[i] == "今天" or words[i] == "同一天" or words[i] in ("这个时候", "同期"):
-        today = scan.frame.today
+    today = scan.frame.today
+    if words[i] in ("这个时候", "这时候", "此时", "同期"):
+
+        def about(span: Span) -> Span | None:
+            same = calendar.date(span.start.year, today.month, today.day) if span.start else None
+            if same is None or same.start is None or span.grain != "year":
+                return None
+            return Span(add_days(same.start, -14), add_days(same.start, 15), "month", sure=0.6)
+
+        return about, i + 1
+    if words[i] in ("今天", "同一天"):
         return (lambda span: calendar.date(span.start.year, today.month, today.day)
                 if span.start and span.grain == "year" else None), i + 1  # fmt: skip
     below = dated(scan, i)
@@ -280,10 +290,8 @@ def _alone(scan: Scan, i: int) -> Found | None:
         span = calendar.unit("month" if word == "月" else "year", frame.now)
         shared = share(span, _SHARES[words[i + 1]]) if span else None
         return (shared.doubted(0.85), i + 2) if shared else None
-    if word == "年初":
-        span = calendar.unit("year", frame.now)
-        shared = share(span, "early") if span else None
-        return (shared, i + 1) if shared else None
+    if word in _VAGUE:
+        return Span(add_days(frame.today, -_VAGUE[word]), frame.now, "month", sure=0.4, ambiguous=True), i + 1
     if word in _HALVES and word not in ("上半", "下半"):
         span = calendar.half(frame.now.year, _HALVES[word])
         return (span, i + 1) if span else None

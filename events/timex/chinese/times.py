@@ -114,5 +114,5 @@ def within(scan: Scan, i: int, half: Half | None) -> tuple[Hours, int] | None:
             if closed.open and named_last:
                 closed = replace(closed, half=PART_HOURS[named_last[0]][2])
             stop = scan.skip(last[1], "之间", "间", "期间")
-            return between(opened, closed, loose=loose and last[2]), stop
+            return between(opened, closed, loose=loose and last[2] and half is None and not named_last), stop
     return replace(point(opened, loose=loose and half is None), name=name), scan.skip(j, "左右")

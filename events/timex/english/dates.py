@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..scan import Scan, packrat
 from .. import calendar
 from ..calendar import Span
 from ..cycles import Cycle, Reading, each, monthly, weekly, yearly
 from .numbers import full_year, integer, ordinal, plain, spelled_year, year_number
-from .words import MONTHS, NUMBERS, SHIFTS, SHY, WEEKDAYS
+from .words import MONTHS, NUMBERS, PART_WORDS, SHIFTS, SHY, WEEKDAYS
 
 Found = tuple[Reading, int]
 _LEADS = frozenset(
     ["in", "on", "of", "by", "since", "until", "till", "before", "after", "from", "to", "through", "thru", "between", "during", "last", "this", "next", "past", "previous", "back", "early", "late", "mid", "middle", "end", "beginning", "start", "around", "for", "coming", "following", "upcoming", "every", "each", "and", "or", "every"]
 )
 _MODALS = frozenset(["i", "you", "we", "he", "she", "it", "they", "not", "be", "have", "also", "well", "or", "require", "result", "contain", "include"])
+_RATED = frozenset({"score", "scored", "rate", "rated", "rating", "grade", "graded", "pain", "gave", "got"})
 _FRACTION_OF = frozenset(
     ["cup", "cups", "teaspoon", "teaspoons", "tsp", "tbsp", "tablespoon", "tablespoons", "inch", "inches", "of", "mile", "miles", "pound", "pounds", "lb", "oz", "points", "stars", "star", "scale", "rating", "chance", "time", "times", "speed", "majority"]
 )
@@ -91,8 +93,7 @@ def _three(first: str, second: str, third: str) -> Reading | None:
 
 def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> Found | None:
     a, b = int(first), int(second)
-    paired = scan.before(i) == "on" or (scan.before(i) == "in" and mark == "." and not scan.words[after].isalpha())
-    if mark in ("-", ".") and paired and len(first) <= 2 and len(second) <= 2:
+    if mark in ("-", ".") and scan.before(i) == "on" and len(first) <= 2 and len(second) <= 2:
         reading = month_day(a, b) if 1 <= a <= 12 else None
         return (reading, after) if reading is not None and not scan.words[after].isalpha() else None
     if mark == "-":
@@ -106,6 +107,8 @@ def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> 
     if mark == "/" and len(second) == 4 and 1 <= a <= 12 and 1900 <= b <= 2100:
         month = calendar.month(b, a)
         return (month, after) if month else None
+    if b in (5, 10) and {scan.before(i), scan.before(i - 1)} & _RATED:
+        return None
     if len(second) > 2 or len(first) > 2 or (a, b) == (24, 7) or scan.words[after] in _FRACTION_OF:
         return None
     if mark == "." and scan.before(i) not in WEEKDAYS:
@@ -211,7 +214,8 @@ def _month_first(scan: Scan, i: int, month: int) -> Found | None:
         return (reading, year[1]) if reading else None
     if not _stands_alone(scan, i):
         return None
-    return yearly(lambda number: calendar.month(number, month), "month"), i + 1
+    led = scan.before(i) in _LEADS or scan.before(i) == "the"
+    return yearly(lambda number: calendar.month(number, month), "month", 0.9 if led else 0.6), i + 1
 
 
 def _counts(scan: Scan, i: int) -> bool:
@@ -302,12 +306,16 @@ def weekday_name(scan: Scan, i: int) -> int | None:
     """The weekday word `i` names; the short ones that are words of their own only in company."""
     word = scan.words[i]
     found = WEEKDAYS.get(word)
+    if scan.words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2) and scan.words[i + 2].isalpha():
+        return None  # a site's name
     if found is None or word not in SHY:
         return found
     last, after = scan.before(i), scan.words[i + 1]
     upper = scan.original(i)[0].isupper()
     if last == "the" or (scan.tight(i) and last not in ("(", "-", "/")):
         return None
+    if upper and (after in PART_WORDS or last in ("you", "or", "and") or (last.isalpha() and after in ("", ".", "?", "!"))):
+        return found
     if word in ("mon", "wed", "fri", "thu"):
         return found if upper or last in _LEADS or last in ("week", "(") else None
     if last in ("on", "last", "next", "this", "every", "until", "by", "since", "(", "week", "from", "to", "between"):
@@ -323,11 +331,11 @@ def weekday(scan: Scan, i: int) -> Found | None:
     if number is None:
         return None
     j = scan.skip(i + 1, ".") if len(words[i]) <= 4 and scan.tight(i + 1) and words[i + 2] else i + 1
-    return _dated_weekday(scan, j) or _weekday_of_month(scan, number, i + 1) or (weekly(number), i + 1)
+    return _dated_weekday(scan, j, number) or _weekday_of_month(scan, number, i + 1) or (weekly(number), i + 1)
 
 
-def _dated_weekday(scan: Scan, i: int) -> Found | None:
-    """The date that follows a weekday says all the weekday does."""
+def _dated_weekday(scan: Scan, i: int, number: int) -> Found | None:
+    """The date that follows a weekday; the weekday then only helps to say which year."""
     words = scan.words
     j = i + 1 if words[i] in (",", "(", "/", "-") else i
     found = numeric(scan, j) or (named(scan, j) if words[j] not in SHY or ordinal(scan, j + 1)
@@ -340,6 +348,8 @@ def _dated_weekday(scan: Scan, i: int) -> Found | None:
     reading, k = found
     if reading.grain != "day":
         return None
+    if isinstance(reading, Cycle):
+        reading = replace(reading, weekday=number)
     return reading, k + 1 if words[i] == "(" and words[k] == ")" else k
 
 
@@ -380,7 +390,7 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
         if day is not None and last in ("on", "by", "until", "since") and (the or last == "on"):
             if after.isalpha() and after not in ("from", "at", "between", "and", "in") or after in (":", "%", "/"):
                 return None
-            if not the and after not in ("", ".", ",", "?", "!") or (after == "." and scan.tight(j + 2)):
+            if not the and after not in ("", ".", ",", "?", "!", "at") or (after == "." and scan.tight(j + 2)):
                 return None
             dom = day, j + 1
         else:
@@ -435,6 +445,10 @@ def _as_year(found: tuple[int, int] | None) -> Found | None:
     return (span, found[1]) if span and found else None
 
 
+_NUMBERED = frozenset(
+    "page pages room chapter rfc iso port number no section line lines figure flight error code http model apt suite "
+    "building unit item version route highway channel bus train gate windows office pin".split()
+)
 _AFTER_YEAR = frozenset(
     ["and", "or", "but", "to", "in", "on", "at", "was", "were", "is", "are", "will", "would", "had", "has", "have", "for", "from", "by", "with", "through", "thru", "till", "until", "as", "when", "because", "so", "then", "we", "i", "you", "he", "she", "they", "it", "the", "a", "that", "this", "which", "where", "after", "before", "or", "budget", "sales", "report", "season", "election", "edition", "census", "tax", "olympics", "s", "later", "earlier"]
 )
@@ -447,11 +461,15 @@ def _bare_year(scan: Scan, i: int, j: int) -> bool:
         return False
     if scan.tight(i) and last.isalpha():
         return False
-    if scan.tight(j) and (last in ("+", "_") or (last == "-" and scan.tight(j - 1) and scan.words[j - 2].isalnum())):
+    if scan.tight(j) and last in ("+", "_"):
+        return False
+    if last == "-" and i >= 2 and words[i - 2].isalnum() and words[i - 2] not in ("mid", "early", "late"):
+        return False
+    if last in _NUMBERED:
         return False
     if scan.tight(j + 1) and (after.isalpha() or after in ("_", "@")) and after != "s":
         return False
-    if after == "-" and scan.tight(j + 1) and words[j + 2].isdecimal() and len(words[j + 2]) not in (2, 4):
+    if after == "-" and scan.tight(j + 1) and words[j + 2].isdecimal() and len(words[j + 2]) != 4:
         return False
     if last in _LEADS or last in ("year", "early", "late", "than", "=", "<", ">", "but", "not", "the"):
         return not (last in ("for", "than", "around", "to", "and", "or", "the", "not") and after.isalpha()

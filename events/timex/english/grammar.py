@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from ..scan import Scan, packrat
 from .. import calendar
-from ..calendar import WITHIN_DAY, Span, Tense
+from ..calendar import FINE, WITHIN_DAY, Span, Tense
 from ..clock import half_of
 from ..cycles import Cycle, Reading, after, before, each, join, monthly, settle, since
 from ..mentions import Mention
@@ -22,7 +22,7 @@ from .words import MAGNITUDES, NUMBERS, PART_WORDS
 
 Found = tuple[Reading, int]
 _TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
-_GLUE = frozenset({",", "at", "@", "around", "about", "from", "between", "-", "on", "by", "before", "after", "for", ":"})
+_BOUNDING = frozenset({"from", "between", "since", "before", "after", "by", "until", "till"})
 _SET_WORDS = frozenset({"every", "each", "any", "per", "everyday"})
 
 
@@ -47,9 +47,9 @@ def _with_hours(scan: Scan, found: Found) -> Found:
     words = scan.words
     for _ in range(3):
         reading, j = found
-        if reading.grain not in ("day", "part_of_day") or (isinstance(reading, Span) and reading.start is None):
+        if not _takes_hours(reading):
             break
-        k = j + 1 if words[j] in (",", "-", ":", "(") and words[j] else j
+        k = j + 1 if words[j] in (",", "-", ":", "for") or (words[j] == "t" and scan.tight(j)) else j
         if words[j] == "-" and not scan.tight(j + 1) and scan.tight(j):
             break
         half = half_of(reading) if isinstance(reading, Span) else None
@@ -71,6 +71,15 @@ def _with_hours(scan: Scan, found: Found) -> Found:
         if value.grain == "part_of_day" and half is None and value.name:
             continue
     return found
+
+
+def _takes_hours(reading: Reading) -> bool:
+    """A single day, however loosely dated ("in two weeks at noon"), or a part of one."""
+    if isinstance(reading, Cycle):
+        return reading.grain in ("day", "part_of_day")
+    if reading.start is None or reading.grain in FINE:
+        return False
+    return reading.instant or reading.grain in ("day", "part_of_day")
 
 
 def _loosely(scan: Scan, i: int, stop: int, is_part: bool) -> bool:
@@ -158,11 +167,10 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
         joined = _joined(scan, first, j, opener, tense)
         if joined is not None:
             best = joined
-    if opener:
-        whole = moment(scan, i)
-        if whole is not None and (best is None or whole[1] > best[1]):
-            span = settle(whole[0], scan.frame, tense)
-            best = (span, whole[1]) if span else best
+    whole = moment(scan, i) if words[i] in _BOUNDING else None
+    if whole is not None and (best is None or whole[1] >= best[1]):
+        span = settle(whole[0], scan.frame, tense)
+        best = (span, whole[1]) if span else best
     if best is None and opener == "between":
         return None
     bounded = _bounded(scan, i, tense)
@@ -341,7 +349,7 @@ def _bounded(scan: Scan, i: int, tense: Tense) -> tuple[Span, int] | None:
             return None
         kind = "since"
         found = found[0], found[1] + 1
-    if kind in ("until", "by") and tense == 0:
+    if kind in ("until", "by", "before") and tense == 0:
         tense = 1
     span = settle(found[0], scan.frame, tense)
     if span is None:
@@ -390,6 +398,9 @@ def findings(scan: Scan) -> Iterator[Mention]:
         if found is not None:
             yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
             i = found[1]
+            continue
+        if word == "one" and words[i + 1] in ("day", "night") and scan.before(i) not in ("for", "in", "within", "only", "just"):
+            i += 2
             continue
         lasting = length(scan, i) if word not in ("a", "an") or scan.before(i) in ("for", "about", "over", "within") else None
         if lasting is not None and lasting[1] > i:

@@ -16,7 +16,7 @@ from ..shares import Share, nth, nth_weekday, share, weekend_about
 from . import dates
 from .holidays import FIRST_WORDS as HOLIDAY_WORDS
 from .holidays import bare, holiday
-from .times import hours
+from .times import hours, part_of_day
 from .numbers import amount, first_length, full_year, integer, length, ordinal, plain, unit_word, year_number
 from .words import MONTHS, NUMBERS, ORDINALS, PART_WORDS, SEASON_WORDS, SHIFTS, UNITS, WEEKDAYS
 
@@ -58,6 +58,9 @@ def day_word(scan: Scan, i: int) -> Found | None:
     if word == "eod":
         return _end_of(calendar.day(frame.today)), i + 1
     j = scan.skip(i, "the")
+    if words[j] == "night" and words[j + 1] in ("before", "after") and words[j + 2] in ("last", "next"):
+        night = part("night").on(calendar.day(add_days(frame.today, -2 if words[j + 1] == "before" else 2)))
+        return (night, j + 3) if night else None
     if words[j] != "day" and not (words[j] == "other" and words[j + 1] == "day" and j > i):
         return None
     if words[j] == "other":
@@ -113,6 +116,8 @@ def shifted(scan: Scan, i: int) -> Found | None:
     shift, sliding = SHIFTS[word], word in _SLIDING
     lead = word
     j += 1
+    if word == "this" and words[j] == "time" and words[j + 1] in ("last", "next"):
+        return _this_time(scan, j + 1)
     if word in ("this", "the") and words[j] in ("past", "coming", "upcoming", "last", "next"):
         shift, sliding, lead = SHIFTS[words[j]], True, words[j]
         j += 1
@@ -144,11 +149,26 @@ def shifted(scan: Scan, i: int) -> Found | None:
     return _shifted_name(scan, j, shift, lead)
 
 
+def _this_time(scan: Scan, i: int) -> Found | None:
+    """ "this time last year": a stretch about the day so long ago."""
+    unit = UNITS.get(scan.words[i + 1])
+    if unit not in ("week", "month", "year"):
+        return None
+    there = Length(((1, unit),)).from_(scan.frame.today, scan.frame, SHIFTS[scan.words[i]])
+    about = {"week": 0, "month": 3, "year": 14}[unit]
+    span = Span(add_days(there, -about), add_days(there, about + 1), "day" if about < 14 else "month", sure=0.6)
+    return span, i + 2
+
+
 def _rolling(scan: Scan, i: int, shift: int) -> Found | None:
     """The last or next so many units."""
     words, frame = scan.words, scan.frame
-    if shift == 0 or words[i] in ("a", "an", "half", "½") or words[i] in UNITS:
+    if shift == 0 or words[i] in ("a", "an") or words[i : i + 2] == ["half", "of"]:
         return None
+    if words[i] in UNITS:
+        extra = words[i + 1] == "and" and words[scan.skip(i + 2, "a")] == "half"
+        unit = UNITS[words[i]]
+        return (Length(((1.5, unit),)).rolling(frame, shift), scan.skip(i + 2, "a") + 1) if extra else None
     if words[i].isdecimal() and len(words[i]) > 5:
         return None
     long = length(scan, i)
@@ -223,6 +243,8 @@ def _shifted_unit(scan: Scan, unit: str, i: int, shift: int, lead: str) -> Found
         return (found.doubted(0.35), i) if found else None
     if unit == "working_day":
         return Length(((1, unit),)).rolling(frame, shift), i
+    if lead == "past" and unit == "weekend":
+        shift, lead = -1, "last"
     if lead == "past":
         return Length(((1, unit),)).rolling(frame, -1), i
     span = calendar.unit(unit, frame.now, shift)
@@ -367,6 +389,15 @@ def _whole(scan: Scan, i: int) -> Found | None:
     return None
 
 
+def _mine(scan: Scan, i: int) -> Found | None:
+    """ "my day", "your week"."""
+    unit = UNITS.get(scan.words[i + 1])
+    if scan.words[i] not in ("my", "your", "our", "his", "her", "their") or unit is None:
+        return None
+    span = calendar.unit(unit, scan.frame.now)
+    return (span, i + 2) if span else None
+
+
 @packrat
 def pieces(scan: Scan, i: int) -> Found | None:
     """A piece of a period: "the last week of July", "first ten days of last year", "thirty-first day of the month"."""
@@ -406,7 +437,7 @@ def shares(scan: Scan, i: int) -> Found | None:
     j = scan.skip(i, "the")
     word = words[j]
     if word in ("rest", "remainder", "remaining") and words[j + 1] in ("of", "in"):
-        whole = _whole(scan, j + 2)
+        whole = _whole(scan, j + 2) or _mine(scan, j + 2)
         span = settle(whole[0], frame, 1) if whole else None
         if whole is None or span is None or span.start is None:
             return None
@@ -427,12 +458,23 @@ def shares(scan: Scan, i: int) -> Found | None:
         whole = (current, k + 1) if current else None
     if whole is None:
         return None
-    later = word == "later"
+    reading, stop = whole
+    day_part = part_of_day(scan, stop)
+    if reading.grain == "day" and day_part is not None and day_part[0] != "first_half":
+        hours_of = part(day_part[0])
+        within_day = each(reading, hours_of.on, "part_of_day")
+        if within_day is not None:
+            whole = within_day, day_part[2]
 
     def cut(span: Span) -> Span | None:
         found = share(span, which)
-        if later and found and found.start and found.end and found.start < frame.today < found.end:
-            found = replace(found, start=frame.today)
+        if found is None or found.start is None or found.end is None:
+            return found
+        border = frame.now if span.grain == "day" else frame.today
+        if word == "later" and found.start < border < found.end:
+            return replace(found, start=border)
+        if word == "earlier" and span.grain == "day" and span.start and span.start < frame.now < (span.end or frame.now):
+            return replace(found, end=frame.now)
         return found
 
     found = each(whole[0], cut)
@@ -521,6 +563,7 @@ def decade(scan: Scan, i: int) -> Found | None:
             if len(word) == 4 and number % 10 == 0 and 1000 <= number <= 2990:
                 span = calendar.century(number) if number % 100 == 0 and number < 2000 else calendar.decade(number)
                 return (span, j + 2) if span else None
+            the = the or scan.before(i) in ("early", "late", "mid", "-")
             if len(word) == 2 and number % 10 == 0 and the and scan.before(i) not in ("his", "her", "my", "their", "your", "our"):
                 span = calendar.decade(number + (2000 if number <= 20 else 1900))
                 return (span, j + 2) if span else None
@@ -614,8 +657,10 @@ def _weekend(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def holidays(scan: Scan, i: int) -> Found | None:
-    """A holiday with its year or the weekend about it."""
+    """A holiday with its year or the weekend about it; a greeting is none."""
     words = scan.words
+    if scan.before(i) in ("happy", "merry", "blessed"):
+        return None
     j = scan.skip(i, "the")
     found = holiday(scan, j)
     if found is None:

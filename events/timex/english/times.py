@@ -23,6 +23,8 @@ _NAMED: dict[str, Clock] = {
 }
 _ABOUT = ("around", "about", "circa", "approximately", "roughly", "exactly")
 _TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
+LAST_WAKING = 6
+"""The last hour that, said without "am" or "pm", is more likely of the afternoon than of the morning."""
 _SHARES: dict[str, Share] = {"early": "early", "earlier": "early", "late": "late", "later": "late"}
 
 
@@ -82,6 +84,8 @@ def _digits(scan: Scan, i: int) -> Timed | None:
     hour = int(word)
     if hour > 24:
         return None
+    if hour == 12 and scan.words[i + 1] in ("noon", "midnight"):
+        return _NAMED[scan.words[i + 1]], i + 2, False
     minutes = _two_digits(scan, i + 1, ":")
     if minutes is None:
         minutes = _two_digits(scan, i + 1, ".")
@@ -202,7 +206,8 @@ def _range(scan: Scan, i: int) -> tuple[Hours, int] | None:
     last = _reading(scan, j + 1)
     if last is None:
         return None
-    return between(first[0], last[0], loose=first[2] and last[2]), last[1]
+    waking = "pm" if first[0].open and last[0].open and first[0].hour <= LAST_WAKING else None
+    return between(first[0], last[0], waking, loose=first[2] and last[2]), last[1]
 
 
 def _lasting(first: Timed, lasting: Length) -> Hours:
@@ -219,7 +224,7 @@ def _open(scan: Scan, i: int) -> tuple[Hours, int] | None:
         closing, j = words[i + 1] == "later", i + 3
     elif word == "as" and words[i + 1] in ("late", "early") and words[i + 2] == "as":
         closing, j = words[i + 1] == "late", i + 3
-    elif word not in ("before", "until", "till", "by", "after", "since"):
+    elif word not in ("before", "until", "till", "by", "after", "since", "from"):
         return None
     meal = PART_WORDS.get(words[j], "")
     if meal in ("lunch", "dinner", "breakfast"):
@@ -228,8 +233,16 @@ def _open(scan: Scan, i: int) -> tuple[Hours, int] | None:
     found = _reading(scan, j)
     if found is None:
         return None
-    hours = point(found[0], loose=found[2])
-    return (until(hours) if closing else since(hours)), found[1]
+    hours = _waking(found[0], found[2])
+    stop = scan.skip(found[1], "on", "onward", "onwards") if word == "from" else found[1]
+    return (until(hours) if closing else since(hours)), stop
+
+
+def _waking(value: Clock, loose: bool) -> Hours:
+    """A bare hour as most people are awake at it: "at 3" is in the afternoon. Still ambiguous."""
+    if value.open and value.hour <= LAST_WAKING:
+        return replace(point(value, "pm", loose=loose), ambiguous=True)
+    return point(value, loose=loose)
 
 
 @packrat
@@ -266,7 +279,7 @@ def _pointed(scan: Scan, i: int) -> tuple[Hours, int] | None:
     if found is None:
         return None
     value, j, loose = found
-    result = point(value, loose=loose)
+    result = _waking(value, loose)
     if words[j] in ("or", "and") and words[j + 1] in ("later", "after"):
         return since(result), j + 2
     if words[j] in ("or", "and") and words[j + 1] in ("earlier", "before"):

@@ -89,6 +89,7 @@ _AHEAD = re.compile(
     r"|\b(?:i'm|i’m|i am|we're|we’re|we are|they're|they are|is|are|he's|she's) (?:\w+ing|off|out|away|on)\b",
     re.IGNORECASE,
 )
+_BEING = re.compile(r"\b(?:is|are|am|will be)(?: (?:on|at|due|from|in|for|set for|scheduled for))?(?: the)? $", re.IGNORECASE)
 _BACK = re.compile(
     r"\b(?:was|were|did|had|went|saw|came|got|met|said|told|made|took|left|bought|ate|began|started|finished|moved"
     r"|ago|already|yesterday|last|since|happened|visited|worked|called|attended|joined|ended|arrived|returned"
@@ -110,6 +111,8 @@ class EnglishScan(Scan):
         begin = self.begins[i]
         head = _SENTENCE.split(self.text[max(0, begin - REACH) : begin])[-1]
         tail = _SENTENCE.split(self.text[begin : begin + REACH], maxsplit=1)[0]
+        if _BEING.search(head):
+            return 1
         for part in (_CLAUSE.split(head)[-1], head, head + tail):
             if _BACK.search(part):
                 return -1

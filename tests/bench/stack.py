@@ -1,0 +1,33 @@
+"""A Cardlog to measure: started in a temporary folder, stopped at the end."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.acceptance.conftest import Running, start, stop
+
+
+@contextmanager
+def measured_stack(**environment: str) -> Iterator[Running]:
+    """A running stack over an empty data folder."""
+    with tempfile.TemporaryDirectory(prefix="cardlog-bench-") as folder:
+        running = start(Path(folder) / "data", **environment)
+        try:
+            yield running
+        finally:
+            stop(running)
+
+
+def eval_data(*parts: str) -> Path | None:
+    """A file of the evaluation data in CARDLOG_EVAL_DATA; None, and a word about it, where it is absent."""
+    import os
+
+    folder = os.environ.get("CARDLOG_EVAL_DATA", "")
+    path = Path(folder, *parts)
+    if folder and path.exists():
+        return path
+    print(f"skipped: no {'/'.join(parts)}; set CARDLOG_EVAL_DATA to the folder that holds it")
+    return None
