@@ -70,7 +70,10 @@ def derive_table() -> str:
             simplified = table[simplified]
         closed[character] = simplified
     pairs = [a + b for a, b in sorted(closed.items()) if a != b]
-    head = "# Traditional and simplified characters in pairs. Derived from OpenCC (Apache-2.0) by events.script.\n"
+    head = (
+        "# Traditional and simplified characters in pairs. Derived from OpenCC (Apache-2.0) by "
+        "events.script.\n"
+    )
     return head + "".join("".join(pairs[i : i + 48]) + "\n" for i in range(0, len(pairs), 48))
 
 

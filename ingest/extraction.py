@@ -43,8 +43,16 @@ class Extraction:
     refused: int = 0
 
 
+class ExtractorUnavailableError(RuntimeError):
+    """No turn can be read now, whatever is in it; the message says what must change. Nothing is lost."""
+
+
 class Extractor(Protocol):
-    """Turns to cards. Guarantees no card whose source span is not in a turn of the burst."""
+    """Turns to cards. Guarantees no card whose source span is not in a turn of the burst.
+
+    Raises :class:`ExtractorUnavailableError` when it could read no turn at all now: the burst comes again
+    later. Anything else it raises is held against the burst, and ends as an ``ExtractionFailed`` in the log.
+    """
 
     name: str
     model: str | None

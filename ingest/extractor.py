@@ -5,26 +5,33 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from itertools import groupby
 
+import orjson
 import psycopg
 from psycopg.rows import dict_row
 
 from events import log
-from events.checkpoints import Connection, Processor, read_claimed
+from events.checkpoints import CheckpointMovedError, Connection, Processor, read_claimed
+from events.codec import encode
 from events.database import connect_patiently
 from events.envelope import Event, NewEvent, uuid7
+from events.log import Unreadable
 from events.settings import Settings
 from events.sql import statement
 from events.stages import report
 from events.types.cards import EventNoted, KnowledgeLearned
-from events.types.extraction import TurnsExtracted
+from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
-from ingest.extraction import Burst, Extraction, Extractor, RecordedTurn
+from ingest.extraction import Burst, Extraction, Extractor, ExtractorUnavailableError, RecordedTurn
 
 logger = logging.getLogger(__name__)
 
 PROCESSOR = Processor("extractor")
+_TURN = TurnRecorded.__name__
+_PATIENCE_S = 0.1
+_LONGEST_PAUSE_S = 10.0
 _CONTEXT_TURNS = 6  # earlier turns of the session an extractor may look at
 
 
@@ -32,7 +39,8 @@ class ExtractorWorker:
     """Follows the log until told to stop.
 
     The appended events and the moved checkpoint commit together, so every turn is read exactly once,
-    whatever is killed when. Several workers share the partitions.
+    whatever is killed when. Several workers share the partitions. A turn that cannot be read, or that the
+    extractor fails on, becomes an ``ExtractionFailed`` with the reason, and the others go on.
     """
 
     def __init__(
@@ -44,7 +52,8 @@ class ExtractorWorker:
         self._worker = worker
 
     def run(self) -> None:
-        """Extract until ``stopping``. Waits out a Postgres that is away."""
+        """Extract until ``stopping``. Waits out a Postgres that is away, and an extractor that is."""
+        delay = _PATIENCE_S
         while not self._stopping():
             connection = connect_patiently(
                 self._settings.database_url, application="extractor", stopping=self._stopping
@@ -62,13 +71,39 @@ class ExtractorWorker:
                 while not self._stopping():
                     if not self.step(connection):
                         follower.wait()
+                    elif delay > _PATIENCE_S:
+                        report(connection, PROCESSOR.name, self._worker, "running")
+                        logger.info("extracting goes on")
+                        delay = _PATIENCE_S
             except psycopg.OperationalError as error:
                 logger.warning("postgres went away while extracting, trying again: %s", error)
-                time.sleep(0.1)
+                time.sleep(_PATIENCE_S)
+            except CheckpointMovedError as error:
+                logger.warning("standing by: %s", error)
+            except Exception as error:
+                # Nothing of the batch counts; say what stands in the way and try again, ever more slowly.
+                known = isinstance(error, ExtractorUnavailableError)
+                logger.log(
+                    logging.WARNING if known else logging.ERROR,
+                    "extracting stands still, trying again in %.1f s: %s", delay, error, exc_info=not known,
+                )  # fmt: skip
+                why = str(error) if known else log.reason_of(error)
+                delay = self._stand_still(connection, why, delay)
             finally:
                 connection.close()
                 listener.close()
         logger.info("extractor stopped")
+
+    def _stand_still(self, connection: Connection, why: str, delay: float) -> float:
+        """Say why nothing moves, wait, and return the next, longer wait."""
+        try:
+            report(connection, PROCESSOR.name, self._worker, "waiting", why)
+        except psycopg.OperationalError:
+            logger.warning("postgres went away too")
+        until = time.monotonic() + delay
+        while time.monotonic() < until and not self._stopping():
+            time.sleep(0.05)
+        return min(delay * 2, _LONGEST_PAUSE_S)
 
     def step(self, connection: Connection) -> int:
         """One batch, in one transaction; returns how many events of the log were passed."""
@@ -76,18 +111,66 @@ class ExtractorWorker:
             claims = PROCESSOR.claim(connection)
             if not claims:
                 return 0
-            batches = read_claimed(connection, claims, limit=self._settings.batch_events)
-            turns = [
-                event for _, events in batches for event in events if isinstance(event.payload, TurnRecorded)
+            batches = read_claimed(
+                connection, claims, limit=self._settings.batch_events, keep_unreadable=True
+            )
+            events = [event for _, page in batches for event in page]
+            turns = [event for event in events if isinstance(event.payload, TurnRecorded)]
+            appended: list[NewEvent] = [
+                unreadable_turn(event, event.payload, self._extractor)
+                for event in events
+                if event.type == _TURN and isinstance(event.payload, Unreadable)
             ]
-            appended: list[NewEvent] = []
             for burst in self._bursts(connection, turns):
-                appended.extend(events_of(burst, self._understand(burst), self._extractor))
+                appended.extend(self._read(burst))
             log.append(connection, appended)
             PROCESSOR.advance(connection, [(claim, events[-1].position) for claim, events in batches])
         if appended:
             log.announce(connection)
         return sum(len(events) for _, events in batches)
+
+    def _read(self, burst: Burst) -> list[NewEvent]:
+        """The events of a burst; where reading it together fails, turn by turn, so that only the culprit does."""
+        try:
+            return self._written(events_of(burst, self._understand(burst), self._extractor))
+        except ExtractorUnavailableError:
+            raise
+        except Exception as error:
+            if len(burst.turns) > 1:
+                before = (*burst.preceding, *burst.turns)
+                return [
+                    event
+                    for index, turn in enumerate(burst.turns, len(burst.preceding))
+                    for event in self._read(
+                        Burst((turn,), before[max(0, index - _CONTEXT_TURNS) : index], burst.known_concepts)
+                    )
+                ]
+            [turn] = burst.turns
+            logger.warning(
+                "turn %s of user %s cannot be extracted: %s",
+                turn.turn.turn_id,
+                turn.user_id,
+                error,
+                exc_info=True,
+            )
+            return [
+                failure_of(
+                    turn.user_id,
+                    turn.position,
+                    turn.turn.turn_id,
+                    _stream_of(turn.turn),
+                    turn.turn.said_at,
+                    log.reason_of(error),
+                    self._extractor,
+                )
+            ]
+
+    @staticmethod
+    def _written(events: list[NewEvent]) -> list[NewEvent]:
+        """``events``, sure to have bytes: what an extractor made up must not fail the append of all others."""
+        for event in events:
+            encode(event.payload)
+        return events
 
     def _understand(self, burst: Burst) -> Extraction:
         extraction = self._extractor.extract(burst)
@@ -121,9 +204,9 @@ class ExtractorWorker:
                     "limit": _CONTEXT_TURNS,
                 },
             ).fetchall()
-        events = [log.event_of(row) for row in rows]
+        events = [log.event_if_readable(row) for row in rows]
         return {
-            key: tuple(_recorded(event) for event in group)
+            key: tuple(_recorded(event) for event in group if isinstance(event.payload, TurnRecorded))
             for key, group in groupby(events, key=lambda event: (event.user_id, event.stream))
         }
 
@@ -133,10 +216,58 @@ def _recorded(event: Event) -> RecordedTurn:
     return RecordedTurn(event.user_id, event.position, event.payload)
 
 
+def _stream_of(turn: TurnRecorded) -> str:
+    return f"extraction/{turn.project_id}/{turn.session_id}"
+
+
+def unreadable_turn(event: Event, payload: Unreadable, extractor: Extractor) -> NewEvent:
+    """The failure of a turn this build cannot decode; its id is taken from the stored bytes where they tell it."""
+    try:
+        turn_id = str(orjson.loads(payload.data)["turn_id"])
+    except (ValueError, TypeError, KeyError):
+        turn_id = str(event.event_id)
+    logger.warning(
+        "turn %s of user %s (%d/%d) cannot be read: %s",
+        turn_id, event.user_id, event.partition, event.position, payload.reason,
+    )  # fmt: skip
+    stream = "extraction/" + event.stream.removeprefix("session/")
+    return failure_of(
+        event.user_id, event.position, turn_id, stream, event.occurred_at, payload.reason, extractor
+    )
+
+
+def failure_of(
+    user_id: str,
+    position: int,
+    turn_id: str,
+    stream: str,
+    occurred_at: datetime,
+    reason: str,
+    extractor: Extractor,
+) -> NewEvent:
+    """The event that says one turn was not understood, and why."""
+    return NewEvent(
+        event_id=uuid7(),
+        user_id=user_id,
+        stream=stream,
+        payload=ExtractionFailed(
+            extractor=extractor.name,
+            model=extractor.model,
+            prompt_version=extractor.prompt_version,
+            turn_ids=(turn_id,),
+            turn_positions=(position,),
+            reason=reason,
+            attempts=1,
+        ),
+        occurred_at=occurred_at,
+        actor=f"extractor/{extractor.name}",
+    )
+
+
 def events_of(burst: Burst, extraction: Extraction, extractor: Extractor) -> list[NewEvent]:
     """The events of one burst: the extraction, then a card event each, caused by it."""
     first = burst.turns[0]
-    stream = f"extraction/{first.turn.project_id}/{first.turn.session_id}"
+    stream = _stream_of(first.turn)
     occurred_at = max(turn.turn.said_at for turn in burst.turns)
     leader = NewEvent(
         event_id=uuid7(),

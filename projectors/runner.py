@@ -14,6 +14,7 @@ from events.database import connect_patiently
 from events.log import Connection
 from events.settings import Settings
 from events.stages import report
+from projectors import parking
 from projectors.generations import Projector, ProjectorBlockedError, ensure_live, hold_live, use_schema
 
 logger = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ class Runner:
         return min(delay * 2, _LONGEST_PAUSE_S)
 
     def step(self, connection: Connection) -> int:
-        """One batch in one transaction; returns how many events were folded."""
+        """One batch in one transaction; returns how many events were passed: folded, or parked with their user."""
         with connection.transaction():
             generation = hold_live(connection, self._projector.name)
             if generation is None:
@@ -99,9 +100,13 @@ class Runner:
             claims = generation.processor.claim(connection, limit=self._projector.batch_partitions)
             if not claims:
                 return 0
-            batches = read_claimed(connection, claims, limit=self._settings.batch_events)
+            batches = read_claimed(
+                connection, claims, limit=self._settings.batch_events, keep_unreadable=True
+            )
             use_schema(connection, self._projector.name)
-            self._projector.project(connection, [event for _, events in batches for event in events])
+            parking.fold(
+                connection, generation, self._projector, [event for _, events in batches for event in events]
+            )
             generation.processor.advance(
                 connection, [(claim, events[-1].position) for claim, events in batches]
             )

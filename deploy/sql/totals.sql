@@ -1,1 +1,4 @@
-SELECT (SELECT count(*) FROM log.parked), (SELECT sum(position)::bigint FROM log.heads);
+-- Parked events count where they are missing: in the live generations.
+SELECT (SELECT count(*) FROM log.parked p
+        JOIN log.generations g ON g.projection = p.processor AND g.generation = p.generation AND g.status = 'live'),
+       (SELECT sum(position)::bigint FROM log.heads);

@@ -14,27 +14,43 @@ from ingest.rules.sentences import HIDDEN
 _WORDS = rf"[^\s,.;:!?()\"“”{HIDDEN}][^,.;:!?()\"“”{HIDDEN}\n]{{0,40}}?"
 _STOP = r"(?=$|[,.;:!?()\"”]| not | instead\b| rather than )"
 _MARK = (
-    r"(?:\b(?:sorry|oops|whoops|wait|typo|correction|my bad|my mistake|scratch that|misspoke|no no|strike that)\b[^a-z0-9A-Z]{1,4}"
+    r"(?:\b(?:sorry|oops|whoops|wait|typo|correction|my bad|my mistake|scratch that|misspoke|no no|strike "
+    r"that)\b[^a-z0-9A-Z]{1,4}"
     r"(?:(?:actually|no|that should be|that's|that was a typo|wait|not [\w' ]{1,30}?)[^a-z0-9A-Z]{1,3}){0,2})"
 )
 _CORRECTION = re.compile(
-    rf"(?:{_MARK}(?:I (?:meant|mean)(?: to (?:say|write|type))?|I misspoke|it's|its|it is|it was|it should be|should be|make that|that's)?|"
-    rf"(?:^|[,;] |\b(?:and|but) )(?:actually,? )?I (?:meant|misspoke,? I meant)(?: to (?:say|write|type))?|^(?:correction|typo):|\bmake that\b)"
+    rf"(?:{_MARK}(?:I (?:meant|mean)(?: to (?:say|write|type))?|I misspoke|it's|its|it is|it was|it should "
+    r"be|should be|make that|that's)?|"
+    r"(?:^|[,;] |\b(?:and|but) )(?:actually,? )?I (?:meant|misspoke,? I meant)(?: to (?:say|write|type))?|"
+    r"^(?:correction|typo):|\bmake that\b)"
     rf",?:? (?P<v>{_WORDS}){_STOP}(?:,? (?:not|instead of|rather than) (?P<o>{_WORDS})(?=$|[,.;:!?]))?",
     re.IGNORECASE,
 )
-_BARE_MARK = re.compile(r"^(?:oops|whoops|typo|sorry,? typo|my bad|my mistake|correction|scratch that|wait,? no|sorry,? wrong|i misspoke)\W*$", re.IGNORECASE)
-_AFTER_MARK = re.compile(rf"^(?:it's|it is|it should be|should be|that's|it should say|make it) (?P<v>{_WORDS}){_STOP}(?:,? not (?P<o>{_WORDS})(?=$|[,.;:!?]))?", re.IGNORECASE)
+_BARE_MARK = re.compile(
+    r"^(?:oops|whoops|typo|sorry,? typo|my bad|my mistake|correction|scratch that|wait,? no|sorry,? wrong|"
+    r"i misspoke)\W*$",
+    re.IGNORECASE,
+)
+_AFTER_MARK = re.compile(
+    rf"^(?:it's|it is|it should be|should be|that's|it should say|make it) (?P<v>{_WORDS}){_STOP}(?:,? not "
+    rf"(?P<o>{_WORDS})(?=$|[,.;:!?]))?",
+    re.IGNORECASE,
+)
 
 _V_ZH = rf"[^，,。！!?？；;、\s的了{HIDDEN}]{{1,16}}?"
 _CORRECTION_ZH = re.compile(
-    rf"(?:(?:打错|说错|讲错|写错|弄错|记错|搞错|口误|笔误|更正|不对|错了|抱歉|不好意思)(?:了|字了?|一下)?[，,！!。：: ~]*(?:(?:我)?不是(?P<o>{_V_ZH})[，, ]*(?:而)?)?"
+    rf"(?:(?:打错|说错|讲错|写错|弄错|记错|搞错|口误|笔误|更正|不对|错了|抱歉|不好意思)(?:了|字了?|一下)?[，,！!。：: ~]*(?:(?:我)?不是(?P<o>{_V_ZH})"
+    r"[，, ]*(?:而)?)?"
     rf"(?:我?应该是|我是(?:说|要说|指)|我的意思是|是指|是|改成|正确是|要改成)"
     rf"|(?:^|，)我(?:的意思是|是要说|是想说|是说)"
     rf"|(?:^|，)不是(?P<o2>{_V_ZH})[，,]\s?(?:而)?是)(?P<v>{_V_ZH})(?:才对|啦|喔|哦|啊|才是)?(?=$|[，,。！!?？；;\s了])"
 )
-_BARE_MARK_ZH = re.compile(r"^(?:啊|欸|诶|抱歉|不好意思|，| )*(?:打错|说错|讲错|写错|弄错|口误|笔误|更正|不对)(?:了|字了?|一下)?\W*$")
-_AFTER_MARK_ZH = re.compile(rf"^(?:应该)?是(?P<v>{_V_ZH})(?:才对|啦|喔|哦|啊)?(?=$|[，,。！!?？；;\s了])(?P<o>)")
+_BARE_MARK_ZH = re.compile(
+    r"^(?:啊|欸|诶|抱歉|不好意思|，| )*(?:打错|说错|讲错|写错|弄错|口误|笔误|更正|不对)(?:了|字了?|一下)?\W*$"
+)
+_AFTER_MARK_ZH = re.compile(
+    rf"^(?:应该)?是(?P<v>{_V_ZH})(?:才对|啦|喔|哦|啊)?(?=$|[，,。！!?？；;\s了])(?P<o>)"
+)
 
 _DATED = frozenset(("release_date", "deadline", "birthday", "meeting"))
 _LEAD = re.compile(r"^(?:in|at|to|for|on|the|from|住在|搬到|在|到)\s?(?=\S)")
@@ -65,9 +81,15 @@ def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft]:
     slip = _slip(scene.earlier(), value, old, TIME in found["v"])
     if slip is not None:
         yield StateDraft(
-            entity=slip.entity, key=slip.key, value=value, begin=found.start(), stop=found.end(), statement="corrected",
-            corrects=slip, kind=slip.kind,
-        )  # fmt: skip
+            entity=slip.entity,
+            key=slip.key,
+            value=value,
+            begin=found.start(),
+            stop=found.end(),
+            statement="corrected",
+            corrects=slip,
+            kind=slip.kind,
+        )
 
 
 def _slip(earlier: list[KnownState], value: str, old: str | None, dated: bool) -> KnownState | None:

@@ -7,39 +7,64 @@ from ingest.rules.english_grammar import expand
 from ingest.rules.english_words import CONDITIONS, OCCUPATIONS, PETS, RELATION_PLURALS, RELATIONS, STAGE_WORDS
 from ingest.rules.table import rules
 
-_WITH = r"(?: (?:with|alone|together|here|in an? apartment|in a house|out|over|up|down|back)(?: (?:my|our|his|her) [\w' ]{2,25}?)?)?"
+_WITH = (
+    r"(?: (?:with|alone|together|here|in an? apartment|in a house|out|over|up|down|back)(?: (?:my|our|"
+    r"his|her) [\w' ]{2,25}?)?)?"
+)
 _NEW_JOB = (
-    r"(?:[Ss]tarted(?: working)?(?: at| with)|[Ss]tarted (?:a |my |the |his |her )?(?:new )?(?:job|role|position)(?: as (?:an?|the) (?P<r>[\w /&-]{3,40}?))? (?:at|with)|"
-    r"[Gg]ot (?:a|an|the|this|my) (?:new )?(?:job|position|role)(?: offer)? (?:at|with)|(?:was|[Gg]ot|been|'s been) hired (?:by|at)|"
-    r"[Ll]anded (?:a|an|my) (?:new )?(?:dream )?(?:job|role|position) (?:at|with)|[Ss]witched jobs to|[Cc]hanged jobs to|jumped ship to|"
+    r"(?:[Ss]tarted(?: working)?(?: at| with)|[Ss]tarted (?:a |my |the |his |her )?(?:new )?(?:job|role|"
+    r"position)(?: as (?:an?|the) (?P<r>[\w /&-]{3,40}?))? (?:at|with)|"
+    r"[Gg]ot (?:a|an|the|this|my) (?:new )?(?:job|position|role)(?: offer)? (?:at|with)|(?:was|[Gg]ot|been|"
+    r"'s been) hired (?:by|at)|"
+    r"[Ll]anded (?:a|an|my) (?:new )?(?:dream )?(?:job|role|position) (?:at|with)|[Ss]witched jobs to|"
+    r"[Cc]hanged jobs to|jumped ship to|"
     r"[Aa]ccepted (?:a|an|the) (?:job|offer|position|role)(?: offer)? (?:at|with|from))"
 )
 _ATTRIBUTE = (
-    r"(?:(?:current|new|full|first|last|home|work|mailing|e-?mail|email|phone|mobile|cell|contact|telephone) ){0,2}"
-    r"(?:name|nickname|pronouns|email|e-mail|email address|address|phone number|phone|number|cell|birthday|date of birth|age|height|"
-    r"blood type|zodiac sign|star sign|hometown|nationality|job|job title|occupation|profession|employer|native language|"
+    r"(?:(?:current|new|full|first|last|home|work|mailing|e-?mail|email|phone|mobile|cell|contact|"
+    r"telephone) ){0,2}"
+    r"(?:name|nickname|pronouns|email|e-mail|email address|address|phone number|phone|number|cell|birthday|"
+    r"date of birth|age|height|"
+    r"blood type|zodiac sign|star sign|hometown|nationality|job|job title|occupation|profession|employer|"
+    r"native language|"
     r"mother tongue|major|hobby|time ?zone|salary|rent|shoe size|favou?rite [\w-]+(?: [\w-]+)?)"
 )
 _RELEASES = (
-    "open-source open-sourced open-sourcing opensource source sourced sourcing release released releasing releases launch launched "
-    "launching launches ship shipped shipping ships live publish published publishing public rolled rolling roll"
+    "open-source open-sourced open-sourcing opensource source sourced sourcing release released releasing "
+    "releases launch launched "
+    "launching launches ship shipped shipping ships live publish published publishing public rolled "
+    "rolling roll"
 )
-_PROJECT = r"(?P<s>(?:[Tt]he|[Oo]ur|[Mm]y|[Tt]his) (?:[a-z]+ )?(?:project|app|team|backend|frontend|service|product|site|website|platform|company|codebase|server|pipeline|stack)|I|(?:[Pp]roject )?[A-Za-z][\w.-]{1,29}(?: project)?)"
-_RELEASE = r"(?:open[- ]sourc(?:e|ed|ing)|releas(?:e|ed|ing)|launch(?:ed|ing)?|ship(?:ped|ping)?|go(?:ing)? live|publish(?:ed|ing)?|go(?:ing)? public|roll(?:ed|ing)? out)"
+_PROJECT = (
+    r"(?P<s>(?:[Tt]he|[Oo]ur|[Mm]y|[Tt]his) (?:[a-z]+ )?(?:project|app|team|backend|frontend|"
+    r"service|product|site|website|platform|company|codebase|server|pipeline|stack)|I|(?:[Pp]roject "
+    r")?[A-Za-z][\w.-]{1,29}(?: project)?)"
+)
+_RELEASE = (
+    r"(?:open[- ]sourc(?:e|ed|ing)|releas(?:e|ed|ing)|launch(?:ed|ing)?|ship(?:ped|ping)?|"
+    r"go(?:ing)? live|publish(?:ed|ing)?|go(?:ing)? public|roll(?:ed|ing)? out)"
+)
 _PAST = (
-    r"(?:[a-z]{2,}ed|went|took|had|met|saw|made|got|bought|ate|drank|ran|swam|flew|drove|rode|wrote|read|gave|came|began|won|lost|"
-    r"sold|built|taught|caught|found|heard|held|kept|led|left|paid|put|sang|sat|sent|shot|slept|spent|stood|told|threw|woke|wore|"
-    r"broke|brought|chose|cut|did|drew|fell|fought|forgot|grew|hung|hurt|hit|knew|learnt|lit|set|shook|spoke|stuck|thought|did|"
+    r"(?:[a-z]{2,}ed|went|took|had|met|saw|made|got|bought|ate|drank|ran|swam|flew|drove|rode|wrote|read|"
+    r"gave|came|began|won|lost|"
+    r"sold|built|taught|caught|found|heard|held|kept|led|left|paid|put|sang|sat|sent|shot|slept|spent|"
+    r"stood|told|threw|woke|wore|"
+    r"broke|brought|chose|cut|did|drew|fell|fought|forgot|grew|hung|hurt|hit|knew|learnt|lit|set|shook|"
+    r"spoke|stuck|thought|did|"
     r"became|started|finished|quit|let|dug|bit|hosted|beat|bet|swung|snuck|lent|spread|hid)"
 )
 _PAST_DAYS = (
-    "yesterday last ago earlier recently today morning night weekend week monday tuesday wednesday thursday friday saturday sunday "
-    "# weeks months years days since while mon tue tues wed thu thurs fri sat sun other past back january february march april june july august "
+    "yesterday last ago earlier recently today morning night weekend week monday tuesday wednesday "
+    "thursday friday saturday sunday "
+    "# weeks months years days since while mon tue tues wed thu thurs fri sat sun other past back january "
+    "february march april june july august "
     "september october november december christmas thanksgiving"
 )
 _FUTURE_DAYS = (
-    "tomorrow next tonight weekend week monday tuesday wednesday thursday friday saturday sunday coming month later # "
-    "january february march april may june july august september october november december christmas summer fall spring winter"
+    "tomorrow next tonight weekend week monday tuesday wednesday thursday friday saturday sunday coming "
+    "month later # "
+    "january february march april may june july august september october november december christmas "
+    "summer fall spring winter"
 )
 _PIECES = {
     "<WITH>": _WITH,

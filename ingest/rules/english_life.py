@@ -6,15 +6,37 @@ import re
 from collections.abc import Iterable
 
 from ingest.rules.drafts import Draft, EventDraft, StateDraft
-from ingest.rules.english_people import states
 from ingest.rules.english_grammar import LEISURE, is_name, many, organisation, subject, thing
-from ingest.rules.english_words import CONDITIONS, INSTRUMENTS, LANGUAGES, NOT_NAMES, PLACES, SPORTS, STAGE_WORDS, TOOLS
+from ingest.rules.english_people import states
+from ingest.rules.english_words import (
+    INSTRUMENTS,
+    LANGUAGES,
+    NOT_NAMES,
+    PLACES,
+    SPORTS,
+    TOOLS,
+)
 from ingest.rules.scene import Make, Scene
 from ingest.rules.sentences import hedged
 
 _SPORT = re.compile(rf"(?:{SPORTS})$", re.IGNORECASE)
 _INSTRUMENT = re.compile(rf"(?:the )?(?:{INSTRUMENTS})$", re.IGNORECASE)
-_INDULGENCES = frozenset("smoking drinking vaping gambling coffee meat sugar alcohol tennis golf yoga chess".split())
+_INDULGENCES = frozenset(
+    [
+        "smoking",
+        "drinking",
+        "vaping",
+        "gambling",
+        "coffee",
+        "meat",
+        "sugar",
+        "alcohol",
+        "tennis",
+        "golf",
+        "yoga",
+        "chess",
+    ]
+)
 
 
 def _likes(key: str, *, statement: str = "asserted") -> Make:
@@ -29,15 +51,20 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
             item = one.removeprefix("to ").removeprefix("playing ")
             if thing(item) is not None:
                 yield StateDraft(
-                    entity=entity, key=key, value=item, begin=found.start(), stop=found.end(), confidence=0.85,
+                    entity=entity,
+                    key=key,
+                    value=item,
+                    begin=found.start(),
+                    stop=found.end(),
+                    confidence=0.85,
                     statement="ended" if statement == "ended" else "asserted",
-                )  # fmt: skip
+                )
 
     return make
 
 
 def _agrees(found: re.Match[str]) -> bool:
-    """"Anna loves", "I love": a name before a bare verb is no one's name ("Themes like …")."""
+    """ "Anna loves", "I love": a name before a bare verb is no one's name ("Themes like …")."""
     verb = found.groupdict().get("verb")
     return verb is None or (found["s"] in ("I", "We", "we")) != verb.endswith("s")
 
@@ -56,9 +83,15 @@ def _hobby(*, announced: bool = False, ended: bool = False) -> Make:
         if value.lower() in ("smoking", "drinking", "vaping"):
             key = "habit"
         yield StateDraft(
-            entity=entity, key=key, value=value.removeprefix("the "), begin=found.start(), stop=found.end(),
-            timed=announced or ended, announced=announced or ended, statement="ended" if ended else "asserted",
-        )  # fmt: skip
+            entity=entity,
+            key=key,
+            value=value.removeprefix("the "),
+            begin=found.start(),
+            stop=found.end(),
+            timed=announced or ended,
+            announced=announced or ended,
+            statement="ended" if ended else "asserted",
+        )
 
     return make
 
@@ -83,7 +116,8 @@ def _several(key: str, allowed: str | None = None, *, timed: bool = False) -> Ma
 
 
 _TOOL_TAIL = re.compile(
-    r"\s+(?:for|as|in|on|at|with|to|because|since|when|and|but|now|instead|every|these|all|daily|from|over|rather|so|again|"
+    r"\s+(?:for|as|in|on|at|with|to|because|since|when|and|but|now|instead|every|these|all|daily|from|over|"
+    r"rather|so|again|"
     r"right|or|the|by|inside|via|until|after|here|too|anymore|any)\b.*$",
     re.DOTALL,
 )
@@ -100,25 +134,54 @@ def tool(words: str) -> tuple[str, str] | None:
         if stem in TOOLS:
             return words[: len(stem)], TOOLS[stem]
     first = words.split(" ")[0]
-    if lowered.split(" ")[0] in TOOLS and len(lowered.split(" ")) <= 3 and re.fullmatch(r"[\w.+#]+(?: [\d.]+\w*| Pro| Max| Plus| Ultra| Code){0,3}", words):
+    if (
+        lowered.split(" ")[0] in TOOLS
+        and len(lowered.split(" ")) <= 3
+        and re.fullmatch(r"[\w.+#]+(?: [\d.]+\w*| Pro| Max| Plus| Ultra| Code){0,3}", words)
+    ):
         return words, TOOLS[lowered.split(" ")[0]]
     named = re.fullmatch(r"[A-Z][\w+#.-]*(?: [A-Z0-9][\w+#.-]*){0,2}", words) is not None and len(words) > 1
-    if not named or first.lower() in NOT_NAMES or lowered in PLACES or lowered in LANGUAGES.lower().split("|"):
+    if (
+        not named
+        or first.lower() in NOT_NAMES
+        or lowered in PLACES
+        or lowered in LANGUAGES.lower().split("|")
+    ):
         return None
     return words, "tool"
 
 
-_KIND = {"browser": "browser", "editor": "editor", "ide": "editor", "database": "tech_stack", "db": "tech_stack",
-         "framework": "tech_stack", "stack": "tech_stack", "backend": "tech_stack", "frontend": "tech_stack",
-         "language": "programming_language", "os": "operating_system", "operating system": "operating_system",
-         "phone": "phone_model", "shell": "shell", "search engine": "search_engine"}  # fmt: skip
+_KIND = {
+    "browser": "browser",
+    "editor": "editor",
+    "ide": "editor",
+    "database": "tech_stack",
+    "db": "tech_stack",
+    "framework": "tech_stack",
+    "stack": "tech_stack",
+    "backend": "tech_stack",
+    "frontend": "tech_stack",
+    "language": "programming_language",
+    "os": "operating_system",
+    "operating system": "operating_system",
+    "phone": "phone_model",
+    "shell": "shell",
+    "search engine": "search_engine",
+}
 _KIND_WORD = re.compile(rf"\b(?:{'|'.join(_KIND)})s?\b", re.IGNORECASE)
-_PROJECT_NOUN = re.compile(r"^(?:the|our|my|this) ((?:[a-z]+ )?(?:project|app|team|backend|frontend|service|product|site|website|platform|company|codebase|server|pipeline|stack))$", re.IGNORECASE)
+_PROJECT_NOUN = re.compile(
+    r"^(?:the|our|my|this) ((?:[a-z]+ )?(?:project|app|team|backend|frontend|service|product|site|website|"
+    r"platform|company|codebase|server|pipeline|stack))$",
+    re.IGNORECASE,
+)
 
 
 def _user_of_tools(found: re.Match[str], scene: Scene) -> str | None:
     said = found["s"]
-    if said.startswith(("He", "She", "he", "she", "I", "My ", "my ", "We", "we")) and _PROJECT_NOUN.match(said) is None:
+    if (
+        said.startswith(("He", "She", "he", "she", "I", "My ", "my ", "We", "we"))
+        and _PROJECT_NOUN.match(said) is None
+    ):
         return subject(found, scene)
     return project(said, scene)
 
@@ -146,19 +209,34 @@ def _tools(*, announced: bool = False, ended: bool = False) -> Make:
         if not known and kind is None and not (announced and groups.get("sure")):
             if announced or not groups.get("plain"):
                 return
-        hint = next((key for _, key in new if key != "tool"), None) or (old[1] if old and old[1] != "tool" else None)
+        hint = next((key for _, key in new if key != "tool"), None) or (
+            old[1] if old and old[1] != "tool" else None
+        )
         if hint is None and kind is not None:
             hint = _KIND[kind[0].lower().removesuffix("s")]
         if old is not None and new:
             key = hint if old[1] == "tool" and hint else old[1]
-            yield StateDraft(entity=entity, key=key, value=old[0], begin=found.start(), stop=found.end(), statement="ended",
-                             announced=True, timed=True)  # fmt: skip
+            yield StateDraft(
+                entity=entity,
+                key=key,
+                value=old[0],
+                begin=found.start(),
+                stop=found.end(),
+                statement="ended",
+                announced=True,
+                timed=True,
+            )
         for value, key in new:
             yield StateDraft(
-                entity=entity, key=hint if key == "tool" and hint else key, value=value, begin=found.start(), stop=found.end(),
-                statement="ended" if ended else "asserted", announced=announced or ended or old is not None,
+                entity=entity,
+                key=hint if key == "tool" and hint else key,
+                value=value,
+                begin=found.start(),
+                stop=found.end(),
+                statement="ended" if ended else "asserted",
+                announced=announced or ended or old is not None,
                 timed=announced or ended or old is not None,
-            )  # fmt: skip
+            )
 
     return make
 
@@ -169,9 +247,14 @@ def _stage(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if entity is None or entity.lower() in ("he", "she", "it") or not value:
         return
     yield StateDraft(
-        entity=entity, key="project_stage", value=value, begin=found.start(), stop=found.end(), timed=True,
+        entity=entity,
+        key="project_stage",
+        value=value,
+        begin=found.start(),
+        stop=found.end(),
+        timed=True,
         announced=bool(found.groupdict().get("new")),
-    )  # fmt: skip
+    )
 
 
 _TIME_EDGE = re.compile(r"^(?:(?:in|on|by|at|for|to|until|till|around|during|sometime|back|from) )+")
@@ -198,7 +281,11 @@ def _dated(key: str) -> Make:
         if entity is None or not value or re.fullmatch(r"\d{1,2}|ever|now|today", value):
             return
         yield StateDraft(
-            entity=entity, key=key, value=value, begin=found.start(), stop=found.end(),
+            entity=entity,
+            key=key,
+            value=value,
+            begin=found.start(),
+            stop=found.end(),
             announced=_MOVES.search(found[0]) is not None,
         )
 
@@ -206,32 +293,65 @@ def _dated(key: str) -> Make:
 
 
 def _decided(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """"We decided to …": the decision as an event, and the tool it is about as a state."""
+    """ "We decided to …": the decision as an event, and the tool it is about as a state."""
     rest = scene.sentence.raw[slice(*found.span("v"))].strip(" ,.")
     if len(rest) < 4 or "?" in rest:
         return
     speaker = scene.owner
     yield EventDraft(
-        entity=speaker, key="decision", begin=found.start(), stop=found.end(), content=scene.sentence.raw[found.start() : found.end()],
-        value=rest, importance=7,
-    )  # fmt: skip
+        entity=speaker,
+        key="decision",
+        begin=found.start(),
+        stop=found.end(),
+        content=scene.sentence.raw[found.start() : found.end()],
+        value=rest,
+        importance=7,
+    )
     if re.match(r"(?:not|against)\b", rest):
         return
-    chosen = re.match(r"(?:to )?(?:use|using|adopt|adopting|go(?:ing)? with|pick|choose|switch(?:ing)? to|mov(?:e|ing) to|migrat(?:e|ing) to|on|with|for)? ?(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z0-9][\w.+#-]*)?)"
-                      r"(?: (?:instead of|over|rather than|and not|not) (?P<o>[A-Za-z][\w.+#-]*(?: [A-Z]\w*)?))?", rest)  # fmt: skip
-    moved = re.match(r"(?:to )?(?:switch|move|migrate|change)(?: \w+){0,2} from (?P<o>[\w.+#-]+(?: [A-Z]\w*)?) to (?P<v>[\w.+#-]+(?: [A-Z]\w*)?)", rest)
-    replaced = re.match(r"(?:to )?replace (?P<o>[\w.+#-]+(?: [A-Z]\w*)?) with (?P<v>[\w.+#-]+(?: [A-Z]\w*)?)", rest)
+    chosen = re.match(
+        r"(?:to )?(?:use|using|adopt|adopting|go(?:ing)? with|pick|choose|switch(?:ing)? to|mov(?:e|ing) "
+        r"to|migrat(?:e|ing) to|on|with|for)? ?(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z0-9][\w.+#-]*)?)"
+        r"(?: (?:instead of|over|rather than|and not|not) (?P<o>[A-Za-z][\w.+#-]*(?: [A-Z]\w*)?))?",
+        rest,
+    )
+    moved = re.match(
+        r"(?:to )?(?:switch|move|migrate|change)(?: \w+){0,2} from (?P<o>[\w.+#-]+(?: [A-Z]\w*)?) to "
+        r"(?P<v>[\w.+#-]+(?: [A-Z]\w*)?)",
+        rest,
+    )
+    replaced = re.match(
+        r"(?:to )?replace (?P<o>[\w.+#-]+(?: [A-Z]\w*)?) with (?P<v>[\w.+#-]+(?: [A-Z]\w*)?)", rest
+    )
     choice = moved or replaced or chosen
     if choice is None:
         return
     new, old = tool(choice["v"]), tool(choice["o"]) if choice["o"] else None
-    if new is None or (new[1] == "tool" and (old is None or old[1] == "tool") and new[0].lower() not in TOOLS):
+    if new is None or (
+        new[1] == "tool" and (old is None or old[1] == "tool") and new[0].lower() not in TOOLS
+    ):
         return
     key = new[1] if new[1] != "tool" else (old[1] if old else new[1])
     if old is not None:
-        yield StateDraft(entity=speaker, key=key, value=old[0], begin=found.start(), stop=found.end(), statement="ended",
-                         announced=True, timed=True)  # fmt: skip
-    yield StateDraft(entity=speaker, key=key, value=new[0], begin=found.start(), stop=found.end(), announced=True, timed=True)
+        yield StateDraft(
+            entity=speaker,
+            key=key,
+            value=old[0],
+            begin=found.start(),
+            stop=found.end(),
+            statement="ended",
+            announced=True,
+            timed=True,
+        )
+    yield StateDraft(
+        entity=speaker,
+        key=key,
+        value=new[0],
+        begin=found.start(),
+        stop=found.end(),
+        announced=True,
+        timed=True,
+    )
 
 
 def _happening(key: str, when: str, importance: int = 5) -> Make:
@@ -240,9 +360,14 @@ def _happening(key: str, when: str, importance: int = 5) -> Make:
         if entity is None or (key == "plan" and hedged(scene.sentence, found.start(), found.start())):
             return
         yield EventDraft(
-            entity=entity, key=key, begin=found.start(), stop=found.end(), content=scene.sentence.raw, when=when,
+            entity=entity,
+            key=key,
+            begin=found.start(),
+            stop=found.end(),
+            content=scene.sentence.raw,
+            when=when,
             importance=importance,
-        )  # fmt: skip
+        )
 
     return make
 
@@ -250,8 +375,15 @@ def _happening(key: str, when: str, importance: int = 5) -> Make:
 def _diet(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     entity = subject(found, scene)
     if entity is not None:
-        yield StateDraft(entity=entity, key="diet", value=scene.said(found, "v"), begin=found.start(), stop=found.end(),
-                         timed=True, announced=bool(found.groupdict().get("new")))  # fmt: skip
+        yield StateDraft(
+            entity=entity,
+            key="diet",
+            value=scene.said(found, "v"),
+            begin=found.start(),
+            stop=found.end(),
+            timed=True,
+            announced=bool(found.groupdict().get("new")),
+        )
 
 
 def _school(words: str) -> str | None:
@@ -266,26 +398,49 @@ def _condition(words: str) -> str | None:
 def _goal(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     value = scene.said(found, "v")
     if 3 < len(value) <= 110 and not re.match(r"(?:not|that|the same|simple|clear|still|always)\b", value):
-        yield StateDraft(entity=scene.owner, key="goal", value=value, begin=found.start(), stop=found.end(), confidence=0.85)
-
-
+        yield StateDraft(
+            entity=scene.owner,
+            key="goal",
+            value=value,
+            begin=found.start(),
+            stop=found.end(),
+            confidence=0.85,
+        )
 
 
 def _started(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """"Started playing guitar", "began painting": a pastime taken up, where it is plainly one."""
+    """ "Started playing guitar", "began painting": a pastime taken up, where it is plainly one."""
     entity = subject(found, scene)
     words = re.sub(r"^play(?:ing)? (?:the )?", "", scene.said(found, "v"))
     if "learn" in found[0]:
         return
     for form in (words, words.split(" ")[0]):
-        key = "hobby" if _SPORT.match(form) or form in LEISURE else "instrument" if _INSTRUMENT.match(form) else None
+        key = (
+            "hobby"
+            if _SPORT.match(form) or form in LEISURE
+            else "instrument"
+            if _INSTRUMENT.match(form)
+            else None
+        )
         if entity is not None and key is not None:
-            yield StateDraft(entity=entity, key=key, value=form, begin=found.start(), stop=found.end(), timed=True, announced=True)
+            yield StateDraft(
+                entity=entity,
+                key=key,
+                value=form,
+                begin=found.start(),
+                stop=found.end(),
+                timed=True,
+                announced=True,
+            )
             return
 
 
 def _plays(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    words = re.split(r" (?:with|at|in|on|for|every|and I|but|because|since|when|together|regularly|professionally|to|as|after)\b", found["v"])[0].strip(" \x01")
+    words = re.split(
+        r" (?:with|at|in|on|for|every|and I|but|because|since|when|together|regularly|professionally|to|as|"
+        r"after)\b",
+        found["v"],
+    )[0].strip(" \x01")
     entity = subject(found, scene)
     if entity is None:
         return
@@ -294,13 +449,25 @@ def _plays(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         if _SPORT.match(said):
             yield StateDraft(entity=entity, key="hobby", value=said, begin=found.start(), stop=found.end())
         elif _INSTRUMENT.match(said):
-            yield StateDraft(entity=entity, key="instrument", value=said.removeprefix("the "), begin=found.start(), stop=found.end())
+            yield StateDraft(
+                entity=entity,
+                key="instrument",
+                value=said.removeprefix("the "),
+                begin=found.start(),
+                stop=found.end(),
+            )
 
 
 def _program(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     entity, language = subject(found, scene), tool(found["v"])
     if entity is not None and language is not None and language[1] == "programming_language":
-        yield StateDraft(entity=entity, key="programming_language", value=language[0], begin=found.start(), stop=found.end())
+        yield StateDraft(
+            entity=entity,
+            key="programming_language",
+            value=language[0],
+            begin=found.start(),
+            stop=found.end(),
+        )
 
 
 def _mine(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -309,12 +476,21 @@ def _mine(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if kind is None or value is None:
         return
     key = _KIND[kind[0].lower().removesuffix("s")] if kind[0].lower() != "os" else "operating_system"
-    yield StateDraft(entity=scene.owner, key=key, value=value[0], begin=found.start(), stop=found.end(), timed=True,
-                     announced=" new " in found[0] or " now " in found[0])  # fmt: skip
+    yield StateDraft(
+        entity=scene.owner,
+        key=key,
+        value=value[0],
+        begin=found.start(),
+        stop=found.end(),
+        timed=True,
+        announced=" new " in found[0] or " now " in found[0],
+    )
 
 
 def _release(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    if not re.search(r"open[- ]?sourc|releas|launch|ship|go(?:ing)? live|publish|public|roll", found[0], re.IGNORECASE):
+    if not re.search(
+        r"open[- ]?sourc|releas|launch|ship|go(?:ing)? live|publish|public|roll", found[0], re.IGNORECASE
+    ):
         return
     if found["s"].lower() in ("i", "we", "he", "she", "you", "they", "it"):
         return
@@ -324,7 +500,11 @@ def _release(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 def _diet_stated(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if not re.search(r"(?:'m|'re|'s| am| is| are|been|went|gone|became|turned|go|eat|I|We)\b", found[0]):
         return
-    if is_name(found["s"]) or found["s"].lower() in ("i", "we", "he", "she") or found["s"].lower().startswith("my "):
+    if (
+        is_name(found["s"])
+        or found["s"].lower() in ("i", "we", "he", "she")
+        or found["s"].lower().startswith("my ")
+    ):
         yield from _diet(found, scene)
 
 

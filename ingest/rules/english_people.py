@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterable
 from events.concepts import canonical_key
 from ingest.rules.drafts import Draft, StateDraft
 from ingest.rules.english_grammar import is_name, name, organisation, place, role, subject
-from ingest.rules.english_words import GIVEN_NAMES, OCCUPATIONS, PETS, PLACES, RELATION_PLURALS, RELATIONS, TOOLS
+from ingest.rules.english_words import (
+    GIVEN_NAMES,
+    PETS,
+    PLACES,
+    RELATION_PLURALS,
+    RELATIONS,
+    TOOLS,
+)
 from ingest.rules.scene import Make, Scene
 
 Clean = Callable[[str], str | None]
@@ -33,19 +40,38 @@ def states(
         groups = found.groupdict()
         if groups.get("o") and (old := clean(scene.said(found, "o"))) is not None:
             yield StateDraft(
-                entity=entity, key=key, value=old, begin=found.start(), stop=found.end(),
-                statement="ended", announced=True, timed=True, confidence=confidence,
-            )  # fmt: skip
+                entity=entity,
+                key=key,
+                value=old,
+                begin=found.start(),
+                stop=found.end(),
+                statement="ended",
+                announced=True,
+                timed=True,
+                confidence=confidence,
+            )
         yield StateDraft(
-            entity=entity, key=key, value=value, begin=found.start(), stop=found.end(),
+            entity=entity,
+            key=key,
+            value=value,
+            begin=found.start(),
+            stop=found.end(),
             statement="ended" if statement == "ended" else "asserted",
-            announced=announced or bool(groups.get("new")), timed=timed, confidence=confidence,
-        )  # fmt: skip
+            announced=announced or bool(groups.get("new")),
+            timed=timed,
+            confidence=confidence,
+        )
         if groups.get("r") and (job := role(scene.said(found, "r"))) is not None:
             yield StateDraft(
-                entity=entity, key="occupation", value=job, begin=found.start(), stop=found.end(),
-                statement="ended" if statement == "ended" else "asserted", announced=announced, timed=timed,
-            )  # fmt: skip
+                entity=entity,
+                key="occupation",
+                value=job,
+                begin=found.start(),
+                stop=found.end(),
+                statement="ended" if statement == "ended" else "asserted",
+                announced=announced,
+                timed=timed,
+            )
 
     return make
 
@@ -65,34 +91,53 @@ def _known_place(words: str) -> str | None:
 
 
 _EMPLOYMENT = re.compile(
-    r"\b(?:job|jobs|work|worked|working|works|company|employer|role|position|career|boss|colleagues?|coworkers?|resign|"
+    r"\b(?:job|jobs|work|worked|working|works|company|employer|role|position|career|boss|colleagues?|"
+    r"coworkers?|resign|"
     r"startup|start-up|hired|joined|joining|team|salary|offer|engineer|developer|designer|manager|laid)\b"
 )
 
 
 def _joined(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """"Joined X": an employer where a role or talk of work says so, or X is a name that is no tool or club."""
+    """ "Joined X": an employer where a role or talk of work says so, or X is a name that is no tool or club."""
     entity, firm = subject(found, scene), organisation(scene.said(found, "v"))
     if entity is None or firm is None or firm.lower() in TOOLS:
         return
-    if re.search(r"\b(?:club|group|choir|band|gym|class|league|church|community|server|call|meeting|army|navy|party|forum|program|team)\b",
-                 firm.lower()):  # fmt: skip
+    if re.search(
+        r"\b(?:club|group|choir|band|gym|class|league|church|community|server|call|meeting|army|navy|party|"
+        r"forum|program|team)\b",
+        firm.lower(),
+    ):
         return
     job = role(scene.said(found, "r")) if found["r"] else None
-    if job is None and not _EMPLOYMENT.search(scene.masked.replace("joined", "")) and "\x01" not in scene.masked:
+    if (
+        job is None
+        and not _EMPLOYMENT.search(scene.masked.replace("joined", ""))
+        and "\x01" not in scene.masked
+    ):
         return
     yield StateDraft(
-        entity=entity, key="employer", value=firm, begin=found.start(), stop=found.end(), announced=True, timed=True
+        entity=entity,
+        key="employer",
+        value=firm,
+        begin=found.start(),
+        stop=found.end(),
+        announced=True,
+        timed=True,
     )
     if job is not None:
         yield StateDraft(
-            entity=entity, key="occupation", value=job, begin=found.start(), stop=found.end(), announced=True,
+            entity=entity,
+            key="occupation",
+            value=job,
+            begin=found.start(),
+            stop=found.end(),
+            announced=True,
             timed=True,
-        )  # fmt: skip
+        )
 
 
 def _left(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """"Left X": an employer left only where it is known as one, or the sentence is about work."""
+    """ "Left X": an employer left only where it is known as one, or the sentence is about work."""
     entity, firm = subject(found, scene), organisation(scene.said(found, "v"))
     if entity is None or firm is None or firm.lower() in PLACES:
         return
@@ -104,20 +149,38 @@ def _left(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         if firm[:1].islower() or firm.lower() in GIVEN_NAMES or not re.match(r"$|[.,!;]", after):
             return
     yield StateDraft(
-        entity=entity, key="employer", value=firm, begin=found.start(), stop=found.end(), statement="ended",
-        announced=True, timed=True, confidence=0.9 if known or certain else 0.8,
-    )  # fmt: skip
+        entity=entity,
+        key="employer",
+        value=firm,
+        begin=found.start(),
+        stop=found.end(),
+        statement="ended",
+        announced=True,
+        timed=True,
+        confidence=0.9 if known or certain else 0.8,
+    )
 
 
 def _lost_job(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     entity = subject(found, scene)
     if entity is None:
         return
-    ended = [("occupation", role(scene.said(found, "r"))), ("employer", organisation(scene.said(found, "v" if found["v"] else "v2")))]
+    ended = [
+        ("occupation", role(scene.said(found, "r"))),
+        ("employer", organisation(scene.said(found, "v" if found["v"] else "v2"))),
+    ]
     for key, value in ended:
         if value:
-            yield StateDraft(entity=entity, key=key, value=value, begin=found.start(), stop=found.end(), statement="ended",
-                             announced=True, timed=True)  # fmt: skip
+            yield StateDraft(
+                entity=entity,
+                key=key,
+                value=value,
+                begin=found.start(),
+                stop=found.end(),
+                statement="ended",
+                announced=True,
+                timed=True,
+            )
 
 
 def _occupation(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -125,22 +188,34 @@ def _occupation(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if entity is None or job is None:
         return
     groups = found.groupdict()
-    if re.match(r" (?:of|to|for|at heart|in training|when)\b", scene.masked[found.start("v") + len(job) :]) and not groups.get("e"):
+    if re.match(
+        r" (?:of|to|for|at heart|in training|when)\b", scene.masked[found.start("v") + len(job) :]
+    ) and not groups.get("e"):
         return
     announced = bool(groups.get("new")) or "now" in found[0].split(" ")
     yield StateDraft(
-        entity=entity, key="occupation", value=job, begin=found.start(), stop=found.end(), timed=True,
+        entity=entity,
+        key="occupation",
+        value=job,
+        begin=found.start(),
+        stop=found.end(),
+        timed=True,
         announced=announced,
-    )  # fmt: skip
+    )
     if groups.get("e") and (firm := organisation(scene.said(found, "e"))) is not None:
         yield StateDraft(
-            entity=entity, key="employer", value=firm, begin=found.start(), stop=found.end(), timed=True,
+            entity=entity,
+            key="employer",
+            value=firm,
+            begin=found.start(),
+            stop=found.end(),
+            timed=True,
             announced=announced,
-        )  # fmt: skip
+        )
 
 
 def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """"My wife Anna", "Anna is my wife": the name is the owner's spouse."""
+    """ "My wife Anna", "Anna is my wife": the name is the owner's spouse."""
     said = name(scene.said(found, "v"))
     if said is None or not is_name(said) or said == scene.owner:
         return
@@ -148,9 +223,14 @@ def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if found["kin"].lower().startswith(("late ", "former ", "old ")):
         return
     yield StateDraft(
-        entity=scene.owner, key=RELATIONS[kin], value=said, begin=found.start(), stop=found.end(),
-        kind=found["kin"].lower(), tags=(kin,),
-    )  # fmt: skip
+        entity=scene.owner,
+        key=RELATIONS[kin],
+        value=said,
+        begin=found.start(),
+        stop=found.end(),
+        kind=found["kin"].lower(),
+        tags=(kin,),
+    )
 
 
 def _pets(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -160,20 +240,42 @@ def _pets(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     kind = scene.said(found, "pet").lower()
     if entity is None or not _is_pet(kind):
         return
-    names = [one for part in re.split(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*", scene.said(found, "v")) if (one := name(part)) and is_name(one)]
+    names = [
+        one
+        for part in re.split(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*", scene.said(found, "v"))
+        if (one := name(part)) and is_name(one)
+    ]
     singular = _singular(kind)
     if groups.get("v") and not names:
         return
-    for value in names or [_LOOKS.sub("", scene.said(found, "count_kind")) if groups.get("count_kind") else singular]:
+    for value in names or [
+        _LOOKS.sub("", scene.said(found, "count_kind")) if groups.get("count_kind") else singular
+    ]:
         yield StateDraft(
-            entity=entity, key="pet", value=value, begin=found.start(), stop=found.end(),
-            kind=singular if names else None, timed=bool(groups.get("got")), tags=(singular.split(" ")[-1],),
-        )  # fmt: skip
+            entity=entity,
+            key="pet",
+            value=value,
+            begin=found.start(),
+            stop=found.end(),
+            kind=singular if names else None,
+            timed=bool(groups.get("got")),
+            tags=(singular.split(" ")[-1],),
+        )
     if groups.get("pet2") and _is_pet(other := groups["pet2"].lower()):
-        yield StateDraft(entity=entity, key="pet", value=_singular(other), begin=found.start(), stop=found.end(), tags=(_singular(other),))
+        yield StateDraft(
+            entity=entity,
+            key="pet",
+            value=_singular(other),
+            begin=found.start(),
+            stop=found.end(),
+            tags=(_singular(other),),
+        )
 
 
-_LOOKS = re.compile(r"^(?:(?:cute|adorable|little|new|lovely|sweet|beautiful|tiny|small|big|young|old|rescue|new|super|so|very) )+")
+_LOOKS = re.compile(
+    r"^(?:(?:cute|adorable|little|new|lovely|sweet|beautiful|tiny|small|big|young|old|rescue|new|super|so|"
+    r"very) )+"
+)
 
 
 def _is_pet(kind: str) -> bool:
@@ -197,27 +299,48 @@ def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         value = said or (named[-1].value if named else _singular(kind))
         entity = scene.owner
     else:
-        match = [one for one in scene.earlier() if one.key == "pet" and said is not None and one.value.lower() == said.lower()]
+        match = [
+            one
+            for one in scene.earlier()
+            if one.key == "pet" and said is not None and one.value.lower() == said.lower()
+        ]
         if not match or said is None:
             return
         value, entity, kind = match[-1].value, match[-1].entity, match[-1].kind or "pet"
     yield StateDraft(
-        entity=entity, key="pet", value=value, begin=found.start(), stop=found.end(), statement="ended",
-        announced=True, timed=True, kind=kind, content=f"{'The pet' if value.lower() in PETS else 'Pet'} {value} died",
-    )  # fmt: skip
+        entity=entity,
+        key="pet",
+        value=value,
+        begin=found.start(),
+        stop=found.end(),
+        statement="ended",
+        announced=True,
+        timed=True,
+        kind=kind,
+        content=f"{'The pet' if value.lower() in PETS else 'Pet'} {value} died",
+    )
 
 
 def _pronoun_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """"Her name is Mochi" right after "I adopted a cat": the nameless pet's name."""
+    """ "Her name is Mochi" right after "I adopted a cat": the nameless pet's name."""
     nameless = [one for one in scene.earlier()[-2:] if one.key == "pet" and one.value.lower() in PETS]
     if not nameless:
         return
-    names = [one for part in re.split(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*", scene.said(found, "v")) if (one := name(part)) and is_name(one)]
+    names = [
+        one
+        for part in re.split(r",\s*(?:and\s+)?|\s+and\s+|\s*&\s*", scene.said(found, "v"))
+        if (one := name(part)) and is_name(one)
+    ]
     for value in names:
         yield StateDraft(
-            entity=nameless[-1].entity, key="pet", value=value, begin=found.start(), stop=found.end(),
-            kind=_singular(nameless[-1].value.lower()), tags=(_singular(nameless[-1].value.lower()),),
-        )  # fmt: skip
+            entity=nameless[-1].entity,
+            key="pet",
+            value=value,
+            begin=found.start(),
+            stop=found.end(),
+            kind=_singular(nameless[-1].value.lower()),
+            tags=(_singular(nameless[-1].value.lower()),),
+        )
 
 
 def _children(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -226,23 +349,40 @@ def _children(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     key = RELATIONS.get(kin) or RELATION_PLURALS.get(kin)
     if entity is None or key is None:
         return
-    names = [one for part in re.split(r",\s*(?:and\s+)?|\s+and\s+", scene.said(found, "v")) if (one := name(part)) and is_name(one)]
+    names = [
+        one
+        for part in re.split(r",\s*(?:and\s+)?|\s+and\s+", scene.said(found, "v"))
+        if (one := name(part)) and is_name(one)
+    ]
     if found["v"] and not names:
         return
-    value_of_kind = f"{found['count']} {scene.said(found, 'kin')}" if found["count"] not in ("a", "an") else scene.said(found, "kin")
+    value_of_kind = (
+        f"{found['count']} {scene.said(found, 'kin')}"
+        if found["count"] not in ("a", "an")
+        else scene.said(found, "kin")
+    )
     for value in names or [value_of_kind]:
         yield StateDraft(
-            entity=entity, key=key, value=value, begin=found.start(), stop=found.end(), kind=kin if names else None,
+            entity=entity,
+            key=key,
+            value=value,
+            begin=found.start(),
+            stop=found.end(),
+            kind=kin if names else None,
             tags=(kin,),
-        )  # fmt: skip
+        )
 
 
-_FREE_VALUE = re.compile(r"^(?:a bit|so|very|really|too|not|always|never|going|getting|coming|that|it|this|kind of|pretty|great|good|bad|about|"
-                         r"more|different|hard|amazing|the best|one of|when|where|how|what|to)\b", re.IGNORECASE)  # fmt: skip
+_FREE_VALUE = re.compile(
+    r"^(?:a bit|so|very|really|too|not|always|never|going|getting|coming|that|it|this|kind of|pretty|great|"
+    r"good|bad|about|"
+    r"more|different|hard|amazing|the best|one of|when|where|how|what|to)\b",
+    re.IGNORECASE,
+)
 
 
 def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """"My sister's birthday is May 4", "my email is …", "my favourite colour is blue"."""
+    """ "My sister's birthday is May 4", "my email is …", "my favourite colour is blue"."""
     owner, attribute = found["of"], found["attr"].lower()
     begin = found.start()
     if owner.lower() == "my":
@@ -251,7 +391,15 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         words = owner.removesuffix("'s")
         if words.lower().startswith("my "):
             entity = words[3:] if scene.owner == "user" else f"{scene.owner}'s {words[3:]}"
-            if words[3:].split(" ")[-1].lower() in ("job", "company", "work", "project", "app", "house", "car"):
+            if words[3:].split(" ")[-1].lower() in (
+                "job",
+                "company",
+                "work",
+                "project",
+                "app",
+                "house",
+                "car",
+            ):
                 return
         else:
             entity = words if is_name(words, first=begin == 0) else None
@@ -267,13 +415,24 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         value = name(value) or value
         kin = entity.split(" ")[-1].lower()
         if entity != scene.owner and kin in RELATIONS:
-            yield StateDraft(entity=scene.owner, key=RELATIONS[kin], value=value, begin=begin, stop=found.end(), kind=entity)
+            yield StateDraft(
+                entity=scene.owner,
+                key=RELATIONS[kin],
+                value=value,
+                begin=begin,
+                stop=found.end(),
+                kind=entity,
+            )
             return
         if entity != scene.owner and kin in PETS:
-            yield StateDraft(entity=scene.owner, key="pet", value=value, begin=begin, stop=found.end(), kind=kin)
+            yield StateDraft(
+                entity=scene.owner, key="pet", value=value, begin=begin, stop=found.end(), kind=kin
+            )
             return
     if key.startswith("favourite_") or key in ("hobby", "likes"):
-        value = re.split(r",| (?:because|since|but|so|and I|and it|as it|which|who|from|for|to)\b| - ", value)[0].strip(" ,")
+        value = re.split(
+            r",| (?:because|since|but|so|and I|and it|as it|which|who|from|for|to)\b| - ", value
+        )[0].strip(" ,")
         if len(value.split(" ")) > 5:
             return
     if key == "email":
@@ -285,8 +444,15 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         return
     if len(value) > 80 or (key not in ("residence", "email") and len(value.split(" ")) > 8):
         return
-    yield StateDraft(entity=entity, key=key, value=value, begin=begin, stop=found.end(), announced=" new " in f" {attribute} ",
-                     timed=key in ("residence", "employer", "occupation"))  # fmt: skip
+    yield StateDraft(
+        entity=entity,
+        key=key,
+        value=value,
+        begin=begin,
+        stop=found.end(),
+        announced=" new " in f" {attribute} ",
+        timed=key in ("residence", "employer", "occupation"),
+    )
 
 
 def _lived_until(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -300,12 +466,28 @@ def _relationship(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         return
     status = found["v"].lower()
     yield StateDraft(
-        entity=entity, key="relationship_status", value=status, begin=found.start(), stop=found.end(), timed=True,
+        entity=entity,
+        key="relationship_status",
+        value=status,
+        begin=found.start(),
+        stop=found.end(),
+        timed=True,
         announced="got" in found[0] or "just" in found[0],
-    )  # fmt: skip
-    if found["n"] and status in ("married", "engaged") and (who := name(scene.said(found, "n"))) is not None and is_name(who):
-        yield StateDraft(entity=entity, key="spouse" if status == "married" else "partner", value=who, begin=found.start(),
-                         stop=found.end(), timed=True)  # fmt: skip
+    )
+    if (
+        found["n"]
+        and status in ("married", "engaged")
+        and (who := name(scene.said(found, "n"))) is not None
+        and is_name(who)
+    ):
+        yield StateDraft(
+            entity=entity,
+            key="spouse" if status == "married" else "partner",
+            value=who,
+            begin=found.start(),
+            stop=found.end(),
+            timed=True,
+        )
 
 
 MAKES: dict[str, Make] = {

@@ -14,14 +14,30 @@ from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provena
 from events.types.turns import TurnRecorded
 from ingest.extraction import Burst, CardEvent, Extraction, RecordedTurn
 from ingest.grounding import memory_blocks
-from ingest.rules import chinese, corrections, english, english_life, episodes, knowledge, wording
+from ingest.rules import chinese, corrections, english, episodes, knowledge, wording
 from ingest.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft
 from ingest.rules.moments import Moment, lasting, mask, moments, nearest
 from ingest.rules.scene import Rule, Scene, compiled
 from ingest.rules.sentences import Sentence, hedged, irrealis, sentences
 
-_ENGLISH = (*english.RULES, *english_life.RULES)
-_CORRECTING = frozenset("meant mean typo correction oops whoops misspoke make scratch bad mistake sorry wait".split())
+_ENGLISH = english.RULES
+_CORRECTING = frozenset(
+    [
+        "meant",
+        "mean",
+        "typo",
+        "correction",
+        "oops",
+        "whoops",
+        "misspoke",
+        "make",
+        "scratch",
+        "bad",
+        "mistake",
+        "sorry",
+        "wait",
+    ]
+)
 _CORRECTING_ZH = re.compile("错|口误|笔误|更正|不对|我是|意思|不是|抱歉|不好意思")
 _REMEMBERED = 6
 _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
@@ -168,13 +184,19 @@ class _Reading:
             return
         speaker = self._turn.speaker
         scene = Scene(
-            sentence, mask(sentence), self._owner, self._traditional, lambda: self._conversation.earlier(speaker)
+            sentence,
+            mask(sentence),
+            self._owner,
+            self._traditional,
+            lambda: self._conversation.earlier(speaker),
         )
         yield from (_chinese if sentence.chinese else _english)(scene, rules)
         if correcting:
             yield from corrections.correction(scene, announced=slip_announced)
 
-    def _state(self, draft: StateDraft, sentence: Sentence, offset: int, dates: _Dates) -> StateAsserted | None:
+    def _state(
+        self, draft: StateDraft, sentence: Sentence, offset: int, dates: _Dates
+    ) -> StateAsserted | None:
         entity = "user" if normalise_entity(draft.entity) == "user" else draft.entity
         identity = (entity, draft.key, normalise_value(draft.key, draft.value), draft.statement)
         if identity in self._seen or not identity[2]:
@@ -191,23 +213,34 @@ class _Reading:
         slip = draft.corrects.event if draft.corrects is not None else None
         known = concept(draft.key)
         content = draft.content or wording.state(
-            draft.key, draft.value, entity, ended=draft.statement == "ended", chinese=sentence.chinese,
-            traditional=self._traditional, kind=draft.kind,
-        )  # fmt: skip
+            draft.key,
+            draft.value,
+            entity,
+            ended=draft.statement == "ended",
+            chinese=sentence.chinese,
+            traditional=self._traditional,
+            kind=draft.kind,
+        )
         event = StateAsserted(
             content=content,
             entity=entity,
             concept_key=draft.key,
             value=draft.value,
             cardinality=default_cardinality(draft.key),
-            tags=tuple(dict.fromkeys((known.category if known is not None else "fact", draft.key, *draft.tags))),
+            tags=tuple(
+                dict.fromkeys((known.category if known is not None else "fact", draft.key, *draft.tags))
+            ),
             origin=self._origin(offset + begin, offset + stop),
             effective_at=slip.effective_at if slip is not None else point or self._turn.said_at,
             statement=draft.statement,
             replaces=slip.value if slip is not None else None,
             effective_until=until,
             announced=draft.announced,
-            occurred_at_hint=slip.occurred_at_hint if slip is not None else moment.words if moment is not None else None,
+            occurred_at_hint=slip.occurred_at_hint
+            if slip is not None
+            else moment.words
+            if moment is not None
+            else None,
             time_grain=slip.time_grain if slip is not None else moment.grain if moment is not None else None,
             time_resolved=slip.time_resolved if slip is not None else point is not None or until is not None,
             confidence=draft.confidence,
@@ -220,8 +253,12 @@ class _Reading:
         if draft.when != "any":
             if moment is None or moment.start is None:
                 return None
-            future = moment.start > self._reference or (moment.end is not None and moment.end > self._reference)
-            if (draft.when == "future") != (future if draft.when == "future" else moment.start > self._reference):
+            future = moment.start > self._reference or (
+                moment.end is not None and moment.end > self._reference
+            )
+            if (draft.when == "future") != (
+                future if draft.when == "future" else moment.start > self._reference
+            ):
                 return None
         words = draft.content.strip(" \t,;，；-–—")
         if self._owner != "user":
@@ -234,7 +271,9 @@ class _Reading:
             entity=entity,
             tags=(draft.key, *(topic.lower() for topic in read.topics[:3])),
             origin=self._origin(offset + begin, offset + stop),
-            occurred_at=moment.start if moment is not None and moment.start is not None else self._turn.said_at,
+            occurred_at=moment.start
+            if moment is not None and moment.start is not None
+            else self._turn.said_at,
             occurred_until=moment.end if moment is not None else None,
             occurred_at_hint=moment.words if moment is not None else None,
             time_grain=moment.grain if moment is not None else None,
@@ -306,18 +345,24 @@ class _Dates:
     def of(self, begin: int, stop: int) -> Moment | None:
         if self._found is None:
             self._found = moments(self._sentence, self._reference)
-        return nearest(self._found, self._sentence, begin, stop) or lasting(self._sentence, begin, stop, self._reference)
+        return nearest(self._found, self._sentence, begin, stop) or lasting(
+            self._sentence, begin, stop, self._reference
+        )
 
 
 def _without_ended(drafts: list[Draft]) -> list[Draft]:
     """The drafts, less what one sentence both names and ends ("my dog Rex died" has no Rex any more)."""
-    ended = {(d.entity, d.key, d.value) for d in drafts if isinstance(d, StateDraft) and d.statement == "ended"}
+    ended = {
+        (d.entity, d.key, d.value) for d in drafts if isinstance(d, StateDraft) and d.statement == "ended"
+    }
     if not ended:
         return drafts
     return [
         d
         for d in drafts
-        if not (isinstance(d, StateDraft) and d.statement == "asserted" and (d.entity, d.key, d.value) in ended)
+        if not (
+            isinstance(d, StateDraft) and d.statement == "asserted" and (d.entity, d.key, d.value) in ended
+        )
     ]
 
 
@@ -331,7 +376,9 @@ def _triggered(sentence: Sentence) -> list[int]:
     if sentence.chinese:
         text = sentence.plain
         return sorted({index for word, indexes in _CHINESE_BY_WORD if word in text for index in indexes})
-    return sorted({index for word in sentence.words & _ENGLISH_BY_WORD.keys() for index in _ENGLISH_BY_WORD[word]})
+    return sorted(
+        {index for word in sentence.words & _ENGLISH_BY_WORD.keys() for index in _ENGLISH_BY_WORD[word]}
+    )
 
 
 def _english(scene: Scene, rules: list[int]) -> Iterator[Draft]:

@@ -20,12 +20,23 @@ _MONTH = (
     "January|February|March|April|June|July|August|September|October|November|December|"
     "Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec"
 )
-_DAY = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Mon|Tues|Tue|Weds|Wed|Thurs|Thur|Thu|Fri|Sat|Sun"
-_COUNT = r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|several|few|couple(?: of)?|many|some|half an?"
-_SPAN = "seconds?|minutes?|hours?|days?|nights?|weeks?|weekends?|fortnights?|months?|quarters?|semesters?|years?|decades?"
+_DAY = (
+    "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Mon|Tues|Tue|Weds|Wed|Thurs|Thur|Thu|Fri|"
+    "Sat|Sun"
+)
+_COUNT = (
+    r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|several|few|"
+    r"couple(?: of)?|many|some|half an?"
+)
+_SPAN = (
+    "seconds?|minutes?|hours?|days?|nights?|weeks?|weekends?|fortnights?|months?|quarters?|semesters?|"
+    "years?|decades?"
+)
 _LEAD = (
-    r"(?:(?:ever|since|until|till|by|from|around|during|over|for|in|on|at|about|starting|beginning|effective|as of|"
-    r"back|early|earlier|late|later|mid|just|sometime|the|end of|start of|beginning of|middle of|this|last|next|past|coming|previous|"
+    r"(?:(?:ever|since|until|till|by|from|around|during|over|for|in|on|at|about|starting|beginning|"
+    r"effective|as of|"
+    r"back|early|earlier|late|later|mid|just|sometime|the|end of|start of|beginning of|middle of|this|last|"
+    r"next|past|coming|previous|"
     r"following|upcoming|another|of|almost|nearly|over|roughly|around|more than|less than)[ -]){0,6}"
 )
 _TIMES_EN = re.compile(
@@ -34,18 +45,24 @@ _TIMES_EN = re.compile(
     rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH}|May)\b(?:,? (?:19|20)\d\d\b)?|"
     rf"May \d{{1,2}}\b(?:st|nd|rd|th)?(?:,? \d{{4}}\b)?|"
     rf"(?:{_DAY})\b\.?(?: (?:morning|afternoon|evening|night))?|"
-    rf"(?:the day (?:before|after) )?(?:yesterday|today|tomorrow|tonight)(?: (?:morning|afternoon|evening|night))?\b|"
-    rf"\d{{4}}[-/]\d{{1,2}}(?:[-/]\d{{1,2}})?\b|\d{{1,2}}/\d{{1,2}}(?:/\d{{2,4}})?\b|(?:19|20)\d\ds?\b|Q[1-4](?: \d{{4}})?\b|"
+    r"(?:the day (?:before|after) )?(?:yesterday|today|tomorrow|tonight)(?: (?:morning|afternoon|evening|"
+    r"night))?\b|"
+    rf"\d{{4}}[-/]\d{{1,2}}(?:[-/]\d{{1,2}})?\b|\d{{1,2}}/\d{{1,2}}(?:/\d{{2,4}})?\b|(?:19|20)\d\ds?\b|"
+    rf"Q[1-4](?: \d{{4}})?\b|"
     rf"\d{{1,2}}(?:st|nd|rd|th)\b|"
     rf"(?:{_COUNT}) (?:{_SPAN})\b(?: (?:ago|back|from now|later|earlier|now))?|"
     rf"\d{{1,2}}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.)(?!\w)|noon\b|midnight\b)"
     rf"|(?:{_LEAD}(?:last|next|this|past|coming|previous|the other|every|each|in the|the) "
     rf"(?:(?:{_COUNT}|first|second|third|fourth) )?"
-    rf"(?:{_SPAN}|morning|afternoon|evening|night|spring|summer|autumn|fall|winter|May|semester|Christmas|Easter|Thanksgiving)\b(?: ago)?)"
+    rf"(?:{_SPAN}|morning|afternoon|evening|night|spring|summer|autumn|fall|winter|May|semester|Christmas|"
+    r"Easter|Thanksgiving)\b(?: ago)?)"
     r"|(?:(?:back |early |late )?in|since|until|last|next|by) May\b"
-    r"|(?:(?:in|over|during|since) )?(?:last )?(?:Christmas|Easter|Thanksgiving|Halloween|New Year's(?: Eve| Day)?)\b"
-    r"|(?:a (?:little )?)?while (?:ago|back)\b|the other day\b|at the moment\b|right now\b|these days\b|nowadays\b|"
-    r"for (?:a (?:long )?while|ages|years|months|weeks|now)\b|all (?:day|week|month|year)\b|long ago\b|so far\b)"
+    r"|(?:(?:in|over|during|since) )?(?:last )?(?:Christmas|Easter|Thanksgiving|Halloween|New Year's(?: "
+    r"Eve| Day)?)\b"
+    r"|(?:a (?:little )?)?while (?:ago|back)\b|the other day\b|at the moment\b|right now\b|these days\b|"
+    r"nowadays\b|"
+    r"for (?:a (?:long )?while|ages|years|months|weeks|now)\b|all (?:day|week|month|year)\b|long ago\b|so "
+    r"far\b)"
 )
 _DIGIT = "[0-9０-９一二两三四五六七八九十廿百零〇]"
 _UNIT = "(?:个?(?:天|日|周|星期|礼拜|月|季度?|学期|年|小时|钟头|分钟)(?:半|多)?)"
@@ -54,9 +71,11 @@ _TIMES_ZH = re.compile(
     r"(?:大前|前|昨|今|明|后|大后|当|同一|有一|那)天|(?:昨|今|明|当)(?:日|晚|早|夜)|"
     rf"(?:上+|下+|这|本|那|每)(?:一)?个?(?:周|星期|礼拜)(?:末|[一二三四五六日天]|[0-9])?|"
     r"(?:上+|下+|这|本)个?(?:月|季度?|学期)(?:初|底|末|中旬?)?|(?:周|星期|礼拜)(?:末|[一二三四五六日天])|"
-    rf"(?:去|今|明|前|后|大前)年(?:年?[初底中末]|{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号]|份|初|底|中旬)?|春天|夏天|秋天|冬天|春节|夏季|冬季|上半年|下半年)?|"
+    rf"(?:去|今|明|前|后|大前)年(?:年?[初底中末]|{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号]|份|初|底|中旬)?|春天|夏天|秋天|冬天|春节|夏季|冬季|"
+    r"上半年|下半年)?|"
     rf"(?:民国)?{_DIGIT}{{2,4}}年(?:{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号]?|份|初|底)?|[初底])?|"
-    rf"{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号]?|份|初|底|中旬)?|{_DIGIT}{{1,3}}[号](?![楼线码])|\d{{4}}[-/]\d{{1,2}}(?:[-/]\d{{1,2}})?|"
+    rf"{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号]?|份|初|底|中旬)?|{_DIGIT}{{1,3}}[号](?![楼线码])|\d{{4}}[-/]\d{{1,"
+    rf"2}}(?:[-/]\d{{1,2}})?|"
     rf"第?{_DIGIT}季度?|[Qq][1-4]|"
     rf"(?:过去|最近|近|这|前|未来|接下来)?(?:{_DIGIT}{{1,4}}|几|好几|半){_UNIT}(?:以?前|以?后|之前|之后|来|以来|内|多?了)?|"
     r"(?:上|下)半年|年[初底中]|月[初底中]|周末|(?:春节|中秋节?|端午节?|国庆节?|元旦|圣诞节?|除夕|清明节?)(?:期间|那天|当天)?|"
@@ -69,7 +88,9 @@ _TIMES_ZH = re.compile(
 
 def mask(sentence: Sentence) -> str:
     """The sentence's plain text with time words replaced by :data:`TIME`, same length."""
-    return (_TIMES_ZH if sentence.chinese else _TIMES_EN).sub(lambda found: TIME * len(found[0]), sentence.plain)
+    return (_TIMES_ZH if sentence.chinese else _TIMES_EN).sub(
+        lambda found: TIME * len(found[0]), sentence.plain
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +117,11 @@ class Moment:
 
 
 # Said of time without saying when; a date made of them would be an invention.
-_VAGUE = re.compile(r"(?:recently|lately|the other day|nowadays|these days|soon|weekend|最近|近来|近來|近期|这阵子|這陣子|以前|以后|以後|now|currently)", re.IGNORECASE)
+_VAGUE = re.compile(
+    r"(?:recently|lately|the other day|nowadays|these days|soon|weekend|最近|近来|近來|近期|这阵子|這陣子|以前|以后|以後|now|"
+    r"currently)",
+    re.IGNORECASE,
+)
 _OUTLANDISH = timedelta(days=366 * 120)
 
 
@@ -131,12 +156,22 @@ def _distance(one: Moment, begin: int, stop: int) -> int:
 
 
 _LASTING = re.compile(
-    r"\bfor (?:about |almost |nearly |over |more than |roughly |around |the (?:past|last) )?(?P<n>\d{1,2}|an?|one|two|three|four|five|six|seven|eight|nine|"
+    r"\bfor (?:about |almost |nearly |over |more than |roughly |around |the (?:past|last) )?(?P<n>\d{1,2}|"
+    r"an?|one|two|three|four|five|six|seven|eight|nine|"
     r"ten|eleven|twelve) (?P<u>week|month|year)s?(?! (?:ago|old))"
 )
 _LASTING_ZH = re.compile(r"(?P<n>\d{1,2}|[一二两三四五六七八九十]{1,2})个?(?P<u>周|星期|礼拜|月|年)(?:多)?了")
 _PERFECT = re.compile(r"'ve\b|\bhave\b|\bhas\b|'s been\b")
-_NUMBERS = {word: number for number, words in enumerate("a one an 一,two 二 两,three 三,four 四,five 五,six 六,seven 七,eight 八,nine 九,ten 十,eleven 十一,twelve 十二".split(","), start=1) for word in words.split()}  # fmt: skip
+_NUMBERS = {
+    word: number
+    for number, words in enumerate(
+        "a one an 一,two 二 两,three 三,four 四,five 五,six 六,seven 七,eight 八,nine 九,ten 十,eleven 十一,twelve 十二".split(
+            ","
+        ),
+        start=1,
+    )
+    for word in words.split()
+}
 _DAYS = {"week": 7, "month": 30.44, "year": 365.25, "周": 7, "星期": 7, "礼拜": 7, "月": 30.44, "年": 365.25}
 _GRAINS = {"周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
 
@@ -147,12 +182,18 @@ def lasting(sentence: Sentence, begin: int, stop: int, reference: datetime) -> M
     if sentence.chinese:
         found = _LASTING_ZH.search(sentence.plain, first)
     else:
-        found = _LASTING.search(sentence.plain, first, last) if _PERFECT.search(sentence.plain, first, last) else None
+        found = (
+            _LASTING.search(sentence.plain, first, last)
+            if _PERFECT.search(sentence.plain, first, last)
+            else None
+        )
     if found is None:
         return None
     count = int(found["n"]) if found["n"].isdecimal() else _NUMBERS.get(found["n"], 0)
     if count == 0:
         return None
-    start = (reference - timedelta(days=count * _DAYS[found["u"]])).replace(hour=0, minute=0, second=0, microsecond=0)
+    start = (reference - timedelta(days=count * _DAYS[found["u"]])).replace(
+        hour=0, minute=0, second=0, microsecond=0
+    )
     words = sentence.raw[found.start() : found.end()]
     return Moment(start, None, words, found.start(), found.end(), _GRAINS.get(found["u"], found["u"]))

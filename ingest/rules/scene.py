@@ -27,7 +27,11 @@ class Scene:
         """The words of a group as spoken, tidied at the edges; empty where the pattern has no such group or
         it did not take part."""
         begin, stop = found.span(group) if group in found.re.groupindex else (-1, -1)
-        return self.sentence.raw[begin:stop].strip(" \t,.;:!?，。；：！？、~～\"“”「」『』《》()（）") if begin >= 0 else ""
+        return (
+            self.sentence.raw[begin:stop].strip(' \t,.;:!?，。；：！？、~～"“”「」『』《》()（）')
+            if begin >= 0
+            else ""
+        )
 
 
 Make = Callable[[re.Match[str], Scene], Iterable[Draft]]

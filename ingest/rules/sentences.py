@@ -19,8 +19,12 @@ HIDDEN = "\x02"
 MAX_SENTENCE = 500
 MAX_SENTENCES = 120
 
-_END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)|[。！？；\n…]+[」』”]?|;(?=\s)|[!?](?=[\u3400-\u9fff「])|(?<=\s)[-–—](?=\s)")
-_ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|e\.g|i\.e|etc|Mt|Ave|No|Inc|Ltd|Co|U\.S|U\.K|[A-Z])$")
+_END = re.compile(
+    r"[.!?…]+[\"”’')\]]*(?=\s|$)|[。！？；\n…]+[」』”]?|;(?=\s)|[!?](?=[\u3400-\u9fff「])|(?<=\s)[-–—](?=\s)"
+)
+_ABBREVIATION = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|e\.g|i\.e|etc|Mt|Ave|No|Inc|Ltd|Co|U\.S|U\.K|[A-Z])$"
+)
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,4}>[^\n]*", re.MULTILINE)
 _QUOTATION = re.compile(r'"[^"\n]{1,2000}"|“[^”\n]{1,2000}”|「[^」\n]{1,2000}」|『[^』\n]{1,2000}』')
@@ -30,9 +34,11 @@ _APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "\xa
 
 _TASK = re.compile(
     r"\s*(?:(?:please|pls|hey|hi|now|ok|okay|also|can you|could you|would you|help me)[, ]+){0,4}"
-    r"(?P<verb>translate|rewrite|rephrase|reword|proofread|summari[sz]e|paraphrase|classify|extract|convert|edit|"
+    r"(?P<verb>translate|rewrite|rephrase|reword|proofread|summari[sz]e|paraphrase|classify|extract|"
+    r"convert|edit|"
     r"correct|polish|improve|write|draft|compose|generate|pretend|imagine|suppose|role-?play|act as|act like|"
-    r"complete|continue|say|repeat|explain|analy[sz]e|remind me|create|make up|tell (?:me|him|her|them|us))\b",
+    r"complete|continue|say|repeat|explain|analy[sz]e|remind me|create|make up|tell (?:me|him|her|them|us))"
+    r"\b",
     re.IGNORECASE,
 )
 _TASK_ZH = re.compile(
@@ -41,14 +47,47 @@ _TASK_ZH = re.compile(
     r"(?:以下|下面|这段|这句)[^，。]{0,8}(?:翻译|改写|润色|总结|校对))"
 )
 _PASTING = frozenset(
-    ["translate", "rewrite", "rephrase", "reword", "proofread", "summarize", "summarise", "paraphrase", "classify", "extract", "convert", "edit", "correct", "polish", "improve", "complete", "continue", "repeat", "analyze", "analyse", "翻译", "改写", "润色", "总结", "摘要", "概括", "校对", "修改", "续写", "分析"]
+    [
+        "translate",
+        "rewrite",
+        "rephrase",
+        "reword",
+        "proofread",
+        "summarize",
+        "summarise",
+        "paraphrase",
+        "classify",
+        "extract",
+        "convert",
+        "edit",
+        "correct",
+        "polish",
+        "improve",
+        "complete",
+        "continue",
+        "repeat",
+        "analyze",
+        "analyse",
+        "翻译",
+        "改写",
+        "润色",
+        "总结",
+        "摘要",
+        "概括",
+        "校对",
+        "修改",
+        "续写",
+        "分析",
+    ]
 )
 _PASTE = re.compile(r"[:：\n]")
 
 _QUESTION = re.compile(
     r"^\W*(?:(?:and|but|so|or|hey|hi|well|wait|ok|okay|btw|anyway|also)[ ,]+)*"
-    r"(?:(?:what|where|which|why|how|whose|whom)\b(?! (?:a|an|is more)\b)|(?:who|when) (?:do|did|does|is|was|are|were|will|should)\b|"
-    r"(?:do|does|did|is|are|was|were|can|could|would|should|will|have|has|am|shall) (?:i|you|he|she|it|we|they|my|your|the|there|anyone)\b)",
+    r"(?:(?:what|where|which|why|how|whose|whom)\b(?! (?:a|an|is more)\b)|(?:who|when) (?:do|did|does|is|"
+    r"was|are|were|will|should)\b|"
+    r"(?:do|does|did|is|are|was|were|can|could|would|should|will|have|has|am|shall) (?:i|you|he|she|it|we|"
+    r"they|my|your|the|there|anyone)\b)",
     re.IGNORECASE,
 )
 _QUESTION_ZH = re.compile(
@@ -56,8 +95,10 @@ _QUESTION_ZH = re.compile(
     r"有没有|要不要|能不能|会不会|可不可以|好不好|对不对|是否|何时|何地|多久|多大"
 )
 _IRREALIS = re.compile(
-    r"\b(?:if|unless|suppose|supposing|imagine|pretend|hypothetically|what if|as if|as though|in case|whether|"
-    r"wish|wished|let's say|would have|could have|should have|dream(?:ed|t|ing)? (?:of|about|that|i|we)|in (?:my|a|the) (?:dream|novel|story|game|"
+    r"\b(?:if|unless|suppose|supposing|imagine|pretend|hypothetically|what if|as if|as though|in case|"
+    r"whether|"
+    r"wish|wished|let's say|would have|could have|should have|dream(?:ed|t|ing)? (?:of|about|that|i|we)|in "
+    r"(?:my|a|the) (?:dream|novel|story|game|"
     r"screenplay|script|movie)|my character|for example|e\.g\.|used as an example)\b",
     re.IGNORECASE,
 )
@@ -66,10 +107,14 @@ _IRREALIS_ZH = re.compile(
     r"本来想|差点|差一点"
 )
 _HEDGE = re.compile(
-    r"\b(?:might|maybe|perhaps|probably|possibly|would|could|should|i'd|we'd|he'd|she'd|hop(?:e|es|ed|ing)|want(?:s|ed)?|wanna|thinking (?:of|about)|"
-    r"thought (?:of|about)|consider(?:ing|ed)?|plan(?:s|ning|ned)? (?:to|on)|going to|gonna|will|won't|'ll|almost|nearly|not sure|"
-    r"supposed to|need(?:s|ed)? to|have to|has to|try(?:ing)? to|tried to|tempted to|rather|looking to|looking for|like i|guess|"
-    r"pretty sure|someday|one day|never|not|hardly|barely|dying to|can't wait to|about to|apply(?:ing)?|applied|interview(?:ing|ed)?)\b|n't\b",
+    r"\b(?:might|maybe|perhaps|probably|possibly|would|could|should|i'd|we'd|he'd|she'd|hop(?:e|es|ed|ing)|"
+    r"want(?:s|ed)?|wanna|thinking (?:of|about)|"
+    r"thought (?:of|about)|consider(?:ing|ed)?|plan(?:s|ning|ned)? (?:to|on)|going to|gonna|will|won't|'ll|"
+    r"almost|nearly|not sure|"
+    r"supposed to|need(?:s|ed)? to|have to|has to|try(?:ing)? to|tried to|tempted to|rather|looking to|"
+    r"looking for|like i|guess|"
+    r"pretty sure|someday|one day|never|not|hardly|barely|dying to|can't wait to|about to|apply(?:ing)?|"
+    r"applied|interview(?:ing|ed)?)\b|n't\b",
     re.IGNORECASE,
 )
 _HEDGE_ZH = re.compile(
@@ -149,7 +194,11 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 _LOWER_I = re.compile(r"(?<![\w'])i(?=$|['\s,.!])")
-_KNOWN = re.compile(r"(?<![\w'@./-])(?:" + "|".join(sorted(PLACES | FIRMS | frozenset(LANGUAGES.lower().split("|")))) + r")(?![\w@-])")
+_KNOWN = re.compile(
+    r"(?<![\w'@./-])(?:"
+    + "|".join(sorted(PLACES | FIRMS | frozenset(LANGUAGES.lower().split("|"))))
+    + r")(?![\w@-])"
+)
 
 
 def _with_capitals(piece: str) -> str:
@@ -183,7 +232,8 @@ def irrealis(sentence: Sentence, stop: int) -> bool:
 
 
 _CLAUSE = re.compile(
-    r"[,;:()，；：（）、]|(?:^|\s)(?:but|and (?=I\b|we\b|my\b|he\b|she\b)|so (?=I\b|we\b)|because|though|although|while)\s"
+    r"[,;:()，；：（）、]|(?:^|\s)(?:but|and (?=I\b|we\b|my\b|he\b|she\b)|so (?=I\b|we\b)|because|though|"
+    r"although|while)\s"
     r"|\s-\s|--|[—–]|但是|不过|可是|而且|然后"
 )
 

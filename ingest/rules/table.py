@@ -31,7 +31,9 @@ def _blocks(text: str) -> Iterator[tuple[str, str, str]]:
         if not lines:
             continue
         source = "".join(line.removeprefix(_INDENT) for line in lines if line.startswith(_INDENT))
-        name, _, words = " ".join(line.strip() for line in lines if not line.startswith(_INDENT)).partition(":")
+        name, _, words = " ".join(line.strip() for line in lines if not line.startswith(_INDENT)).partition(
+            ":"
+        )
         yield name, words, source
 
 

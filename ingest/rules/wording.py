@@ -49,7 +49,21 @@ _HOLDS = {
     "goal": ("Has the goal: {v}", "目標是{v}"),
 }
 _OWNED = frozenset(
-    "spouse partner parent sibling child relative friend colleague manager subordinate neighbor acquaintance living_situation".split()
+    [
+        "spouse",
+        "partner",
+        "parent",
+        "sibling",
+        "child",
+        "relative",
+        "friend",
+        "colleague",
+        "manager",
+        "subordinate",
+        "neighbor",
+        "acquaintance",
+        "living_situation",
+    ]
 )
 
 
@@ -62,7 +76,11 @@ def state(
     """The sentence for a state. A name stands before it unless it is the owner of the memory."""
     text = (_chinese if chinese else _english)(key, value, ended, kind)
     if entity != "user":
-        text = f"{entity}{' ' if entity.isascii() else ''}{text}" if chinese else f"{entity} {text[:1].lower()}{text[1:]}"
+        text = (
+            f"{entity}{' ' if entity.isascii() else ''}{text}"
+            if chinese
+            else f"{entity} {text[:1].lower()}{text[1:]}"
+        )
     return fold_script_except(text, value, entity) if chinese and not traditional else text
 
 

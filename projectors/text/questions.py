@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from events.script import fold_script
 from projectors.text.terms import question_terms
@@ -27,6 +28,7 @@ _COMES_TO_IT = re.compile(
     re.IGNORECASE,
 )
 _THINKING_ALOUD = 0.2
+_MOST_PARTS = 4
 _LONE_CHARACTER = 0.5
 """A single Chinese character is a word less often than a piece of one. Halved, it finds more."""
 
@@ -49,18 +51,20 @@ def asked(question: str) -> tuple[Asked, ...]:
 
 
 def _split(question: str) -> list[str]:
-    folded = fold_script(question)
-    starts = [0, *(match.end() for match in _NEXT_PART.finditer(folded))]
-    stops = [*(match.start() for match in _NEXT_PART.finditer(folded)), len(question)]
+    seams = list(islice(_NEXT_PART.finditer(fold_script(question)), _MOST_PARTS - 1))
+    starts = [0, *(seam.end() for seam in seams)]
+    stops = [*(seam.start() for seam in seams), len(question)]
     return [question[start:stop].strip() for start, stop in zip(starts, stops, strict=True)]
 
 
 def _read(part: str) -> Asked:
     weights: dict[str, float] = {}
     point = part
-    for match in _COMES_TO_IT.finditer(fold_script(part)):
+    # The last turn to the point counts, unless nothing follows it.
+    for match in list(_COMES_TO_IT.finditer(fold_script(part)))[: -_MOST_PARTS - 1 : -1]:
         if question_terms(rest := part[match.end() :].strip()):
             point = rest
+            break
     if point is not part:
         weights = dict.fromkeys(question_terms(part), _THINKING_ALOUD)
     weights.update(dict.fromkeys(question_terms(point), 1.0))

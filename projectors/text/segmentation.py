@@ -12,7 +12,8 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -150,41 +151,41 @@ def _identity(source: Path) -> str:
     return blake2b(seed.encode(), digest_size=8).hexdigest()
 
 
-def load(folder: Path) -> Dictionary:
-    """The large dictionary, from its compact form in ``folder``, which is written when it is missing.
+def load(folders: Sequence[Path]) -> Dictionary:
+    """The large dictionary, from its compact form in the first folder that has it, else written to the first
+    that takes it.
 
-    A folder that cannot be written only costs the second it takes to build the words again.
+    Where none does, every process spends a second and 260 MB, for a moment, on building it again.
+    Raises FileNotFoundError when the package ``jieba3`` is not installed.
     """
     source = _source()
-    compact = folder / f"{_identity(source)}.words"
-    try:
-        return _decode(compact.read_text("utf-8"))
-    except (OSError, ValueError):
-        pass
+    name = f"{_identity(source)}.words"
+    for folder in folders:
+        with suppress(OSError, ValueError):
+            return _decode((folder / name).read_text("utf-8"))
     text = _encode(build(orjson.loads(source.read_bytes())["freq"].items()))
-    _write(compact, text)
+    for folder in folders:
+        with suppress(OSError):
+            _write(folder / name, text)
+            break
     return _decode(text)
 
 
 def _write(path: Path, text: str) -> None:
     """Write whole or not at all: other processes may be reading, or writing the same."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            file.write(text)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
         written = Path(file.name)
-        written.chmod(0o644)
-        written.replace(path)
-    except OSError:
-        return
+        file.write(text)
+    written.chmod(0o644)
+    written.replace(path)
 
 
-def cache_folder() -> Path:
-    """Where the compact dictionary is kept: ``CARDLOG_CACHE``, else the user's cache folder."""
-    if folder := os.environ.get("CARDLOG_CACHE"):
-        return Path(folder) / "segmentation"
+def cache_folders() -> list[Path]:
+    """Where the compact dictionary is kept: the user's cache folder, else the project's."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(home) / "cardlog" / "segmentation"
+    project = Path(__file__).resolve().parents[2]
+    return [Path(home) / "cardlog" / "segmentation", project / ".cache" / "segmentation"]
 
 
 _loading = threading.Lock()
@@ -196,10 +197,10 @@ def dictionary() -> Dictionary:
     if not _loaded:
         with _loading:
             if not _loaded:
-                _loaded.append(load(cache_folder()))
+                _loaded.append(load(cache_folders()))
     return _loaded[0]
 
 
 if __name__ == "__main__":
     # An image or a setup step can write the compact form ahead of the first worker.
-    sys.stdout.write(f"{len(dictionary().words)} words and beginnings in {cache_folder()}\n")
+    sys.stdout.write(f"{len(dictionary().words)} words and beginnings of words\n")

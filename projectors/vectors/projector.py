@@ -65,7 +65,9 @@ class VectorsProjector:
             self._embedder = None
             raise ProjectorBlockedError(str(error)) from error
         if embedder.dimension not in _DIMENSIONS:
-            raise ValueError(f"{embedder.name} has {embedder.dimension} dimensions; use one of {_DIMENSIONS}")
+            raise ProjectorBlockedError(
+                f"{embedder.name} has {embedder.dimension} dimensions; use a model with one of {_DIMENSIONS}"
+            )
         with (
             connection.cursor() as cursor,
             cursor.copy(statement(_PACKAGE, f"copy_vectors_{embedder.dimension}")) as copy,

@@ -73,11 +73,14 @@ def clean_environment() -> dict[str, str]:
 
 
 def start(data: Path, **environment: str) -> Running:
-    process = subprocess.Popen(
-        [*COMMAND, "up", "--data", str(data), "--port-write", "0", "--port-read", "0"],
-        stdout=subprocess.PIPE, stderr=(data.parent / f"{data.name}.log").open("a"), text=True,
-        env=clean_environment() | environment,
-    )  # fmt: skip
+    with (data.parent / f"{data.name}.log").open("a") as log:
+        process = subprocess.Popen(
+            [*COMMAND, "up", "--data", str(data), "--port-write", "0", "--port-read", "0"],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=clean_environment() | environment,
+        )
     assert process.stdout is not None
     line = process.stdout.readline()
     assert line, (data.parent / f"{data.name}.log").read_text()[-4000:]

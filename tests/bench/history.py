@@ -13,6 +13,7 @@ from events.envelope import partition_of
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.extraction import TurnsExtracted, Usage
 from events.types.turns import TurnRecorded
+from projectors.text.segmentation import dictionary
 
 _BEGUN = datetime(2025, 1, 1, tzinfo=UTC)
 _COMMON = (
@@ -58,7 +59,8 @@ class History:
         self._users = [f"user-{number:05d}" for number in range(users)]
         syllables = [c + v for c in "bdfgklmnprstvz" for v in ("a", "e", "i", "o", "u", "an", "er", "ing")]
         self._words = ["".join(self._random.choices(syllables, k=self._random.randint(1, 3))) for _ in range(9000)]
-        self._characters = [chr(code) for code in range(0x4E00, 0x9000, 9)]
+        known = dictionary().words
+        self._chinese_words = sorted((word for word in known if known[word]), key=lambda word: -known[word])[:6000]
         self._weights = [1 / (rank + 10) for rank in range(len(self._words))]
         # A text is two halves of a pool: as various as it must be, and made quickly.
         self._halves = ([self._english() for _ in range(20_000)], [self._chinese() for _ in range(10_000)])
@@ -158,7 +160,7 @@ class History:
         pieces: list[str] = []
         for _ in range(self._random.randint(2, 6)):
             start = self._random.randrange(len(_LINKS) - 2)
-            pieces += (_LINKS[start : start + 2], *self._random.choices(self._characters[:1200], k=2))
+            pieces += (_LINKS[start : start + 2], *self._random.choices(self._chinese_words, self._weights[:6000], k=2))
         return "".join(pieces) + "。"
 
 

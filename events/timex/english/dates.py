@@ -1,23 +1,31 @@
-"""English dates: numeric ones, ones with a month's name, weekdays, and years."""
+"""English dates in digits, and with a month's name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
-from ..scan import Scan, packrat
 from .. import calendar
-from ..calendar import Span
-from ..cycles import Cycle, Reading, each, monthly, weekly, yearly
-from .numbers import full_year, integer, ordinal, plain, spelled_year, year_number
-from .words import MONTHS, NUMBERS, PART_WORDS, SHIFTS, SHY, WEEKDAYS
+from ..calendar import Grain, Span, add_days, add_months, midnight
+from ..clock import part
+from ..cycles import Cycle, Reading, each, settle, monthly, weekly, yearly
+from ..lengths import Length
+from ..scan import Scan, packrat
+from ..shares import Share, nth, nth_weekday, share, weekend_about
+from .numbers import amount, first_length, full_year, integer, length, ordinal, plain, spelled_year, unit_word, year_number
+from .simple import Found, opens, simple
+from .words import LEADS, MONTHS, NUMBERS, ORDINALS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS, WEEKDAYS
 
-Found = tuple[Reading, int]
-_LEADS = frozenset(
-    ["in", "on", "of", "by", "since", "until", "till", "before", "after", "from", "to", "through", "thru", "between", "during", "last", "this", "next", "past", "previous", "back", "early", "late", "mid", "middle", "end", "beginning", "start", "around", "for", "coming", "following", "upcoming", "every", "each", "and", "or", "every"]
-)
-_MODALS = frozenset(["i", "you", "we", "he", "she", "it", "they", "not", "be", "have", "also", "well", "or", "require", "result", "contain", "include"])
+
+
+
+MODALS = frozenset(["i", "you", "we", "he", "she", "it", "they", "not", "be", "have", "also", "well", "or", "require", "result", "contain", "include"])
+
+
 _RATED = frozenset({"score", "scored", "rate", "rated", "rating", "grade", "graded", "pain", "gave", "got"})
+
+
 _FRACTION_OF = frozenset(
     ["cup", "cups", "teaspoon", "teaspoons", "tsp", "tbsp", "tablespoon", "tablespoons", "inch", "inches", "of", "mile", "miles", "pound", "pounds", "lb", "oz", "points", "stars", "star", "scale", "rating", "chance", "time", "times", "speed", "majority"]
 )
@@ -43,7 +51,7 @@ def _apart(scan: Scan, i: int) -> int:
     return i + 1 if scan.words[i] in ("-", "/", ".", ",") else i
 
 
-@packrat
+@opens(digits=True)
 def numeric(scan: Scan, i: int) -> Found | None:
     """Dates in digits: 2016-10-16, 10/16/2016, 16.10.2016, 10/16, 12-2015, 2016 10 16."""
     words = scan.words
@@ -172,7 +180,7 @@ def _with_year(scan: Scan, month: int, dom: int, i: int) -> Found | None:
     return (reading, year[1] if year else j) if reading is not None else None
 
 
-@packrat
+@opens("the", MONTHS, NUMBERS, ORDINALS, digits=True)
 def named(scan: Scan, i: int) -> Found | None:
     """Dates and months with the month's name: "May 8th, 2026", "8 May", "2019-aug-1", "April of 87", "May"."""
     words = scan.words
@@ -194,7 +202,7 @@ def _month_first(scan: Scan, i: int, month: int) -> Found | None:
     dom = ordinal(scan, k)
     if (dom is None and k != j + 1) or (dom is None and words[k].isdecimal()):
         number = words[k]
-        if number.isdecimal() and len(number) <= 2 and not _not_a_day(scan, k + 1):
+        if number.isdecimal() and len(number) <= 2 and not not_a_day(scan, k + 1):
             dom = int(number), k + 1
     if dom is None and words[k] in NUMBERS:
         spelled = integer(scan, k)
@@ -214,7 +222,7 @@ def _month_first(scan: Scan, i: int, month: int) -> Found | None:
         return (reading, year[1]) if reading else None
     if not _stands_alone(scan, i):
         return None
-    led = scan.before(i) in _LEADS or scan.before(i) == "the"
+    led = scan.before(i) in LEADS or scan.before(i) == "the"
     return yearly(lambda number: calendar.month(number, month), "month", 0.9 if led else 0.6), i + 1
 
 
@@ -224,7 +232,7 @@ def _counts(scan: Scan, i: int) -> bool:
     return (word.isalpha() and word not in ("at", "in", "on", "and", "to", "or", "for", "from", "until", "through")) or word == ":"
 
 
-def _not_a_day(scan: Scan, i: int) -> bool:
+def not_a_day(scan: Scan, i: int) -> bool:
     """The number before word `i` goes on as a time, a decimal, a share or an amount."""
     word = scan.words[i]
     if word in ("am", "pm", "%", "percent") or (word in (":", "%") and scan.tight(i)):
@@ -239,14 +247,14 @@ def _stands_alone(scan: Scan, i: int) -> bool:
     word, last, after = scan.words[i], scan.before(i), scan.words[i + 1]
     if word not in SHY:
         return True
-    if word in ("may", "march") and after in _MODALS:
+    if word in ("may", "march") and after in MODALS:
         return False
-    if last in _LEADS:
+    if last in LEADS:
         return last not in ("and", "or") or scan.original(i)[0].isupper()
     if last == "the":
         return scan.before(i - 1) in ("in", "of", "since", "by") and word != "march"
     if word in ("mar", "sep", "dec"):
-        return scan.original(i)[0].isupper() and last in _LEADS
+        return scan.original(i)[0].isupper() and last in LEADS
     return scan.original(i)[0].isupper() and i > 0 and last not in ".!?\n\"'" and after in ",.;!?)-"
 
 
@@ -295,194 +303,7 @@ def _day_first(scan: Scan, i: int) -> Found | None:
     month = MONTHS.get(words[k])
     if month is None:
         return None
-    if words[k] in ("may", "march", "mar", "sun", "sat") and k == dom[1] and words[k + 1] in _MODALS:
+    if words[k] in ("may", "march", "mar", "sun", "sat") and k == dom[1] and words[k + 1] in MODALS:
         return None
     return _with_year(scan, month, dom[0], scan.skip(k + 1, ".") if len(words[k]) == 3 and scan.tight(k + 1)
                       and words[k + 2].isdecimal() else k + 1)  # fmt: skip
-
-
-@packrat
-def weekday_name(scan: Scan, i: int) -> int | None:
-    """The weekday word `i` names; the short ones that are words of their own only in company."""
-    word = scan.words[i]
-    found = WEEKDAYS.get(word)
-    if scan.words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2) and scan.words[i + 2].isalpha():
-        return None  # a site's name
-    if found is None or word not in SHY:
-        return found
-    last, after = scan.before(i), scan.words[i + 1]
-    upper = scan.original(i)[0].isupper()
-    if last == "the" or (scan.tight(i) and last not in ("(", "-", "/")):
-        return None
-    if upper and (after in PART_WORDS or last in ("you", "or", "and") or (last.isalpha() and after in ("", ".", "?", "!"))):
-        return found
-    if word in ("mon", "wed", "fri", "thu"):
-        return found if upper or last in _LEADS or last in ("week", "(") else None
-    if last in ("on", "last", "next", "this", "every", "until", "by", "since", "(", "week", "from", "to", "between"):
-        return found
-    return found if upper and (after in MONTHS or after.isdecimal() or ordinal(scan, i + 1)) else None
-
-
-@packrat
-def weekday(scan: Scan, i: int) -> Found | None:
-    """A weekday, with the day of the month it falls on, the week it is in, or the date beside it."""
-    words = scan.words
-    number = weekday_name(scan, i)
-    if number is None:
-        return None
-    j = scan.skip(i + 1, ".") if len(words[i]) <= 4 and scan.tight(i + 1) and words[i + 2] else i + 1
-    return _dated_weekday(scan, j, number) or _weekday_of_month(scan, number, i + 1) or (weekly(number), i + 1)
-
-
-def _dated_weekday(scan: Scan, i: int, number: int) -> Found | None:
-    """The date that follows a weekday; the weekday then only helps to say which year."""
-    words = scan.words
-    j = i + 1 if words[i] in (",", "(", "/", "-") else i
-    found = numeric(scan, j) or (named(scan, j) if words[j] not in SHY or ordinal(scan, j + 1)
-                                 or words[j + 1].isdecimal() else None)  # fmt: skip
-    if found is None:
-        dotted = _dotted(scan, j)
-        found = dotted
-    if found is None:
-        return None
-    reading, k = found
-    if reading.grain != "day":
-        return None
-    if isinstance(reading, Cycle):
-        reading = replace(reading, weekday=number)
-    return reading, k + 1 if words[i] == "(" and words[k] == ")" else k
-
-
-def _dotted(scan: Scan, i: int) -> Found | None:
-    """Month and day with a dot between, which only a weekday before it makes a date: "Friday 7.6"."""
-    words = scan.words
-    if words[i].isdecimal() and words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2):
-        a, b = words[i], words[i + 2]
-        if b.isdecimal() and len(a) <= 2 and len(b) <= 2 and words[i + 3] not in ("am", "pm", "p", "a"):
-            reading = month_day(int(a), int(b)) if 1 <= int(a) <= 12 else None
-            return (reading, i + 3) if reading else None
-    return None
-
-
-def _weekday_of_month(scan: Scan, number: int, i: int) -> Found | None:
-    words = scan.words
-    j = scan.skip(scan.skip(i, ","), "the")
-    dom = ordinal(scan, j)
-    if dom is None and j == i and words[j].isdecimal() and len(words[j]) == 2:
-        after = words[j + 1]
-        if after not in ("-", "–", "~", "to", "am", "pm", ":", "p", "a") and not _not_a_day(scan, j + 1):
-            dom = int(words[j]), j + 1
-    if dom is None or not 1 <= dom[0] <= 31 or words[dom[1]] in ("week", "month", "quarter", "half"):
-        return None
-    return monthly(dom[0], number), dom[1]
-
-
-@packrat
-def day_of_month(scan: Scan, i: int) -> Found | None:
-    """ "the 18th", "on the 17", "29th": a day in no stated month."""
-    words = scan.words
-    the = words[i] == "the"
-    j = i + 1 if the else i
-    last = scan.before(i)
-    dom = ordinal(scan, j)
-    if dom is None:
-        day, after = scan.digits(j, 2), words[j + 1]
-        if day is not None and last in ("on", "by", "until", "since") and (the or last == "on"):
-            if after.isalpha() and after not in ("from", "at", "between", "and", "in") or after in (":", "%", "/"):
-                return None
-            if not the and after not in ("", ".", ",", "?", "!", "at") or (after == "." and scan.tight(j + 2)):
-                return None
-            dom = day, j + 1
-        else:
-            return None
-    if not 1 <= dom[0] <= 31:
-        return None
-    k = dom[1]
-    spelled = not words[j].isdecimal()
-    if not the and last not in ("on", "by", "until", "till", "since", "from", "to", "through", "between", "and", "before",
-                                "after"):  # fmt: skip
-        return None
-    after = words[k]
-    if spelled and last not in ("on", "from", "between", "to", "till", "until", "through", "by"):
-        return None
-    if after.isalpha() and after not in ["at", "from", "between", "and", "in", "on", "to", "till", "until", "through", "or", "we", "i", "you", "he", "she", "they", "it", "is", "was", "will", "when", "if", "but", "because", "with", "for", "so", "then", "before", "after", "by"]:
-        return None
-    if after in ("-",) and scan.tight(k):
-        return None
-    return monthly(dom[0], sure=0.75), k
-
-
-@packrat
-def year(scan: Scan, i: int) -> Found | None:
-    """A year by itself: "2012", "the year 2012", "'98", "nineteen ninety six", "cy18"."""
-    words = scan.words
-    j = scan.skip(i, "the")
-    if words[j] in ("year", "cy"):
-        k = scan.skip(j + 1, "of")
-        found = year_number(scan, k)
-        if found is None and words[k].isdecimal() and len(words[k]) == 2 and (scan.tight(k) or words[j] == "cy"):
-            found = full_year(int(words[k])), k + 1
-        return _as_year(found)
-    if j != i and not (words[j].isdecimal() and len(words[j]) == 4):
-        return None
-    word = words[i]
-    last = scan.before(i)
-    if word in "'’" and word and not scan.tight(i):
-        found = year_number(scan, i)
-        return _as_year(found) if found and last in _LEADS and words[found[1]] not in ("s", "er", "ers") else None
-    if words[j].isdecimal() and len(words[j]) == 4:
-        if not 1900 <= int(words[j]) <= 2150 or not plain(scan, j) or not _bare_year(scan, i, j):
-            return None
-        return _as_year(year_number(scan, j))
-    if last in ("in", "since", "until", "before", "after", "from", "to", "and", "between", "of", "by"):
-        spelled = spelled_year(scan, i)
-        return _as_year(spelled) if spelled and 1500 <= spelled[0] <= 2150 else None
-    return None
-
-
-def _as_year(found: tuple[int, int] | None) -> Found | None:
-    span = calendar.year(found[0]) if found else None
-    return (span, found[1]) if span and found else None
-
-
-_NUMBERED = frozenset(
-    "page pages room chapter rfc iso port number no section line lines figure flight error code http model apt suite "
-    "building unit item version route highway channel bus train gate windows office pin".split()
-)
-_AFTER_YEAR = frozenset(
-    ["and", "or", "but", "to", "in", "on", "at", "was", "were", "is", "are", "will", "would", "had", "has", "have", "for", "from", "by", "with", "through", "thru", "till", "until", "as", "when", "because", "so", "then", "we", "i", "you", "he", "she", "they", "it", "the", "a", "that", "this", "which", "where", "after", "before", "or", "budget", "sales", "report", "season", "election", "edition", "census", "tax", "olympics", "s", "later", "earlier"]
-)
-
-
-def _bare_year(scan: Scan, i: int, j: int) -> bool:
-    """Four digits read as a year and not as a count of the word after them."""
-    words, last, after = scan.words, scan.before(i), scan.words[j + 1]
-    if scan.tight(j + 1) and after in ("%", ":", "/"):
-        return False
-    if scan.tight(i) and last.isalpha():
-        return False
-    if scan.tight(j) and last in ("+", "_"):
-        return False
-    if last == "-" and i >= 2 and words[i - 2].isalnum() and words[i - 2] not in ("mid", "early", "late"):
-        return False
-    if last in _NUMBERED:
-        return False
-    if scan.tight(j + 1) and (after.isalpha() or after in ("_", "@")) and after != "s":
-        return False
-    if after == "-" and scan.tight(j + 1) and words[j + 2].isdecimal() and len(words[j + 2]) != 4:
-        return False
-    if last in _LEADS or last in ("year", "early", "late", "than", "=", "<", ">", "but", "not", "the"):
-        return not (last in ("for", "than", "around", "to", "and", "or", "the", "not") and after.isalpha()
-                    and after not in _AFTER_YEAR)  # fmt: skip
-    return not after.isalpha() or after in _AFTER_YEAR
-
-
-Change = Callable[[Span], Span | None]
-
-
-def in_week(span: Span, number: int) -> Span | None:
-    """The weekday of a week."""
-    return calendar.day(calendar.add_days(calendar.week_start(span.start), number)) if span.start else None
-
-
-__all__ = ["day_of_month", "each", "in_week", "named", "numeric", "weekday", "weekday_name", "year"]

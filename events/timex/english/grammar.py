@@ -12,11 +12,11 @@ from ..calendar import FINE, WITHIN_DAY, Span, Tense
 from ..clock import half_of
 from ..cycles import Cycle, Reading, after, before, each, join, monthly, settle, since
 from ..mentions import Mention
-from .dates import day_of_month
+from .weekdays import day_of_month
 from .numbers import length, ordinal, plain
 from .offsets import offset
-from .periods import WORDS as PERIOD_WORDS
-from .periods import present, simple
+from .near import present
+from .simple import openers, simple
 from .times import hours, within
 from .words import MAGNITUDES, NUMBERS, PART_WORDS
 
@@ -370,11 +370,11 @@ _OPENERS = frozenset(
 )
 _COUNTS = frozenset({"a", "an", "half", "few", "couple", "several", "some", "½"}) | frozenset(NUMBERS) | frozenset(MAGNITUDES)
 _TIMES = frozenset({"noon", "midday", "midnight", "noonish", "mid", "at", "early", "late", "around", "circa", "quarter"})
-STARTS = PERIOD_WORDS | _OPENERS | _COUNTS | _TIMES | _SET_WORDS | frozenset(PART_WORDS) | frozenset({"the", "to", "so",
+STARTS = openers() | _OPENERS | _COUNTS | _TIMES | _SET_WORDS | frozenset(PART_WORDS) | frozenset({"the", "to", "so",
           "right", "just", "at", "'", "’", "w", "back", "same"})  # fmt: skip
 # A text with none of these, and no digit, says nothing of time.
 TELLTALES = (
-    PERIOD_WORDS
+    openers()
     | frozenset(PART_WORDS)
     | frozenset({"ago", "hour", "hours", "minute", "minutes", "second", "seconds", "days", "weeks", "months", "years",
                  "noon", "midday", "midnight", "noonish", "o'clock", "oclock", "fortnight", "century", "decade", "decades",

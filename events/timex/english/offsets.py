@@ -10,7 +10,8 @@ from ..calendar import Span
 from ..cycles import Reading, settle
 from ..lengths import Length
 from .numbers import first_length, integer, length
-from .periods import present, simple
+from .near import present
+from .simple import simple
 from .words import WEEKDAYS
 
 Found = tuple[Reading, int]

@@ -38,6 +38,10 @@ WEEKDAYS: dict[str, int] = {
 }  # fmt: skip
 # Words that are something else more often than they are a date; each needs company.
 SHY = frozenset({"may", "march", "mar", "sat", "sun", "mon", "wed", "fri", "sep", "dec", "thu"})
+# Words that make the name or number after them a date.
+LEADS = frozenset(
+    ["in", "on", "of", "by", "since", "until", "till", "before", "after", "from", "to", "through", "thru", "between", "during", "last", "this", "next", "past", "previous", "back", "early", "late", "mid", "middle", "end", "beginning", "start", "around", "for", "coming", "following", "upcoming", "every", "each", "and", "or", "every"]
+)
 UNITS: dict[str, str] = {
     "second": "second", "seconds": "second", "sec": "second", "secs": "second",
     "minute": "minute", "minutes": "minute", "min": "minute", "mins": "minute",

@@ -1,0 +1,203 @@
+"""English words that point at the present: today, the weekend, week 10, the day after Christmas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from .. import calendar
+from ..calendar import Grain, Span, add_days, add_months, midnight
+from ..clock import part
+from ..cycles import Cycle, Reading, each, settle, monthly, weekly, yearly
+from ..lengths import Length
+from ..scan import Scan, packrat
+from ..shares import Share, nth, nth_weekday, share, weekend_about
+from .numbers import amount, first_length, full_year, integer, length, ordinal, plain, spelled_year, unit_word, year_number
+from .simple import Found, opens, simple
+from .words import MONTHS, NUMBERS, ORDINALS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS, WEEKDAYS
+from .weekdays import in_week
+
+
+_DAYS: dict[str, int] = {
+    "today": 0, "yesterday": -1, "tomorrow": 1, "tmr": 1, "tmrw": 1, "tomorow": 1, "tommorow": 1, "tommorrow": 1,
+    "yday": -1, "otd": 0,
+}  # fmt: skip
+
+
+_CLAUSE_END = frozenset(["", ".", ",", "!", "?", ";", ":", ")", "and", "but", "so", "or", "-", "with", "because"])
+
+
+@opens(_DAYS, (f"{word}'s" for word in _DAYS), "tonight", "tonite", "tonight's", "eod", "the", "day", "night")
+def day_word(scan: Scan, i: int) -> Found | None:
+    """today, tomorrow, tonight, "the day before yesterday", "the next day"."""
+    words, frame = scan.words, scan.frame
+    word = words[i]
+    if word in _DAYS:
+        j = i + 1
+        if words[j] == "'s":
+            j += 1
+        return calendar.day(add_days(frame.today, _DAYS[word])), j
+    bare_word = word.removesuffix("'s")
+    if bare_word in _DAYS:
+        return calendar.day(add_days(frame.today, _DAYS[bare_word])), i + 1
+    if word in ("tonight", "tonite", "tonight's"):
+        night = part("night").on(calendar.day(frame.today))
+        return (night, i + 1) if night else None
+    if word == "eod":
+        end = share(calendar.day(frame.today), "end")
+        return (end, i + 1) if end else None
+    j = scan.skip(i, "the")
+    if words[j] == "night" and words[j + 1] in ("before", "after") and words[j + 2] in ("last", "next"):
+        night = part("night").on(calendar.day(add_days(frame.today, -2 if words[j + 1] == "before" else 2)))
+        return (night, j + 3) if night else None
+    if words[j] != "day" and not (words[j] == "other" and words[j + 1] == "day" and j > i):
+        return None
+    if words[j] == "other":
+        return Span(add_days(frame.today, -7), frame.today, "week", sure=0.4, ambiguous=True), j + 2
+    side = words[j + 1]
+    if side in ("before", "after"):
+        sign = -1 if side == "before" else 1
+        if words[j + 2] in ("yesterday", "tomorrow"):
+            return calendar.day(add_days(frame.today, sign + _DAYS[words[j + 2]])), j + 3
+        if j > i and words[j + 2] in _CLAUSE_END and words[j + 2] not in ("-", "and"):
+            return replace(calendar.day(add_days(frame.today, sign)), sure=0.5, ambiguous=True), j + 2
+        around = _neighbour(scan, j + 2, "day", sign) if words[j + 2] not in ("that", "this") else None
+        return around
+    if j > i and side in _CLAUSE_END and scan.before(i) in ("for", "of") and scan.before(i - 1) not in (
+        "end", "rest", "most", "all", "part", "time", "start", "beginning", "middle",
+    ):  # fmt: skip
+        return replace(calendar.day(frame.today), sure=0.6), j + 1
+    return None
+
+
+def _neighbour(scan: Scan, i: int, unit: str, sign: int) -> Found | None:
+    """ "the day after Christmas", "the week before Easter", "the month after May"."""
+    found = simple(scan, scan.skip(i, "the"))
+    if found is None:
+        return None
+    reading, j = found
+
+    def beside(span: Span) -> Span | None:
+        if span.start is None or span.end is None:
+            return None
+        if unit == "day":
+            base = span.start if sign < 0 else add_days(span.end, -1)
+            return replace(calendar.day(add_days(base, sign)), sure=span.sure, ambiguous=span.ambiguous)
+        other = calendar.unit(unit, span.start if sign < 0 else add_days(span.end, -1), sign)
+        return replace(other, sure=span.sure, ambiguous=span.ambiguous) if other else None
+
+    near = each(reading, beside, "day" if unit == "day" else None)
+    return (near, j) if near is not None else None
+
+
+@opens("the", "week", "weekend", "w", "month", "year", "quarter")
+def week(scan: Scan, i: int) -> Found | None:
+    """ "week 10", "week 3 of 2027", "w/c Feb 4", "the week of May 5", "the week after next"."""
+    words, frame = scan.words, scan.frame
+    j = scan.skip(i, "the")
+    word = words[j]
+    if word == "w" and words[j + 1] == "/" and words[j + 2] in ("c", "b", "o"):
+        return _week_of(scan, j + 3)
+    if word == "weekend":
+        return _weekend(scan, j)
+    unit = UNITS.get(word)
+    if unit not in ("week", "month", "year", "quarter", "decade", "fortnight") or word.endswith("s"):
+        return None
+    after = words[j + 1]
+    if after in ("after", "before"):
+        sign = 1 if after == "after" else -1
+        if words[j + 2] in ("next", "last") and words[j + 3] not in UNITS and words[j + 3] not in WEEKDAYS:
+            if (words[j + 2] == "next") == (sign > 0):
+                span = calendar.unit(unit, frame.now, 2 * sign)
+                return (span, j + 3) if span else None
+        return _neighbour(scan, j + 2, unit, sign) if j > i else None
+    if unit == "week":
+        if after in ("of", "commencing", "starting", "beginning"):
+            k = scan.skip(j + 2, "on", "the")
+            found = _week_of(scan, k)
+            if found is not None:
+                return found
+        number = words[j + 1]
+        if number.isdecimal() and len(number) <= 2 and 1 <= int(number) <= 53 and plain(scan, j + 1):
+            k = scan.skip(j + 2, "of", "in", ",")
+            year = year_number(scan, k)
+            span = calendar.iso_week(year[0] if year else frame.now.isocalendar().year, int(number))
+            return (span, year[1] if year else j + 2) if span else None
+    if after == "to" and words[j + 2] == "date" and unit in ("week", "month", "year", "quarter"):
+        span = calendar.unit(unit, frame.now)
+        return (replace(span, end=frame.today, through=frame.now), j + 3) if span else None
+    last = scan.before(i)
+    if j > i and after in _CLAUSE_END and last in ("in", "of", "for", "this", "off", "unavailable") and scan.before(i - 1) not in (
+        "end", "rest", "most", "part", "time", "times", "start", "beginning", "middle", "day", "days", "week", "twice",
+    ):  # fmt: skip
+        span = calendar.unit(unit, frame.now)
+        return (span.doubted(0.7), j + 1) if span else None
+    return None
+
+
+def _week_of(scan: Scan, i: int) -> Found | None:
+    found = simple(scan, i)
+    if found is None or found[0].grain != "day":
+        return None
+    reading = each(found[0], lambda span: calendar.unit("week", span.start) if span.start else None, "week")
+    return (reading, found[1]) if reading is not None else None
+
+
+def _weekend(scan: Scan, i: int) -> Found | None:
+    """The weekend: this week's, unless the sentence looks back on one."""
+    frame = scan.frame
+    if scan.words[i + 1] in ("of", "before", "after"):
+        found = simple(scan, i + 2)
+        if found is not None and found[0].grain == "day":
+            reading = each(found[0], weekend_about, "weekend")
+            return (reading, found[1]) if reading is not None else None
+    shift = 0
+    if scan.words[i + 1] in ("after", "before") and scan.words[i + 2] in ("next", "last"):
+        span = calendar.unit("weekend", frame.now, 2 if scan.words[i + 2] == "next" else -2)
+        return (span, i + 3) if span else None
+    if scan.tense(i) < 0 and frame.now.weekday() < 5:
+        shift = -1
+    span = calendar.unit("weekend", frame.now, shift)
+    return (span.doubted(0.75), i + 1) if span else None
+
+
+@opens("to", "ytd", "mtd", "so")
+def to_date(scan: Scan, i: int) -> Found | None:
+    """ "to date", "ytd", "so far this year"."""
+    words, frame = scan.words, scan.frame
+    if words[i] in ("ytd", "mtd"):
+        span = calendar.unit("year" if words[i] == "ytd" else "month", frame.now)
+        return (replace(span, end=frame.today, through=frame.now), i + 1) if span else None
+    if words[i] == "to" and words[i + 1] == "date" and scan.before(i) not in ("up", "how", "want", "like", "started"):
+        return Span(None, frame.today, "day", through=frame.now), i + 2
+    if words[i] == "so" and words[i + 1] == "far" and words[i + 2] == "this" and words[i + 3] in UNITS:
+        span = calendar.unit(UNITS[words[i + 3]], frame.now)
+        return (replace(span, end=frame.now), i + 4) if span else None
+    return None
+
+
+@opens("now", "right", "just", "at", "currently", "presently", "asap", "current", "present", "lately", "recently", "these")
+def present(scan: Scan, i: int) -> Found | None:
+    """ "now", "right now", "at the moment", "lately"."""
+    words, frame = scan.words, scan.frame
+    word = words[i]
+    instant = Span(frame.now, frame.now + timedelta(seconds=1), "second", instant=True)
+    if word in ("right", "just") and words[i + 1] == "now":
+        return instant, i + 2
+    if word == "now":
+        idle = (words[i + 1] in ("and", "that") and words[i + 2] in ("then", "again", "")) or words[i + 1] == "that"
+        return None if idle or (scan.before(i) in ("until", "by", "know") and words[i + 1] == "and") else (instant, i + 1)
+    if word == "at":
+        if words[i + 1] == "present" or (words[i + 1] == "the" and words[i + 2] == "moment"):
+            return instant, i + 2 if words[i + 1] == "present" else i + 3
+        if words[i + 1] == "this" and words[i + 2] in ("time", "moment", "point"):
+            return instant, i + 3
+    if word in ("currently", "presently", "asap"):
+        return instant, i + 1
+    if word in ("current", "present") and words[i + 1] == "date":
+        return calendar.day(frame.today), i + 2
+    if word in ("lately", "recently") or (word in ("these", "past") and words[i + 1] == "days" and word == "these"):
+        recent = Span(add_days(frame.today, -30), frame.now, "month", sure=0.4, ambiguous=True)
+        return recent, i + (2 if word == "these" else 1)
+    return None

@@ -1,0 +1,54 @@
+"""The periods of the English grammar, each rule under the words it can begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ..cycles import Reading
+from ..scan import Scan, packrat
+
+Found = tuple[Reading, int]
+"""What was read, and the word after it."""
+Rule = Callable[[Scan, int], Found | None]
+
+_BY_WORD: dict[str, list[Rule]] = {}
+_BY_DIGITS: list[Rule] = []
+
+
+def opens(*words: str | Iterable[str], digits: bool = False) -> Callable[[Rule], Rule]:
+    """Make a function the rule for a period that begins with one of these words, or with a number."""
+
+    def register(function: Rule) -> Rule:
+        rule = packrat(function)
+        for entry in words:
+            for word in [entry] if isinstance(entry, str) else entry:
+                rules = _BY_WORD.setdefault(word, [])
+                if rule not in rules:
+                    rules.append(rule)
+        if digits:
+            _BY_DIGITS.append(rule)
+        return rule
+
+    return register
+
+
+def openers() -> frozenset[str]:
+    """Every word a period may begin with."""
+    return frozenset(_BY_WORD)
+
+
+@packrat
+def simple(scan: Scan, i: int) -> Found | None:
+    """The longest period at word `i`, times of day apart."""
+    word = scan.words[i]
+    rules = _BY_WORD.get(word)
+    if rules is None:
+        if not (word.isdecimal() and word.isascii()):
+            return None
+        rules = _BY_DIGITS
+    best: Found | None = None
+    for rule in rules:
+        found = rule(scan, i)
+        if found is not None and (best is None or found[1] > best[1]):
+            best = found
+    return best

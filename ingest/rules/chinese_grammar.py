@@ -1,0 +1,144 @@
+"""The shape of Chinese sentences: clauses, who each is about, and the pieces patterns are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ingest.rules.chinese_words import (
+    ATTRIBUTES,
+    CITIES,
+    DEGREES,
+    LANGUAGES,
+    OCCUPATIONS,
+    PETS,
+    RELATIONS,
+    STAGES,
+    SURNAMES,
+)
+from ingest.rules.moments import TIME
+from ingest.rules.scene import Scene
+from ingest.rules.sentences import HIDDEN
+
+_REL = "|".join(sorted(RELATIONS, key=len, reverse=True))
+_ATTR = "|".join(sorted(ATTRIBUTES, key=len, reverse=True))
+_NAME = rf"(?:[{SURNAMES}][\u4e00-\u9fff]{{1,2}}|[小阿老][\u4e00-\u9fff]|[A-Z][a-z]+)"
+_ADVERB = (
+    rf"(?:{TIME}{{1,40}}|[ ]|已经|正式|刚刚|刚|才|又|终于|也|就|都|还|仍然?|其实|真的|一直|目前|现在|最近|后来|平常|平时|通常|主要|大多|"
+    r"应该说|全家|一个人|一家人?|跟家人|和家人|跟老婆|跟老公|全都|，)"
+)
+_OPENING = (
+    r"(?:[\s,，、~～]|所以|但是|但|不过|而且|然后|后来|因为|由于|其实|对了|顺便[说一提下]{1,3}|跟[你您]说|告诉[你您]|话说|嗯+|啊|好的?|是的|"
+    rf"没错|原来|另外|还有|而|结果|总之|目前|现在|最近|记得|请记住|记住|记一下|记下来|更新一下|报告|哈哈+|嗨|你好|您好|大家好|{TIME}{{1,40}}|：|:|于是|终于)"
+)
+_SUBJECT = re.compile(
+    rf"{_OPENING}{{0,6}}(?P<s>(?P<me>我们|咱们|我|咱|本人)(?:家)?(?:自己)?(?:的)?(?:那个|这个|有个|有一个|一个|有位)?(?P<rel>{_REL})"
+    r"(?![家们\u4e00-\u9fff]?说话)"
+    rf"(?:(?P<reln>{_NAME})(?=[住在是搬养有换喜讨]))?(?:，?(?:他们|她们|他|她|其))?|"
+    rf"(?P<i>我们|咱们|我|咱|本人)(?![家的]{{1,2}}(?:{_REL}))|(?P<he>他|她|其)(?!们)|(?P<rel2>{_REL})"
+    r"(?=[的在是住喜名今学身生电手特爱工干做])|"
+    rf"(?P<name>[{SURNAMES}][\u4e00-\u9fff]{{1,2}}?|[小阿老][\u4e00-\u9fff]|[A-Z][a-z]+)(?=[ ]?(?:是|在|住|搬|养|的|"
+    rf"今年|身高|喜欢|叫|{TIME})))"
+    rf"{_ADVERB}{{0,6}}"
+)
+_BARE = re.compile(rf"{_OPENING}{{0,6}}{_ADVERB}{{0,4}}")
+_CLAUSE_END = re.compile(r"[，,；;：:（）()—]|——")
+_END = rf"(?=$|[，,。！!?？；;、\s~～（(\"”」{TIME}{HIDDEN}]|了|啦|呢|喔|哦|啊|呀|耶|吧)"
+_V = rf"[^，,。！!?？；;、\s的了{TIME}{HIDDEN}]"
+_MEASURE = r"[一两二三四五几\d]?[只隻条个匹头]?(?:[\u4e00-\u9fff]{0,4}的)?"
+_PROJECT = (
+    r"(?P<p>(?:我们的?|这个)?(?:专案|项目|产品|系统)|[A-Za-z][\w.-]{1,29}(?: ?(?:专案|项目|这个专案|的))?|"
+    r"[\u4e00-\u9fff]{2,8}(?:专案|项目|计划|系统))"
+)
+PIECES = {
+    "<END>": _END,
+    "<PL>": rf"[^，,。！!?？；;、\s的了在跟和与是有不还也就都去来到从着得{TIME}{HIDDEN}A-Za-z0-9]{{2,10}}?|[A-Z][A-Za-z]+(?: "
+    rf"[A-Z][a-z]+){{0,2}}",
+    "<ORG>": rf"[^，,。！!?？；;、\s了在{TIME}{HIDDEN}]{{2,20}}?|[A-Z][\w&.+-]*(?: [A-Z][\w&.+-]*){{0,3}}?",
+    "<OCC>": rf"(?:[^，,。！!?？；;、\s是在有跟着过了和年时我你他她{TIME}]{{0,8}}?(?:{OCCUPATIONS}))",
+    "<PET>": rf"(?:{PETS})",
+    "<NM>": rf"[「“\"『]?(?:[\u4e00-\u9fff]{{1,4}}?|[A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)[」”\"』]?",
+    "<DEG>": rf"(?:{DEGREES})",
+    "<PROJECT>": _PROJECT,
+    "<MEASURE>": _MEASURE,
+    "<CITY>": f"(?:{CITIES})",
+    "<ATTR>": rf"(?:{_ATTR})",
+    "<REL>": rf"(?:{_REL})",
+    "<T>": rf"{TIME}{{1,40}}",
+    "<V>": _V,
+    "<TOOL>": r"[A-Za-z][\w.+#-]*(?: [A-Za-z0-9][\w.+#-]*){0,2}",
+    "<LANG>": rf"(?:{LANGUAGES})",
+    "<STAGE>": rf"(?:[\u4e00-\u9fffA-Za-z-]{{0,6}}?(?:{STAGES}))",
+}
+_PIECE = re.compile("<[A-Z]+>")
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseScene(Scene):
+    """A clause and the entity it is about (None: nobody named, nobody to inherit)."""
+
+    actor: str | None = None
+    bare: bool = False
+
+
+def actor(scene: Scene) -> str | None:
+    """Whom the clause is about."""
+    return scene.actor if isinstance(scene, ClauseScene) else scene.owner
+
+
+def is_bare(scene: Scene) -> bool:
+    """Whether nobody was named and nobody inherited: the speaker is only supposed."""
+    return isinstance(scene, ClauseScene) and scene.bare
+
+
+def clauses(scene: Scene) -> Iterator[tuple[ClauseScene, int, int]]:
+    """The sentence's clauses with who each is about; a clause without a subject keeps that of the one before."""
+    text = scene.masked
+    borders = [border.start() for border in _CLAUSE_END.finditer(text)] + [len(text)]
+    begin = 0
+    actor: str | None = None
+    for end in borders:
+        found = _SUBJECT.match(text, begin)
+        # "我上司，他……" puts the pronoun behind the comma; the subject may then end beyond this clause.
+        rest = begin
+        bare = False
+        if found is not None and found.start("s") < end:
+            actor = _named(found, scene, actor)
+            rest = found.end()
+        else:
+            opening = _BARE.match(text, begin)
+            rest = opening.end() if opening is not None else begin
+            bare = actor is None
+        inherited = _about(scene, actor if not bare else scene.owner, bare)
+        if rest <= end:
+            yield inherited, rest, end
+        begin = end + 1
+
+
+def _about(scene: Scene, actor: str | None, bare: bool) -> ClauseScene:
+    return ClauseScene(
+        scene.sentence, scene.masked, scene.owner, scene.traditional, scene.earlier, actor, bare
+    )
+
+
+def _named(found: re.Match[str], scene: Scene, actor: str | None) -> str | None:
+    groups = found.groupdict()
+    if groups["i"]:
+        return scene.owner
+    if groups["he"]:
+        return actor if actor != scene.owner else None
+    if groups["rel"]:
+        if groups["reln"]:
+            return scene.said(found, "reln")
+        kin = scene.said(found, "rel")
+        return kin if scene.owner == "user" else f"{scene.owner}的{kin}"
+    if groups["rel2"]:
+        kin = scene.said(found, "rel2")
+        return kin if scene.owner == "user" else f"{scene.owner}的{kin}"
+    return scene.said(found, "name")
+
+
+def expand(source: str) -> str:
+    """A pattern with its ``<PIECES>`` put in."""
+    return _PIECE.sub(lambda found: f"(?:{PIECES[found[0]]})", source)
