@@ -27,13 +27,14 @@ class Instance:
     redis_url: str
     database_url: str
     pid: int
+    started: float
     data: str
 
     @property
     def alive(self) -> bool:
-        """Whether the process that wrote this still runs."""
+        """Whether the process that wrote this still runs; its pid may have been given out again since."""
         try:
-            return "cardlog" in " ".join(psutil.Process(self.pid).cmdline())
+            return abs(psutil.Process(self.pid).create_time() - self.started) < 1.0
         except psutil.Error:
             return False
 

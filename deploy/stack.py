@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
+
 from deploy.embedded.lock import FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.redis import EmbeddedRedis
@@ -150,6 +152,7 @@ class Stack:
             redis_url=settings.redis_url,
             database_url=settings.database_url,
             pid=os.getpid(),
+            started=psutil.Process().create_time(),
             data=str(self._data),
         )
         announce(self.instance)

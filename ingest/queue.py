@@ -13,9 +13,8 @@ logger = logging.getLogger(__name__)
 
 DEAD_SUFFIX = ":dead"
 COUNTS_SUFFIX = ":counts"
-_DEAD_FIELD = (
-    b"field:"  # prefix of an original field inside a dead letter: raw bytes, so it can be pushed again
-)
+# Prefix of an original field inside a dead letter: raw bytes, so it can be pushed again.
+DEAD_FIELD = b"field:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class TurnQueue:
         pipe = self._redis.pipeline(transaction=True)
         for entry, field, reason in dead:
             letter: dict[Any, Any] = {"entry_id": entry.id, "field": field, "reason": reason}
-            letter.update({_DEAD_FIELD + name: value for name, value in entry.fields.items()})
+            letter.update({DEAD_FIELD + name: value for name, value in entry.fields.items()})
             pipe.xadd(self.dead_stream, letter)
         ids = [entry.id for entry in entries] + [entry.id for entry, _, _ in dead]
         if ids:
@@ -133,7 +132,7 @@ class TurnQueue:
         return Backlog(waiting, pending, oldest)
 
     def counts(self) -> dict[str, int]:
-        """Turns recorded, duplicates dropped and entries found dead since the stream began."""
+        """Turns recorded, duplicates dropped, entries found dead, retried and dropped since the stream began."""
         found = self._redis.hgetall(self.counts_key)
         return {"recorded": 0, "duplicates": 0} | {_text(name): int(count) for name, count in found.items()}
 

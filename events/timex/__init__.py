@@ -54,12 +54,13 @@ def find(
     naive reference.
     """
     frame = Frame.of(reference)
+    asked = reading == "question"
     mentions: list[Mention] = []
     stamped = stamps.mentions(text, frame) if ":" in text else []
     if _CHINESE.search(text):
-        mentions = chinese.mentions(text, frame)
+        mentions = chinese.mentions(text, frame, asked=asked)
     if _LATIN.search(text) or not mentions:
-        mentions = _merged(mentions, english.mentions(text, frame))
+        mentions = _merged(mentions, english.mentions(text, frame, asked=asked))
     mentions = _merged(stamped, mentions)
     return [found for mention in mentions if (found := _found(text, frame, mention)) is not None]
 

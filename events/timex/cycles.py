@@ -29,6 +29,8 @@ class Cycle:
     sure: float = 0.9
     weekday: int | None = None
     """The weekday said with it, which may tell the turns apart."""
+    bare: bool = False
+    """Only a number, which nothing but the other side of a range makes a date."""
 
     def turn(self, moment: datetime) -> int:
         if self.every == "week":
@@ -166,7 +168,7 @@ def after(span: Span) -> Span:
     return replace(span, start=start, end=None, instant=False, edge=None, through=None)
 
 
-def monthly(dom: int, weekday: int | None = None, sure: float = 0.85) -> Cycle:
+def monthly(dom: int, weekday: int | None = None, *, sure: float = 0.85, bare: bool = False) -> Cycle:
     """A day of the month, on a weekday when one is given."""
 
     def at(turn: int) -> Span | None:
@@ -178,7 +180,7 @@ def monthly(dom: int, weekday: int | None = None, sure: float = 0.85) -> Cycle:
             return None
         return Span(start, datetime.fromordinal(start.toordinal() + 1), "day", instant=True)
 
-    return Cycle("month", at, "day", sure)
+    return Cycle("month", at, "day", sure, bare=bare)
 
 
 def weekly(weekday: int) -> Cycle:

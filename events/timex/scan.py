@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from .calendar import Frame, Tense
+from .calendar import Frame, Span, Tense
+from .cycles import Reading, join, settle
 
 DEEPEST = 12
 """How far rules may nest: "the end of the end of the end …" is nobody's question."""
@@ -23,11 +24,12 @@ class Scan:
     Words past the end are empty, so a rule may look ahead a few words without asking how many there are.
     """
 
-    __slots__ = ("begins", "depth", "frame", "memo", "stops", "text", "words")
+    __slots__ = ("asked", "begins", "depth", "frame", "memo", "stops", "text", "words")
 
-    def __init__(self, text: str, frame: Frame, pattern: re.Pattern[str]) -> None:
+    def __init__(self, text: str, frame: Frame, pattern: re.Pattern[str], *, asked: bool) -> None:
         self.text = text
         self.frame = frame
+        self.asked = asked
         self.memo: dict[tuple[str, int], Any] = {}
         self.depth = 0
         self.words: list[str] = []
@@ -47,6 +49,22 @@ class Scan:
     def tense(self, i: int) -> Tense:
         """Which way the sentence around word `i` looks; 0 when it does not say."""
         raise NotImplementedError
+
+    def settle(self, reading: Reading, i: int, unsaid: Tense = 0) -> Span | None:
+        """The span a reading means beside word `i`; `unsaid` is the way to look where the sentence is silent."""
+        if isinstance(reading, Span):
+            return reading
+        return settle(reading, self.frame, self._tense(i) or unsaid)
+
+    def join(self, first: Reading, last: Reading, i: int) -> Span | None:
+        """The range from one reading to another, beside word `i`."""
+        return join(first, last, self.frame, 0 if isinstance(first, Span) else self._tense(i))
+
+    def _tense(self, i: int) -> Tense:
+        known: Tense | None = self.memo.get(("tense", i))
+        if known is None:
+            known = self.memo["tense", i] = self.tense(i)
+        return known
 
     def tight(self, i: int) -> bool:
         """Word `i` touches the one before it."""

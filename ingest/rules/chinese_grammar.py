@@ -58,7 +58,7 @@ PIECES = {
     "<ORG>": rf"[^，,。！!?？；;、\s了在{TIME}{HIDDEN}]{{2,20}}?|[A-Z][\w&.+-]*(?: [A-Z][\w&.+-]*){{0,3}}?",
     "<OCC>": rf"(?:[^，,。！!?？；;、\s是在有跟着过了和年时我你他她{TIME}]{{0,8}}?(?:{OCCUPATIONS}))",
     "<PET>": rf"(?:{PETS})",
-    "<NM>": rf"[「“\"『]?(?:[\u4e00-\u9fff]{{1,4}}?|[A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)[」”\"』]?",
+    "<NM>": r"[「“\"『]?(?:[\u4e00-\u9fff]{1,4}?|[A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)[」”\"』]?",
     "<DEG>": rf"(?:{DEGREES})",
     "<PROJECT>": _PROJECT,
     "<MEASURE>": _MEASURE,

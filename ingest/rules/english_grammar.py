@@ -254,12 +254,7 @@ _NO_THING = re.compile(
 
 
 LEISURE = frozenset(
-    "painting drawing reading writing hiking camping swimming running jogging cycling biking climbing "
-    "cooking baking gardening dancing singing "
-    "traveling travelling fishing sailing surfing skiing snowboarding skating skateboarding knitting "
-    "sewing gaming photographing volunteering "
-    "kayaking rowing boxing fencing bowling woodworking blogging journaling meditating performing "
-    "birdwatching bouldering diving acting".split()
+    ["painting", "drawing", "reading", "writing", "hiking", "camping", "swimming", "running", "jogging", "cycling", "biking", "climbing", "cooking", "baking", "gardening", "dancing", "singing", "traveling", "travelling", "fishing", "sailing", "surfing", "skiing", "snowboarding", "skating", "skateboarding", "knitting", "sewing", "gaming", "photographing", "volunteering", "kayaking", "rowing", "boxing", "fencing", "bowling", "woodworking", "blogging", "journaling", "meditating", "performing", "birdwatching", "bouldering", "diving", "acting"]
 )
 
 

@@ -165,9 +165,7 @@ _PERFECT = re.compile(r"'ve\b|\bhave\b|\bhas\b|'s been\b")
 _NUMBERS = {
     word: number
     for number, words in enumerate(
-        "a one an 一,two 二 两,three 三,four 四,five 五,six 六,seven 七,eight 八,nine 九,ten 十,eleven 十一,twelve 十二".split(
-            ","
-        ),
+        ["a one an 一", "two 二 两", "three 三", "four 四", "five 五", "six 六", "seven 七", "eight 八", "nine 九", "ten 十", "eleven 十一", "twelve 十二"],
         start=1,
     )
     for word in words.split()

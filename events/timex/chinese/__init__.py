@@ -15,8 +15,8 @@ _TELLTALE = re.compile(
 )
 
 
-def mentions(text: str, frame: Frame) -> list[Mention]:
+def mentions(text: str, frame: Frame, *, asked: bool) -> list[Mention]:
     """What a Chinese text says of time, left to right, none overlapping."""
     if _TELLTALE.search(text) is None:
         return []
-    return list(findings(ChineseScan(text, frame)))
+    return list(findings(ChineseScan(text, frame, asked=asked)))

@@ -115,7 +115,7 @@ def _bare(scan: Scan, i: int) -> Found | None:
         return (span, i + 1) if span else None
     dom = value(scan.words[i])
     if dom is not None and 1 <= dom <= 31:
-        return monthly(dom, sure=0.6), i + 1
+        return monthly(dom, sure=0.6, bare=True), i + 1
     return None
 
 
@@ -127,7 +127,6 @@ def _is_bare(scan: Scan, i: int) -> bool:
 def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     """A range or a bound, or a moment alone: the widest reading at word `i`, settled on real dates."""
     words = scan.words
-    tense = scan.tense(i)
     word = words[i]
     opener = word if word in ("从", "自", "由", "自从") else ""
     j = i + 1 if opener else i
@@ -138,7 +137,7 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
         if word in ("到", "至"):
             if words[found[1]] not in ("为止", "前", "之前", "以前"):
                 return None
-        span = settle(found[0], scan.frame, tense or 1)
+        span = scan.settle(found[0], i, 1)
         return (before(span, included=True), scan.skip(found[1], "为止", "前", "之前", "以前")) if span and span.start else None
     if word == "=":
         found = _bound(scan, j + 1)
@@ -153,9 +152,8 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
         return None
     if word in ("马上", "刚才", "刚刚", "现在", "目前") and isinstance(first[0], Cycle):
         return None
-    if tense == 0 and words[first[1]] in _BEFORE:  # a deadline, unless the sentence says it is past
-        tense = 1
-    span = settle(first[0], scan.frame, tense)
+    deadline = words[first[1]] in _BEFORE
+    span = scan.settle(first[0], i, 1 if deadline else 0)
     if span is None:
         return None
     return _side(scan, span, first[1], bool(opener)) or (span, first[1])
@@ -193,7 +191,7 @@ def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] 
         if words[stop] not in ("之间", "间", "期间", "中间", "这段时间"):
             return None
     end = scan.skip(scan.skip(stop, "这段"), "之间", "间", "期间", "为止", "这段时间")
-    span = join(reading, target, scan.frame, scan.tense(i))
+    span = scan.join(reading, target, i)
     if span is None and isinstance(target, Span) and isinstance(reading, Span):
         span = _same_day(scan, reading, target)
     return (span, end) if span is not None else None

@@ -13,7 +13,17 @@ from ..lengths import Length
 from ..scan import packrat
 from ..shares import Share, nth, nth_weekday, share
 from .dates import (
-    dated, day_of_month, day_word, de, holiday, in_week, numeric, relative, weekday, weekend, year,
+    dated,
+    day_of_month,
+    day_word,
+    de,
+    holiday,
+    in_week,
+    numeric,
+    relative,
+    weekday,
+    weekend,
+    year,
 )  # fmt: skip
 from .numbers import length, value
 from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS, UNITS, WEEKDAYS

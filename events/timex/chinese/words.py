@@ -97,6 +97,8 @@ _AHEAD = re.compile(
     r"将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|准备|预计|预定|预订|计划|即将|记得|提醒|约了|安排|得去|希望|想去|想要"
     r"|帮我|迎来|订|出发|到期|截止|到时|有空|有时间|下次|再去|马上|见"
 )
+# A question looks back unless it plainly asks for what is to come.
+_WILL = re.compile(r"将要|即将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|计划|预定|预计|到期|截止|下[周个次]|明[天年]")
 _BACK = re.compile(r"了|过(?![年来去程敏期两几三一再])|曾|已|刚|昨|去年|上[周个]|前天|发生|当时|那[天时]|以来|就没|的时候|回来")
 
 
@@ -105,8 +107,8 @@ class ChineseScan(Scan):
 
     __slots__ = ("source",)
 
-    def __init__(self, text: str, frame: Frame) -> None:
-        super().__init__(text.translate(FOLD), frame, _WORD)
+    def __init__(self, text: str, frame: Frame, *, asked: bool) -> None:
+        super().__init__(text.translate(FOLD), frame, _WORD, asked=asked)
         self.source = text
         self.words = [word.lower() for word in self.words]
 
@@ -115,6 +117,9 @@ class ChineseScan(Scan):
         at = self.begins[i]
         before = _SENTENCE.split(self.text[max(0, at - REACH) : at])[-1]
         after = _SENTENCE.split(self.text[at : at + REACH], maxsplit=1)[0]
+        if self.asked:
+            whole = before + after
+            return 1 if _WILL.search(whole) and not _BACK.search(whole) else -1
         near = _CLAUSE.split(before)[-1] + _CLAUSE.split(after, maxsplit=1)[0]
         for part in (near, before + after):
             ahead, back = _AHEAD.search(part), _BACK.search(part)

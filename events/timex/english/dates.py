@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from datetime import timedelta
-
 from .. import calendar
-from ..calendar import Grain, Span, add_days, add_months, midnight
-from ..clock import part
-from ..cycles import Cycle, Reading, each, settle, monthly, weekly, yearly
-from ..lengths import Length
-from ..scan import Scan, packrat
-from ..shares import Share, nth, nth_weekday, share, weekend_about
-from .numbers import amount, first_length, full_year, integer, length, ordinal, plain, spelled_year, unit_word, year_number
-from .simple import Found, opens, simple
-from .words import LEADS, MONTHS, NUMBERS, ORDINALS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS, WEEKDAYS
-
-
-
+from ..cycles import Cycle, Reading, yearly
+from ..scan import Scan
+from .numbers import (
+    full_year,
+    integer,
+    ordinal,
+    plain,
+    year_number,
+)
+from .simple import Found, opens
+from .words import LEADS, MONTHS, NUMBERS, ORDINALS, SHIFTS, SHY, WEEKDAYS
 
 MODALS = frozenset(["i", "you", "we", "he", "she", "it", "they", "not", "be", "have", "also", "well", "or", "require", "result", "contain", "include"])
 

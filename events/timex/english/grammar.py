@@ -1,397 +1,52 @@
-"""The English grammar's top: moments, ranges and bounds, found from left to right in a text."""
+"""The English grammar run over a text, left to right."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from datetime import timedelta
 
-from ..scan import Scan, packrat
-from .. import calendar
-from ..calendar import FINE, WITHIN_DAY, Span, Tense
-from ..clock import half_of
-from ..cycles import Cycle, Reading, after, before, each, join, monthly, settle, since
 from ..mentions import Mention
-from .weekdays import day_of_month
-from .numbers import length, ordinal, plain
-from .offsets import offset
-from .near import present
-from .simple import openers, simple
-from .times import hours, within
-from .words import MAGNITUDES, NUMBERS, PART_WORDS
+from ..scan import Scan
+from . import dates, near, pieces, relative, seasons, weekdays, years
+from .numbers import length, plain
+from .ranges import span_of
+from .simple import openers
+from .words import MAGNITUDES, NUMBERS, PART_WORDS, UNITS
 
-Found = tuple[Reading, int]
-_TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
-_BOUNDING = frozenset({"from", "between", "since", "before", "after", "by", "until", "till"})
-_SET_WORDS = frozenset({"every", "each", "any", "per", "everyday"})
-
-
-@packrat
-def moment(scan: Scan, i: int) -> Found | None:
-    """A period, a day with a time, or a time with a day; the longest reading at word `i`."""
-    best: Found | None = None
-    dated = offset(scan, i) or None
-    period = simple(scan, i)
-    if period is not None and (dated is None or period[1] > dated[1]):
-        dated = period
-    if dated is not None:
-        best = _with_hours(scan, dated)
-    timed = _hours_first(scan, i)
-    if timed is not None and (best is None or timed[1] > best[1]):
-        best = timed
-    return best
-
-
-def _with_hours(scan: Scan, found: Found) -> Found:
-    """A day with the time of day after it, as often as one follows: "Monday morning from 10am to 12pm"."""
-    words = scan.words
-    for _ in range(3):
-        reading, j = found
-        if not _takes_hours(reading):
-            break
-        k = j + 1 if words[j] in (",", "-", ":", "for") or (words[j] == "t" and scan.tight(j)) else j
-        if words[j] == "-" and not scan.tight(j + 1) and scan.tight(j):
-            break
-        half = half_of(reading) if isinstance(reading, Span) else None
-        timed = within(scan, k, half) if half else None
-        timed = timed or hours(scan, k)
-        if timed is None and k != j:
-            timed = hours(scan, j)
-        if timed is None:
-            break
-        value = timed[0]
-        if value.loose and not _loosely(scan, k, timed[1], value.grain == "part_of_day"):
-            break
-        if reading.grain == "part_of_day" and value.grain == "part_of_day":
-            break
-        combined = each(reading, value.on, value.grain)
-        if combined is None:
-            break
-        found = combined, timed[1]
-        if value.grain == "part_of_day" and half is None and value.name:
-            continue
-    return found
-
-
-def _takes_hours(reading: Reading) -> bool:
-    """A single day, however loosely dated ("in two weeks at noon"), or a part of one."""
-    if isinstance(reading, Cycle):
-        return reading.grain in ("day", "part_of_day")
-    if reading.start is None or reading.grain in FINE:
-        return False
-    return reading.instant or reading.grain in ("day", "part_of_day")
-
-
-def _loosely(scan: Scan, i: int, stop: int, is_part: bool) -> bool:
-    """Whether bare numbers beside a date may be its time."""
-    words = scan.words
-    if is_part:
-        return not words[stop - 1].endswith("s")
-    if words[i] in ("at", "around", "about", "from", "between", "@", "by", "before", "after", "circa", "for"):
-        return True
-    if stop - i == 1 or (stop - i == 3 and words[i + 1] == "."):
-        return False
-    after_word = words[stop]
-    return not (after_word.isalpha() and after_word not in ("on", "in", "at", "or", "and", "to", "for", "with", "pst"))
-
-
-def _hours_first(scan: Scan, i: int) -> Found | None:
-    timed = hours(scan, i)
-    if timed is None:
-        return None
-    value, j = timed
-    k = scan.skip(scan.skip(j, ","), "on", "of", "in")
-    dated = simple(scan, k)
-    if dated is not None and dated[0].grain in ("day", "part_of_day"):
-        half = half_of(dated[0]) if isinstance(dated[0], Span) else None
-        again = within(scan, i, half) if half else None
-        if again is not None:
-            value = again[0]
-        reading, stop = dated
-        late = hours(scan, stop)
-        if late is not None and late[0].name and half is None and late[0].half and not late[0].instant:
-            settled = within(scan, i, late[0].half)
-            if settled is not None:
-                value, stop = settled[0], late[1]
-        combined = each(reading, value.on, value.grain)
-        return (combined, stop) if combined is not None else None
-    if value.loose or (value.name and scan.words[j - 1].endswith("s") and scan.words[i] not in ("in", "at")):
-        return None
-    if value.name and scan.before(i) == "good":
-        return None
-    span = value.on(calendar.day(scan.frame.today))
-    if span is None:
-        return None
-    sure = 0.35 if value.name else 0.55
-    return replace(span, sure=sure, ambiguous=True), j
-
-
-@packrat
-def _bound(scan: Scan, i: int) -> Found | None:
-    """One side of a range."""
-    j = scan.skip(i, "in", "on", "at") if scan.words[i] in ("in", "on") else i
-    found = present(scan, i) or moment(scan, j) or _bare_day(scan, j) or (moment(scan, i) if j != i else None)
-    if found is not None:
-        return found
-    year = scan.digits(i)
-    if year is not None and len(scan.words[i]) == 4 and 1900 <= year <= 2150:
-        span = calendar.year(year)
-        return (span, i + 1) if span else None
-    return None
-
-
-def _bare_day(scan: Scan, i: int) -> Found | None:
-    """A day of the month that only the other side of a range makes one: "from the ninth", "19-20"."""
-    words = scan.words
-    j = scan.skip(i, "the")
-    dom = ordinal(scan, j)
-    if dom is None and words[j].isdecimal() and len(words[j]) <= 2:
-        dom = int(words[j]), j + 1
-    if dom is None or not 1 <= dom[0] <= 31:
-        return None
-    return monthly(dom[0], sure=0.6), dom[1]
-
-
-@packrat
-def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
-    """A range between two moments, or a bound: the widest reading at word `i`, settled on real dates."""
-    words = scan.words
-    tense = scan.tense(i)
-    opener = words[i] if words[i] in ("from", "between", "since") else ""
-    j = i + 1 if opener else i
-    if opener == "between" and words[j] == "from":
-        j += 1
-    first = _bound(scan, j) if opener else moment(scan, j) or _bare_first(scan, j)
-    best: tuple[Span, int] | None = None
-    if first is not None:
-        joined = _joined(scan, first, j, opener, tense)
-        if joined is not None:
-            best = joined
-    whole = moment(scan, i) if words[i] in _BOUNDING else None
-    if whole is not None and (best is None or whole[1] >= best[1]):
-        span = settle(whole[0], scan.frame, tense)
-        best = (span, whole[1]) if span else best
-    if best is None and opener == "between":
-        return None
-    bounded = _bounded(scan, i, tense)
-    if bounded is not None and (best is None or bounded[1] > best[1]):
-        best = bounded
-    if best is None and first is not None and opener != "since" and not _is_bare(scan, j, first):
-        span = settle(first[0], scan.frame, tense)
-        if span is None:
-            return None
-        lasting = _for_length(scan, first, span)
-        return _or_later(scan, lasting or (span, first[1]))
-    return best
-
-
-def _is_bare(scan: Scan, i: int, found: Found) -> bool:
-    return isinstance(found[0], Cycle) and found[0].sure == 0.6 and found[0].every == "month" and day_of_month(scan, i) is None
-
-
-def _bare_first(scan: Scan, i: int) -> Found | None:
-    """ "9 to 12 of June": a number that a range may open."""
-    words = scan.words
-    if not words[i].isdecimal() or len(words[i]) > 2 or not plain(scan, i):
-        return None
-    return _bare_day(scan, i) if words[i + 1] in _TO else None
-
-
-def _joined(scan: Scan, first: Found, i: int, opener: str, tense: Tense) -> tuple[Span, int] | None:
-    words = scan.words
-    reading, j = first
-    to = words[j]
-    if to == "," and words[j + 1] in _TO:
-        j, to = j + 1, words[j + 1]
-    if to not in _TO and not (opener == "between" and to == "and"):
-        return None
-    if to == "-" and scan.tight(j) != scan.tight(j + 1):
-        return None
-    k = j + 1
-    bare_first = _is_bare(scan, i, first)
-    last = _bound(scan, k)
-    if last is None:
-        return None
-    if opener == "since" and to not in ("to", "till", "until", "through", "thru"):
-        return None
-    target = last[0]
-    if isinstance(reading, Cycle) and isinstance(target, Cycle) and reading.every == "month" and target.every == "year":
-        shared = _same_month(reading, target)
-        if shared is not None:
-            reading = shared
-        elif bare_first:
-            return None
-    elif bare_first and _is_bare(scan, k, last):
-        return _in_month(scan, reading, target, last[1])
-    elif bare_first and isinstance(reading, Cycle) and not (isinstance(target, Span) and target.grain == "day"):
-        if not (opener and isinstance(target, Cycle) and target.every == "month" and not _is_bare(scan, k, last)):
-            return None
-    if _is_bare(scan, k, last):
-        tail = words[last[1]]
-        if reading.grain not in ("day",) or (tail.isalpha() and tail not in ("at", "in", "on", "and", "for", "or")):
-            return None
-        if tail in (":", "%", "/") or (tail == "." and scan.tight(last[1] + 1) and words[last[1] + 1].isdecimal()):
-            return None
-    span = join(reading, target, scan.frame, tense)
-    if span is None and isinstance(target, Span) and isinstance(reading, Span) and target.grain in WITHIN_DAY:
-        moved = _onto_day(reading, target)
-        span = join(reading, moved, scan.frame, tense) if moved else None
-    return (span, last[1]) if span is not None else None
-
-
-def _in_month(scan: Scan, first: Reading, last: Reading, i: int) -> tuple[Span, int] | None:
-    """ "from 4 to 22 this month", "4-23 in next month": two numbers and the month they are in."""
-    found = simple(scan, scan.skip(i, "in", "of"))
-    if found is None or not (isinstance(first, Cycle) and isinstance(last, Cycle)) or found[0].grain != "month":
-        return None
-    month = settle(found[0], scan.frame, scan.tense(i))
-    if month is None or month.start is None:
-        return None
-    turn = first.turn(month.start)
-    opening, closing = first.at(turn), last.at(turn)
-    span = join(opening, closing, scan.frame, 0) if opening and closing else None
-    return (span, found[1]) if span else None
-
-
-def _same_month(first: Cycle, last: Cycle) -> Cycle | None:
-    """ "between 3 and 12 of September": the day before takes the month of the day after, or the one before."""
-
-    def at(year: int) -> Span | None:
-        closing = last.at(year)
-        if closing is None or closing.start is None:
-            return None
-        turn = closing.start.year * 12 + closing.start.month - 1
-        same = first.at(turn)
-        if same is not None and same.start is not None and same.start < closing.start:
-            return same
-        return first.at(turn - 1)
-
-    return Cycle("year", at, "day", last.sure)
-
-
-def _onto_day(first: Span, last: Span) -> Span | None:
-    """A time without a date closes on the day the range opened, or the next one."""
-    if first.start is None or last.start is None or last.end is None:
-        return None
-    moved = last.start.replace(year=first.start.year, month=first.start.month, day=first.start.day)
-    if moved <= first.start:
-        moved = calendar.add_days(moved, 1)
-        if (moved - first.start).seconds > 12 * 3600 and last.ambiguous:
-            moved -= timedelta(hours=12)
-    return replace(last, start=moved, end=moved + (last.end - last.start))
-
-
-def _for_length(scan: Scan, first: Found, span: Span) -> tuple[Span, int] | None:
-    """ "May 5 for 3 days", "14th Feb from 9:30am for 7 hours"."""
-    words = scan.words
-    if words[first[1]] != "for" or span.start is None or words[first[1] + 1] in ("the", "a"):
-        return None
-    long = length(scan, first[1] + 1)
-    if long is None or long[0].fine != (span.grain in ("second", "minute", "hour")) or span.grain not in (*WITHIN_DAY, "day"):
-        return None
-    end = long[0].from_(span.start, scan.frame)
-    return replace(span, end=end, grain=long[0].grain, instant=False), long[1]
-
-
-def _or_later(scan: Scan, found: tuple[Span, int]) -> tuple[Span, int]:
-    """ "2012 or later", "1/1/2016 and earlier", "2015 onwards"."""
-    words = scan.words
-    span, j = found
-    if words[j] in ("onward", "onwards"):
-        return since(span), j + 1
-    if words[j] in ("or", "and") and words[j + 1] in ("later", "after", "newer", "onwards", "onward", "thereafter"):
-        if words[j + 1] == "after" and words[j + 2] not in ("", ".", ",", "?", "!"):
-            return found
-        return since(span), j + 2
-    if words[j] in ("or", "and") and words[j + 1] in ("earlier", "before", "older"):
-        if words[j + 1] == "before" and words[j + 2] not in ("", ".", ",", "?", "!"):
-            return found
-        return before(span, included=True), j + 2
-    return found
-
-
-def _bounded(scan: Scan, i: int, tense: Tense) -> tuple[Span, int] | None:
-    """One side open: "since August", "before 2000", "by Friday", ">= 2019", "no later than May 5"."""
-    words = scan.words
-    word, j, kind = words[i], i + 1, ""
-    if word in ("since", "after", "before", "until", "till", "by", "from"):
-        kind = {"till": "until"}.get(word, word)
-    elif word in ("starting", "beginning", "effective") and words[j] in ("from", "on", "in", "since", "at", "next"):
-        kind, j = "since", j if words[j] == "next" else j + 1
-    elif word in ("on", "in") and words[j] in ("or", "and") and words[j + 1] in ("before", "after"):
-        kind, j = "since" if words[j + 1] == "after" else "until", j + 2
-    elif word == "prior" and words[j] == "to":
-        kind, j = "before", j + 1
-    elif word in ("later", "earlier") and words[j] == "than":
-        kind, j = "after" if word == "later" else "before", j + 1
-    elif word in ("no", "not") and words[j] in ("later", "earlier") and words[j + 1] == "than":
-        kind, j = "until" if words[j] == "later" else "since", j + 2
-    elif word == "as" and words[j] in ("early", "late", "of") and words[j + 1] in ("as", "now"):
-        kind, j = {"early": "since", "late": "until"}.get(words[j], ""), j + 2
-    elif word in (">", "<"):
-        equal = words[j] == "="
-        kind = ("since" if equal else "after") if word == ">" else ("until" if equal else "before")
-        j += equal
-    elif word == "=":
-        kind = "is"
-    elif word == "up" and words[j] in ("to", "until", "till"):
-        kind, j = "until", j + 1
-    elif word == "ever" and words[j] == "since":
-        kind, j = "since", j + 1
-    if not kind:
-        return None
-    j = scan.skip(j, "about", "around", "approximately")
-    found = _bound(scan, j)
-    if found is None or _is_bare(scan, j, found):
-        return None
-    if kind == "from":
-        if words[found[1]] not in ("on", "onward", "onwards", "forward"):
-            return None
-        kind = "since"
-        found = found[0], found[1] + 1
-    if kind in ("until", "by", "before") and tense == 0:
-        tense = 1
-    span = settle(found[0], scan.frame, tense)
-    if span is None:
-        return None
-    if kind == "is":
-        return span, found[1]
-    if kind in ("before", "until", "by"):
-        if span.start is None:
-            return None
-        return before(span, included=kind != "before"), found[1]
-    if span.end is None:
-        return None
-    return (after(span) if kind == "after" else since(span)), found[1]
-
-
-_OPENERS = frozenset(
-    ["from", "between", "since", "after", "before", "until", "till", "by", "starting", "beginning", "effective", "prior", "later", "earlier", "no", "not", "as", ">", "<", "=", "up", "ever", "in", "within", "for", "more", "less", "over", "under", "around", "on"]
+# The modules whose rules `openers` gathers; importing them is what registers the rules.
+RULES = (dates, near, pieces, relative, seasons, weekdays, years)
+_REPEATS = frozenset({"every", "each", "any", "per", "everyday"})
+# Words an expression may begin with that say nothing of time by themselves.
+_FUNCTION = frozenset(
+    [
+        "from", "between", "since", "after", "before", "until", "till", "by", "starting", "beginning", "effective",
+        "prior", "later", "earlier", "no", "not", "as", ">", "<", "=", "up", "ever", "in", "within", "for", "more",
+        "less", "over", "under", "around", "on", "at", "the", "to", "so", "right", "just", "'", "’", "w", "back", "same",
+        "a", "an", "half", "few", "couple", "several", "some", "½", "early", "late", "last", "first", "second", "final",
+        "this", "that", "end", "start", "close", "rest", "mid", "middle", "past", "current", "circa", "martin", "all",
+        "good", "fat", "double", "ghost", "star", "may", "one", "st", "saint", "black", "boxing", "arbor", "moon",
+    ]
+)  # fmt: skip
+_CLOCK = frozenset({"noon", "midday", "midnight", "noonish", "o'clock", "oclock", "quarter", "am", "pm", "date", "moment", "time"})
+_STARTS = openers() | _FUNCTION | _CLOCK | _REPEATS | frozenset(PART_WORDS) | frozenset(NUMBERS) | frozenset(MAGNITUDES)
+# Words that say something of time. Where none is near, and no digit, there is nothing to read.
+_TELLING = (openers() - _FUNCTION) | _CLOCK | frozenset(PART_WORDS) | frozenset(UNITS) | frozenset(NUMBERS) - {"one"} | frozenset(
+    {"may", "second", "third", "year's", "may's", "ago"}
 )
-_COUNTS = frozenset({"a", "an", "half", "few", "couple", "several", "some", "½"}) | frozenset(NUMBERS) | frozenset(MAGNITUDES)
-_TIMES = frozenset({"noon", "midday", "midnight", "noonish", "mid", "at", "early", "late", "around", "circa", "quarter"})
-STARTS = openers() | _OPENERS | _COUNTS | _TIMES | _SET_WORDS | frozenset(PART_WORDS) | frozenset({"the", "to", "so",
-          "right", "just", "at", "'", "’", "w", "back", "same"})  # fmt: skip
-# A text with none of these, and no digit, says nothing of time.
-TELLTALES = (
-    openers()
-    | frozenset(PART_WORDS)
-    | frozenset({"ago", "hour", "hours", "minute", "minutes", "second", "seconds", "days", "weeks", "months", "years",
-                 "noon", "midday", "midnight", "noonish", "o'clock", "oclock", "fortnight", "century", "decade", "decades",
-                 "weekends", "quarters", "mid", "nights", "date", "moment", "time"})  # fmt: skip
-) - frozenset({"last", "first", "one", "this", "that", "same", "mid", "'", "end", "start", "just", "right"})
+_AHEAD = 5
+"""How many words on from its first word an expression says what it is about."""
 
 
 def findings(scan: Scan) -> Iterator[Mention]:
     """What the text says of time, left to right, none overlapping."""
     words = scan.words
     i, count = 0, len(scan)
+    told = _told(scan)
     while i < count:
         word = words[i]
-        if word not in STARTS and not (word[0].isdecimal() and plain(scan, i)) and "'" not in word:
+        if told[i] - i > _AHEAD or not (word in _STARTS or (word[0].isdecimal() and plain(scan, i))):
             i += 1
             continue
-        if word in _SET_WORDS:
+        if word in _REPEATS:
             i = _past_set(scan, i)
             continue
         found = span_of(scan, i)
@@ -408,6 +63,20 @@ def findings(scan: Scan) -> Iterator[Mention]:
             i = lasting[1]
             continue
         i += 1
+
+
+def _told(scan: Scan) -> list[int]:
+    """For each word, where the next word is that says something of time."""
+    words = scan.words
+    count = len(scan)
+    told = [0] * count
+    after = count + _AHEAD + 1
+    for i in range(count - 1, -1, -1):
+        word = words[i]
+        if word in _TELLING or word[0].isdecimal():
+            after = i
+        told[i] = after
+    return told
 
 
 def _past_set(scan: Scan, i: int) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..scan import Scan, packrat
 from ..cycles import Reading, yearly
 from ..holidays import RULES
+from ..scan import Scan, packrat
 
 _NAMES: dict[str, str] = {
     "new_year": "new year|new years|new years day|new year day|newyears",

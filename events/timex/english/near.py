@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 from .. import calendar
-from ..calendar import Grain, Span, add_days, add_months, midnight
+from ..calendar import Span, add_days
 from ..clock import part
-from ..cycles import Cycle, Reading, each, settle, monthly, weekly, yearly
-from ..lengths import Length
-from ..scan import Scan, packrat
-from ..shares import Share, nth, nth_weekday, share, weekend_about
-from .numbers import amount, first_length, full_year, integer, length, ordinal, plain, spelled_year, unit_word, year_number
+from ..cycles import each
+from ..scan import Scan
+from ..shares import share, weekend_about
+from .numbers import (
+    plain,
+    year_number,
+)
 from .simple import Found, opens, simple
-from .words import MONTHS, NUMBERS, ORDINALS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS, WEEKDAYS
-from .weekdays import in_week
-
+from .words import UNITS, WEEKDAYS
 
 _DAYS: dict[str, int] = {
     "today": 0, "yesterday": -1, "tomorrow": 1, "tmr": 1, "tmrw": 1, "tomorow": 1, "tommorow": 1, "tommorrow": 1,

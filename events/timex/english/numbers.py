@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..scan import Scan, packrat
 from ..lengths import Length
+from ..scan import Scan, packrat
 from .words import MAGNITUDES, NUMBERS, ORDINALS, UNITS
 
 _SUFFIXES = frozenset({"st", "nd", "rd", "th"})

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..scan import Scan, packrat
 from .. import calendar
 from ..calendar import Span
-from ..cycles import Reading, settle
 from ..lengths import Length
-from .numbers import first_length, integer, length
+from ..scan import Scan, packrat
 from .near import present
-from .simple import simple
+from .numbers import first_length, integer, length
+from .simple import Found, simple
 from .words import WEEKDAYS
 
-Found = tuple[Reading, int]
 _MORE = {"more": 1, "over": 1, "less": -1, "under": -1}
 _ENDS = frozenset(["", ".", ",", "!", "?", ";", ")", "and", "but", "that", "-"])
 
@@ -31,7 +29,7 @@ def _anchor(scan: Scan, i: int) -> tuple[Span, int] | None:
     found = present(scan, i) or simple(scan, scan.skip(i, "on") if scan.words[i] == "on" else i)
     if found is None:
         return None
-    span = settle(found[0], scan.frame, scan.tense(i))
+    span = scan.settle(found[0], i)
     return (span, found[1]) if span else None
 
 

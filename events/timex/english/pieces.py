@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 
 from .. import calendar
-from ..calendar import Grain, Span, add_days, add_months, midnight
+from ..calendar import Span, add_days, add_months, midnight
 from ..clock import part
-from ..cycles import Cycle, Reading, each, settle, monthly, weekly, yearly
-from ..lengths import Length
+from ..cycles import each, settle, yearly
 from ..scan import Scan, packrat
-from ..shares import Share, nth, nth_weekday, share, weekend_about
-from .numbers import amount, first_length, full_year, integer, length, ordinal, plain, spelled_year, unit_word, year_number
+from ..shares import Share, nth, nth_weekday, share
+from .numbers import (
+    amount,
+    ordinal,
+    unit_word,
+)
 from .simple import Found, opens, simple
-from .words import MONTHS, NUMBERS, ORDINALS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS, WEEKDAYS
 from .times import hours, part_of_day
 from .weekdays import weekday, weekday_name
-
+from .words import NUMBERS, ORDINALS, SHIFTS, UNITS
 
 SHARE_WORDS: dict[str, Share] = {
     "early": "early", "earlier": "early", "mid": "mid", "middle": "middle", "late": "late", "later": "late",
@@ -103,10 +104,10 @@ def _mine(scan: Scan, i: int) -> Found | None:
 def pieces(scan: Scan, i: int) -> Found | None:
     """A piece of a period: "the last week of July", "first ten days of last year", "thirty-first day of the month"."""
     words = scan.words
-    piece = piece(scan, i)
-    if piece is None:
+    taken = piece(scan, i)
+    if taken is None:
         return None
-    cut, j = piece
+    cut, j = taken
     k = scan.skip(j, "of", "in")
     whole = whole_period(scan, k) if k > j or words[j].isdecimal() else None
     if whole is None and words[j - 1] in ("quarter", "half"):

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 
 from .. import calendar
-from ..calendar import Grain, Span, add_days, add_months, midnight
-from ..clock import part
-from ..cycles import Cycle, Reading, each, settle, monthly, weekly, yearly
+from ..calendar import Span, add_days
+from ..cycles import Cycle, Reading, each, settle, yearly
 from ..lengths import Length
-from ..scan import Scan, packrat
-from ..shares import Share, nth, nth_weekday, share, weekend_about
-from .numbers import amount, first_length, full_year, integer, length, ordinal, plain, spelled_year, unit_word, year_number
-from .simple import Found, opens, simple
-from .words import MONTHS, NUMBERS, ORDINALS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS, WEEKDAYS
+from ..scan import Scan
 from . import dates
 from .holidays import holiday
+from .numbers import (
+    amount,
+    first_length,
+    length,
+    unit_word,
+)
 from .pieces import SHARE_WORDS, piece, whole_period
 from .seasons import season
+from .simple import Found, opens
 from .weekdays import day_of_month, in_week, weekday_alone, weekday_name
-
+from .words import MONTHS, NUMBERS, PART_WORDS, SEASON_WORDS, SHIFTS, UNITS
 
 _SLIDING = frozenset({"past", "coming", "upcoming"})
 
@@ -186,10 +186,10 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
             day = in_week(span, weekday)
             return (day, j + 1) if day else None
     if owned:
-        piece = piece(scan, i)
-        if piece is not None:
-            inner = each(span, piece[0])
-            return (inner, piece[1]) if inner is not None else None
+        taken = piece(scan, i)
+        if taken is not None:
+            inner = each(span, taken[0])
+            return (inner, taken[1]) if inner is not None else None
     if span.grain == "year" and span.start:
         j = i if owned else scan.skip(scan.skip(i, "in", "on", ","), "the")
         if not owned and j == i:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from datetime import timedelta
-
 from .. import calendar
-from ..calendar import Grain, Span, add_days, add_months, midnight
-from ..clock import part
-from ..cycles import Cycle, Reading, each, settle, monthly, weekly, yearly
-from ..lengths import Length
-from ..scan import Scan, packrat
-from ..shares import Share, nth, nth_weekday, share, weekend_about
-from .numbers import amount, first_length, full_year, integer, length, ordinal, plain, spelled_year, unit_word, year_number
-from .simple import Found, opens, simple
-from .words import MONTHS, NUMBERS, ORDINALS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS, WEEKDAYS
+from ..calendar import Grain
+from ..cycles import Cycle, Reading, each, yearly
+from ..scan import Scan
+from ..shares import weekend_about
 from .holidays import FIRST_WORDS, holiday
-
+from .numbers import (
+    full_year,
+    ordinal,
+    plain,
+    year_number,
+)
+from .simple import Found, opens
+from .words import NUMBERS, ORDINALS, SEASON_WORDS, SHIFTS, UNITS
 
 _DECADES = {
     "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,

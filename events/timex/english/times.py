@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from ..scan import Scan, packrat
 from ..clock import PARTS, Clock, Half, Hours, between, part, point, since, until
 from ..lengths import Length
+from ..scan import Scan, packrat
 from .numbers import integer, length, plain
 from .words import NUMBERS, PART_WORDS
 

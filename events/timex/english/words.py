@@ -93,6 +93,12 @@ _AHEAD = re.compile(
     r"|\b(?:i'm|i’m|i am|we're|we’re|we are|they're|they are|is|are|he's|she's) (?:\w+ing|off|out|away|on)\b",
     re.IGNORECASE,
 )
+# A question looks back unless it plainly asks for what is to come.
+_WILL = re.compile(
+    r"\b(?:will|won't|shall|gonna|going to|about to|plan(?:s|ned|ning)?|scheduled?|due|deadline|upcoming|next|coming|tomorrow"
+    r"|until|supposed to|should|have to|need to|remind|appointments?)\b|\b\w+(?:'|’)ll\b",
+    re.IGNORECASE,
+)
 _BEING = re.compile(r"\b(?:is|are|am|will be)(?: (?:on|at|due|from|in|for|set for|scheduled for))?(?: the)? $", re.IGNORECASE)
 _BACK = re.compile(
     r"\b(?:was|were|did|had|went|saw|came|got|met|said|told|made|took|left|bought|ate|began|started|finished|moved"
@@ -106,15 +112,17 @@ class EnglishScan(Scan):
 
     __slots__ = ()
 
-    def __init__(self, text: str, frame: Frame) -> None:
-        super().__init__(text, frame, _WORD)
+    def __init__(self, text: str, frame: Frame, *, asked: bool) -> None:
+        super().__init__(text, frame, _WORD, asked=asked)
         self.words = [word.lower().replace("’", "'") for word in self.words]
 
     def tense(self, i: int) -> Tense:
-        """Its own clause says, up to the word, or else the sentence; what is past outweighs the rest."""
+        """A statement's own clause says, up to the word, or else its sentence; the past outweighs the rest."""
         begin = self.begins[i]
         head = _SENTENCE.split(self.text[max(0, begin - REACH) : begin])[-1]
         tail = _SENTENCE.split(self.text[begin : begin + REACH], maxsplit=1)[0]
+        if self.asked:
+            return 1 if _WILL.search(head + tail) and not _BACK.search(head + tail) else -1
         if _BEING.search(head):
             return 1
         for part in (_CLAUSE.split(head)[-1], head, head + tail):

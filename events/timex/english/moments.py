@@ -1,0 +1,114 @@
+"""English moments: a period, a day with its time of day, a time of day alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .. import calendar
+from ..calendar import FINE, Span
+from ..clock import half_of
+from ..cycles import Cycle, Reading, each
+from ..scan import Scan, packrat
+from .offsets import offset
+from .simple import Found, simple
+from .times import hours, within
+
+
+@packrat
+def moment(scan: Scan, i: int) -> Found | None:
+    """A period, a day with a time, or a time with a day; the longest reading at word `i`."""
+    best: Found | None = None
+    dated = offset(scan, i) or None
+    period = simple(scan, i)
+    if period is not None and (dated is None or period[1] > dated[1]):
+        dated = period
+    if dated is not None:
+        best = _with_hours(scan, dated)
+    timed = _hours_first(scan, i)
+    if timed is not None and (best is None or timed[1] > best[1]):
+        best = timed
+    return best
+
+
+def _with_hours(scan: Scan, found: Found) -> Found:
+    """A day with the time of day after it, as often as one follows: "Monday morning from 10am to 12pm"."""
+    words = scan.words
+    for _ in range(3):
+        reading, j = found
+        if not _takes_hours(reading):
+            break
+        k = j + 1 if words[j] in (",", "-", ":", "for") or (words[j] == "t" and scan.tight(j)) else j
+        if words[j] == "-" and not scan.tight(j + 1) and scan.tight(j):
+            break
+        half = half_of(reading) if isinstance(reading, Span) else None
+        timed = within(scan, k, half) if half else None
+        timed = timed or hours(scan, k)
+        if timed is None and k != j:
+            timed = hours(scan, j)
+        if timed is None:
+            break
+        value = timed[0]
+        if value.loose and not _loosely(scan, k, timed[1], value.grain == "part_of_day"):
+            break
+        if reading.grain == "part_of_day" and value.grain == "part_of_day":
+            break
+        combined = each(reading, value.on, value.grain)
+        if combined is None:
+            break
+        found = combined, timed[1]
+        if value.grain == "part_of_day" and half is None and value.name:
+            continue
+    return found
+
+
+def _takes_hours(reading: Reading) -> bool:
+    """A single day, however loosely dated ("in two weeks at noon"), or a part of one."""
+    if isinstance(reading, Cycle):
+        return reading.grain in ("day", "part_of_day")
+    if reading.start is None or reading.grain in FINE:
+        return False
+    return reading.instant or reading.grain in ("day", "part_of_day")
+
+
+def _loosely(scan: Scan, i: int, stop: int, is_part: bool) -> bool:
+    """Whether bare numbers beside a date may be its time."""
+    words = scan.words
+    if is_part:
+        return not words[stop - 1].endswith("s")
+    if words[i] in ("at", "around", "about", "from", "between", "@", "by", "before", "after", "circa", "for"):
+        return True
+    if stop - i == 1 or (stop - i == 3 and words[i + 1] == "."):
+        return False
+    after_word = words[stop]
+    return not (after_word.isalpha() and after_word not in ("on", "in", "at", "or", "and", "to", "for", "with", "pst"))
+
+
+def _hours_first(scan: Scan, i: int) -> Found | None:
+    timed = hours(scan, i)
+    if timed is None:
+        return None
+    value, j = timed
+    k = scan.skip(scan.skip(j, ","), "on", "of", "in")
+    dated = simple(scan, k)
+    if dated is not None and dated[0].grain in ("day", "part_of_day"):
+        half = half_of(dated[0]) if isinstance(dated[0], Span) else None
+        again = within(scan, i, half) if half else None
+        if again is not None:
+            value = again[0]
+        reading, stop = dated
+        late = hours(scan, stop)
+        if late is not None and late[0].name and half is None and late[0].half and not late[0].instant:
+            settled = within(scan, i, late[0].half)
+            if settled is not None:
+                value, stop = settled[0], late[1]
+        combined = each(reading, value.on, value.grain)
+        return (combined, stop) if combined is not None else None
+    if value.loose or (value.name and scan.words[j - 1].endswith("s") and scan.words[i] not in ("in", "at")):
+        return None
+    if value.name and scan.before(i) == "good":
+        return None
+    span = value.on(calendar.day(scan.frame.today))
+    if span is None:
+        return None
+    sure = 0.35 if value.name else 0.55
+    return replace(span, sure=sure, ambiguous=True), j
