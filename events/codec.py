@@ -33,8 +33,9 @@ class _Registered:
     cls: type
     name: str
     version: int
-    converters: tuple[tuple[str, _Converter | None], ...]
+    fields: frozenset[str]
     required: frozenset[str]
+    converters: tuple[tuple[str, _Converter], ...]
 
 
 _BY_NAME: dict[str, _Registered] = {}
@@ -54,12 +55,13 @@ def event_type(*, version: int = 1) -> Callable[[type[_T]], type[_T]]:
             cls,
             cls.__name__,
             version,
-            tuple((f.name, _converter(hints[f.name])) for f in fields),
+            frozenset(f.name for f in fields),
             frozenset(
                 f.name
                 for f in fields
                 if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
             ),
+            _converters(cls, hints),
         )
         _BY_NAME[entry.name] = entry
         _BY_CLASS[cls] = entry
@@ -115,20 +117,25 @@ def decode(name: str, version: int, data: bytes | str | Mapping[str, Any]) -> Pa
         raise UnknownEventTypeError(
             f"{name} schema version {version} is newer than this build's {entry.version}"
         )
-    arguments: dict[str, Any] = {}
+    if missing := entry.required.difference(values):
+        first = next(field.name for field in dataclasses.fields(entry.cls) if field.name in missing)
+        raise PayloadError(f"{name}.{first} is missing")
+    if unknown := values.keys() - entry.fields:
+        raise PayloadError(f"{name} has fields this build does not know: {', '.join(sorted(unknown))}")
     for field, convert in entry.converters:
-        if field not in values:
-            if field in entry.required:
-                raise PayloadError(f"{name}.{field} is missing")
-            continue
-        value = values.pop(field)
-        try:
-            arguments[field] = convert(value) if convert is not None and value is not None else value
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise PayloadError(f"{name}.{field}: {error}") from error
-    if values:
-        raise PayloadError(f"{name} has fields this build does not know: {', '.join(sorted(values))}")
-    return entry.cls(**arguments)
+        value = values.get(field)
+        if value is not None:
+            try:
+                values[field] = convert(value)
+            except (TypeError, ValueError, KeyError, AttributeError) as error:
+                raise PayloadError(f"{name}.{field}: {error}") from error
+    return entry.cls(**values)
+
+
+def _converters(cls: Any, hints: Mapping[str, Any]) -> tuple[tuple[str, _Converter], ...]:
+    """The fields of ``cls`` that JSON does not give as they are, and how each becomes what it should be."""
+    found = ((f.name, _converter(hints[f.name])) for f in dataclasses.fields(cls))
+    return tuple((name, convert) for name, convert in found if convert is not None)
 
 
 def _converter(hint: Any) -> _Converter | None:
@@ -154,18 +161,15 @@ def _converter(hint: Any) -> _Converter | None:
 
         return literal
     if dataclasses.is_dataclass(hint):
-        hints = get_type_hints(hint)
-        steps = {f.name: _converter(hints[f.name]) for f in dataclasses.fields(hint)}
-
+        steps = _converters(hint, get_type_hints(hint))
         make: Any = hint
 
         def build(value: Mapping[str, Any]) -> Any:
-            return make(
-                **{
-                    k: (s(v) if (s := steps[k]) is not None and v is not None else v)
-                    for k, v in value.items()
-                }
-            )
+            values = dict(value)
+            for name, step in steps:
+                if (given := values.get(name)) is not None:
+                    values[name] = step(given)
+            return make(**values)
 
         return build
     return None

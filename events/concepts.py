@@ -20,7 +20,7 @@ from itertools import combinations, product
 
 from events.script import fold_script
 from events.types.cards import Cardinality
-from events.values import normalise
+from events.values import normalise, word_set
 
 __all__ = [
     "Concept",
@@ -51,38 +51,11 @@ _OWNER_PREFIX = re.compile(r"^(?:我的|用户的?|目前的?|现在的?|当前�
 _WORDS = re.compile(r"[a-z0-9]+")
 
 # Words that say nothing about which fact is meant, in front of a key and behind it.
-_PREFIXES = frozenset(
-    [
-        "my",
-        "the",
-        "user",
-        "users",
-        "his",
-        "her",
-        "their",
-        "our",
-        "your",
-        "current",
-        "currently",
-        "present",
-        "new",
-        "latest",
-        "primary",
-        "main",
-        "own",
-        "personal",
-        "profile",
-        "info",
-        "is",
-        "has",
-        "preferred",
-        "default",
-        "known",
-    ]
+_PREFIXES = word_set(
+    "my the user users his her their our your current currently present new latest primary main "
+    "own personal profile info is has preferred default known"
 )
-_SUFFIXES = frozenset(
-    ["name", "names", "info", "information", "detail", "details", "value", "current", "now", "fact", "key"]
-)
+_SUFFIXES = word_set("name names info information detail details value current now fact key")
 _SINGLE_SUFFIXES = (
     "_status",
     "_date",
@@ -110,39 +83,9 @@ class _Cue:
 
 
 # Words of so many questions that they say little about which fact one asks for.
-_GENERIC = frozenset(
-    [
-        "what",
-        "which",
-        "who",
-        "when",
-        "where",
-        "how",
-        "did",
-        "do",
-        "does",
-        "done",
-        "use",
-        "uses",
-        "using",
-        "name",
-        "names",
-        "plan",
-        "plans",
-        "work",
-        "works",
-        "什么",
-        "哪",
-        "谁",
-        "叫什么",
-        "名字",
-        "姓名",
-        "怎么称呼",
-        "在哪",
-        "计划",
-        "安排",
-        "打算",
-    ]
+_GENERIC = word_set(
+    "what which who when where how did do does done use uses using name names plan plans work "
+    "works 什么 哪 谁 叫什么 名字 姓名 怎么称呼 在哪 计划 安排 打算"
 )
 
 
@@ -229,31 +172,8 @@ def normalise_value(key: str, value: str) -> str:
     return normalise(canonical, value, several=default_cardinality(canonical) == "multi_value")
 
 
-_OWNER = frozenset(
-    [
-        "user",
-        "me",
-        "i",
-        "my",
-        "myself",
-        "mine",
-        "self",
-        "owner",
-        "the_user",
-        "we",
-        "us",
-        "our",
-        "ourselves",
-        "我",
-        "我们",
-        "本人",
-        "用户",
-        "使用者",
-        "自己",
-        "俺",
-        "咱",
-        "咱们",
-    ]
+_OWNER = word_set(
+    "user me i my myself mine self owner the_user we us our ourselves 我 我们 本人 用户 使用者 自己 俺 咱 咱们"
 )
 _LEADING = re.compile(r"^(?:my|our|the|a|an|user's|users|his|her|their) |^(?:我的|我们的|我|用户的)(?=.)")
 _PROJECT = re.compile(r"^project (?=\S)|(?<=\S) project$|(?<=..)(?:专案|项目|计划)$")

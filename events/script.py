@@ -54,7 +54,7 @@ def has_cjk(text: str) -> bool:
 
 def derive_table() -> str:
     """The contents of ``script.txt``, from the installed OpenCC: pairs of characters, 48 a line."""
-    from opencc import OpenCC  # type: ignore[import-untyped]  # noqa: PLC0415 - a build step, not a run-time need
+    from opencc import OpenCC  # noqa: PLC0415 - a build step, not a run-time need
 
     convert = OpenCC("t2s").convert
     table: dict[str, str] = {}
@@ -64,12 +64,8 @@ def derive_table() -> str:
             if simplified != character and len(simplified) == 1:
                 table[character] = simplified
     table.update(_SUPPLEMENT)
-    closed = {}
-    for character, simplified in table.items():
-        while simplified in table and table[simplified] != simplified:
-            simplified = table[simplified]
-        closed[character] = simplified
-    pairs = [a + b for a, b in sorted(closed.items()) if a != b]
+    # A simplified form may itself be a traditional one of another; folding twice must change nothing.
+    pairs = [a + table.get(b, b) for a, b in sorted(table.items())]
     head = (
         "# Traditional and simplified characters in pairs. Derived from OpenCC (Apache-2.0) by "
         "events.script.\n"

@@ -57,9 +57,8 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def _validation(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        where = (
-            ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path")) or "(body)"
-        )
+        # The first part says only where in the request: body, query, path.
+        where = ".".join(map(str, first["loc"][1:])) or "(body)"
         return problem_response(invalid(where, str(first["msg"])))
 
     @app.exception_handler(HTTPException)

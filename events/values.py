@@ -7,13 +7,19 @@ import unicodedata
 
 from events.script import fold_script
 
+
+def word_set(text: str) -> frozenset[str]:
+    """A set of words, written as one would in a sentence: word lists stay readable."""
+    return frozenset(text.split())
+
+
 _SPACE = re.compile(r"\s+")
 _EDGES = " \t.,;:!?…~*_\"'`“”‘’«»「」『』《》〈〉()[]{}。，、；：！？·-–—"
 _ARTICLE = re.compile(
     r"^(?:(?:a|an|the|my|our|your|his|her|their|some|one of|called|named) |一[只个名位种台部辆条款支双匹](?=.))"
 )
-_YES = frozenset(["yes", "true", "y", "yeah", "yep", "correct", "是", "是的", "有", "对", "会", "可以"])
-_NO = frozenset(["no", "false", "n", "nope", "not", "none", "否", "不", "不是", "没有", "没", "无", "不会"])
+_YES = word_set("yes true y yeah yep correct 是 是的 有 对 会 可以")
+_NO = word_set("no false n nope not none 否 不 不是 没有 没 无 不会")
 
 _PLACES = frozenset(("residence", "hometown", "birthplace", "work_location", "travelled_to"))
 _ORGANISATIONS = frozenset(("employer", "school", "business", "bank"))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Any, cast
 
 import redis
 
-from events.turn import TurnInvalidError, entry_time, parse_turn, text_of
+from events.turn import entry_time, parse_turn, text_of
 from ingest.queue import COUNTS_SUFFIX, DEAD_FIELD, DEAD_SUFFIX
 
 DROPPED_SUFFIX = ":dropped"
 _PAGE = 500
 _DROPPED_KEPT = 10_000
+_MOST_FIELDS = 1000  # of a dropped entry's; a script takes a few thousand arguments at most
+_ENTRY_ID = re.compile(rb"\d{1,15}-\d{1,20}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class DeadLetters:
             b"field": letter.field.encode(),
             b"reason": letter.reason.encode(),
             b"because": because.encode(),
-            **{DEAD_FIELD + name: value for name, value in letter.fields.items()},
+            **{DEAD_FIELD + name: value for name, value in islice(letter.fields.items(), _MOST_FIELDS)},
         }
         keys = [self._dead, self._dropped, self._counts]
         return self._run("drop_letter", keys, letter.id, [_DROPPED_KEPT, *_flat(record)]) is not None
@@ -119,9 +123,10 @@ def _script(name: str) -> str:
 
 
 def _letter(letter_id: bytes | str, fields: Mapping[bytes, bytes]) -> DeadLetter:
+    entry_id = fields.get(b"entry_id", b"")
     return DeadLetter(
         id=_text(letter_id),
-        entry_id=_text(fields.get(b"entry_id", letter_id)),
+        entry_id=_text(entry_id if _ENTRY_ID.fullmatch(entry_id) else letter_id),
         field=_text(fields.get(b"field", b"")),
         reason=_text(fields.get(b"reason", b"")),
         fields={

@@ -7,7 +7,7 @@ events are parked behind it without being folded, so nobody's history is ever fo
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -191,6 +191,15 @@ def queues(connection: Connection, processor: str | None = None, user_id: str | 
         ).fetchall()
 
 
+def waiting(connection: Connection, queue: Queue) -> Iterator[Event]:
+    """Every event of ``queue`` in order, a page at a time; unreadable ones too."""
+    names = {"processor": queue.processor, "generation": queue.generation, "user_id": queue.user_id}
+    after = 0
+    while page := _page(connection, names, after):
+        yield from page
+        after = page[-1].position
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a queue: events folded and dropped, and the reason the rest still waits, if any does."""
@@ -261,9 +270,11 @@ def _go_on(
     return Outcome(folded, len(dropped), reason)
 
 
-def _page(connection: Connection, names: dict[str, object]) -> list[Event]:
+def _page(connection: Connection, names: Mapping[str, object], after: int = 0) -> list[Event]:
     with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(statement(_PACKAGE, "parked_events"), {**names, "limit": _PAGE}).fetchall()
+        rows = cursor.execute(
+            statement(_PACKAGE, "parked_events"), {**names, "after": after, "limit": _PAGE}
+        ).fetchall()
     return [event_if_readable(row) for row in rows]
 
 

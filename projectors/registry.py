@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from events.settings import Settings
 from projectors.cards.projector import CardsProjector
 from projectors.generations import Projector
@@ -14,8 +16,11 @@ def projectors(settings: Settings) -> list[Projector]:
     return [
         CardsProjector(supersede=settings.supersede_fork),
         VectorsProjector(
-            lambda: open_embedder(
-                settings.embed_model, settings.embed_model_path, threads=settings.embed_threads
+            partial(
+                open_embedder,
+                settings.embed_model,
+                settings.embed_model_path,
+                threads=settings.embed_threads,
             )
         ),
     ]

@@ -32,7 +32,14 @@ Tense = Literal[-1, 0, 1]
 
 FINE: frozenset[Grain] = frozenset({"second", "minute", "hour"})
 WITHIN_DAY: frozenset[Grain] = FINE | {"part_of_day"}
-MONTHS_IN: dict[str, int] = {"month": 1, "quarter": 3, "half_year": 6, "year": 12, "decade": 120, "century": 1200}
+MONTHS_IN: dict[str, int] = {
+    "month": 1,
+    "quarter": 3,
+    "half_year": 6,
+    "year": 12,
+    "decade": 120,
+    "century": 1200,
+}
 SECONDS_IN: dict[str, int] = {"second": 1, "minute": 60, "hour": 3600}
 SEASONS: dict[str, tuple[int, int]] = {
     "spring": (3, 3),
@@ -98,6 +105,11 @@ class Frame:
         return moved.replace(tzinfo=None)
 
 
+def wall(year: int, month: int, dom: int) -> datetime:
+    """Midnight of a date, as wall time. Raises ValueError for a date no calendar has."""
+    return datetime(year, month, dom)  # noqa: DTZ001
+
+
 def midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
 
@@ -127,7 +139,7 @@ def day(start: datetime) -> Span:
 def date(year: int, month: int, dom: int) -> Span | None:
     """The day, or None where the calendar has no such day."""
     if 1 <= year <= 9998 and 1 <= month <= 12 and 1 <= dom <= days_in_month(year, month):
-        start = datetime(year, month, dom)  # noqa: DTZ001 - wall time by design
+        start = wall(year, month, dom)
         return Span(start, add_days(start, 1), "day", instant=True)
     return None
 
@@ -143,7 +155,7 @@ def days(start: datetime, count: int, grain: Grain = "day") -> Span:
 def months(year: int, month: int, count: int, grain: Grain) -> Span | None:
     if not 1 <= year <= 9000:
         return None
-    start = datetime(year, month, 1)  # noqa: DTZ001 - wall time by design
+    start = wall(year, month, 1)
     return Span(start, add_months(start, count), grain)
 
 
@@ -179,7 +191,7 @@ def iso_week(number_of_year: int, number: int) -> Span | None:
     """Week `number` of a year as ISO 8601 counts them: the first holds the year's first Thursday."""
     if not (1 <= number <= 53 and 1 <= number_of_year <= 9000):
         return None
-    first = week_start(datetime(number_of_year, 1, 4))  # noqa: DTZ001 - wall time by design
+    first = week_start(wall(number_of_year, 1, 4))
     return days(add_days(first, 7 * number - 7), 7, "week")
 
 

@@ -122,7 +122,10 @@ def part(name: str, share: Literal["", "early", "late"] = "") -> Hours:
 
 def between(first: Clock, last: Clock, half: Half | None = None, *, loose: bool = False) -> Hours:
     """The range two clock readings make: what one of them says about its half, the other borrows."""
-    first_half, last_half = first.half or (half if first.open else None), last.half or (half if last.open else None)
+    first_half, last_half = (
+        first.half or (half if first.open else None),
+        last.half or (half if last.open else None),
+    )
     ambiguous = False
     if first_half is None and last_half is None:
         begin, end = first.seconds(), last.seconds()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from .calendar import WITHIN_DAY, Frame, Grain, Span, Tense, days_in_month
+from .calendar import WITHIN_DAY, Frame, Grain, Span, Tense, days_in_month, wall
 
 Every = Literal["week", "month", "year"]
 # How many turns of the cycle to look through: 29 February needs eight years (nine about 1900), a weekday
@@ -57,7 +57,9 @@ class Cycle:
 Reading = Span | Cycle
 
 
-def each(reading: Reading, change: Callable[[Span], Span | None], grain: Grain | None = None) -> Reading | None:
+def each(
+    reading: Reading, change: Callable[[Span], Span | None], grain: Grain | None = None
+) -> Reading | None:
     """The reading with every span of it changed; None where the change has none."""
     if isinstance(reading, Span):
         return change(reading)
@@ -72,7 +74,7 @@ def each(reading: Reading, change: Callable[[Span], Span | None], grain: Grain |
 
 def _start(span: Span) -> datetime:
     start = span.opening
-    assert start is not None, "cycles have no open starts"  # noqa: S101
+    assert start is not None, "cycles have no open starts"
     return start
 
 
@@ -132,7 +134,9 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         return None
     if closed.grain == "second" and opened.grain not in WITHIN_DAY:  # up to now
         closed = replace(closed, grain=opened.grain)
-    grain: Grain = closed.grain if closed.grain in WITHIN_DAY or opened.grain not in WITHIN_DAY else opened.grain
+    grain: Grain = (
+        closed.grain if closed.grain in WITHIN_DAY or opened.grain not in WITHIN_DAY else opened.grain
+    )
     return Span(
         opened.opening,
         closed.opening,
@@ -175,7 +179,7 @@ def monthly(dom: int, weekday: int | None = None, *, sure: float = 0.85, bare: b
         year, month = divmod(turn, 12)
         if not 1 <= year <= 9000 or dom > days_in_month(year, month + 1):
             return None
-        start = datetime(year, month + 1, dom)  # noqa: DTZ001 - wall time by design
+        start = wall(year, month + 1, dom)
         if weekday is not None and start.weekday() != weekday:
             return None
         return Span(start, datetime.fromordinal(start.toordinal() + 1), "day", instant=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from .calendar import Span, date, day, days, days_in_month
+from .calendar import Span, date, day, days, days_in_month, wall
 from .lunar import islamic_in, solar
 
 Rule = Callable[[int], Span | None]
@@ -22,10 +22,10 @@ def _nth(month: int, weekday: int, nth: int, shift: int = 0) -> Rule:
         if not 1 <= year <= 9000:
             return None
         if nth > 0:
-            first = datetime(year, month, 1)  # noqa: DTZ001 - wall time by design
+            first = wall(year, month, 1)
             dom = 1 + (weekday - first.weekday()) % 7 + 7 * (nth - 1)
         else:
-            last = datetime(year, month, days_in_month(year, month))  # noqa: DTZ001
+            last = wall(year, month, days_in_month(year, month))
             dom = last.day - (last.weekday() - weekday) % 7
         found = date(year, month, dom)
         return day(found.start + timedelta(days=shift)) if found and found.start else None
@@ -47,7 +47,7 @@ def _easter(shift: int = 0) -> Rule:
         m = (32 + 2 * e + 2 * i - h - k) % 7
         n = (a + 11 * h + 22 * m) // 451
         month, before = divmod(h + m - 7 * n + 114, 31)
-        return day(datetime(year, month, before + 1) + timedelta(days=shift))  # noqa: DTZ001
+        return day(wall(year, month, before + 1) + timedelta(days=shift))
 
     return rule
 

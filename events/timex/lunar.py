@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from .calendar import wall
+
 FIRST_YEAR = 1930
 # Per year: days from 1 January to the new year's day (from bit 17), the leap month's number or 0 (bits
 # 13-16), and for each month in order whether it has 30 days (bits 0-12).
@@ -49,13 +51,13 @@ def solar(year: int, month: int, dom: int, *, leap: bool = False) -> datetime | 
     past = packed >> 17
     for earlier in range(place):
         past += 29 + (packed >> earlier & 1)
-    return datetime(year, 1, 1) + timedelta(days=past + dom - 1)  # noqa: DTZ001 - wall time by design
+    return wall(year, 1, 1) + timedelta(days=past + dom - 1)
 
 
 def islamic(year: int, month: int, dom: int) -> datetime:
     """Midnight of an Islamic date on the solar calendar."""
     past = dom + -(-59 * (month - 1) // 2) + (year - 1) * 354 + (3 + 11 * year) // 30
-    return datetime(622, 7, 18) + timedelta(days=past - 1)  # noqa: DTZ001 - wall time by design
+    return wall(622, 7, 18) + timedelta(days=past - 1)
 
 
 def islamic_in(solar_year: int, month: int, dom: int) -> datetime | None:

@@ -16,6 +16,12 @@ REACH = 300
 """How many characters either side of a word its sentence is looked for in."""
 
 _BLANKS = 5
+_MOST_KEPT = 20_000
+
+
+def listed(words: str) -> frozenset[str]:
+    """A set of words, written with spaces between them."""
+    return frozenset(words.split())
 
 
 class Scan:
@@ -49,6 +55,11 @@ class Scan:
     def tense(self, i: int) -> Tense:
         """Which way the sentence around word `i` looks; 0 when it does not say."""
         raise NotImplementedError
+
+    def forget(self) -> None:
+        """Let go of what was tried, when it is a lot: rules look ahead of themselves, never far behind."""
+        if len(self.memo) > _MOST_KEPT:
+            self.memo.clear()
 
     def settle(self, reading: Reading, i: int, unsaid: Tense = 0) -> Span | None:
         """The span a reading means beside word `i`; `unsaid` is the way to look where the sentence is silent."""

@@ -48,7 +48,9 @@ def share(span: Span, which: Share) -> Span | None:
             low, high = add_days(start, 15), end
     elif span.grain in ("week", "weekend"):
         cut = add_days(start, 3)
-        low, high = (start, cut) if first else (cut, end) if last else (add_days(start, 1), add_days(start, 4))
+        low, high = (
+            (start, cut) if first else (cut, end) if last else (add_days(start, 1), add_days(start, 4))
+        )
     elif span.grain in _HALVES and which in ("early", "late"):
         cut = add_months(start, _HALVES[span.grain])
         low, high = (start, cut) if first else (cut, end)

@@ -18,7 +18,9 @@ def mentions(text: str, frame: Frame) -> list[Mention]:
     found = []
     for match in _STAMP.finditer(text):
         try:
-            moment = datetime.fromisoformat(match.group().replace(" Z", "Z").replace(" +", "+").replace(" -", "-"))
+            moment = datetime.fromisoformat(
+                match.group().replace(" Z", "Z").replace(" +", "+").replace(" -", "-")
+            )
             if moment.tzinfo is not None:
                 moment = moment.astimezone(frame.zone).replace(tzinfo=None)
             grain: Grain = "second" if match["second"] else "minute"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from ingest.rules.chinese_facts import MAKES
+from ingest.rules import chinese_company, chinese_facts, chinese_work
 from ingest.rules.chinese_grammar import clauses, expand
 from ingest.rules.chinese_words import ATTRIBUTES
 from ingest.rules.table import rules
 
 __all__ = ["RULES", "clauses"]
 
-RULES = rules("chinese.txt", MAKES, {"attributes": ATTRIBUTES}, expand)
+RULES = rules(
+    "chinese.txt",
+    chinese_company.MAKES | chinese_facts.MAKES | chinese_work.MAKES,
+    {"attributes": ATTRIBUTES},
+    expand,
+)

@@ -39,8 +39,8 @@ _AFTER_MARK = re.compile(
 
 _V_ZH = rf"[^，,。！!?？；;、\s的了{HIDDEN}]{{1,16}}?"
 _CORRECTION_ZH = re.compile(
-    rf"(?:(?:打错|说错|讲错|写错|弄错|记错|搞错|口误|笔误|更正|不对|错了|抱歉|不好意思)(?:了|字了?|一下)?[，,！!。：: ~]*(?:(?:我)?不是(?P<o>{_V_ZH})"
-    r"[，, ]*(?:而)?)?"
+    rf"(?:(?:打错|说错|讲错|写错|弄错|记错|搞错|口误|笔误|更正|不对|错了|抱歉|不好意思)(?:了|字了?|一下)?"
+    rf"[，,！!。：: ~]*(?:(?:我)?不是(?P<o>{_V_ZH})[，, ]*(?:而)?)?"
     rf"(?:我?应该是|我是(?:说|要说|指)|我的意思是|是指|是|改成|正确是|要改成)"
     rf"|(?:^|，)我(?:的意思是|是要说|是想说|是说)"
     rf"|(?:^|，)不是(?P<o2>{_V_ZH})[，,]\s?(?:而)?是)(?P<v>{_V_ZH})(?:才对|啦|喔|哦|啊|才是)?(?=$|[，,。！!?？；;\s了])"
@@ -84,8 +84,7 @@ def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft]:
             entity=slip.entity,
             key=slip.key,
             value=value,
-            begin=found.start(),
-            stop=found.end(),
+            span=found.span(),
             statement="corrected",
             corrects=slip,
             kind=slip.kind,

@@ -29,14 +29,13 @@ class KnownState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateDraft:
-    """A state as a rule read it. ``begin``..``stop`` are offsets in the sentence; ``timed`` says whether a
+    """A state as a rule read it. ``span`` are offsets in the sentence; ``timed`` says whether a
     time said with it is when it began."""
 
     entity: str
     key: str
     value: str
-    begin: int
-    stop: int
+    span: tuple[int, int]
     statement: Statement = "asserted"
     announced: bool = False
     timed: bool = False
@@ -53,8 +52,7 @@ class EventDraft:
 
     entity: str
     key: str
-    begin: int
-    stop: int
+    span: tuple[int, int]
     content: str
     value: str | None = None
     when: str = "any"  # "past" | "future" | "any": the time that must be said for the event to be kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingest.rules import english_life, english_people
+from ingest.rules import english_company, english_life, english_people, english_projects, english_work
 from ingest.rules.english_grammar import expand
 from ingest.rules.english_words import CONDITIONS, OCCUPATIONS, PETS, RELATION_PLURALS, RELATIONS, STAGE_WORDS
 from ingest.rules.table import rules
@@ -85,7 +85,11 @@ def _source(text: str) -> str:
 
 RULES = rules(
     "english.txt",
-    english_people.MAKES | english_life.MAKES,
+    english_people.MAKES
+    | english_work.MAKES
+    | english_company.MAKES
+    | english_life.MAKES
+    | english_projects.MAKES,
     {
         "occupations": OCCUPATIONS,
         "relations": RELATIONS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from events.values import word_set
 from ingest.rules.english_words import (
     EVALUATIVE,
     FIRMS,
@@ -46,7 +47,9 @@ PIECES = {
     "<S>": rf"(?<![\w'])(?P<s>I|[Ww]e|[Hh]e|[Ss]he|[Mm]y {_ADJ}(?:{_REL})(?:,? [A-Z][a-z]+,?)?|"
     rf"[A-Z][a-z]+'s {_ADJ}(?:{_REL})|[A-Z][a-z]+)",
     # Chat drops its subject: "Moved to Lisbon!", "Just lost my job".
-    "<SUBJ>": r"(?:^(?:(?:just|finally|also|recently|so|yes|yeah|well|ok|btw|oh|and|then|officially|Just|"
+    "<SUBJ>": r"(?:(?<![\w'])(?:I|[Ww]e)(?:'ve| have)?(?: just| finally)? (?:quit|left|resigned|moved|graduated|"
+    r"sold|finished|retired|packed|got)[^,.;!?]{1,40}? and (?:then |just |also )?|"
+    r"^(?:(?:just|finally|also|recently|so|yes|yeah|well|ok|btw|oh|and|then|officially|Just|"
     r"Finally|Also|Recently|So|Yes|Yeah|"
     rf"Well|Ok|BTW|Btw|Oh|And|{TIME}{{1,60}}),? ){{0,3}}|<S>(?:'ve| have|'s| has|'d)?(?:[ ,]{{1,"
     rf"2}}{_GAP_WORD}){{0,4}}[ ,]{{1,2}})",
@@ -54,7 +57,7 @@ PIECES = {
     "<HAVE>": r"(?:'ve| have|'s| has|'d)",
     "<ADV>": rf"(?:[ ,]{{1,2}}{_GAP_WORD}){{0,4}}[ ,]{{1,2}}",
     "<T>": rf"{TIME}{{1,60}}",
-    "<PLACE>": rf"(?:the )?{_CAPS}(?:, (?:{_C})(?: (?:{_C}))?)?",
+    "<PLACE>": rf"(?:the |\d{{1,5}}[a-zA-Z]? )?{_CAPS}(?:, (?:{_C})(?: (?:{_C}))?)?",
     "<ORG>": rf"(?:(?:an?|the|my|our|this|some) (?:[\w'-]+ ){{0,3}}?(?:{ORGANISATION_HEADS})\b(?: "
     rf"(?:called|named) {_CAPS})?|(?:the )?{_CAPS})",
     "<NAME>": r"[\"“']?(?:[A-Z][\w'-]*\w)(?: (?:[A-Z][\w-]*\w))?[\"”']?",
@@ -174,7 +177,7 @@ def organisation(words: str) -> str | None:
     """An employer as spoken: the name where it has one, else what kind of place it is."""
     if (called := _CALLED.search(words)) is not None:
         return called[1]
-    if words[:1].islower() and not words.startswith("the "):
+    if words[:1].islower() and not words.removeprefix("the ")[:1].isupper():
         return words.removeprefix("my ").removeprefix("our ") if words.startswith(("my ", "our ")) else words
     kept = words.split(" ")
     while kept and kept[-1].lower() in NOT_NAMES | {"of", "for", "the", "&"}:
@@ -253,8 +256,12 @@ _NO_THING = re.compile(
 )
 
 
-LEISURE = frozenset(
-    ["painting", "drawing", "reading", "writing", "hiking", "camping", "swimming", "running", "jogging", "cycling", "biking", "climbing", "cooking", "baking", "gardening", "dancing", "singing", "traveling", "travelling", "fishing", "sailing", "surfing", "skiing", "snowboarding", "skating", "skateboarding", "knitting", "sewing", "gaming", "photographing", "volunteering", "kayaking", "rowing", "boxing", "fencing", "bowling", "woodworking", "blogging", "journaling", "meditating", "performing", "birdwatching", "bouldering", "diving", "acting"]
+LEISURE = word_set(
+    "painting drawing reading writing hiking camping swimming running jogging cycling biking "
+    "climbing cooking baking gardening dancing singing traveling travelling fishing sailing "
+    "surfing skiing snowboarding skating skateboarding knitting sewing gaming photographing "
+    "volunteering kayaking rowing boxing fencing bowling woodworking blogging journaling "
+    "meditating performing birdwatching bouldering diving acting"
 )
 
 

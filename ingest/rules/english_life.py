@@ -1,42 +1,26 @@
-"""English states and events of what people like, do and use, their projects, plans and decisions."""
+"""English states and events of what people like, do, suffer and plan."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
+from events.values import word_set
 from ingest.rules.drafts import Draft, EventDraft, StateDraft
 from ingest.rules.english_grammar import LEISURE, is_name, many, organisation, subject, thing
 from ingest.rules.english_people import states
 from ingest.rules.english_words import (
     INSTRUMENTS,
     LANGUAGES,
-    NOT_NAMES,
     PLACES,
     SPORTS,
-    TOOLS,
 )
 from ingest.rules.scene import Make, Scene
 from ingest.rules.sentences import hedged
 
 _SPORT = re.compile(rf"(?:{SPORTS})$", re.IGNORECASE)
 _INSTRUMENT = re.compile(rf"(?:the )?(?:{INSTRUMENTS})$", re.IGNORECASE)
-_INDULGENCES = frozenset(
-    [
-        "smoking",
-        "drinking",
-        "vaping",
-        "gambling",
-        "coffee",
-        "meat",
-        "sugar",
-        "alcohol",
-        "tennis",
-        "golf",
-        "yoga",
-        "chess",
-    ]
-)
+_INDULGENCES = word_set("smoking drinking vaping gambling coffee meat sugar alcohol tennis golf yoga chess")
 
 
 def _likes(key: str, *, statement: str = "asserted") -> Make:
@@ -54,8 +38,7 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
                     entity=entity,
                     key=key,
                     value=item,
-                    begin=found.start(),
-                    stop=found.end(),
+                    span=found.span(),
                     confidence=0.85,
                     statement="ended" if statement == "ended" else "asserted",
                 )
@@ -76,9 +59,9 @@ def _hobby(*, announced: bool = False, ended: bool = False) -> Make:
         if entity is None or words is None:
             return
         value = re.sub(r"^(?:playing|doing|practicing|practising) ", "", words)
-        if value == words and found["verb"] in ("stopped", "quit", "gave up", "given up"):
-            if words.split(" ")[0] not in LEISURE | _INDULGENCES:
-                return
+        ending = found["verb"] in ("stopped", "quit", "gave up", "given up")
+        if value == words and ending and words.split(" ")[0] not in LEISURE | _INDULGENCES:
+            return
         key = "instrument" if _INSTRUMENT.match(value) else "hobby"
         if value.lower() in ("smoking", "drinking", "vaping"):
             key = "habit"
@@ -86,8 +69,7 @@ def _hobby(*, announced: bool = False, ended: bool = False) -> Make:
             entity=entity,
             key=key,
             value=value.removeprefix("the "),
-            begin=found.start(),
-            stop=found.end(),
+            span=found.span(),
             timed=announced or ended,
             announced=announced or ended,
             statement="ended" if ended else "asserted",
@@ -108,250 +90,9 @@ def _several(key: str, allowed: str | None = None, *, timed: bool = False) -> Ma
             value = one if pattern is not None else thing(one)
             if value is None or (pattern is not None and pattern.match(value) is None):
                 continue
-            yield StateDraft(
-                entity=entity, key=key, value=value, begin=found.start(), stop=found.end(), timed=timed
-            )
+            yield StateDraft(entity=entity, key=key, value=value, span=found.span(), timed=timed)
 
     return make
-
-
-_TOOL_TAIL = re.compile(
-    r"\s+(?:for|as|in|on|at|with|to|because|since|when|and|but|now|instead|every|these|all|daily|from|over|"
-    r"rather|so|again|"
-    r"right|or|the|by|inside|via|until|after|here|too|anymore|any)\b.*$",
-    re.DOTALL,
-)
-
-
-def tool(words: str) -> tuple[str, str] | None:
-    """A tool as spoken and the concept it is a value of; only names: listed ones, or capitalised."""
-    words = _TOOL_TAIL.sub("", words.strip()).strip(" ,.'\"")
-    for prefix in ("the ", "a ", "an ", "my ", "our "):
-        words = words.removeprefix(prefix)
-    lowered = words.lower()
-    for suffix in ("", " browser", " editor", " database", " framework", " language", " os"):
-        stem = lowered.removesuffix(suffix) if suffix else lowered
-        if stem in TOOLS:
-            return words[: len(stem)], TOOLS[stem]
-    first = words.split(" ")[0]
-    if (
-        lowered.split(" ")[0] in TOOLS
-        and len(lowered.split(" ")) <= 3
-        and re.fullmatch(r"[\w.+#]+(?: [\d.]+\w*| Pro| Max| Plus| Ultra| Code){0,3}", words)
-    ):
-        return words, TOOLS[lowered.split(" ")[0]]
-    named = re.fullmatch(r"[A-Z][\w+#.-]*(?: [A-Z0-9][\w+#.-]*){0,2}", words) is not None and len(words) > 1
-    if (
-        not named
-        or first.lower() in NOT_NAMES
-        or lowered in PLACES
-        or lowered in LANGUAGES.lower().split("|")
-    ):
-        return None
-    return words, "tool"
-
-
-_KIND = {
-    "browser": "browser",
-    "editor": "editor",
-    "ide": "editor",
-    "database": "tech_stack",
-    "db": "tech_stack",
-    "framework": "tech_stack",
-    "stack": "tech_stack",
-    "backend": "tech_stack",
-    "frontend": "tech_stack",
-    "language": "programming_language",
-    "os": "operating_system",
-    "operating system": "operating_system",
-    "phone": "phone_model",
-    "shell": "shell",
-    "search engine": "search_engine",
-}
-_KIND_WORD = re.compile(rf"\b(?:{'|'.join(_KIND)})s?\b", re.IGNORECASE)
-_PROJECT_NOUN = re.compile(
-    r"^(?:the|our|my|this) ((?:[a-z]+ )?(?:project|app|team|backend|frontend|service|product|site|website|"
-    r"platform|company|codebase|server|pipeline|stack))$",
-    re.IGNORECASE,
-)
-
-
-def _user_of_tools(found: re.Match[str], scene: Scene) -> str | None:
-    said = found["s"]
-    if (
-        said.startswith(("He", "She", "he", "she", "I", "My ", "my ", "We", "we"))
-        and _PROJECT_NOUN.match(said) is None
-    ):
-        return subject(found, scene)
-    return project(said, scene)
-
-
-def project(said: str, scene: Scene) -> str | None:
-    """The entity a sentence about a project means: its name, or "project" where it is only "the project"."""
-    if (noun := _PROJECT_NOUN.match(said)) is not None:
-        return noun[1].lower().split(" ")[-1] if noun[1].lower() != "project" else "project"
-    word = re.sub(r"^(?:the )?project | project$", "", said)
-    if word.lower() in NOT_NAMES or word.lower() in PLACES or not re.fullmatch(r"[\w.-]{2,30}", word):
-        return None
-    return word
-
-
-def _tools(*, announced: bool = False, ended: bool = False) -> Make:
-    def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-        entity = _user_of_tools(found, scene)
-        if entity is None:
-            return
-        groups = found.groupdict()
-        new = [one for part in many(scene.said(found, "v")) if (one := tool(part))]
-        old = tool(scene.said(found, "o")) if groups.get("o") else None
-        kind = _KIND_WORD.search(scene.masked)
-        known = any(value.lower() in TOOLS for value, _ in (*new, *([old] if old else [])))
-        if not known and kind is None and not (announced and groups.get("sure")):
-            if announced or not groups.get("plain"):
-                return
-        hint = next((key for _, key in new if key != "tool"), None) or (
-            old[1] if old and old[1] != "tool" else None
-        )
-        if hint is None and kind is not None:
-            hint = _KIND[kind[0].lower().removesuffix("s")]
-        if old is not None and new:
-            key = hint if old[1] == "tool" and hint else old[1]
-            yield StateDraft(
-                entity=entity,
-                key=key,
-                value=old[0],
-                begin=found.start(),
-                stop=found.end(),
-                statement="ended",
-                announced=True,
-                timed=True,
-            )
-        for value, key in new:
-            yield StateDraft(
-                entity=entity,
-                key=hint if key == "tool" and hint else key,
-                value=value,
-                begin=found.start(),
-                stop=found.end(),
-                statement="ended" if ended else "asserted",
-                announced=announced or ended or old is not None,
-                timed=announced or ended or old is not None,
-            )
-
-    return make
-
-
-def _stage(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    entity = project(found["s"], scene) if found["s"].lower() not in ("we", "i") else "project"
-    value = re.sub(r"^(?:the|its|our|now|still) ", "", scene.said(found, "v"))
-    if entity is None or entity.lower() in ("he", "she", "it") or not value:
-        return
-    yield StateDraft(
-        entity=entity,
-        key="project_stage",
-        value=value,
-        begin=found.start(),
-        stop=found.end(),
-        timed=True,
-        announced=bool(found.groupdict().get("new")),
-    )
-
-
-_TIME_EDGE = re.compile(r"^(?:(?:in|on|by|at|for|to|until|till|around|during|sometime|back|from) )+")
-
-
-_MOVES = re.compile(r"mov|slip|push|delay|postpon|resched|chang")
-
-
-def _dated(key: str) -> Make:
-    """A date that is the value itself: a release, a deadline. It may move, and then it is announced."""
-
-    def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-        groups = found.groupdict()
-        said = next((groups[g] for g in ("s", "p") if groups.get(g)), None)
-        entity: str | None
-        if said is None or said.lower() in ("it", "that", "this", "the", "our", "we", "i", "my"):
-            dated = [one for one in scene.earlier() if one.key == key]
-            if said is not None and said.lower() in ("it", "that", "this") and not dated:
-                return
-            entity = dated[-1].entity if dated else "project"
-        else:
-            entity = project(said.removesuffix("'s"), scene)
-        value = _TIME_EDGE.sub("", scene.said(found, "v"))
-        if entity is None or not value or re.fullmatch(r"\d{1,2}|ever|now|today", value):
-            return
-        yield StateDraft(
-            entity=entity,
-            key=key,
-            value=value,
-            begin=found.start(),
-            stop=found.end(),
-            announced=_MOVES.search(found[0]) is not None,
-        )
-
-    return make
-
-
-def _decided(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "We decided to …": the decision as an event, and the tool it is about as a state."""
-    rest = scene.sentence.raw[slice(*found.span("v"))].strip(" ,.")
-    if len(rest) < 4 or "?" in rest:
-        return
-    speaker = scene.owner
-    yield EventDraft(
-        entity=speaker,
-        key="decision",
-        begin=found.start(),
-        stop=found.end(),
-        content=scene.sentence.raw[found.start() : found.end()],
-        value=rest,
-        importance=7,
-    )
-    if re.match(r"(?:not|against)\b", rest):
-        return
-    chosen = re.match(
-        r"(?:to )?(?:use|using|adopt|adopting|go(?:ing)? with|pick|choose|switch(?:ing)? to|mov(?:e|ing) "
-        r"to|migrat(?:e|ing) to|on|with|for)? ?(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z0-9][\w.+#-]*)?)"
-        r"(?: (?:instead of|over|rather than|and not|not) (?P<o>[A-Za-z][\w.+#-]*(?: [A-Z]\w*)?))?",
-        rest,
-    )
-    moved = re.match(
-        r"(?:to )?(?:switch|move|migrate|change)(?: \w+){0,2} from (?P<o>[\w.+#-]+(?: [A-Z]\w*)?) to "
-        r"(?P<v>[\w.+#-]+(?: [A-Z]\w*)?)",
-        rest,
-    )
-    replaced = re.match(
-        r"(?:to )?replace (?P<o>[\w.+#-]+(?: [A-Z]\w*)?) with (?P<v>[\w.+#-]+(?: [A-Z]\w*)?)", rest
-    )
-    choice = moved or replaced or chosen
-    if choice is None:
-        return
-    new, old = tool(choice["v"]), tool(choice["o"]) if choice["o"] else None
-    if new is None or (
-        new[1] == "tool" and (old is None or old[1] == "tool") and new[0].lower() not in TOOLS
-    ):
-        return
-    key = new[1] if new[1] != "tool" else (old[1] if old else new[1])
-    if old is not None:
-        yield StateDraft(
-            entity=speaker,
-            key=key,
-            value=old[0],
-            begin=found.start(),
-            stop=found.end(),
-            statement="ended",
-            announced=True,
-            timed=True,
-        )
-    yield StateDraft(
-        entity=speaker,
-        key=key,
-        value=new[0],
-        begin=found.start(),
-        stop=found.end(),
-        announced=True,
-        timed=True,
-    )
 
 
 def _happening(key: str, when: str, importance: int = 5) -> Make:
@@ -362,8 +103,7 @@ def _happening(key: str, when: str, importance: int = 5) -> Make:
         yield EventDraft(
             entity=entity,
             key=key,
-            begin=found.start(),
-            stop=found.end(),
+            span=found.span(),
             content=scene.sentence.raw,
             when=when,
             importance=importance,
@@ -379,8 +119,7 @@ def _diet(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
             entity=entity,
             key="diet",
             value=scene.said(found, "v"),
-            begin=found.start(),
-            stop=found.end(),
+            span=found.span(),
             timed=True,
             announced=bool(found.groupdict().get("new")),
         )
@@ -398,14 +137,7 @@ def _condition(words: str) -> str | None:
 def _goal(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     value = scene.said(found, "v")
     if 3 < len(value) <= 110 and not re.match(r"(?:not|that|the same|simple|clear|still|always)\b", value):
-        yield StateDraft(
-            entity=scene.owner,
-            key="goal",
-            value=value,
-            begin=found.start(),
-            stop=found.end(),
-            confidence=0.85,
-        )
+        yield StateDraft(entity=scene.owner, key="goal", value=value, span=found.span(), confidence=0.85)
 
 
 def _started(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -424,13 +156,7 @@ def _started(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         )
         if entity is not None and key is not None:
             yield StateDraft(
-                entity=entity,
-                key=key,
-                value=form,
-                begin=found.start(),
-                stop=found.end(),
-                timed=True,
-                announced=True,
+                entity=entity, key=key, value=form, span=found.span(), timed=True, announced=True
             )
             return
 
@@ -447,54 +173,11 @@ def _plays(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     for one in many(words):
         said = one.strip()
         if _SPORT.match(said):
-            yield StateDraft(entity=entity, key="hobby", value=said, begin=found.start(), stop=found.end())
+            yield StateDraft(entity=entity, key="hobby", value=said, span=found.span())
         elif _INSTRUMENT.match(said):
             yield StateDraft(
-                entity=entity,
-                key="instrument",
-                value=said.removeprefix("the "),
-                begin=found.start(),
-                stop=found.end(),
+                entity=entity, key="instrument", value=said.removeprefix("the "), span=found.span()
             )
-
-
-def _program(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    entity, language = subject(found, scene), tool(found["v"])
-    if entity is not None and language is not None and language[1] == "programming_language":
-        yield StateDraft(
-            entity=entity,
-            key="programming_language",
-            value=language[0],
-            begin=found.start(),
-            stop=found.end(),
-        )
-
-
-def _mine(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    kind = _KIND_WORD.search(found[0])
-    value = tool(scene.said(found, "v"))
-    if kind is None or value is None:
-        return
-    key = _KIND[kind[0].lower().removesuffix("s")] if kind[0].lower() != "os" else "operating_system"
-    yield StateDraft(
-        entity=scene.owner,
-        key=key,
-        value=value[0],
-        begin=found.start(),
-        stop=found.end(),
-        timed=True,
-        announced=" new " in found[0] or " now " in found[0],
-    )
-
-
-def _release(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    if not re.search(
-        r"open[- ]?sourc|releas|launch|ship|go(?:ing)? live|publish|public|roll", found[0], re.IGNORECASE
-    ):
-        return
-    if found["s"].lower() in ("i", "we", "he", "she", "you", "they", "it"):
-        return
-    yield from _dated("release_date")(found, scene)
 
 
 def _diet_stated(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -519,17 +202,6 @@ MAKES: dict[str, Make] = {
     "plays": _plays,
     "speaks": _several("language", LANGUAGES),
     "learning": _several("learning", timed=True),
-    "programs": _program,
-    "tools": _tools(),
-    "tools_changed": _tools(announced=True),
-    "tools_ended": _tools(ended=True),
-    "own_tool": _mine,
-    "decision": _decided,
-    "stage": _stage,
-    "release": _release,
-    "release_date": _dated("release_date"),
-    "release_moved": _dated("release_date"),
-    "deadline": _dated("deadline"),
     "allergies": _several("allergy"),
     "allergy": states("allergy", _condition),
     "diet": _diet_stated,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from events.values import word_set
 
 # Kinds of people one speaks of as "my …", and the concept they are.
 RELATIONS = {
@@ -30,7 +27,7 @@ RELATION_PLURALS = {
     "kids": "child", "children": "child", "sons": "child", "daughters": "child", "brothers": "sibling",
     "sisters": "sibling", "siblings": "sibling",
 }  # fmt: skip
-PETS = _words(
+PETS = word_set(
     "dog dogs doggo pup puppy puppies cat cats kitty kitten kittens rabbit rabbits bunny bunnies hamster "
     "hamsters "
     "parrot parrots bird birds fish goldfish turtle turtles tortoise snake snakes lizard gecko horse pony "
@@ -40,7 +37,7 @@ PETS = _words(
     "husky terrier dachshund pug collie shepherd chihuahua shih-tzu"
 )
 
-OCCUPATIONS = _words(
+OCCUPATIONS = word_set(
     "accountant actor actress actuary administrator advisor agent analyst anesthesiologist animator "
     "anthropologist "
     "apprentice archaeologist architect archivist artist assistant astronaut astronomer attorney auditor "
@@ -76,10 +73,10 @@ OCCUPATIONS = _words(
     "pm swe lead head driver fellow partner associate controller owner dba sysadmin tester"
 )
 # Heads that name work only when something in front of them says which.
-VAGUE_OCCUPATIONS = _words("lead head partner associate fellow owner model captain guard agent maker buyer "
+VAGUE_OCCUPATIONS = word_set("lead head partner associate fellow owner model captain guard agent maker buyer "
     "trader "
                            "officer driver builder founder director minister principal operator")  # fmt: skip
-EVALUATIVE = _words(
+EVALUATIVE = word_set(
     "big huge great good bad terrible horrible natural lucky real true total complete massive better best "
     "decent "
     "proud happy hopeless fast slow quick such fellow bit little perfect wonderful amazing awesome certified "
@@ -178,7 +175,7 @@ STAGE_WORDS = (
 )
 
 # Capitalised, and no one's name: what starts sentences, and what a calendar capitalises.
-NOT_NAMES = _words(
+NOT_NAMES = word_set(
     "a about above absolutely according actually after again agreed ah aha all almost alright also "
     "although always "
     "am amazing an and another any anybody anyone anything anyway apart apparently are as aside at aw aww "
@@ -252,7 +249,7 @@ FIRST_WORD_SUFFIXES = (
     "'ve",
 )
 
-PLACES = _words(
+PLACES = word_set(
     "london paris berlin madrid lisbon porto rome milan vienna zurich geneva amsterdam brussels copenhagen "
     "oslo "
     "stockholm helsinki dublin edinburgh glasgow manchester birmingham warsaw prague budapest athens "
@@ -278,7 +275,7 @@ PLACES = _words(
 )
 
 # Given names, for the few rules that cannot tell a person from a firm or a tool ("I left Sam").
-GIVEN_NAMES = _words(
+GIVEN_NAMES = word_set(
     "aaron abby abigail adam adrian aiden alan albert alex alexa alexander alexandra alexis alice alicia "
     "alison allison amanda amber amelia amy "
     "andrea andrew andy angela anita ann anna anne annie anthony antonio april ashley audrey ava barbara "
@@ -316,7 +313,7 @@ GIVEN_NAMES = _words(
 )
 
 # Firms so well known that a text without capitals still names them.
-FIRMS = _words(
+FIRMS = word_set(
     "google microsoft amazon netflix openai anthropic nvidia tesla ibm intel tsmc mediatek samsung sony "
     "facebook spotify stripe airbnb uber "
     "foxconn adobe salesforce oracle cisco siemens bosch ikea shopify github gitlab bytedance tencent "

@@ -12,6 +12,7 @@ from events.concepts import concept, default_cardinality, normalise_entity, norm
 from events.script import fold_script
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
 from events.types.turns import TurnRecorded
+from events.values import word_set
 from ingest.extraction import Burst, CardEvent, Extraction, RecordedTurn
 from ingest.grounding import memory_blocks
 from ingest.rules import chinese, corrections, english, episodes, knowledge, wording
@@ -21,24 +22,10 @@ from ingest.rules.scene import Rule, Scene, compiled
 from ingest.rules.sentences import Sentence, hedged, irrealis, sentences
 
 _ENGLISH = english.RULES
-_CORRECTING = frozenset(
-    [
-        "meant",
-        "mean",
-        "typo",
-        "correction",
-        "oops",
-        "whoops",
-        "misspoke",
-        "make",
-        "scratch",
-        "bad",
-        "mistake",
-        "sorry",
-        "wait",
-    ]
-)
+_CORRECTING = word_set("meant mean typo correction oops whoops misspoke make scratch bad mistake sorry wait")
 _CORRECTING_ZH = re.compile("错|口误|笔误|更正|不对|我是|意思|不是|抱歉|不好意思")
+# "Moved the date to August": a time something is put to is not when it was put.
+_UNTO = re.compile(r"\b(?:to|until|till) ?$|[到至]$")
 _REMEMBERED = 6
 _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
 
@@ -84,15 +71,20 @@ class _Conversation:
 
     def earlier(self, speaker: str | None) -> list[KnownState]:
         if speaker not in self._before:
-            self._before[speaker] = []
-            turns = [r for r in self._preceding if r.turn.role == "user" and r.turn.speaker == speaker]
-            scratch = _Conversation(Burst(tuple(turns[-_REMEMBERED:]))) if turns else None
-            for recorded in turns[-_REMEMBERED:] if scratch is not None else ():
-                for _ in _read(recorded, scratch):
-                    pass
-            if scratch is not None:
-                self._before[speaker] = scratch.earlier(speaker)
+            self._before[speaker] = self._read_before(speaker)
         return [*self._before[speaker], *self._said.get(speaker, ())]
+
+    def _read_before(self, speaker: str | None) -> list[KnownState]:
+        turns = [r for r in self._preceding if r.turn.role == "user" and r.turn.speaker == speaker][
+            -_REMEMBERED:
+        ]
+        if not turns:
+            return []
+        past = _Conversation(Burst(tuple(turns)))
+        for recorded in turns:
+            for _ in _read(recorded, past):
+                pass
+        return past.earlier(speaker)
 
     def remember(self, speaker: str | None, known: KnownState) -> None:
         self._said.setdefault(speaker, []).append(known)
@@ -159,23 +151,22 @@ class _Reading:
             yield self._knowledge(definition, sentence, offset)
         if self._turn.role != "user":
             return
-        drafts = list(self._drafts(sentence, slip_announced))
-        if not drafts:
-            return
         dates = _Dates(sentence, self._reference)
         happened = False
-        for draft in _without_ended(drafts):
-            if irrealis(sentence, draft.stop):
+        found: list[CardEvent] = []
+        for draft in self._drafts(sentence, slip_announced):
+            if isinstance(draft, KnowledgeDraft) or irrealis(sentence, draft.span[1]):
                 continue
             if isinstance(draft, StateDraft):
                 state = self._state(draft, sentence, offset, dates)
                 if state is not None:
-                    yield state
-            elif isinstance(draft, EventDraft) and not happened:
+                    found.append(state)
+            elif not happened:
                 event = self._event(draft, sentence, offset, dates)
                 if event is not None:
                     happened = True
-                    yield event
+                    found.append(event)
+        yield from _without_ended(found)
 
     def _drafts(self, sentence: Sentence, slip_announced: bool) -> Iterator[Draft]:
         rules = _triggered(sentence)
@@ -202,12 +193,12 @@ class _Reading:
         if identity in self._seen or not identity[2]:
             return None
         self._seen.add(identity)
-        moment = dates.of(draft.begin, draft.stop) if draft.timed else None
+        moment = dates.of(*draft.span) if draft.timed else None
         until = moment.end if moment is not None and moment.start is None else None
         point = moment.point if moment is not None else None
         if draft.statement == "ended" and until is not None:
             point, until = until, None
-        begin, stop = draft.begin, draft.stop
+        begin, stop = draft.span
         if moment is not None:
             begin, stop = min(begin, moment.begin), max(stop, moment.stop)
         slip = draft.corrects.event if draft.corrects is not None else None
@@ -249,9 +240,11 @@ class _Reading:
         return event
 
     def _event(self, draft: EventDraft, sentence: Sentence, offset: int, dates: _Dates) -> EventNoted | None:
-        moment = dates.of(draft.begin, draft.stop)
+        moment = dates.of(*draft.span)
         if draft.when != "any":
             if moment is None or moment.start is None:
+                return None
+            if _UNTO.search(sentence.plain[max(0, moment.begin - 6) : moment.begin]):
                 return None
             future = moment.start > self._reference or (
                 moment.end is not None and moment.end > self._reference
@@ -263,7 +256,7 @@ class _Reading:
         words = draft.content.strip(" \t,;，；-–—")
         if self._owner != "user":
             words = f"{self._owner}：{words}" if sentence.chinese else f"{self._owner}: {words}"
-        begin, stop = (draft.begin, draft.stop) if draft.when == "any" else (0, len(sentence.raw))
+        begin, stop = draft.span if draft.when == "any" else (0, len(sentence.raw))
         entity = "user" if normalise_entity(draft.entity) == "user" else draft.entity
         read = episodes.read(draft.content)
         return EventNoted(
@@ -350,20 +343,20 @@ class _Dates:
         )
 
 
-def _without_ended(drafts: list[Draft]) -> list[Draft]:
-    """The drafts, less what one sentence both names and ends ("my dog Rex died" has no Rex any more)."""
-    ended = {
-        (d.entity, d.key, d.value) for d in drafts if isinstance(d, StateDraft) and d.statement == "ended"
-    }
+def _without_ended(cards: list[CardEvent]) -> list[CardEvent]:
+    """The cards, less what one sentence both names and ends ("my dog Rex died" has no Rex any more)."""
+    ended = {_fact(one) for one in cards if isinstance(one, StateAsserted) and one.statement == "ended"}
     if not ended:
-        return drafts
+        return cards
     return [
-        d
-        for d in drafts
-        if not (
-            isinstance(d, StateDraft) and d.statement == "asserted" and (d.entity, d.key, d.value) in ended
-        )
+        one
+        for one in cards
+        if not (isinstance(one, StateAsserted) and one.statement == "asserted" and _fact(one) in ended)
     ]
+
+
+def _fact(state: StateAsserted) -> tuple[str, str, str]:
+    return state.entity, state.concept_key, state.value
 
 
 def _may_correct(sentence: Sentence) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from events.values import word_set
 from ingest.rules.drafts import KnowledgeDraft
 from ingest.rules.english_words import NOT_NAMES, OCCUPATIONS
 from ingest.rules.sentences import Sentence
@@ -61,7 +62,7 @@ _LEARNED = re.compile(
 )
 _LEARNED_SUBJECT = re.compile(
     r"^(?:the |an? )?(?P<t>(?:[\w+#./()-]+ ){1,5}?)(?:is|are|was|were|can|cannot|can't|uses|use|has|have|"
-    r"does|do|doesn't|don't|needs|works|will|must|should|isn't|aren't|means|supports|only|never|always|"
+    r"does|do|keeps?|sorts?|needs?|means?|supports?|works?|comes?|gives?|requires?|helps?|causes?|contains?|consists?|makes?|doesn't|don't|needs|works|will|must|should|isn't|aren't|means|supports|only|never|always|"
     r"comes|stands|runs|keeps|stores|gives|allows|lets|requires|returns|caps|takes)\b",
     re.IGNORECASE,
 )
@@ -87,8 +88,8 @@ _SO_CALLED_ZH = re.compile(
     r"^所谓的?[「“]?(?P<t>[^，,「」“”是]{2,20})[」”]?，?(?:就|指的|其实)?(?:是|指)(?:指|一种)?(?P<d>[^\n]{4,300})$"
 )
 _SHORT_ZH = re.compile(
-    r"^(?P<t>[A-Za-z][\w+#./-]{1,30})\s?(?:是|全名是|全称是|的全名是|的全称是|代表)\s?(?P<d>[A-Z][A-Za-z -]{5,80})(?:的缩写|"
-    r"的简称)?$"
+    r"^(?P<t>[A-Za-z][\w+#./-]{1,30})\s?(?:是|全名是|全称是|的全名是|的全称是|代表)\s?(?P<d>[A-Z][A-Za-z -]{5,80})"
+    r"(?:的缩写|的简称)?$"
 )
 _LEARNED_ZH = re.compile(
     r"^(?:我)?(?:今天|刚刚|刚|最近|才|原来)*(?:我)?(?:学到了?|学会了?一件事|才知道|了解到|搞懂了?|弄懂了?|发现原来)(?:一件事)?[：:，,"
@@ -106,26 +107,9 @@ _HEADS_ZH = re.compile(
 )
 
 
-_DEFINING = frozenset(
-    [
-        "is",
-        "are",
-        "stands",
-        "short",
-        "means",
-        "refers",
-        "defined",
-        "acronym",
-        "abbreviation",
-        "til",
-        "learned",
-        "learnt",
-        "found",
-        "figured",
-        "discovered",
-        "realized",
-        "turns",
-    ]
+_DEFINING = word_set(
+    "is are stands short means refers defined acronym abbreviation til learned learnt found "
+    "figured discovered realized turns"
 )
 
 

@@ -118,7 +118,8 @@ class Moment:
 
 # Said of time without saying when; a date made of them would be an invention.
 _VAGUE = re.compile(
-    r"(?:recently|lately|the other day|nowadays|these days|soon|weekend|最近|近来|近來|近期|这阵子|這陣子|以前|以后|以後|now|"
+    r"(?:recently|lately|the other day|nowadays|these days|soon|weekend|"
+    r"最近|近来|近來|近期|这阵子|這陣子|以前|以后|以後|now|"
     r"currently)",
     re.IGNORECASE,
 )
@@ -165,7 +166,20 @@ _PERFECT = re.compile(r"'ve\b|\bhave\b|\bhas\b|'s been\b")
 _NUMBERS = {
     word: number
     for number, words in enumerate(
-        ["a one an 一", "two 二 两", "three 三", "four 四", "five 五", "six 六", "seven 七", "eight 八", "nine 九", "ten 十", "eleven 十一", "twelve 十二"],
+        [
+            "a one an 一",
+            "two 二 两",
+            "three 三",
+            "four 四",
+            "five 五",
+            "six 六",
+            "seven 七",
+            "eight 八",
+            "nine 九",
+            "ten 十",
+            "eleven 十一",
+            "twelve 十二",
+        ],
         start=1,
     )
     for word in words.split()

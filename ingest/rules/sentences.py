@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from events.script import fold_script, has_cjk
+from events.values import word_set
 from ingest.rules.english_words import FIRMS, LANGUAGES, PLACES
 
 # What stands for words that must not be read: longer quotations, code, quoted mail. No pattern has it.
@@ -46,39 +47,10 @@ _TASK_ZH = re.compile(
     r"(?P<verb>翻译|改写|润色|总结|摘要|概括|校对|修改|写一|写封|写个|写篇|扮演|假装|假设|想象|续写|生成|编一|分析|提醒我|"
     r"(?:以下|下面|这段|这句)[^，。]{0,8}(?:翻译|改写|润色|总结|校对))"
 )
-_PASTING = frozenset(
-    [
-        "translate",
-        "rewrite",
-        "rephrase",
-        "reword",
-        "proofread",
-        "summarize",
-        "summarise",
-        "paraphrase",
-        "classify",
-        "extract",
-        "convert",
-        "edit",
-        "correct",
-        "polish",
-        "improve",
-        "complete",
-        "continue",
-        "repeat",
-        "analyze",
-        "analyse",
-        "翻译",
-        "改写",
-        "润色",
-        "总结",
-        "摘要",
-        "概括",
-        "校对",
-        "修改",
-        "续写",
-        "分析",
-    ]
+_PASTING = word_set(
+    "translate rewrite rephrase reword proofread summarize summarise paraphrase classify extract "
+    "convert edit correct polish improve complete continue repeat analyze analyse 翻译 改写 润色 总结 摘要 "
+    "概括 校对 修改 续写 分析"
 )
 _PASTE = re.compile(r"[:：\n]")
 
@@ -118,7 +90,7 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 _HEDGE_ZH = re.compile(
-    r"可能|也许|或许|大概|好像|似乎|应该|考虑|想要|想去|想|希望|打算|准备|计划|将来|以后要|要是|会不会|说不定|不一定|没准|恐怕|估计|"
+    r"可能|也许|或许|大概|好像|似乎|应该|考虑|想要|想去|想|希望|打算|准备|计[划画]|将来|以后要|要是|会不会|说不定|不一定|没准|恐怕|估计|"
     r"听说|据说|犹豫|考虑中|差点|羡慕|假装|愿意|不知道|不确定|还没|没有|没|不|别|未必|快要|将要|即将|面试|应征|投了|申请"
 )
 

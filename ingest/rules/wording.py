@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from events.concepts import concept
 from events.script import fold_script
+from events.values import word_set
 
 # What holds, per concept: English (a verb first, so that a name can stand before it) and Chinese.
 _HOLDS = {
@@ -48,22 +49,9 @@ _HOLDS = {
     "height": ("Is {v} tall", "身高{v}"),
     "goal": ("Has the goal: {v}", "目標是{v}"),
 }
-_OWNED = frozenset(
-    [
-        "spouse",
-        "partner",
-        "parent",
-        "sibling",
-        "child",
-        "relative",
-        "friend",
-        "colleague",
-        "manager",
-        "subordinate",
-        "neighbor",
-        "acquaintance",
-        "living_situation",
-    ]
+_OWNED = word_set(
+    "spouse partner parent sibling child relative friend colleague manager subordinate neighbor "
+    "acquaintance living_situation"
 )
 
 
@@ -87,8 +75,8 @@ def state(
 def fold_script_except(text: str, *kept: str) -> str:
     """``text`` in simplified script, what was said left as it was said."""
     folded = fold_script(text)
-    for words in kept:
-        folded = folded.replace(fold_script(words), words)
+    for said in kept:
+        folded = folded.replace(fold_script(said), said)
     return folded
 
 

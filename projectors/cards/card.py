@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
+
+import orjson
 
 from events.concepts import canonical_key, normalise_entity
 from events.envelope import Event
@@ -26,6 +26,7 @@ COLUMNS = (
 Row = dict[str, Any]
 
 CONCEPT_TERM = "concept:"
+_SHORT = 48
 
 
 def event_row(event: Event, payload: EventNoted) -> tuple[Row, list[str]]:
@@ -49,7 +50,7 @@ def event_row(event: Event, payload: EventNoted) -> tuple[Row, list[str]]:
     return row, words
 
 
-def state_row(span: Span) -> tuple[Row, list[str]]:
+def state_row(span: Span) -> Row:
     """The card of a state, over the whole of its span."""
     event = span.first.event
     payload = event.payload
@@ -69,11 +70,11 @@ def state_row(span: Span) -> tuple[Row, list[str]]:
         retracted=span.retracted,
     )
     _merge(row, span)
-    words = _index(row, [payload.value, payload.entity], [concept_key])
-    return row, words
+    _index(row, [payload.value, payload.entity], [concept_key])
+    return row
 
 
-def knowledge_row(span: Span) -> tuple[Row, list[str]]:
+def knowledge_row(span: Span) -> Row:
     """The card of a concept, with its latest definition and every name it was given."""
     latest = (span.agreeing or [span.first])[-1].event.payload
     event = span.first.event
@@ -98,8 +99,19 @@ def knowledge_row(span: Span) -> tuple[Row, list[str]]:
         entity=payload.title,
     )
     _merge(row, span)
-    words = _index(row, [payload.title, *names, latest.definition], [])
-    return row, words
+    _index(row, [payload.title, *names, latest.definition], [])
+    return row
+
+
+def spoken_words(event: Event) -> list[str]:
+    """The Latin words in a statement, its names and tags: those of the card it makes or deepens."""
+    payload = event.payload
+    if isinstance(payload, StateAsserted):
+        names, concepts = [payload.value, payload.entity], [canonical_key(payload.concept_key)]
+    else:
+        assert isinstance(payload, KnowledgeLearned)
+        names, concepts = [payload.title, *payload.aliases, payload.definition], []
+    return _words(_terms(payload.content, payload.tags, names, payload.origin.speaker, concepts))
 
 
 def _base(
@@ -140,7 +152,7 @@ def _base(
 
 
 def _span_json(span: SourceSpan | None) -> str | None:
-    return None if span is None else json.dumps(asdict(span), ensure_ascii=False)
+    return None if span is None else orjson.dumps(span).decode()
 
 
 def _merge(row: Row, span: Span) -> None:
@@ -162,21 +174,41 @@ def _concept_terms(concept_key: str) -> tuple[str, ...]:
 
 def _index(row: Row, names: Sequence[str], concepts: Sequence[str]) -> list[str]:
     """Fill in what finds the card; returns the Latin words in it."""
-    terms = analyse(row["content"])
+    terms = _terms(row["content"], row["tags"], names, row["speaker"], concepts)
+    row["term_keys"] = term_keys(row["user_id"], terms)
+    text = " ".join((row["content"], *names))
+    # Pairs of characters find Chinese that was cut otherwise or misspelt; Latin words have `words` for that.
+    row["pair_keys"] = [] if text.isascii() else pair_keys(row["user_id"], text)
+    return _words(terms)
+
+
+def _terms(
+    content: str, tags: Sequence[str], names: Sequence[str], speaker: str | None, concepts: Sequence[str]
+) -> list[str]:
+    terms = analyse(content)
     seen = set(terms)
-    extra = [*row["tags"], *names, *([row["speaker"]] if row["speaker"] else [])]
-    for text in extra:
+    for text in (*tags, *names, *([speaker] if speaker else [])):
         # Names and tags add what the content does not say already; they must not count twice.
-        for term in analyse(text):
+        for term in _name_terms(text):
             if term not in seen:
                 seen.add(term)
                 terms.append(term)
     for concept in concepts:
         terms.extend(term for term in _concept_terms(concept) if term not in seen)
-    row["term_keys"] = term_keys(row["user_id"], terms)
-    text = " ".join((row["content"], *names))
-    # Pairs of characters find Chinese that was cut otherwise or misspelt; Latin words have `words` for that.
-    row["pair_keys"] = [] if text.isascii() else pair_keys(row["user_id"], text)
+    return terms
+
+
+def _name_terms(text: str) -> Sequence[str]:
+    return _short_terms(text) if len(text) <= _SHORT else analyse(text)
+
+
+@lru_cache(maxsize=16384)
+def _short_terms(text: str) -> tuple[str, ...]:
+    """Speakers, tags and values come again and again; whole sentences do not."""
+    return tuple(analyse(text))
+
+
+def _words(terms: Sequence[str]) -> list[str]:
     return sorted({term for term in terms if _is_word(term)})
 
 

@@ -10,18 +10,21 @@ from uuid import UUID
 from events.envelope import Event
 from events.types.cards import EventNoted
 from events.types.relations import CardsConnected, ConnectionWithdrawn
-from projectors.cards.card import Row, event_row, knowledge_row, state_row
+from projectors.cards.card import Row, event_row, knowledge_row, spoken_words, state_row
 from projectors.cards.statement import Statement, statements_of
-from projectors.cards.timeline import Timeline, knowledge_timeline, state_timeline
+from projectors.cards.timeline import Span, Timeline, knowledge_timeline, state_timeline
 
 Key = tuple[str, str]  # user, identity
 CardKey = tuple[str, str, UUID]  # user, kind, card
-RelationKey = tuple[str, UUID, UUID, str]  # user, from, to, predicate
+RelationKey = tuple[str, UUID, UUID, str, bool]  # user, from, to, predicate, implied by a timeline
 
 
 @dataclass(slots=True)
 class Changes:
-    """What a batch does to the tables: gone first, then put. Counts are differences; words are only ever added."""
+    """What a batch does to the tables: gone first, then put. Counts are differences.
+
+    Words are those ever said, whether or not a card holds them now, so they are only ever added.
+    """
 
     cards_put: dict[CardKey, Row] = field(default_factory=dict)
     cards_gone: set[CardKey] = field(default_factory=set)
@@ -60,21 +63,22 @@ def fold(
         elif isinstance(payload, CardsConnected):
             _connect(changes, event, payload)
         elif isinstance(payload, ConnectionWithdrawn):
-            relation = (event.user_id, payload.from_card, payload.to_card, payload.predicate)
+            relation = (event.user_id, payload.from_card, payload.to_card, payload.predicate, False)
             changes.relations_put.pop(relation, None)
             changes.relations_gone.add(relation)
-        else:
-            for statement in statements_of(event, supersede=supersede):
+        elif statements := statements_of(event, supersede=supersede):
+            changes.words.update((event.user_id, word) for word in spoken_words(event))
+            changes.statements += statements
+            for statement in statements:
                 said.setdefault((event.user_id, statement.identity), []).append(statement)
-                changes.statements.append(statement)
     for key, new in said.items():
-        old = list(known.get(key, ()))
-        _difference(changes, key[0], _rows(key, old), _rows(key, [*old, *new]))
+        old = known.get(key, ())
+        _difference(changes, key, _timeline(key, old), _timeline(key, [*old, *new]))
     return changes
 
 
 def _connect(changes: Changes, event: Event, payload: CardsConnected) -> None:
-    key = (event.user_id, payload.from_card, payload.to_card, payload.predicate)
+    key = (event.user_id, payload.from_card, payload.to_card, payload.predicate, False)
     changes.relations_gone.add(key)
     changes.relations_put[key] = {
         "reason": payload.reason,
@@ -84,21 +88,52 @@ def _connect(changes: Changes, event: Event, payload: CardsConnected) -> None:
     }
 
 
-_Cards = dict[CardKey, tuple[Row, list[str]]]
-_Relations = dict[RelationKey, dict[str, Any]]
-
-
-def _rows(key: Key, statements: Sequence[Statement]) -> tuple[_Cards, _Relations]:
+def _timeline(key: Key, statements: Sequence[Statement]) -> Timeline:
     if not statements:
-        return {}, {}
-    user_id, identity = key
-    is_state = identity.startswith("state")
-    timeline: Timeline = (state_timeline if is_state else knowledge_timeline)(statements)
-    kind = "state" if is_state else "knowledge"
-    build = state_row if is_state else knowledge_row
-    cards = {(user_id, kind, span.first.event.event_id): build(span) for span in timeline.spans}
-    relations = {
-        (user_id, edge.newer.event.event_id, edge.older.event.event_id, edge.predicate): {
+        return Timeline((), ())
+    return (state_timeline if _is_state(key) else knowledge_timeline)(statements)
+
+
+def _is_state(key: Key) -> bool:
+    return key[1].startswith("state")
+
+
+def _difference(changes: Changes, key: Key, before: Timeline, after: Timeline) -> None:
+    user_id = key[0]
+    build, kind = (state_row, "state") if _is_state(key) else (knowledge_row, "knowledge")
+    # A card is a function of its span. Most spans of a long timeline stay as they are, and looking at what they
+    # are made of is a thousand times cheaper than making two rows to compare.
+    earlier = {span.first.event.event_id: span for span in before.spans}
+    for span in after.spans:
+        card_id = span.first.event.event_id
+        old = earlier.pop(card_id, None)
+        if old is not None and _content(old) == _content(span):
+            continue
+        card = (user_id, kind, card_id)
+        changes.cards_put[card] = build(span)
+        _count(changes, user_id, 1, changes.cards_put[card])
+        if old is not None:
+            changes.cards_gone.add(card)
+            _count(changes, user_id, -1, build(old))
+    for card_id, span in earlier.items():
+        changes.cards_gone.add((user_id, kind, card_id))
+        _count(changes, user_id, -1, build(span))
+    held, holding = _relations(user_id, before), _relations(user_id, after)
+    for relation, values in holding.items():
+        if held.get(relation) != values:
+            changes.relations_put[relation] = values
+            changes.relations_gone.add(relation)
+    changes.relations_gone.update(held.keys() - holding.keys())
+
+
+def _content(span: Span) -> tuple[object, ...]:
+    agreeing = [statement.event.event_id for statement in span.agreeing]
+    return span.effective_at, span.superseded_at, span.retracted, agreeing
+
+
+def _relations(user_id: str, timeline: Timeline) -> dict[RelationKey, dict[str, Any]]:
+    return {
+        (user_id, edge.newer.event.event_id, edge.older.event.event_id, edge.predicate, True): {
             "reason": edge.reason,
             "confidence": 1.0,
             "event_id": edge.newer.event.event_id,
@@ -106,33 +141,6 @@ def _rows(key: Key, statements: Sequence[Statement]) -> tuple[_Cards, _Relations
         }
         for edge in timeline.edges
     }
-    return cards, relations
-
-
-def _difference(
-    changes: Changes,
-    user_id: str,
-    before: tuple[_Cards, _Relations],
-    after: tuple[_Cards, _Relations],
-) -> None:
-    for key, (row, words) in after[0].items():
-        earlier = before[0].get(key)
-        if earlier is None or earlier[0] != row:
-            changes.cards_put[key] = row
-            changes.words.update((user_id, word) for word in words)
-            _count(changes, user_id, 1, row)
-            if earlier is not None:
-                changes.cards_gone.add(key)
-                _count(changes, user_id, -1, earlier[0])
-    for key, (row, _) in before[0].items():
-        if key not in after[0]:
-            changes.cards_gone.add(key)
-            _count(changes, user_id, -1, row)
-    for relation, values in after[1].items():
-        if before[1].get(relation) != values:
-            changes.relations_put[relation] = values
-            changes.relations_gone.add(relation)
-    changes.relations_gone.update(set(before[1]) - set(after[1]))
 
 
 def _count(changes: Changes, user_id: str, sign: int, row: Row) -> None:

@@ -2,41 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
 
 from psycopg.rows import dict_row
+from psycopg.sql import SQL
 
 from events.envelope import Event
 from events.log import Connection, event_of
 from events.sql import statement
-from projectors.cards.card import COLUMNS
+from events.types.cards import EventNoted
 from projectors.cards.fold import Changes, Key, fold, keys_touched
+from projectors.cards.lines import card_lines, relation_lines, statement_lines, word_keys, word_line
 from projectors.cards.statement import Statement, statements_of
-from projectors.text.grams import gram_keys
-from projectors.text.terms import term_key
+from projectors.copying import CopyBuffer, line
 
-_PACKAGE = "projectors.cards"
+_INDEXES = (
+    "index_card_terms", "index_words", "index_card_pairs", "index_event_cards", "index_state_cards", "index_relations",
+)  # fmt: skip
+_AT_ONCE = 500
 
 
 class CardsProjector:
     """Folds the log into ``cards``, ``relations`` and what belongs to them. See ``sql/tables.sql``."""
 
     name = "cards"
+    package = "projectors.cards"
     batch_partitions = 64
+    types = frozenset(
+        ("StateAsserted", "EventNoted", "KnowledgeLearned", "CardsConnected", "ConnectionWithdrawn")
+    )
 
     def __init__(self, *, supersede: bool = True) -> None:
         self._supersede = supersede
 
     def create_tables(self, connection: Connection) -> None:
-        connection.execute(statement(_PACKAGE, "tables"))
+        connection.execute(self._statement("tables"))
 
     def create_indexes(self, connection: Connection) -> None:
-        connection.execute(statement(_PACKAGE, "indexes"))
+        for step in self.index_steps():
+            connection.execute(step)
+
+    def index_steps(self) -> list[SQL]:
+        return [self._statement(name) for name in _INDEXES]
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         """Fold ``events`` into the tables of the schema on the search path, inside the caller's transaction."""
         known = self._known(connection, keys_touched(events, supersede=self._supersede))
         self._write(connection, fold(events, known, supersede=self._supersede))
+
+    def load(self, connection: Connection, events: Iterable[Event]) -> None:
+        """Fold whole users, one after the other, into empty tables: the same fold, with nothing known before.
+
+        What happened is written as it is read, the rest of a user when all of it was read, for a late word
+        can change an early card. So memory holds one user's statements, and a few megabytes of lines.
+        """
+        cards, statements, relations, words, counts = (
+            CopyBuffer(connection, self._statement(f"copy_{table}"))
+            for table in ("cards", "statements", "relations", "words", "counts")
+        )
+        for user_id, history in groupby(events, key=lambda event: event.user_id):
+            spoken: set[str] = set()
+            number, terms = 0, 0
+            for changes in self._folded(history):
+                for text in card_lines(changes):
+                    cards.add(text)
+                for text in statement_lines(changes):
+                    statements.add(text)
+                for text in relation_lines(changes):
+                    relations.add(text)
+                spoken.update(word for _, word in changes.words)
+                for more_cards, more_terms in changes.counts.values():
+                    number, terms = number + more_cards, terms + more_terms
+            for word in sorted(spoken):
+                words.add(word_line(user_id, word))
+            if number:
+                counts.add(line((user_id, number, terms)))
+        for buffer in (cards, statements, relations, words, counts):
+            buffer.flush()
+
+    def _folded(self, history: Iterator[Event]) -> Iterator[Changes]:
+        waiting: list[Event] = []
+        while batch := list(islice(history, _AT_ONCE)):
+            yield fold([event for event in batch if isinstance(event.payload, EventNoted)], {})
+            waiting += [event for event in batch if not isinstance(event.payload, EventNoted)]
+        yield fold(waiting, {}, supersede=self._supersede)
 
     def _known(self, connection: Connection, keys: set[Key]) -> dict[Key, list[Statement]]:
         if not keys:
@@ -44,7 +94,7 @@ class CardsProjector:
         ordered = sorted(keys)
         with connection.cursor(row_factory=dict_row) as cursor:
             rows = cursor.execute(
-                statement(_PACKAGE, "known_statements"),
+                self._statement("known_statements"),
                 {"users": [user for user, _ in ordered], "identities": [identity for _, identity in ordered]},
             ).fetchall()
         known: dict[Key, list[Statement]] = {}
@@ -57,63 +107,61 @@ class CardsProjector:
         return known
 
     def _write(self, connection: Connection, changes: Changes) -> None:
-        with connection.cursor() as cursor:
-            if changes.cards_gone:
-                gone = sorted(changes.cards_gone)
-                cursor.execute(
-                    statement(_PACKAGE, "delete_cards"),
-                    {
-                        "users": [key[0] for key in gone],
-                        "kinds": [key[1] for key in gone],
-                        "cards": [key[2] for key in gone],
-                    },
-                )
-            if changes.cards_put:
-                with cursor.copy(statement(_PACKAGE, "copy_cards")) as copy:
-                    for _, row in sorted(changes.cards_put.items()):
-                        copy.write_row([row[column] for column in COLUMNS])
-            if changes.statements:
-                with cursor.copy(statement(_PACKAGE, "copy_statements")) as copy:
-                    for said in changes.statements:
-                        event = said.event
-                        copy.write_row(
-                            (event.user_id, said.identity, event.event_id, event.partition, event.position)
-                        )
-            if changes.relations_gone:
-                relations = sorted(changes.relations_gone)
-                cursor.execute(
-                    statement(_PACKAGE, "delete_relations"),
-                    {
-                        "users": [key[0] for key in relations],
-                        "from_cards": [key[1] for key in relations],
-                        "to_cards": [key[2] for key in relations],
-                        "predicates": [key[3] for key in relations],
-                    },
-                )
-            if changes.relations_put:
-                with cursor.copy(statement(_PACKAGE, "copy_relations")) as copy:
-                    for key, values in sorted(changes.relations_put.items()):
-                        copy.write_row((*key, *values.values()))
-            if changes.words:
-                words = sorted(changes.words)
-                cursor.execute(
-                    statement(_PACKAGE, "add_words"),
-                    {
-                        "users": [user for user, _ in words],
-                        "words": [word for _, word in words],
-                        "keys": [term_key(user, word) for user, word in words],
-                        "grams": [as_array(gram_keys(user, word)) for user, word in words],
-                    },
-                )
-            if changes.counts:
-                cursor.execute(
-                    statement(_PACKAGE, "add_counts"),
-                    {
-                        "users": list(changes.counts),
-                        "cards": [cards for cards, _ in changes.counts.values()],
-                        "terms": [terms for _, terms in changes.counts.values()],
-                    },
-                )
+        if changes.cards_gone:
+            gone = sorted(changes.cards_gone)
+            connection.execute(
+                self._statement("delete_cards"),
+                {
+                    "users": [key[0] for key in gone],
+                    "kinds": [key[1] for key in gone],
+                    "cards": [key[2] for key in gone],
+                },
+            )
+        if changes.relations_gone:
+            relations = sorted(changes.relations_gone)
+            connection.execute(
+                self._statement("delete_relations"),
+                {
+                    "users": [key[0] for key in relations],
+                    "from_cards": [key[1] for key in relations],
+                    "to_cards": [key[2] for key in relations],
+                    "predicates": [key[3] for key in relations],
+                    "implied": [key[4] for key in relations],
+                },
+            )
+        for table, lines in (
+            ("cards", card_lines(changes)),
+            ("statements", statement_lines(changes)),
+            ("relations", relation_lines(changes)),
+        ):
+            buffer = CopyBuffer(connection, self._statement(f"copy_{table}"))
+            for text in lines:
+                buffer.add(text)
+            buffer.flush()
+        if changes.words:
+            words = sorted(changes.words)
+            keys = [word_keys(user, word) for user, word in words]
+            connection.execute(
+                self._statement("add_words"),
+                {
+                    "users": [user for user, _ in words],
+                    "words": [word for _, word in words],
+                    "keys": [term for term, _ in keys],
+                    "grams": [as_array(grams) for _, grams in keys],
+                },
+            )
+        if changes.counts:
+            connection.execute(
+                self._statement("add_counts"),
+                {
+                    "users": list(changes.counts),
+                    "cards": [cards for cards, _ in changes.counts.values()],
+                    "terms": [terms for _, terms in changes.counts.values()],
+                },
+            )
+
+    def _statement(self, name: str) -> SQL:
+        return statement(self.package, name)
 
 
 def as_array(keys: Sequence[int]) -> str:

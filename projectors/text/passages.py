@@ -8,19 +8,19 @@ turn, or the turn after, adds nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from projectors.text.embedding import Embedder, Vectors
+from projectors.text.embedding import Vectors
 from projectors.text.terms import analyse
 
 CONTEXT_WEIGHTS = (0.5, 0.3)
 """How much the turn before counts, and the one before that."""
 
 BM25_K1 = 0.9
-BM25_B = 0.5
+BM25_B = 0.6
 """Saturation and length: flat between 0.5 and 1.5, and between 0.3 and 0.75, in English and Chinese."""
 
 
@@ -57,8 +57,10 @@ def passage_terms(passage: Passage) -> dict[str, float]:
     return counts
 
 
-def embed_passages(embedder: Embedder, passages: Sequence[Passage]) -> Vectors:
+def embed_passages(embed: Callable[[Sequence[str]], Vectors], passages: Sequence[Passage]) -> Vectors:
     """Unit vectors, one row a passage: its line's and, in part, those of the lines before, added up.
+
+    ``embed`` is an embedder's, or one that remembers; it is called once.
 
     Each distinct line is embedded once, so neighbours in a session cost no more than lone cards; the
     lines in one long text would take three times as long to find 1 % more.
@@ -67,8 +69,8 @@ def embed_passages(embedder: Embedder, passages: Sequence[Passage]) -> Vectors:
     for passage in passages:
         for utterance in (passage.said, *passage.before[: len(CONTEXT_WEIGHTS)]):
             rows.setdefault(utterance.line, len(rows))
-    lines = embedder.embed(list(rows))
-    vectors = np.empty((len(passages), embedder.dimension), dtype=np.float32)
+    lines = embed(list(rows))
+    vectors = np.empty((len(passages), lines.shape[1]), dtype=np.float32)
     for index, passage in enumerate(passages):
         own = lines[rows[passage.said.line]]
         total = own.copy()

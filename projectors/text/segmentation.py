@@ -24,8 +24,18 @@ import orjson
 
 from events.script import fold_script
 
-_FORMAT = "words 1"
+_FORMAT = "words 2"
 _PLACE_SUFFIXES = frozenset("市县区镇乡省")
+_TWO_WORDS = {f"{animal}叫" for animal in "狗猫猪鸡鸟鸭蛙"} | {
+    "我会",
+    "你会",
+    "你是",
+    "你有",
+    "你在",
+    "你爱",
+    "他用",
+}
+"""Two words the list has as one: what follows 叫 is mostly a name, as in 我的狗叫豆豆."""
 _PREFIX = 0.0
 """The value of a string that only begins words; real words have a negative log probability."""
 
@@ -98,7 +108,7 @@ def build(frequencies: Iterable[tuple[str, int]]) -> dict[str, int]:
     folded = fold_script("\n".join(word for word, _ in raw)).split("\n")
     words: dict[str, int] = {}
     for word, (_, frequency) in zip(folded, raw, strict=True):
-        if frequency > words.get(word, 0):
+        if frequency > words.get(word, 0) and word not in _TWO_WORDS:
             words[word] = frequency
     for word, frequency in list(words.items()):
         if len(word) > 2 and word[-1] in _PLACE_SUFFIXES:

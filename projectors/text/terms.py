@@ -97,6 +97,11 @@ def question_terms(text: str) -> list[str]:
     return [term for term in dict.fromkeys(analyse(text)) if term not in _QUESTION_STOPS]
 
 
+def is_topic(word: str) -> bool:
+    """Whether a folded, unstemmed word of a question is worth looking for; Chinese always is."""
+    return word not in stop_words.ENGLISH and word not in stop_words.ENGLISH_QUESTION
+
+
 @lru_cache(maxsize=32768)
 def _word_terms(token: str) -> tuple[str, ...]:
     """The terms of one spaced token; an n't, and what is left of it, is no term."""
@@ -114,13 +119,15 @@ def _word_terms(token: str) -> tuple[str, ...]:
     if len(parts) < 2:
         return _simple_terms(parts[0]) if parts else ()
     terms = [term for part in parts for term in _simple_terms(part)]
-    whole = _LOOSE_JOINTS.sub("", word)
-    return (*terms, whole if any(map(str.isdigit, whole)) else _stem(_plain(whole)))
+    whole = _plain(_LOOSE_JOINTS.sub("", word))
+    if not whole:
+        return tuple(terms)
+    return (*terms, whole if any(map(str.isdigit, whole)) else _stem(whole))
 
 
 def _simple_terms(word: str) -> tuple[str, ...]:
     plain = _plain(word)
-    return () if plain in stop_words.ENGLISH else (_stem(plain),)
+    return () if not plain or plain in stop_words.ENGLISH else (_stem(plain),)
 
 
 def _plain(word: str) -> str:
@@ -133,7 +140,8 @@ def _plain(word: str) -> str:
 
 def _long_terms(token: str) -> list[str]:
     """The parts of a token too long to be a word, each cut to a bearable length; not remembered."""
-    return [_stem(_plain(part[:_LONGEST])) for part in _JOINTS.split(token) if part]
+    plain = [_plain(part[:_LONGEST]) for part in _JOINTS.split(token)]
+    return [_stem(part) for part in plain if part]
 
 
 def _add_chinese(found: list[str], run: str, words: Dictionary) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from pgvector.psycopg import register_vector
+from psycopg.sql import SQL
 
 from events.envelope import Event
 from events.log import Connection
@@ -18,6 +20,7 @@ from projectors.text.embedding import Embedder, EmbedderUnavailableError
 
 _PACKAGE = "projectors.vectors"
 _DIMENSIONS = (384, 768, 1024)
+_AT_ONCE = 256
 
 
 def embedded_text(payload: EventNoted | StateAsserted | KnowledgeLearned) -> str:
@@ -34,6 +37,8 @@ class VectorsProjector:
     """
 
     name = "vectors"
+    package = _PACKAGE
+    types = frozenset(("StateAsserted", "EventNoted", "KnowledgeLearned"))
     batch_partitions = 4  # a batch is one transaction, and embedding takes milliseconds a text
 
     def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
@@ -46,6 +51,20 @@ class VectorsProjector:
 
     def create_indexes(self, connection: Connection) -> None:
         """None: a user's own vectors are scanned exactly."""
+
+    def index_steps(self) -> list[SQL]:
+        return []
+
+    def load(self, connection: Connection, events: Iterable[Event]) -> None:
+        """Fold into empty tables, a few hundred texts at a time, each in a transaction of its own.
+
+        What had to be computed is kept in the cache whatever becomes of the rebuild, so one that is
+        started again goes on where the last one stopped.
+        """
+        events = iter(events)
+        while batch := list(islice(events, _AT_ONCE)):
+            with connection.transaction():
+                self.project(connection, batch)
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         cards = [

@@ -46,7 +46,9 @@ def evidence_of(question: dict[str, Any]) -> set[str]:
     return {f"D{a}:{b}" for text in question["evidence"] for a, b in _EVIDENCE.findall(str(text))}
 
 
-def measure(running: Running, conversations: list[dict[str, Any]], cuts: tuple[int, ...] = CUTS) -> dict[str, list[float]]:
+def measure(
+    running: Running, conversations: list[dict[str, Any]], cuts: tuple[int, ...] = CUTS
+) -> dict[str, list[float]]:
     """Mean evidence recall at each cut, by category and over all."""
     found: dict[str, list[list[float]]] = defaultdict(list)
     with httpx.Client(timeout=60) as client:
@@ -58,10 +60,19 @@ def measure(running: Running, conversations: list[dict[str, Any]], cuts: tuple[i
                     continue
                 answer = client.post(
                     f"{running.read_url}/v1/recall",
-                    json={"user_id": conversation["sample_id"], "query": question["question"], "k": max(cuts), "as_of": last},
+                    json={
+                        "user_id": conversation["sample_id"],
+                        "query": question["question"],
+                        "k": max(cuts),
+                        "as_of": last,
+                    },
                 ).json()
                 ranks = [
-                    len(evidence.intersection(*[set().union(*[card["turn_ids"] for card in answer["cards"][:cut]])]))
+                    len(
+                        evidence.intersection(
+                            *[set().union(*[card["turn_ids"] for card in answer["cards"][:cut]])]
+                        )
+                    )
                     / len(evidence)
                     for cut in cuts
                 ]
@@ -94,12 +105,16 @@ def main() -> None:
     turns = [turn for conversation in conversations for turn in turns_of(conversation)]
     with measured_stack() as running:
         seconds = push(running, turns)
-        print(f"{len(turns)} turns of {len(conversations)} conversations, cards with vectors after {seconds:.1f} s "
-              f"({len(turns) / seconds:.0f} turns/s)")
+        print(
+            f"{len(turns)} turns of {len(conversations)} conversations, cards with vectors after {seconds:.1f} s "
+            f"({len(turns) / seconds:.0f} turns/s)"
+        )
         began = time.monotonic()
         table = measure(running, conversations)
         asked = int(table["all"][-1])
-        print(f"{asked} questions, {(time.monotonic() - began) / asked * 1000:.1f} ms each, one after the other")
+        print(
+            f"{asked} questions, {(time.monotonic() - began) / asked * 1000:.1f} ms each, one after the other"
+        )
         print(f"{'category':<10}" + "".join(f"{f'R@{cut}':>8}" for cut in CUTS) + f"{'n':>7}")
         for category, row in table.items():
             print(f"{category:<10}" + "".join(f"{value:>8.3f}" for value in row[:-1]) + f"{int(row[-1]):>7}")

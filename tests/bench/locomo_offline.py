@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from projectors.text.embedding import Embedder, EmbedderUnavailableError, Vectors, open_embedder
-from projectors.text.grams import grams, similarity
+from projectors.text.grams import grams, question_grams, similarity
 from projectors.text.passages import (
     BM25_B,
     BM25_K1,
@@ -152,22 +152,26 @@ def asked_channel(documents: Sequence[dict[str, float]]) -> Channel:
         scores = [index.score(part.terms) for part in asked(question)]
         if len(scores) == 1:
             return scores[0]
-        return np.maximum.reduce(
-            [np.where(score > 0, 1 / ranks(score) + 1e-6 * score, 0.0) for score in scores]
-        )
+        votes = [np.where(score > 0, 1 / ranks(score) + 1e-6 * score, 0.0) for score in scores]
+        best: Scores = np.max(votes, axis=0)
+        return best
 
     return channel
 
 
 def by_vectors(vectors: Vectors, questions: dict[str, Vectors]) -> Channel:
-    return lambda question: (vectors @ questions[question]).astype(np.float64)
+    def channel(question: str) -> Scores:
+        scores: Scores = (vectors @ questions[question]).astype(np.float64)
+        return scores
+
+    return channel
 
 
 def by_grams(texts: Sequence[str]) -> Channel:
     cut = [grams(text) for text in texts]
 
     def channel(question: str) -> Scores:
-        wanted = grams(question)
+        wanted = question_grams(question)
         return np.array([similarity(wanted, text) for text in cut])
 
     return channel
@@ -190,7 +194,7 @@ def conversations(folder: Path) -> list[Corpus]:
     for conversation in json.loads((folder / "locomo" / "locomo_dev.json").read_text("utf-8")):
         said: list[tuple[int, Utterance]] = []
         places: dict[str, int] = {}
-        passages = []
+        passages: list[Passage] = []
         for turn in conversation["turns"]:
             caption = f" [{turn['caption']}]" if turn.get("caption") else ""
             before = [utterance for session, utterance in said[-2:][::-1] if session == turn["session"]]
@@ -288,7 +292,7 @@ def english(corpora: list[Corpus], embedder: Embedder | None) -> None:
             "own words": embedder.embed([p.said.text for p in corpus.passages]),
             "own line": embedder.embed([p.said.line for p in corpus.passages]),
             "one long text": embedder.embed([joined(p) for p in corpus.passages]),
-            "passages": embed_passages(embedder, corpus.passages),
+            "passages": embed_passages(embedder.embed, corpus.passages),
         }
         for name, vectors in variants.items():
             dense[name][id(corpus)] = by_vectors(vectors, wanted)

@@ -87,7 +87,9 @@ def report(language: str, rows: list[dict[str, Any]], misses: bool, intervals: b
         exact = sum(whole.values()) if kind == "all" else whole[kind]
         if number:
             print(f"{language}: {kind:14} {number:5} {right / number:10.1%} {exact / number:9.1%}")
-    print(f"{language}: false finds {false} of {negatives}; median {1e6 * sorted(spent)[len(spent) // 2]:.0f} µs a text")
+    print(
+        f"{language}: false finds {false} of {negatives}; median {1e6 * sorted(spent)[len(spent) // 2]:.0f} µs a text"
+    )
     if misses:
         print("\n".join(missed))
 
@@ -123,7 +125,7 @@ def interval(value: dict[str, str]) -> tuple[datetime | None, datetime | None] |
 
 def overlapping(found: list[Found], expected: dict[str, Any]) -> Found | None:
     def shared(one: Found) -> int:
-        return min(one.stop, expected["end_char"] + 1) - max(one.begin, expected["start_char"])
+        return int(min(one.stop, expected["end_char"] + 1) - max(one.begin, expected["start_char"]))
 
     best = max(found, key=shared, default=None)
     return best if best is not None and shared(best) > 0 else None

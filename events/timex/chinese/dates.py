@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from .. import calendar
 from ..calendar import Span, add_days
+from ..clock import part
 from ..cycles import Cycle, Reading, monthly, weekly, yearly
 from ..holidays import RULES
 from ..lunar import solar
-from ..scan import packrat
+from ..scan import listed, packrat
 from .names import ERAS, HOLIDAYS, TRADITIONAL
 from .numbers import positional, value
 from .words import DAYS, NIGHTS, WEEKDAYS, YEARS
@@ -19,7 +20,9 @@ Found = tuple[Reading, int]
 _LUNAR = frozenset({"农历", "阴历", "旧历", "夏历"})
 _LUNAR_MONTHS = {"正月": 1, "冬月": 11, "腊月": 12}
 _SHIFTS = {"上": -1, "下": 1, "这": 0, "本": 0, "当": 0, "该": 0, "同": 0}
-_UNIT_WORDS = frozenset({"年", "月", "周", "星期", "礼拜", "季", "季度", "周末", "世纪", "半年", "月份", "工作日"})
+_UNIT_WORDS = frozenset(
+    {"年", "月", "周", "星期", "礼拜", "季", "季度", "周末", "世纪", "半年", "月份", "工作日"}
+)
 _MONTH_PART = frozenset({"初", "中", "底", "末"})
 
 
@@ -49,11 +52,27 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
     word, k = words[j], j + 2
     if len(word) == 4 and positional(word) and 1 <= number <= 2999:
         return number, k
-    if len(word) == 3 and positional(word) and 60 <= number <= 150 and (not word.isdecimal() or words[k + 1] == "月"):
+    if (
+        len(word) == 3
+        and positional(word)
+        and 60 <= number <= 150
+        and (not word.isdecimal() or words[k + 1] == "月")
+    ):
         return number + 1911, k  # years of the Republic, as Taiwan writes them without saying so
     if len(word) != 2 or not positional(word):
         return (number, k) if j > i and 1 <= number <= 2999 else None
-    if words[k] in ("前", "后", "之前", "之后", "来", "内", "以前的", "多", "半", "级") and not word.startswith(("0", "零", "〇")):
+    if words[k] in (
+        "前",
+        "后",
+        "之前",
+        "之后",
+        "来",
+        "内",
+        "以前的",
+        "多",
+        "半",
+        "级",
+    ) and not word.startswith(("0", "零", "〇")):
         if words[k] in ("前", "后", "之前", "之后") and number >= 60:
             return full_year(number), k
         return None
@@ -108,7 +127,9 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
             return None
         k = j + 2
     k = de(scan, k) if value(words[k + 1]) and words[k] == "的" and words[k + 2] in ("日", "号") else k
-    traditional_day = words[k].startswith("初") and len(words[k]) == 2 or (lunar and _lunar_day(scan, k) is not None)
+    traditional_day = (words[k].startswith("初") and len(words[k]) == 2) or (
+        lunar and _lunar_day(scan, k) is not None
+    )
     if traditional_day:
         day = _lunar_day(scan, k)
         if day is None:
@@ -143,7 +164,21 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
 
 def _ends_bare(scan: Scan, i: int) -> bool:
     """A day without 日 after its month: "五月八，" but not "五月八个"."""
-    return scan.tight(i) and scan.words[i + 1] in ("", "，", ",", "。", "、", "到", "至", "-", "~", "的", "早上", "下午", "晚上")
+    return scan.tight(i) and scan.words[i + 1] in (
+        "",
+        "，",
+        ",",
+        "。",
+        "、",
+        "到",
+        "至",
+        "-",
+        "~",
+        "的",
+        "早上",
+        "下午",
+        "晚上",
+    )
 
 
 @packrat
@@ -211,10 +246,12 @@ def day_word(scan: Scan, i: int) -> Found | None:
     night = NIGHTS.get(words[i])
     if night is None:
         return None
-    from ..clock import part
-
     span = part(night[1]).on(calendar.day(add_days(frame.today, night[0])))
-    return (span, scan.skip(i + 1, "上") if words[i + 2] not in ("周", "个", "星期") else i + 1) if span else None
+    return (
+        (span, scan.skip(i + 1, "上") if words[i + 2] not in ("周", "个", "星期") else i + 1)
+        if span
+        else None
+    )
 
 
 @packrat
@@ -283,8 +320,9 @@ def weekend(scan: Scan, i: int) -> Found | None:
     return (span.doubted(0.75), i + 1) if span else None
 
 
-_NOT_DAYS = frozenset(
-    "线 楼 门 房 店 机 球 选 车 床 台 馆 街 公 路 院 文 字 座 位 桌 桥 矿 井 令 员 种 套 电 出 站 码 染 卡 柜 院 航 仓 区 厅 板 型".split()
+_NOT_DAYS = listed(
+    "线 楼 门 房 店 机 球 选 车 床 台 馆 街 公 路 院 文 字 座 位 桌 桥 矿 井 令 员 种 "
+    "套 电 出 站 码 染 卡 柜 院 航 仓 区 厅 板 型"
 )
 
 
@@ -342,7 +380,9 @@ def numeric(scan: Scan, i: int) -> Found | None:
     after = words[i + 3]
     if mark != "/" or len(first) > 2 or len(words[i + 2]) > 2 or (a, second) == (24, 7):
         return None
-    if after[:1] in ("的", "个", "杯", "匙", "份", "分", "月") or (scan.tight(i + 3) and after.isascii() and after.isalnum()):
+    if after[:1] in ("的", "个", "杯", "匙", "份", "分", "月") or (
+        scan.tight(i + 3) and after.isascii() and after.isalnum()
+    ):
         return None
     month, dom = (a, second) if 1 <= a <= 12 else (second, a)
     if not 1 <= month <= 12 or not 1 <= dom <= calendar.days_in_month(2000, month):

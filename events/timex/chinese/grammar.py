@@ -15,7 +15,7 @@ from .dates import day_of_month, month_day
 from .numbers import length, value
 from .periods import period, present
 from .times import TO, hours, within
-from .words import PARTS, UNITS
+from .words import PARTS, STARTS, UNITS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
@@ -86,14 +86,22 @@ def _with_hours(scan: Scan, found: Found) -> Found:
     words = scan.words
     for _ in range(2):
         reading, j = found
-        if reading.grain not in ("day", "part_of_day") or (isinstance(reading, Span) and reading.start is None):
+        if reading.grain not in ("day", "part_of_day") or (
+            isinstance(reading, Span) and reading.start is None
+        ):
             break
         k = scan.skip(j, "的", ",", "，", "、", "在")
         half = half_of(reading) if isinstance(reading, Span) else None
         timed = within(scan, k, half) or within(scan, j, half)
         if timed is None or (reading.grain == "part_of_day" and timed[0].grain == "part_of_day"):
             break
-        if timed[0].loose and timed[0].grain != "part_of_day" and value(words[k]) == 1 and k == j + 0 and words[k + 2] in ("也", "都"):
+        if (
+            timed[0].loose
+            and timed[0].grain != "part_of_day"
+            and value(words[k]) == 1
+            and k == j + 0
+            and words[k + 2] in ("也", "都")
+        ):
             break
         combined = each(reading, timed[0].on, timed[0].grain)
         if combined is None:
@@ -134,11 +142,14 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
         found = _bound(scan, scan.skip(j + 1, "到", "至"))
         if found is None or _is_bare(scan, scan.skip(j + 1, "到", "至")):
             return None
-        if word in ("到", "至"):
-            if words[found[1]] not in ("为止", "前", "之前", "以前"):
-                return None
+        if word in ("到", "至") and words[found[1]] not in ("为止", *_BEFORE):
+            return None
         span = scan.settle(found[0], i, 1)
-        return (before(span, included=True), scan.skip(found[1], "为止", "前", "之前", "以前")) if span and span.start else None
+        return (
+            (before(span, included=True), scan.skip(found[1], "为止", "前", "之前", "以前"))
+            if span and span.start
+            else None
+        )
     if word == "=":
         found = _bound(scan, j + 1)
         return (found[0], found[1]) if found and isinstance(found[0], Span) else None
@@ -185,11 +196,12 @@ def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] 
         target.grain == "day" and isinstance(reading, Cycle) and opened
     ):  # fmt: skip
         return None
-    if _is_bare(scan, k) and (reading.grain != "day" or words[stop] in ("个", "点", "人", "次", "岁", "块", "元", "%", "月", ".")):
+    if _is_bare(scan, k) and (
+        reading.grain != "day" or words[stop] in ("个", "点", "人", "次", "岁", "块", "元", "%", "月", ".")
+    ):
         return None
-    if pairing:
-        if words[stop] not in ("之间", "间", "期间", "中间", "这段时间"):
-            return None
+    if pairing and words[stop] not in ("之间", "间", "期间", "中间", "这段时间"):
+        return None
     end = scan.skip(scan.skip(stop, "这段"), "之间", "间", "期间", "为止", "这段时间")
     span = scan.join(reading, target, i)
     if span is None and isinstance(target, Span) and isinstance(reading, Span):
@@ -199,7 +211,12 @@ def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] 
 
 def _same_day(scan: Scan, first: Span, last: Span) -> Span | None:
     """A time without a date closes on the day the range opened."""
-    if first.start is None or last.start is None or last.end is None or last.grain not in ("hour", "minute", "second"):
+    if (
+        first.start is None
+        or last.start is None
+        or last.end is None
+        or last.grain not in ("hour", "minute", "second")
+    ):
         return None
     moved = last.start.replace(year=first.start.year, month=first.start.month, day=first.start.day)
     if moved <= first.start:
@@ -240,10 +257,14 @@ def findings(scan: Scan) -> Iterator[Mention]:
     i, count = 0, len(scan)
     while i < count:
         word = words[i]
+        if word not in STARTS and value(word) is None:
+            i += 1
+            continue
+        scan.forget()
         if word in _EVERY:
             i = _past_set(scan, i)
             continue
-        found = span_of(scan, i) if word[0] != "《" else None
+        found = span_of(scan, i)
         if found is not None and scan.stops[found[1] - 1] > scan.begins[i]:
             yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
             i = found[1]
@@ -275,6 +296,6 @@ def _past_set(scan: Scan, i: int) -> int:
     else:
         return i + 1
     dated = month_day(scan, j) or day_of_month(scan, j)
-    j = (dated[1] if dated else j)
+    j = dated[1] if dated else j
     timed = hours(scan, scan.skip(j, "的"))
     return timed[1] if timed is not None else j

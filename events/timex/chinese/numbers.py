@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..lengths import Length
 from ..scan import Scan, packrat
 from .words import UNITS
 
-_DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_DIGITS = {
+    "零": 0,
+    "〇": 0,
+    "一": 1,
+    "二": 2,
+    "两": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+}
 _TENS = {"十": 10, "百": 100, "千": 1000}
 _SHORT = {"廿": 20, "卅": 30}
 
 
+@lru_cache(maxsize=4096)
 def value(word: str) -> int | None:
     """The number a word writes: "23", "廿三", "一百二十三", "二〇一六"; None when it writes none."""
     if word.isdecimal() and word.isascii():
         return int(word) if len(word) <= 9 else None
-    if not word or len(word) > 12 or any(c not in _DIGITS and c not in _TENS and c not in _SHORT for c in word):
+    if (
+        not word
+        or len(word) > 12
+        or any(c not in _DIGITS and c not in _TENS and c not in _SHORT for c in word)
+    ):
         return None
     if all(c in _DIGITS for c in word):
         return int("".join(str(_DIGITS[c]) for c in word))
@@ -88,7 +108,11 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
     if found is None:
         return None
     name, j = found
-    if name == "year" and not counted and (words[i][0] in "0零〇" or (count >= 1000 and positional(words[i]))):
+    if (
+        name == "year"
+        and not counted
+        and (words[i][0] in "0零〇" or (count >= 1000 and positional(words[i])))
+    ):
         return None
     if name == "xun":
         name, count = "day", count * 10

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from .. import calendar
-from ..calendar import Span, add_days, add_months
+from ..calendar import Span, add_days
 from ..cycles import Cycle, Reading, each, settle, yearly
 from ..lengths import Length
 from ..scan import packrat
@@ -23,7 +23,6 @@ from .dates import (
     relative,
     weekday,
     weekend,
-    year,
 )  # fmt: skip
 from .numbers import length, value
 from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS, UNITS, WEEKDAYS
@@ -38,8 +37,11 @@ _SHARES: dict[str, Share] = {
 _TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
 _HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
 # Roughly how many days back these look.
-_VAGUE = {"前些天": 14, "前些日子": 14, "日前": 14, "前阵子": 90, "前段时间": 90, "这阵子": 30, "这段时间": 30, "近期": 30,
-          "近来": 30}  # fmt: skip
+_VAGUE = {
+    "前些天": 14, "前些日子": 14, "日前": 14, "前阵子": 90, "前段时间": 90,
+    "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30,
+}  # fmt: skip
+_A_DAY = Length(((1, "day"),))
 _LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend", "working_day"})
 
 
@@ -97,19 +99,21 @@ def _ordinal(scan: Scan, i: int) -> Cut | None:
     word = words[i]
     if word in ("q", "h") and scan.digits(i + 1, 1) is not None:
         rule, number = calendar.quarter if word == "q" else calendar.half, int(words[i + 1])
-        return (lambda span: rule(span.start.year, number) if span.start and span.grain == "year" else None), i + 2
+        return (
+            lambda span: rule(span.start.year, number) if span.start and span.grain == "year" else None
+        ), i + 2
     count, where, j = 1, 0, i + 1
     if word == "第":
-        number_found = value(words[j])
-        if number_found is None:
+        place = value(words[j])
+        if place is None:
             return None
-        where, j = number_found, j + 1
+        where, j = place, j + 1
     elif word in ("首", "头"):
         where = 1
     elif word in ("前", "最初", "最后", "最末", "后"):
         where = 1 if word in ("前", "最初") else -1
-    elif value(word) is not None and words[i + 1] in ("季度", "季"):
-        where = value(word) or 0
+    elif (numbered := value(word)) is not None and words[i + 1] in ("季度", "季"):
+        where = numbered
     else:
         return None
     if word in ("前", "最初", "最后", "最末", "后", "首", "头"):
@@ -120,9 +124,9 @@ def _ordinal(scan: Scan, i: int) -> Cut | None:
             return None
         count, j = (many or 1), j + (many is not None)
     j = scan.skip(j, "个")
-    number = WEEKDAYS.get(words[j])
-    if number is not None:
-        return (lambda span: nth_weekday(span, number, where) if where and count == 1 else None), j + 1
+    weekday_number = WEEKDAYS.get(words[j])
+    if weekday_number is not None:
+        return (lambda span: nth_weekday(span, weekday_number, where) if count == 1 else None), j + 1
     kind = UNITS.get(words[j])
     if kind not in _LENGTH_UNITS:
         return None
@@ -143,7 +147,9 @@ def _named(scan: Scan, i: int) -> Cut | None:
     if number is not None:
         return (lambda span: in_week(span, number) if span.grain == "week" else None), i + 1
     if words[i] == "周末":
-        return (lambda span: calendar.unit("weekend", span.start) if span.grain == "week" and span.start else None), i + 1
+        return (
+            lambda span: calendar.unit("weekend", span.start) if span.grain == "week" and span.start else None
+        ), i + 1
     day = value(words[i])
     if day is not None and words[i + 1] in ("日", "号"):
         dom = day
@@ -188,7 +194,7 @@ def _neighbour(scan: Scan, reading: Reading, i: int) -> Found | None:
     if word == "第":
         if words[j + 1] != "二" or words[j + 2] != "天":
             return None
-        lasting, stop, sign = Length(((1, "day"),)), j + 3, 1
+        lasting, stop, sign = _A_DAY, j + 3, 1
     else:
         found = length(scan, j + 1)
         if found is None or found[0].fine:
@@ -200,7 +206,7 @@ def _neighbour(scan: Scan, reading: Reading, i: int) -> Found | None:
         if span.start is None:
             return None
         there = lasting.from_(span.start, frame, sign)
-        if lasting.parts == ((1, "day"),):
+        if lasting == _A_DAY:
             return replace(calendar.day(there), sure=span.sure, ambiguous=span.ambiguous)
         low, high = (there, span.start) if sign < 0 else (add_days(span.start, 1), add_days(there, 1))
         return replace(span, start=low, end=high, grain=lasting.grain, instant=False)
@@ -239,8 +245,7 @@ def period(scan: Scan, i: int) -> Found | None:
 @packrat
 def _root(scan: Scan, i: int) -> Found | None:
     best: Found | None = None
-    for rule in (numeric, dated, day_word, relative, weekday, weekend, holiday, _rolling, _alone, _decade, present,
-                 day_of_month):  # fmt: skip
+    for rule in _NUMBER_RULES if value(scan.words[i]) is not None else _WORD_RULES:
         found = rule(scan, i)
         if found is not None and (best is None or found[1] > best[1]):
             best = found
@@ -254,7 +259,11 @@ def _rolling(scan: Scan, i: int) -> Found | None:
     word = words[i]
     if word in ("还剩", "还有", "剩下"):
         long = length(scan, i + 1)
-        return (long[0].rolling(frame, 1), long[1]) if long and long[0].fine and len(long[0].parts) == 1 else None
+        return (
+            (long[0].rolling(frame, 1), long[1])
+            if long and long[0].fine and len(long[0].parts) == 1
+            else None
+        )
     if word in ("再过", "过"):
         long = length(scan, i + 1)
         if long is None or scan.tense(i) < 0:
@@ -295,7 +304,11 @@ def _alone(scan: Scan, i: int) -> Found | None:
     words, frame = scan.words, scan.frame
     word = words[i]
     if word in ("月", "年") and words[i + 1] in _SHARES:
-        if i > 0 and scan.tight(i) and (value(scan.before(i)) is not None or scan.before(i) in ("个", "半", "每", "整", "第")):
+        if (
+            i > 0
+            and scan.tight(i)
+            and (value(scan.before(i)) is not None or scan.before(i) in ("个", "半", "每", "整", "第"))
+        ):
             return None
         span = calendar.unit("month" if word == "月" else "year", frame.now)
         shared = share(span, _SHARES[words[i + 1]]) if span else None
@@ -346,7 +359,11 @@ def _decade(scan: Scan, i: int) -> Found | None:
     words, frame = scan.words, scan.frame
     hundred: int | None = None
     j = i
-    if words[j] in ("上", "本", "这") and words[j + 1] in ("世纪", "个") and (words[j + 1] == "世纪" or words[j + 2] == "世纪"):
+    if (
+        words[j] in ("上", "本", "这")
+        and words[j + 1] in ("世纪", "个")
+        and (words[j + 1] == "世纪" or words[j + 2] == "世纪")
+    ):
         hundred = frame.now.year // 100 * 100 - (100 if words[j] == "上" else 0)
         j += 2 if words[j + 1] == "世纪" else 3
     else:
@@ -373,10 +390,23 @@ def _decade(scan: Scan, i: int) -> Found | None:
 @packrat
 def present(scan: Scan, i: int) -> Found | None:
     """现在, 刚才, 马上."""
-    if scan.words[i] not in ("现在", "目前", "此刻", "当前", "眼下", "刚才", "刚刚", "方才", "马上", "立刻", "如今"):
+    if scan.words[i] not in (
+        "现在",
+        "目前",
+        "此刻",
+        "当前",
+        "眼下",
+        "刚才",
+        "刚刚",
+        "方才",
+        "马上",
+        "立刻",
+        "如今",
+    ):
         return None
     now = scan.frame.now
     return Span(now, now + timedelta(seconds=1), "second", instant=True, sure=0.8), i + 1
 
 
-__all__ = ["add_months", "period", "present", "year"]
+_NUMBER_RULES = (numeric, dated, holiday, _alone, _decade, day_of_month)
+_WORD_RULES = (dated, day_word, relative, weekday, weekend, holiday, _rolling, _alone, _decade, present)

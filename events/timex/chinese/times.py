@@ -14,7 +14,9 @@ Timed = tuple[Clock, int, bool]
 """A clock reading, the word after it, and whether it is loose: "一点" may be "a little"."""
 
 TO = frozenset({"到", "至", "~", "-", "—", "–", "―"})
-_FIRM = frozenset({"整", "左右", "开会", "见", "出发", "集合", "多", "前", "后", "之前", "之后", "以前", "以后", "的"})
+_FIRM = frozenset(
+    {"整", "左右", "开会", "见", "出发", "集合", "多", "前", "后", "之前", "之后", "以前", "以后", "的"}
+)
 _MERIDIEM: dict[str, Half] = {"am": "am", "pm": "pm"}
 
 
@@ -66,7 +68,10 @@ def _minutes(scan: Scan, hour: int, i: int, loose: bool) -> Timed:
     if minute is not None and minute < 60 and words[j] not in ("两",):
         if words[j + 1] in ("分", "分钟"):
             j += 2
-        elif words[j + 1] in ("个", "天", "年", "月", "次", "人", "点", "号", "小时", "日", "周", "星期") or minute < 5:
+        elif (
+            words[j + 1] in ("个", "天", "年", "月", "次", "人", "点", "号", "小时", "日", "周", "星期")
+            or minute < 5
+        ):
             return Clock(hour), i, loose
         else:
             j += 1

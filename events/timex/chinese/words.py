@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ..calendar import Frame, Tense
-from ..scan import REACH, Scan
+from ..scan import REACH, Scan, listed
 from .names import ERAS, HOLIDAYS
 
 _TRADITIONAL = (
@@ -56,40 +56,71 @@ UNITS: dict[str, str] = {
     "刻钟": "quarter_hour", "时": "hour",
 }  # fmt: skip
 BACK_LENGTHS = frozenset({"过去", "最近", "近", "这", "前", "前面", "过往", "近来", "上", "之前"})
-AHEAD_LENGTHS = frozenset({"未来", "今后", "接下来", "往后", "后", "之后", "下", "将来", "此后", "以后", "后面", "随后"})
+AHEAD_LENGTHS = frozenset(
+    {"未来", "今后", "接下来", "往后", "后", "之后", "下", "将来", "此后", "以后", "后面", "随后"}
+)
 # Words that hold a character of time and are none.
-OTHERS = (
-    "今日头条 日本 日语 日文 日记 日志 日程 日常 日期 日子 日益 日用 日历 生日 节日 假日 平日 往日 周围 周边 周年 周岁 周到 周刊 周转 "
-    "周报 四周 年级 年龄 年纪 年轻 年度 年薪 少年 青年 成年 月亮 月饼 月台 岁月 月经 月光 天气 天空 天然 天才 天使 天津 聊天 整天 "
-    "成天 时候 时间 同时 平时 当时 及时 随时 准时 有时 小时候 时代 时尚 时期 临时 分析 分享 分手 部分 分别 分公司 一点点 一点儿 有点 "
-    "一下 一些 一样 一起 一定 一般 一直 一边 一共 一旦 三分之 地点 重点 特点 优点 缺点 观点 景点 然后 背后 后来 后悔 后果 落后 售后 "
-    "前面 面前 前任 前妻 前端 前女友 前男友 后端 以前的我 型号 账号 信号 号码 符号 口号 括号 上海 上班 上课 上学 下班 下课 下雨 "
-    "日月潭 阳明山 周杰伦 今日之 月底线 秋天的童话"
-).split()
-_ALONE = (
-    "大年初一 大年三十 年三十 之间 期间 以前 之前 以后 之后 以来 之内 以内 以下 至今 迄今 为止 自从 截止到 截止至 截至 截止 直到 "
-    "起 开始 现在 目前 如今 此刻 当前 眼下 刚才 刚刚 方才 马上 立刻 最近 近来 近期 日前 前阵子 前段时间 前些日子 前些天 这阵子 这段时间 "
-    "改天 过几天 过去 未来 今后 接下来 往后 将来 此后 随后 还剩 还有 剩下 再过 最后 最末 最初 首 农历 阴历 旧历 夏历 正月 腊月 冬月 "
-    "闰 公元前 公元 西元 民国 民前 上旬 中旬 下旬 上半年 下半年 前半年 后半年 上半月 下半月 上半 下半 年代 世纪 初期 中期 末期 晚期 "
-    "零点 整 一刻 三刻 差 以 每 隔 每逢 每隔 左右 或 及 包括 的 第 个 大概 大约 约 几 数 半 从 自 由 在 到 至 和 与 跟 同 又 零 头 "
-    "这 本 当 该 上 下 前 后 去 今 明 初 中 底 末 前夕 当天 月份 年份 号 点 点钟 时 分 秒 年 月 日 天 周 星期 礼拜 季 季度 "
-    "周末 假期 长假 黄金周 连假 小长假 工作日 里 内 间 近 这个时候 这时候 此时 同期 同一天 全年 全天 整年 多 来 过 再"
-).split()
+OTHERS = listed(
+    "今日头条 日本 日语 日文 日记 日志 日程 日常 日期 日子 日益 日用 日历 生日 节日 假日 "
+    "平日 往日 周围 周边 周年 周岁 周到 周刊 周转 周报 四周 年级 年龄 年纪 年轻 年度 "
+    "年薪 少年 青年 成年 月亮 月饼 月台 岁月 月经 月光 天气 天空 天然 天才 天使 天津 "
+    "聊天 整天 成天 时候 时间 同时 平时 当时 及时 随时 准时 有时 小时候 时代 时尚 时期 "
+    "临时 分析 分享 分手 部分 分别 分公司 一点点 一点儿 有点 一下 一些 一样 一起 一定 "
+    "一般 一直 一边 一共 一旦 三分之 地点 重点 特点 优点 缺点 观点 景点 然后 背后 后来 "
+    "后悔 后果 落后 售后 前面 面前 前任 前妻 前端 前女友 前男友 后端 以前的我 型号 账号 "
+    "信号 号码 符号 口号 括号 上海 上班 上课 上学 下班 下课 下雨 日月潭 阳明山 周杰伦 "
+    "今日之 月底线 秋天的童话"
+)
+_ALONE = listed(
+    "大年初一 大年三十 年三十 之间 期间 以前 之前 以后 之后 以来 之内 以内 以下 至今 迄今 "
+    "为止 自从 截止到 截止至 截至 截止 直到 起 开始 现在 目前 如今 此刻 当前 眼下 刚才 "
+    "刚刚 方才 马上 立刻 最近 近来 近期 日前 前阵子 前段时间 前些日子 前些天 这阵子 "
+    "这段时间 改天 过几天 过去 未来 今后 接下来 往后 将来 此后 随后 还剩 还有 剩下 再过 "
+    "最后 最末 最初 首 农历 阴历 旧历 夏历 正月 腊月 冬月 闰 公元前 公元 西元 民国 民前 "
+    "上旬 中旬 下旬 上半年 下半年 前半年 后半年 上半月 下半月 上半 下半 年代 世纪 初期 "
+    "中期 末期 晚期 零点 整 一刻 三刻 差 以 每 隔 每逢 每隔 左右 或 及 包括 的 第 个 "
+    "大概 大约 约 几 数 半 从 自 由 在 到 至 和 与 跟 同 又 零 头 这 本 当 该 上 "
+    "下 前 后 去 今 明 初 中 底 末 前夕 当天 月份 年份 号 点 点钟 时 分 秒 年 月 "
+    "日 天 周 星期 礼拜 季 季度 周末 假期 长假 黄金周 连假 小长假 工作日 里 内 间 近 "
+    "这个时候 这时候 此时 同期 同一天 全年 全天 整年 多 来 过 再"
+)
 _NUMERAL = "零〇一二三四五六七八九十百千两廿卅"
-_LEXICON = sorted(
+_LEXICON = (
     {
-        *DAYS, *NIGHTS, *YEARS, *PARTS, *SEASONS, *UNITS, *BACK_LENGTHS, *AHEAD_LENGTHS, *OTHERS, *_ALONE, *HOLIDAYS, *ERAS,
-    } - {"早", "晚", "零"},
-    key=len,
-    reverse=True,
+        *DAYS, *NIGHTS, *YEARS, *PARTS, *SEASONS, *UNITS, *BACK_LENGTHS, *AHEAD_LENGTHS, *OTHERS, *_ALONE,
+        *HOLIDAYS, *ERAS,
+    } - {"早", "晚", "零"}
 )  # fmt: skip
+
+
+def _grouped(words: set[str]) -> str:
+    """An alternation of words, longest first, grouped by their first characters so that most fail at once."""
+    groups: dict[str, list[str]] = {}
+    for word in sorted(words, key=lambda word: (-len(word), word)):
+        groups.setdefault(word[0], []).append(re.escape(word[1:]))
+    return "|".join(f"{re.escape(first)}(?:{'|'.join(rests)})" for first, rests in groups.items())
+
+
 WEEKDAYS = {name + number: place for name in ("周", "星期", "礼拜") for number, place in
             [*zip("一二三四五六日", range(7), strict=True), ("天", 6)]}  # fmt: skip
+_FIRST = "".join(sorted({word[0] for word in _LEXICON} | set(_NUMERAL) | set("《周星礼初后前十天五早晚")))
 _WORD = re.compile(
-    rf"《[^》]{{1,40}}》|(?<![{_NUMERAL}0-9几半个])(?:周|星期|礼拜)[一二三四五六日天](?!本|记|常|期|志|气|报|[{_NUMERAL}](?:次|遍|回))"
+    rf"[^\s0-9A-Za-z{re.escape(_FIRST)}]|《[^》]{{1,40}}》"
+    rf"|(?<![{_NUMERAL}0-9几半个])(?:周|星期|礼拜)[一二三四五六日天](?!本|记|常|期|志|气|报|[{_NUMERAL}](?:次|遍|回))"
     rf"|(?<=个)(?:周|星期|礼拜)[一二三四五六日天](?![次遍回])"
     r"|初[一二三四五六七八九](?!次|级|中)|初十|后天(?!气)|前天(?!气)|十分(?!钟)|天下(?!午|周|个|班)|五月天"
-    rf"|{'|'.join(map(re.escape, _LEXICON))}|[0-9]+|[{_NUMERAL}]+|[A-Za-z]+|[早晚]|\S"
+    rf"|{_grouped(_LEXICON)}|[0-9]+|[{_NUMERAL}]+|[A-Za-z]+|[早晚]|\S"
+)
+# Words an expression may begin with, numbers apart.
+STARTS = frozenset(
+    {*DAYS, *NIGHTS, *YEARS, *PARTS, *SEASONS, *WEEKDAYS, *HOLIDAYS, *ERAS, *BACK_LENGTHS, *AHEAD_LENGTHS}
+    | listed(
+        "农历 阴历 旧历 夏历 正月 腊月 冬月 闰 公元 西元 上 下 这 本 当 该 同 从 自 由 "
+        "自从 到 至 截止 截止到 截止至 截至 直到 = 周末 还剩 还有 剩下 再过 过 月 年 第 "
+        "首 q h 上半年 下半年 前半年 后半年 上半月 下半月 上旬 中旬 下旬 前些天 前些日子 "
+        "日前 前阵子 前段时间 这阵子 这段时间 近期 近来 现在 目前 此刻 当前 眼下 刚才 刚刚 "
+        "方才 马上 立刻 如今 零点 半 几 数 每 每逢 每隔 隔 大约 大概 约"
+    )
 )
 _CLAUSE = re.compile(r"[,，、;；]")
 _SENTENCE = re.compile(r"[。！？!?\n；;]")
@@ -98,8 +129,12 @@ _AHEAD = re.compile(
     r"|帮我|迎来|订|出发|到期|截止|到时|有空|有时间|下次|再去|马上|见"
 )
 # A question looks back unless it plainly asks for what is to come.
-_WILL = re.compile(r"将要|即将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|计划|预定|预计|到期|截止|下[周个次]|明[天年]")
-_BACK = re.compile(r"了|过(?![年来去程敏期两几三一再])|曾|已|刚|昨|去年|上[周个]|前天|发生|当时|那[天时]|以来|就没|的时候|回来")
+_WILL = re.compile(
+    r"将要|即将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|计划|预定|预计|到期|截止|下[周个次]|明[天年]"
+)
+_BACK = re.compile(
+    r"了|过(?![年来去程敏期两几三一再])|曾|已|刚|昨|去年|上[周个]|前天|发生|当时|那[天时]|以来|就没|的时候|回来"
+)
 
 
 class ChineseScan(Scan):

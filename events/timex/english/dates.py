@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .. import calendar
 from ..cycles import Cycle, Reading, yearly
-from ..scan import Scan
+from ..scan import Scan, listed
 from .numbers import (
     full_year,
     integer,
@@ -15,14 +17,15 @@ from .numbers import (
 from .simple import Found, opens
 from .words import LEADS, MONTHS, NUMBERS, ORDINALS, SHIFTS, SHY, WEEKDAYS
 
-MODALS = frozenset(["i", "you", "we", "he", "she", "it", "they", "not", "be", "have", "also", "well", "or", "require", "result", "contain", "include"])
+MODALS = listed("i you we he she it they not be have also well or require result contain include")
 
 
-_RATED = frozenset({"score", "scored", "rate", "rated", "rating", "grade", "graded", "pain", "gave", "got"})
+_RATED = listed("score scored rate rated rating grade graded pain gave got")
 
 
-_FRACTION_OF = frozenset(
-    ["cup", "cups", "teaspoon", "teaspoons", "tsp", "tbsp", "tablespoon", "tablespoons", "inch", "inches", "of", "mile", "miles", "pound", "pounds", "lb", "oz", "points", "stars", "star", "scale", "rating", "chance", "time", "times", "speed", "majority"]
+_FRACTION_OF = listed(
+    "cup cups teaspoon teaspoons tsp tbsp tablespoon tablespoons inch inches of mile miles pound pounds "
+    "lb oz points stars star scale rating chance time times speed majority"
 )
 
 
@@ -51,8 +54,10 @@ def numeric(scan: Scan, i: int) -> Found | None:
     """Dates in digits: 2016-10-16, 10/16/2016, 16.10.2016, 10/16, 12-2015, 2016 10 16."""
     words = scan.words
     first = words[i]
-    if not first.isdecimal() or not first.isascii() or len(first) not in (1, 2, 4):
+    if not first.isdecimal() or not first.isascii() or len(first) not in (1, 2, 4, 8):
         return None
+    if len(first) == 8:
+        return _compact(scan, i)
     mark = words[i + 1]
     if mark in ("/", "-", ".") and scan.tight(i + 1) and scan.tight(i + 2):
         second, after = words[i + 2], i + 3
@@ -82,6 +87,20 @@ def _runs_on(scan: Scan, i: int, mark: str) -> bool:
     return word in ("/", ".", ":") and scan.tight(i + 1) and scan.words[i + 1].isdecimal()
 
 
+def _compact(scan: Scan, i: int) -> Found | None:
+    """Eight digits that are a date of these times: 20180818."""
+    digits = scan.words[i]
+    if (
+        digits[:2] not in ("19", "20")
+        or not plain(scan, i)
+        or _runs_on(scan, i + 1, "")
+        or scan.before(i) == "+"
+    ):
+        return None
+    span = calendar.date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+    return (replace(span, sure=0.7), i + 1) if span else None
+
+
 def _three(first: str, second: str, third: str) -> Reading | None:
     a, b, c = int(first), int(second), int(third)
     if len(first) == 4:
@@ -107,6 +126,9 @@ def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> 
             month = calendar.month(b, a)
             return (month, after) if month else None
         return None
+    if mark == "/" and len(first) == 4 and 1 <= b <= 12 and 1900 <= a <= 2100:
+        month = calendar.month(a, b)
+        return (month, after) if month else None
     if mark == "/" and len(second) == 4 and 1 <= a <= 12 and 1900 <= b <= 2100:
         month = calendar.month(b, a)
         return (month, after) if month else None
@@ -146,7 +168,9 @@ def _year_after(scan: Scan, i: int) -> tuple[int, int] | None:
         return scan.frame.now.year + shift, j + 2
     found = year_number(scan, j)
     if found is not None:
-        return None if j == k == i and words[i].isdecimal() and words[found[1]] in ("hours", "people") else found
+        return (
+            None if j == k == i and words[i].isdecimal() and words[found[1]] in ("hours", "people") else found
+        )
     if words[i] == "of" and words[j].isdecimal() and len(words[j]) == 2:
         return full_year(int(words[j])), j + 1
     return None
@@ -190,7 +214,12 @@ def named(scan: Scan, i: int) -> Found | None:
 def _month_first(scan: Scan, i: int, month: int) -> Found | None:
     words = scan.words
     j = i + 1
-    if words[j] == "." and scan.tight(j) and (len(words[i]) <= 4 or words[j + 1].isdecimal()) and words[i] != "may":
+    if (
+        words[j] == "."
+        and scan.tight(j)
+        and (len(words[i]) <= 4 or words[j + 1].isdecimal())
+        and words[i] != "may"
+    ):
         j += 1
     k = j + 1 if words[j] in ("-", "/") and scan.tight(j) and scan.tight(j + 1) else j
     k = scan.skip(k, "the")
@@ -224,7 +253,10 @@ def _month_first(scan: Scan, i: int, month: int) -> Found | None:
 def _counts(scan: Scan, i: int) -> bool:
     """A number in words before word `i` counts something or tells a time."""
     word = scan.words[i]
-    return (word.isalpha() and word not in ("at", "in", "on", "and", "to", "or", "for", "from", "until", "through")) or word == ":"
+    return (
+        word.isalpha()
+        and word not in ("at", "in", "on", "and", "to", "or", "for", "from", "until", "through")
+    ) or word == ":"
 
 
 def not_a_day(scan: Scan, i: int) -> bool:
@@ -262,7 +294,9 @@ def _year_first(scan: Scan, i: int) -> Found | None:
     month = MONTHS.get(words[j])
     if month is not None:
         k = _apart(scan, j + 1)
-        dom = ordinal(scan, k) or ((int(words[k]), k + 1) if words[k].isdecimal() and len(words[k]) <= 2 else None)
+        dom = ordinal(scan, k) or (
+            (int(words[k]), k + 1) if words[k].isdecimal() and len(words[k]) <= 2 else None
+        )
         if dom is not None:
             day = calendar.date(year, month, dom[0])
             if day is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..mentions import Mention
-from ..scan import Scan
+from ..scan import Scan, listed
 from . import dates, near, pieces, relative, seasons, weekdays, years
 from .numbers import length, plain
 from .ranges import span_of
@@ -16,21 +16,31 @@ from .words import MAGNITUDES, NUMBERS, PART_WORDS, UNITS
 RULES = (dates, near, pieces, relative, seasons, weekdays, years)
 _REPEATS = frozenset({"every", "each", "any", "per", "everyday"})
 # Words an expression may begin with that say nothing of time by themselves.
-_FUNCTION = frozenset(
-    [
-        "from", "between", "since", "after", "before", "until", "till", "by", "starting", "beginning", "effective",
-        "prior", "later", "earlier", "no", "not", "as", ">", "<", "=", "up", "ever", "in", "within", "for", "more",
-        "less", "over", "under", "around", "on", "at", "the", "to", "so", "right", "just", "'", "’", "w", "back", "same",
-        "a", "an", "half", "few", "couple", "several", "some", "½", "early", "late", "last", "first", "second", "final",
-        "this", "that", "end", "start", "close", "rest", "mid", "middle", "past", "current", "circa", "martin", "all",
-        "good", "fat", "double", "ghost", "star", "may", "one", "st", "saint", "black", "boxing", "arbor", "moon",
-    ]
+_FUNCTION = listed(
+    "from between since after before until till by starting beginning effective prior later earlier no "
+    "not as > < = up ever in within for more less over under around on at the to so right just ' ’ w back "
+    "same a an half few couple several some ½ early late last first second final this that end start "
+    "close rest mid middle past current circa martin all good fat double ghost star may one st saint "
+    "black boxing arbor moon"
 )  # fmt: skip
-_CLOCK = frozenset({"noon", "midday", "midnight", "noonish", "o'clock", "oclock", "quarter", "am", "pm", "date", "moment", "time"})
-_STARTS = openers() | _FUNCTION | _CLOCK | _REPEATS | frozenset(PART_WORDS) | frozenset(NUMBERS) | frozenset(MAGNITUDES)
+_CLOCK = listed("noon midday midnight noonish o'clock oclock quarter am pm date moment time")
+_STARTS = (
+    openers()
+    | _FUNCTION
+    | _CLOCK
+    | _REPEATS
+    | frozenset(PART_WORDS)
+    | frozenset(NUMBERS)
+    | frozenset(MAGNITUDES)
+)
 # Words that say something of time. Where none is near, and no digit, there is nothing to read.
-_TELLING = (openers() - _FUNCTION) | _CLOCK | frozenset(PART_WORDS) | frozenset(UNITS) | frozenset(NUMBERS) - {"one"} | frozenset(
-    {"may", "second", "third", "year's", "may's", "ago"}
+_TELLING = (
+    (openers() - _FUNCTION)
+    | _CLOCK
+    | frozenset(PART_WORDS)
+    | frozenset(UNITS)
+    | frozenset(NUMBERS) - {"one"}
+    | frozenset({"may", "second", "third", "year's", "may's", "ago"})
 )
 _AHEAD = 5
 """How many words on from its first word an expression says what it is about."""
@@ -46,6 +56,7 @@ def findings(scan: Scan) -> Iterator[Mention]:
         if told[i] - i > _AHEAD or not (word in _STARTS or (word[0].isdecimal() and plain(scan, i))):
             i += 1
             continue
+        scan.forget()
         if word in _REPEATS:
             i = _past_set(scan, i)
             continue
@@ -54,10 +65,18 @@ def findings(scan: Scan) -> Iterator[Mention]:
             yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
             i = found[1]
             continue
-        if word == "one" and words[i + 1] in ("day", "night") and scan.before(i) not in ("for", "in", "within", "only", "just"):
+        if (
+            word == "one"
+            and words[i + 1] in ("day", "night")
+            and scan.before(i) not in ("for", "in", "within", "only", "just")
+        ):
             i += 2
             continue
-        lasting = length(scan, i) if word not in ("a", "an") or scan.before(i) in ("for", "about", "over", "within") else None
+        lasting = (
+            length(scan, i)
+            if word not in ("a", "an") or scan.before(i) in ("for", "about", "over", "within")
+            else None
+        )
         if lasting is not None and lasting[1] > i:
             yield Mention(scan.begins[i], scan.stops[lasting[1] - 1], None, lasting[0])
             i = lasting[1]

@@ -72,7 +72,10 @@ for _key, _names in _NAMES.items():
         _BY_FIRST.setdefault(_words[0], []).append((_words, _key))
 for _entries in _BY_FIRST.values():
     _entries.sort(key=lambda entry: -len(entry[0]))
-FIRST_WORDS = frozenset(_BY_FIRST)
+FIRST_WORDS = frozenset(_BY_FIRST) | {
+    written for word in _BY_FIRST if word.endswith("s") for written in (f"{word[:-1]}'s", f"{word}'")
+}
+"""How a holiday's first word may be written: "mothers", "mother's", "mothers'"."""
 
 
 def bare(word: str) -> str:

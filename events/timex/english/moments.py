@@ -80,7 +80,9 @@ def _loosely(scan: Scan, i: int, stop: int, is_part: bool) -> bool:
     if stop - i == 1 or (stop - i == 3 and words[i + 1] == "."):
         return False
     after_word = words[stop]
-    return not (after_word.isalpha() and after_word not in ("on", "in", "at", "or", "and", "to", "for", "with", "pst"))
+    return not (
+        after_word.isalpha() and after_word not in ("on", "in", "at", "or", "and", "to", "for", "with", "pst")
+    )
 
 
 def _hours_first(scan: Scan, i: int) -> Found | None:
@@ -90,6 +92,8 @@ def _hours_first(scan: Scan, i: int) -> Found | None:
     value, j = timed
     k = scan.skip(scan.skip(j, ","), "on", "of", "in")
     dated = simple(scan, k)
+    if dated is not None and value.loose and value.instant and j == i + 1 and dated[0].grain == "day":
+        return None  # "down 10 in the 4th"
     if dated is not None and dated[0].grain in ("day", "part_of_day"):
         half = half_of(dated[0]) if isinstance(dated[0], Span) else None
         again = within(scan, i, half) if half else None

@@ -9,7 +9,7 @@ from .. import calendar
 from ..calendar import Span, add_days
 from ..clock import part
 from ..cycles import each
-from ..scan import Scan
+from ..scan import Scan, listed
 from ..shares import share, weekend_about
 from .numbers import (
     plain,
@@ -24,7 +24,11 @@ _DAYS: dict[str, int] = {
 }  # fmt: skip
 
 
-_CLAUSE_END = frozenset(["", ".", ",", "!", "?", ";", ":", ")", "and", "but", "so", "or", "-", "with", "because"])
+# "the end of the week" and "twice in the week" are not about this week.
+_SHARES_OF = listed("end rest most part time times start beginning middle day days week twice")
+_CLAUSE_END = frozenset(
+    ["", ".", ",", "!", "?", ";", ":", ")", "and", "but", "so", "or", "-", "with", "because"]
+)
 
 
 @opens(_DAYS, (f"{word}'s" for word in _DAYS), "tonight", "tonite", "tonight's", "eod", "the", "day", "night")
@@ -106,11 +110,15 @@ def week(scan: Scan, i: int) -> Found | None:
     after = words[j + 1]
     if after in ("after", "before"):
         sign = 1 if after == "after" else -1
-        if words[j + 2] in ("next", "last") and words[j + 3] not in UNITS and words[j + 3] not in WEEKDAYS:
-            if (words[j + 2] == "next") == (sign > 0):
-                span = calendar.unit(unit, frame.now, 2 * sign)
-                return (span, j + 3) if span else None
+        if words[j + 2] == ("next" if sign > 0 else "last") and words[j + 3] not in {*UNITS, *WEEKDAYS}:
+            span = calendar.unit(unit, frame.now, 2 * sign)
+            return (span, j + 3) if span else None
+        if j > i and words[j + 2] in _CLAUSE_END:
+            span = calendar.unit(unit, frame.now, sign)
+            return (span.doubted(0.5), j + 2) if span else None
         return _neighbour(scan, j + 2, unit, sign) if j > i else None
+    if unit == "quarter" and words[j + 1] in ("1", "2", "3", "4"):
+        return _numbered_quarter(scan, j)
     if unit == "week":
         if after in ("of", "commencing", "starting", "beginning"):
             k = scan.skip(j + 2, "on", "the")
@@ -127,12 +135,19 @@ def week(scan: Scan, i: int) -> Found | None:
         span = calendar.unit(unit, frame.now)
         return (replace(span, end=frame.today, through=frame.now), j + 3) if span else None
     last = scan.before(i)
-    if j > i and after in _CLAUSE_END and last in ("in", "of", "for", "this", "off", "unavailable") and scan.before(i - 1) not in (
-        "end", "rest", "most", "part", "time", "times", "start", "beginning", "middle", "day", "days", "week", "twice",
-    ):  # fmt: skip
+    alone = j > i and after in _CLAUSE_END and last in ("in", "of", "for", "this", "off", "unavailable")
+    if alone and scan.before(i - 1) not in _SHARES_OF:
         span = calendar.unit(unit, frame.now)
         return (span.doubted(0.7), j + 1) if span else None
     return None
+
+
+def _numbered_quarter(scan: Scan, i: int) -> Found | None:
+    """ "quarter 3 2017"."""
+    which = int(scan.words[i + 1])
+    year = year_number(scan, scan.skip(i + 2, "of", "in", ","))
+    span = calendar.quarter(year[0], which) if year else None
+    return (span, year[1]) if span and year else None
 
 
 def _week_of(scan: Scan, i: int) -> Found | None:
@@ -168,7 +183,11 @@ def to_date(scan: Scan, i: int) -> Found | None:
     if words[i] in ("ytd", "mtd"):
         span = calendar.unit("year" if words[i] == "ytd" else "month", frame.now)
         return (replace(span, end=frame.today, through=frame.now), i + 1) if span else None
-    if words[i] == "to" and words[i + 1] == "date" and scan.before(i) not in ("up", "how", "want", "like", "started"):
+    if (
+        words[i] == "to"
+        and words[i + 1] == "date"
+        and scan.before(i) not in ("up", "how", "want", "like", "started")
+    ):
         return Span(None, frame.today, "day", through=frame.now), i + 2
     if words[i] == "so" and words[i + 1] == "far" and words[i + 2] == "this" and words[i + 3] in UNITS:
         span = calendar.unit(UNITS[words[i + 3]], frame.now)
@@ -176,7 +195,20 @@ def to_date(scan: Scan, i: int) -> Found | None:
     return None
 
 
-@opens("now", "right", "just", "at", "currently", "presently", "asap", "current", "present", "lately", "recently", "these")
+@opens(
+    "now",
+    "right",
+    "just",
+    "at",
+    "currently",
+    "presently",
+    "asap",
+    "current",
+    "present",
+    "lately",
+    "recently",
+    "these",
+)
 def present(scan: Scan, i: int) -> Found | None:
     """ "now", "right now", "at the moment", "lately"."""
     words, frame = scan.words, scan.frame
@@ -185,8 +217,14 @@ def present(scan: Scan, i: int) -> Found | None:
     if word in ("right", "just") and words[i + 1] == "now":
         return instant, i + 2
     if word == "now":
-        idle = (words[i + 1] in ("and", "that") and words[i + 2] in ("then", "again", "")) or words[i + 1] == "that"
-        return None if idle or (scan.before(i) in ("until", "by", "know") and words[i + 1] == "and") else (instant, i + 1)
+        idle = (words[i + 1] in ("and", "that") and words[i + 2] in ("then", "again", "")) or words[
+            i + 1
+        ] == "that"
+        return (
+            None
+            if idle or (scan.before(i) in ("until", "by", "know") and words[i + 1] == "and")
+            else (instant, i + 1)
+        )
     if word == "at":
         if words[i + 1] == "present" or (words[i + 1] == "the" and words[i + 2] == "moment"):
             return instant, i + 2 if words[i + 1] == "present" else i + 3
@@ -196,7 +234,9 @@ def present(scan: Scan, i: int) -> Found | None:
         return instant, i + 1
     if word in ("current", "present") and words[i + 1] == "date":
         return calendar.day(frame.today), i + 2
-    if word in ("lately", "recently") or (word in ("these", "past") and words[i + 1] == "days" and word == "these"):
+    if word in ("lately", "recently") or (
+        word in ("these", "past") and words[i + 1] == "days" and word == "these"
+    ):
         recent = Span(add_days(frame.today, -30), frame.now, "month", sure=0.4, ambiguous=True)
         return recent, i + (2 if word == "these" else 1)
     return None

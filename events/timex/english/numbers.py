@@ -195,7 +195,12 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
 
 def _joined(scan: Scan, i: int) -> bool:
     """A decimal, a thousands group or a clock goes on after the digits."""
-    return scan.words[i] in (".", ",", ":") and scan.tight(i) and scan.tight(i + 1) and scan.words[i + 1].isdecimal()
+    return (
+        scan.words[i] in (".", ",", ":")
+        and scan.tight(i)
+        and scan.tight(i + 1)
+        and scan.words[i + 1].isdecimal()
+    )
 
 
 @packrat

@@ -11,6 +11,7 @@ from ..scan import Scan, packrat
 from .near import present
 from .numbers import first_length, integer, length
 from .simple import Found, simple
+from .weekdays import in_week, weekday_name
 from .words import WEEKDAYS
 
 _MORE = {"more": 1, "over": 1, "less": -1, "under": -1}
@@ -81,9 +82,16 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     words, frame = scan.words, scan.frame
     lasting, j = long
     side = words[j]
-    if side == "ago" or (side in ("back", "earlier", "prior", "previously") and (words[j + 1] in _ENDS or side == "earlier")):
+    count, unit = lasting.parts[0]
+    if unit == "weekend" and side in ("ago", "later") and len(lasting.parts) == 1:
+        weekend = calendar.unit("weekend", frame.now, round(-count if side == "ago" else count))
+        return (weekend, j + 1) if weekend else None
+    if side == "ago" or (
+        side in ("back", "earlier", "prior", "previously") and (words[j + 1] in _ENDS or side == "earlier")
+    ):
         span = lasting.shifted(_now(scan, lasting), frame, -1)
-        return (span, j + 1) if span else None
+        on = _ago_on(scan, lasting, j + 1) if side == "ago" and not lasting.fine else None
+        return on or ((span, j + 1) if span else None)
     if side in ("later", "hence", "afterwards"):
         span = lasting.shifted(_now(scan, lasting), frame, 1)
         return (span, j + 1) if span else None
@@ -104,6 +112,22 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
         base = calendar.day(base.start)
     span = lasting.shifted(base, frame, sign)
     return (span, anchor[1]) if span else None
+
+
+def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
+    """ "a year ago today", "a week ago yesterday", "two weeks ago on Monday"."""
+    words, frame = scan.words, scan.frame
+    if words[i] in ("today", "yesterday"):
+        span = lasting.shifted(
+            calendar.day(calendar.add_days(frame.today, -(words[i] == "yesterday"))), frame, -1
+        )
+        return (replace(span, grain="day"), i + 1) if span else None
+    j = scan.skip(i, "on")
+    number = weekday_name(scan, j)
+    if number is None or lasting.grain != "week":
+        return None
+    day = in_week(calendar.day(lasting.from_(frame.today, frame, -1)), number)
+    return (day, j + 1) if day else None
 
 
 def _in(scan: Scan, i: int) -> Found | None:
@@ -128,7 +152,8 @@ def _in(scan: Scan, i: int) -> Found | None:
     k = scan.skip(k, "time") if words[k - 1].endswith(("'s", "s'")) else k
     if words[i] == "within":
         return lasting.rolling(scan.frame, 1) if lasting.fine else replace(
-            lasting.rolling(scan.frame, 1), start=scan.frame.today), k
+            lasting.rolling(scan.frame, 1), start=scan.frame.today
+        ), k
     if scan.tense(i) < 0:
         return None
     span = lasting.shifted(_now(scan, lasting), scan.frame, 1)
@@ -154,7 +179,9 @@ def _lasting(scan: Scan, i: int) -> Found | None:
     if anchor is None or anchor[0].start is None:
         return None
     start = anchor[0].start
-    return replace(anchor[0], start=start, end=lasting.from_(start, scan.frame), grain=lasting.grain, instant=False), anchor[1]
+    return replace(
+        anchor[0], start=start, end=lasting.from_(start, scan.frame), grain=lasting.grain, instant=False
+    ), anchor[1]
 
 
 def _bounded(scan: Scan, i: int) -> Found | None:
@@ -180,5 +207,7 @@ def _bounded(scan: Scan, i: int) -> Found | None:
     if sign > 0:
         span = replace(there, start=None if past else there.start, end=there.start if past else None)
     else:
-        span = replace(there, start=there.start if past else here.start, end=here.start if past else there.start)
+        span = replace(
+            there, start=there.start if past else here.start, end=here.start if past else there.start
+        )
     return replace(span, instant=False), placed[1]

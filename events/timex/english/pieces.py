@@ -46,14 +46,25 @@ def piece(scan: Scan, i: int) -> tuple[Callable[[Span], Span | None], int] | Non
         timed = hours(scan, j + 1)
         if timed is not None and words[timed[1]] in ("of", "in"):
             value = timed[0]
-            return (lambda span: value.on(found) if (found := nth_weekday(span, weekday, number)) else None), timed[1]
+            return (
+                lambda span: value.on(found) if (found := nth_weekday(span, weekday, number)) else None
+            ), timed[1]
         return (lambda span: nth_weekday(span, weekday, number)), j + 1
-    if words[j] in ("of", "in") and number > 0 and words[j + 1] in (*SHIFTS, "the") and "month" in (words[j + 2], words[j + 3]):
+    if (
+        words[j] in ("of", "in")
+        and number > 0
+        and words[j + 1] in (*SHIFTS, "the")
+        and "month" in (words[j + 2], words[j + 3])
+    ):
         return (lambda span: nth(span, "day", number) if span.grain == "month" else None), j
     if words[j] == "half":
         which_half = 2 if number in (2, -1) else 1
         return (lambda span: _half_of(span, which_half)), j + 1
-    many = amount(scan, j) if words[j] in NUMBERS or words[j].isdecimal() or words[j] in ("few", "couple") else None
+    many = (
+        amount(scan, j)
+        if words[j] in NUMBERS or words[j].isdecimal() or words[j] in ("few", "couple")
+        else None
+    )
     count = int(many[0]) if many else 1
     unit = unit_word(scan, many[1] if many else j)
     if unit is None or words[j] == "second":
@@ -73,7 +84,9 @@ def _half_of(span: Span, which: int) -> Span | None:
         cut = add_months(span.start, 60 if span.grain == "decade" else 600)
     else:
         cut = midnight(span.start + (span.end - span.start) / 2)
-    return replace(span, start=span.start if which == 1 else cut, end=cut if which == 1 else span.end, instant=False)
+    return replace(
+        span, start=span.start if which == 1 else cut, end=cut if which == 1 else span.end, instant=False
+    )
 
 
 def whole_period(scan: Scan, i: int) -> Found | None:
@@ -85,7 +98,16 @@ def whole_period(scan: Scan, i: int) -> Found | None:
     j = scan.skip(i, "the")
     if j > i and weekday_name(scan, j) is not None:
         return weekday(scan, j)
-    if j > i and UNITS.get(words[j]) in ("day", "week", "month", "quarter", "year", "decade", "century", "weekend"):
+    if j > i and UNITS.get(words[j]) in (
+        "day",
+        "week",
+        "month",
+        "quarter",
+        "year",
+        "decade",
+        "century",
+        "weekend",
+    ):
         span = calendar.unit(UNITS[words[j]], scan.frame.now)
         return (span, j + 1) if span else None
     return None
@@ -109,7 +131,7 @@ def pieces(scan: Scan, i: int) -> Found | None:
         return None
     cut, j = taken
     k = scan.skip(j, "of", "in")
-    whole = whole_period(scan, k) if k > j or words[j].isdecimal() else None
+    whole = whole_period(scan, k) if k > j or words[j].isdecimal() or words[j] in SHIFTS else None
     if whole is None and words[j - 1] in ("quarter", "half"):
         if words[i] in ("last", "the") and words[j - 1] == "quarter" and words[j - 2] in ("last", "final"):
             return None
@@ -175,7 +197,12 @@ def shares(scan: Scan, i: int) -> Found | None:
         border = frame.now if span.grain == "day" else frame.today
         if word == "later" and found.start < border < found.end:
             return replace(found, start=border)
-        if word == "earlier" and span.grain == "day" and span.start and span.start < frame.now < (span.end or frame.now):
+        if (
+            word == "earlier"
+            and span.grain == "day"
+            and span.start
+            and span.start < frame.now < (span.end or frame.now)
+        ):
             return replace(found, end=frame.now)
         return found
 

@@ -8,13 +8,15 @@ from datetime import timedelta
 from .. import calendar
 from ..calendar import WITHIN_DAY, Span
 from ..cycles import Cycle, Reading, after, before, monthly, since
-from ..scan import Scan, packrat
+from ..scan import Scan, listed, packrat
 from .moments import moment
 from .near import present
-from .numbers import length, ordinal, plain
+from .numbers import length, ordinal, plain, year_number
 from .simple import Found, simple
 
 _TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
+# "what are you up to now" is no bound.
+_BUSY = listed("been be being you are is was were you're they're we're he's she's get getting i'm been")
 _BOUNDING = frozenset({"from", "between", "since", "before", "after", "by", "until", "till"})
 
 
@@ -83,9 +85,10 @@ def _is_bare(found: Found) -> bool:
 def _bare_first(scan: Scan, i: int) -> Found | None:
     """ "9 to 12 of June": a number that a range may open."""
     words = scan.words
-    if not words[i].isdecimal() or len(words[i]) > 2 or not plain(scan, i):
+    if not words[i][:1].isdecimal() or not plain(scan, i):
         return None
-    return _bare_day(scan, i) if words[i + 1] in _TO else None
+    found = _bare_day(scan, i)
+    return found if found is not None and words[found[1]] in _TO else None
 
 
 def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] | None:
@@ -106,7 +109,12 @@ def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] |
     if opener == "since" and to not in ("to", "till", "until", "through", "thru"):
         return None
     target = last[0]
-    if isinstance(reading, Cycle) and isinstance(target, Cycle) and reading.every == "month" and target.every == "year":
+    if (
+        isinstance(reading, Cycle)
+        and isinstance(target, Cycle)
+        and reading.every == "month"
+        and target.every == "year"
+    ):
         shared = _same_month(reading, target)
         if shared is not None:
             reading = shared
@@ -114,26 +122,39 @@ def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] |
             return None
     elif bare_first and _is_bare(last):
         return _in_month(scan, reading, target, last[1])
-    elif bare_first and isinstance(reading, Cycle) and not (isinstance(target, Span) and target.grain == "day"):
-        if not (opener and isinstance(target, Cycle) and target.every == "month" and not _is_bare(last)):
-            return None
+    elif bare_first and not (isinstance(target, Span) and target.grain == "day"):
+        return None
     if _is_bare(last):
         tail = words[last[1]]
-        if reading.grain not in ("day",) or (tail.isalpha() and tail not in ("at", "in", "on", "and", "for", "or")):
+        if reading.grain not in ("day",) or (
+            tail.isalpha() and tail not in ("at", "in", "on", "and", "for", "or")
+        ):
             return None
-        if tail in (":", "%", "/") or (tail == "." and scan.tight(last[1] + 1) and words[last[1] + 1].isdecimal()):
+        if tail in (":", "%", "/") or (
+            tail == "." and scan.tight(last[1] + 1) and words[last[1] + 1].isdecimal()
+        ):
             return None
+    stop = last[1]
+    if _is_bare(last) and isinstance(reading, Cycle) and words[stop] == ",":
+        year = year_number(scan, stop + 1)  # "May 5-7, 2019"
+        inside = reading.at(year[0]) if year and reading.every == "year" else None
+        if year is not None and inside is not None:
+            reading, stop = inside, year[1]
     span = scan.join(reading, target, i)
     if span is None and isinstance(target, Span) and isinstance(reading, Span) and target.grain in WITHIN_DAY:
         moved = _onto_day(reading, target)
         span = scan.join(reading, moved, i) if moved else None
-    return (span, last[1]) if span is not None else None
+    return (span, stop) if span is not None else None
 
 
 def _in_month(scan: Scan, first: Reading, last: Reading, i: int) -> tuple[Span, int] | None:
     """ "from 4 to 22 this month", "4-23 in next month": two numbers and the month they are in."""
     found = simple(scan, scan.skip(i, "in", "of"))
-    if found is None or not (isinstance(first, Cycle) and isinstance(last, Cycle)) or found[0].grain != "month":
+    if (
+        found is None
+        or not (isinstance(first, Cycle) and isinstance(last, Cycle))
+        or found[0].grain != "month"
+    ):
         return None
     month = scan.settle(found[0], i)
     if month is None or month.start is None:
@@ -178,7 +199,11 @@ def _for_length(scan: Scan, first: Found, span: Span) -> tuple[Span, int] | None
     if words[first[1]] != "for" or span.start is None or words[first[1] + 1] in ("the", "a"):
         return None
     long = length(scan, first[1] + 1)
-    if long is None or long[0].fine != (span.grain in ("second", "minute", "hour")) or span.grain not in (*WITHIN_DAY, "day"):
+    if (
+        long is None
+        or long[0].fine != (span.grain in ("second", "minute", "hour"))
+        or span.grain not in (*WITHIN_DAY, "day")
+    ):
         return None
     end = long[0].from_(span.start, scan.frame)
     return replace(span, end=end, grain=long[0].grain, instant=False), long[1]
@@ -190,7 +215,14 @@ def _or_later(scan: Scan, found: tuple[Span, int]) -> tuple[Span, int]:
     span, j = found
     if words[j] in ("onward", "onwards"):
         return since(span), j + 1
-    if words[j] in ("or", "and") and words[j + 1] in ("later", "after", "newer", "onwards", "onward", "thereafter"):
+    if words[j] in ("or", "and") and words[j + 1] in (
+        "later",
+        "after",
+        "newer",
+        "onwards",
+        "onward",
+        "thereafter",
+    ):
         if words[j + 1] == "after" and words[j + 2] not in ("", ".", ",", "?", "!"):
             return found
         return since(span), j + 2
@@ -207,7 +239,14 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
     word, j, kind = words[i], i + 1, ""
     if word in ("since", "after", "before", "until", "till", "by", "from"):
         kind = {"till": "until"}.get(word, word)
-    elif word in ("starting", "beginning", "effective") and words[j] in ("from", "on", "in", "since", "at", "next"):
+    elif word in ("starting", "beginning", "effective") and words[j] in (
+        "from",
+        "on",
+        "in",
+        "since",
+        "at",
+        "next",
+    ):
         kind, j = "since", j if words[j] == "next" else j + 1
     elif word in ("on", "in") and words[j] in ("or", "and") and words[j + 1] in ("before", "after"):
         kind, j = "since" if words[j + 1] == "after" else "until", j + 2
@@ -225,7 +264,7 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
         j += equal
     elif word == "=":
         kind = "is"
-    elif word == "up" and words[j] in ("to", "until", "till"):
+    elif word == "up" and words[j] in ("to", "until", "till") and scan.before(i) not in _BUSY:
         kind, j = "until", j + 1
     elif word == "ever" and words[j] == "since":
         kind, j = "since", j + 1

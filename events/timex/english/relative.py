@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from .. import calendar
 from ..calendar import Span, add_days
+from ..clock import part
 from ..cycles import Cycle, Reading, each, settle, yearly
 from ..lengths import Length
 from ..scan import Scan
@@ -26,15 +27,15 @@ from .words import MONTHS, NUMBERS, PART_WORDS, SEASON_WORDS, SHIFTS, UNITS
 _SLIDING = frozenset({"past", "coming", "upcoming"})
 
 
-@opens("the", SHIFTS)
+@opens("the", SHIFTS, "recent")
 def shifted(scan: Scan, i: int) -> Found | None:
     """ "last week", "this past Friday", "next three months", "next year's first quarter"."""
     words, frame = scan.words, scan.frame
     j = scan.skip(i, "the")
     word = words[j]
-    if word not in SHIFTS:
+    if word not in SHIFTS and word != "recent":
         return None
-    shift, sliding = SHIFTS[word], word in _SLIDING
+    shift, sliding = SHIFTS.get(word, 0), word in _SLIDING
     lead = word
     j += 1
     if word == "this" and words[j] == "time" and words[j + 1] in ("last", "next"):
@@ -42,7 +43,7 @@ def shifted(scan: Scan, i: int) -> Found | None:
     if word in ("this", "the") and words[j] in ("past", "coming", "upcoming", "last", "next"):
         shift, sliding, lead = SHIFTS[words[j]], True, words[j]
         j += 1
-    counted = _rolling(scan, j, shift)
+    counted = _rolling(scan, j, shift) or _some(scan, j, lead)
     if counted is not None:
         return counted
     if words[j] in ("calendar", "working", "business", "work") and words[j + 1].removesuffix("'s") in UNITS:
@@ -54,7 +55,9 @@ def shifted(scan: Scan, i: int) -> Found | None:
     if weekday is not None:
         return _shifted_weekday(scan, j, weekday, shift, sliding)
     named = unit_word(scan, j)
-    if named is not None and not (words[j] in ("night", "nights") or (words[j].endswith("s") and not words[j].endswith("'s"))):
+    if named is not None and not (
+        words[j] in ("night", "nights") or (words[j].endswith("s") and not words[j].endswith("'s"))
+    ):
         return _shifted_unit(scan, named[0], named[1], shift, lead)
     if words[j] in ("that", "same"):
         return None
@@ -62,12 +65,19 @@ def shifted(scan: Scan, i: int) -> Found | None:
     name = PART_WORDS.get(words[j]) or (PART_WORDS.get(words[j + 1]) if share_word else None)
     if name and lead not in ("that", "same") and name not in ("lunch", "dinner", "breakfast"):
         k = j + 1 if words[j] in PART_WORDS else j + 2
-        from ..clock import part as part_of
-
-        hours = part_of(name, "" if k == j + 1 else "early" if share_word in ("early", "beginning") else "late")
+        hours = part(name, "" if k == j + 1 else "early" if share_word in ("early", "beginning") else "late")
         span = hours.on(calendar.day(add_days(frame.today, shift)))
         return (span, k) if span else None
     return _shifted_name(scan, j, shift, lead)
+
+
+def _some(scan: Scan, i: int, lead: str) -> Found | None:
+    """ "in recent weeks", "over the coming days": a few, said loosely."""
+    unit = UNITS.get(scan.words[i])
+    sign = {"recent": -1, "past": -1, "coming": 1, "next": 1}.get(lead, 0)
+    if unit is None or not sign or not scan.words[i].endswith("s"):
+        return None
+    return replace(Length(((3, unit),)).rolling(scan.frame, sign), sure=0.5, ambiguous=True), i + 1
 
 
 def _this_time(scan: Scan, i: int) -> Found | None:
@@ -77,7 +87,9 @@ def _this_time(scan: Scan, i: int) -> Found | None:
         return None
     there = Length(((1, unit),)).from_(scan.frame.today, scan.frame, SHIFTS[scan.words[i]])
     about = {"week": 0, "month": 3, "year": 14}[unit]
-    span = Span(add_days(there, -about), add_days(there, about + 1), "day" if about < 14 else "month", sure=0.6)
+    span = Span(
+        add_days(there, -about), add_days(there, about + 1), "day" if about < 14 else "month", sure=0.6
+    )
     return span, i + 2
 
 
@@ -132,6 +144,8 @@ def counted(scan: Scan, i: int) -> Found | None:
 
 def _shifted_weekday(scan: Scan, i: int, weekday: int, shift: int, sliding: bool) -> Found | None:
     words, frame = scan.words, scan.frame
+    if words[i + 1] == "after" and words[i + 2] == "next":
+        return None
     beside = weekday_alone(scan, i)
     if beside is not None and beside[1] > i + 1 and isinstance(beside[0], Cycle):
         if beside[0].every == "year":
@@ -164,8 +178,9 @@ def _shifted_unit(scan: Scan, unit: str, i: int, shift: int, lead: str) -> Found
         return (found.doubted(0.35), i) if found else None
     if unit == "working_day":
         return Length(((1, unit),)).rolling(frame, shift), i
-    if lead == "past" and unit == "weekend":
-        shift, lead = -1, "last"
+    if lead in _SLIDING and unit == "weekend":
+        shift = -1 if lead == "past" else int(frame.now.weekday() >= 5)
+        lead = "last"
     if lead == "past":
         return Length(((1, unit),)).rolling(frame, -1), i
     span = calendar.unit(unit, frame.now, shift)
@@ -232,7 +247,9 @@ def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
         else:
             span = next((s for s in cycle.back(frame.now) if s.end and s.end <= frame.now), None)
         return (span, i + 1) if span else None
-    found = dates.numeric(scan, i) or (dates.named(scan, i) if words[i] in MONTHS or words[i].isdecimal() else None)
+    found = dates.numeric(scan, i) or (
+        dates.named(scan, i) if words[i] in MONTHS or words[i].isdecimal() else None
+    )
     if found is None or not isinstance(found[0], Cycle) or found[0].every != "year":
         if found is not None and words[i] in MONTHS:
             return found

@@ -31,7 +31,12 @@ def quarter(scan: Scan, i: int) -> Found | None:
     if word in ("q", "h"):
         digit = words[i + 1]
         limit = "1234" if word == "q" else "12"
-        if len(digit) != 1 or digit not in limit or not scan.tight(i + 1) or (scan.tight(i) and scan.before(i) not in "('\"/"):
+        if (
+            len(digit) != 1
+            or digit not in limit
+            or not scan.tight(i + 1)
+            or (scan.tight(i) and scan.before(i) not in "('\"/")
+        ):
             return None
         rule = calendar.quarter if word == "q" else calendar.half
         number = int(digit)
@@ -81,9 +86,34 @@ def season(scan: Scan, i: int) -> Found | None:
         span = calendar.season(scan.frame.now.year + shift, name)
         return (span, k + 2) if span else None
     last = scan.before(i)
-    led = last in ("in", "during", "since", "until", "by", "over", "throughout", "early", "late", "mid", "of", "whole", "-")
+    led = last in (
+        "in",
+        "during",
+        "since",
+        "until",
+        "by",
+        "over",
+        "throughout",
+        "early",
+        "late",
+        "mid",
+        "of",
+        "whole",
+        "-",
+    )
     if last == "the":
-        led = scan.before(i - 1) in ("in", "during", "since", "until", "by", "over", "throughout", "of", "before", "after")
+        led = scan.before(i - 1) in (
+            "in",
+            "during",
+            "since",
+            "until",
+            "by",
+            "over",
+            "throughout",
+            "of",
+            "before",
+            "after",
+        )
     if not led or words[j] in ("in", "apart", "off", "down", "back", "roll", "break") or words[j] in UNITS:
         return None
     return yearly(lambda number: calendar.season(number, name), "season", 0.8), j
@@ -100,13 +130,24 @@ def decade(scan: Scan, i: int) -> Found | None:
         j, the = j + 1, True
         word = words[j]
     if word.isdecimal() and plain(scan, j):
-        if words[j + 1] in ("s", "'s"):
+        if words[j + 1] in ("'", "’") and words[j + 2] == "s" and scan.tight(j + 2):
+            j += 1
+        if words[j + 1] == "s":
             number = int(word) if len(word) in (2, 4) else -1
             if len(word) == 4 and number % 10 == 0 and 1000 <= number <= 2990:
-                span = calendar.century(number) if number % 100 == 0 and number < 2000 else calendar.decade(number)
+                span = (
+                    calendar.century(number)
+                    if number % 100 == 0 and number < 2000
+                    else calendar.decade(number)
+                )
                 return (span, j + 2) if span else None
             the = the or scan.before(i) in ("early", "late", "mid", "-")
-            if len(word) == 2 and number % 10 == 0 and the and scan.before(i) not in ("his", "her", "my", "their", "your", "our"):
+            if (
+                len(word) == 2
+                and number % 10 == 0
+                and the
+                and scan.before(i) not in ("his", "her", "my", "their", "your", "our")
+            ):
                 span = calendar.decade(number + (2000 if number <= 20 else 1900))
                 return (span, j + 2) if span else None
     elif word in NUMBERS and words[j + 1] in _DECADES and 15 <= NUMBERS[word] <= 20:

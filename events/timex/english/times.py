@@ -25,6 +25,7 @@ _ABOUT = ("around", "about", "circa", "approximately", "roughly", "exactly")
 _TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
 LAST_WAKING = 6
 """The last hour that, said without "am" or "pm", is more likely of the afternoon than of the morning."""
+_MILITARY = frozenset({"at", "from", "between", "to", "until", "till", "and", "-", "by", "around"})
 _SHARES: dict[str, Share] = {"early": "early", "earlier": "early", "late": "late", "later": "late"}
 
 
@@ -66,7 +67,13 @@ def clock(scan: Scan, i: int) -> Timed | None:
 def _two_digits(scan: Scan, i: int, mark: str) -> int | None:
     """The two digits after a mark at word `i`, all touching: minutes or seconds."""
     digits = scan.words[i + 1]
-    if scan.words[i] == mark and scan.tight(i) and scan.tight(i + 1) and len(digits) == 2 and digits.isdecimal():
+    if (
+        scan.words[i] == mark
+        and scan.tight(i)
+        and scan.tight(i + 1)
+        and len(digits) == 2
+        and digits.isdecimal()
+    ):
         return int(digits) if int(digits) < 60 else None
     return None
 
@@ -80,7 +87,10 @@ def _digits(scan: Scan, i: int) -> Timed | None:
         if hour > 24 or minute > 59:
             return None
         found = _settled(scan, Clock(hour, minute, grain="minute"), i + 1, True)
-        return found if len(word) == 4 or not found[2] else None
+        ranged = scan.before(i) in _MILITARY or (
+            scan.words[i + 1] in _TO and scan.digits(i + 2, 4) and len(scan.words[i + 2]) == 4
+        )
+        return found if not found[2] or (len(word) == 4 and ranged) else None
     hour = int(word)
     if hour > 24:
         return None
@@ -162,7 +172,7 @@ def part_of_day(scan: Scan, i: int) -> tuple[str, Share, int, bool] | None:
     name = PART_WORDS.get(words[j])
     if name is None:
         return None
-    if words[i] == "at" and name not in ("night", "dawn"):
+    if words[i] == "at" and name not in ("night", "dawn", "lunch", "dinner", "breakfast"):
         return None
     j += 1
     if words[j] == "-" and words[j + 1] == "time" and scan.tight(j):
@@ -206,8 +216,9 @@ def _range(scan: Scan, i: int) -> tuple[Hours, int] | None:
     last = _reading(scan, j + 1)
     if last is None:
         return None
-    waking = "pm" if first[0].open and last[0].open and first[0].hour <= LAST_WAKING else None
-    return between(first[0], last[0], waking, loose=first[2] and last[2]), last[1]
+    waking: Half | None = "pm" if first[0].open and last[0].open and first[0].hour <= LAST_WAKING else None
+    value = between(first[0], last[0], waking, loose=first[2] and last[2])
+    return (replace(value, ambiguous=True) if waking else value), last[1]
 
 
 def _lasting(first: Timed, lasting: Length) -> Hours:
@@ -302,4 +313,3 @@ def within(scan: Scan, i: int, half: Half | None) -> tuple[Hours, int] | None:
     if first[2] and j == i and words[i] not in _ABOUT and not opener:
         return None
     return point(first[0], half), first[1]
-

@@ -7,12 +7,13 @@ from dataclasses import replace
 from .. import calendar
 from ..calendar import Span
 from ..cycles import Cycle, monthly, weekly
-from ..scan import Scan, packrat
+from ..scan import Scan, listed, packrat
 from .dates import month_day, named, not_a_day, numeric
 from .numbers import (
     ordinal,
 )
 from .simple import Found, opens
+from .times import hours
 from .words import LEADS, MONTHS, NUMBERS, ORDINALS, PART_WORDS, SHIFTS, SHY, WEEKDAYS
 
 
@@ -29,11 +30,29 @@ def weekday_name(scan: Scan, i: int) -> int | None:
     upper = scan.original(i)[0].isupper()
     if last == "the" or (scan.tight(i) and last not in ("(", "-", "/")):
         return None
-    if upper and (after in PART_WORDS or last in ("you", "or", "and") or (last.isalpha() and after in ("", ".", "?", "!"))):
+    if upper and (
+        after in PART_WORDS
+        or last in ("you", "or", "and")
+        or (last.isalpha() and after in ("", ".", "?", "!"))
+    ):
         return found
     if word in ("mon", "wed", "fri", "thu"):
         return found if upper or last in LEADS or last in ("week", "(") else None
-    if last in ("on", "last", "next", "this", "every", "until", "by", "since", "(", "week", "from", "to", "between"):
+    if last in (
+        "on",
+        "last",
+        "next",
+        "this",
+        "every",
+        "until",
+        "by",
+        "since",
+        "(",
+        "week",
+        "from",
+        "to",
+        "between",
+    ):
         return found
     return found if upper and (after in MONTHS or after.isdecimal() or ordinal(scan, i + 1)) else None
 
@@ -94,7 +113,9 @@ def weekday_alone(scan: Scan, i: int) -> Found | None:
     if number is None:
         return None
     j = scan.skip(i + 1, ".") if len(words[i]) <= 4 and scan.tight(i + 1) and words[i + 2] else i + 1
-    return _dated_weekday(scan, j, number) or _weekday_of_month(scan, number, i + 1) or (weekly(number), i + 1)
+    return (
+        _dated_weekday(scan, j, number) or _weekday_of_month(scan, number, i + 1) or (weekly(number), i + 1)
+    )
 
 
 @opens(WEEKDAYS)
@@ -105,10 +126,20 @@ def weekday(scan: Scan, i: int) -> Found | None:
         return None
     number = weekday_name(scan, i)
     if found[1] == i + 1 and number is not None:
+        if (pair := scan.words[i + 1 : i + 3]) in (["after", "next"], ["before", "last"]):
+            week_after = calendar.unit("week", scan.frame.now, 2 if pair[0] == "after" else -2)
+            day = in_week(week_after, number) if week_after else None
+            return (day, i + 3) if day else None
         week_found = _following_week(scan, i + 1)
         if week_found is not None:
             day = in_week(week_found[0], number)
             return (day, week_found[1]) if day else None
+        timed = hours(scan, i + 1)
+        week_found = _following_week(scan, timed[1]) if timed else None
+        if timed is not None and week_found is not None:
+            day = in_week(week_found[0], number)
+            span = timed[0].on(day) if day else None
+            return (span, week_found[1]) if span else None
     return found
 
 
@@ -126,6 +157,9 @@ def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
     return (span, j + 2) if span else None
 
 
+_PREPOSITIONS = listed("on by until till since from to through between and before after")
+
+
 @opens("the", NUMBERS, ORDINALS, digits=True)
 def day_of_month(scan: Scan, i: int) -> Found | None:
     """ "the 18th", "on the 17", "29th": a day in no stated month."""
@@ -137,9 +171,15 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
     if dom is None:
         day, after = scan.digits(j, 2), words[j + 1]
         if day is not None and last in ("on", "by", "until", "since") and (the or last == "on"):
-            if after.isalpha() and after not in ("from", "at", "between", "and", "in") or after in (":", "%", "/"):
+            if (after.isalpha() and after not in ("from", "at", "between", "and", "in")) or after in (
+                ":",
+                "%",
+                "/",
+            ):
                 return None
-            if not the and after not in ("", ".", ",", "?", "!", "at") or (after == "." and scan.tight(j + 2)):
+            if (not the and after not in ("", ".", ",", "?", "!", "at")) or (
+                after == "." and scan.tight(j + 2)
+            ):
                 return None
             dom = day, j + 1
         else:
@@ -148,13 +188,45 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
         return None
     k = dom[1]
     spelled = not words[j].isdecimal()
-    if not the and last not in ("on", "by", "until", "till", "since", "from", "to", "through", "between", "and", "before",
-                                "after"):  # fmt: skip
+    if not the and last not in _PREPOSITIONS:
         return None
     after = words[k]
     if spelled and last not in ("on", "from", "between", "to", "till", "until", "through", "by"):
         return None
-    if after.isalpha() and after not in ["at", "from", "between", "and", "in", "on", "to", "till", "until", "through", "or", "we", "i", "you", "he", "she", "they", "it", "is", "was", "will", "when", "if", "but", "because", "with", "for", "so", "then", "before", "after", "by"]:
+    if after.isalpha() and after not in [
+        "at",
+        "from",
+        "between",
+        "and",
+        "in",
+        "on",
+        "to",
+        "till",
+        "until",
+        "through",
+        "or",
+        "we",
+        "i",
+        "you",
+        "he",
+        "she",
+        "they",
+        "it",
+        "is",
+        "was",
+        "will",
+        "when",
+        "if",
+        "but",
+        "because",
+        "with",
+        "for",
+        "so",
+        "then",
+        "before",
+        "after",
+        "by",
+    ]:
         return None
     if after in ("-",) and scan.tight(k):
         return None

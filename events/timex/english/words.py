@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..calendar import Frame, Tense
-from ..scan import REACH, Scan
+from ..scan import REACH, Scan, listed
 
 MONTHS: dict[str, int] = {
     name: number
@@ -39,8 +39,10 @@ WEEKDAYS: dict[str, int] = {
 # Words that are something else more often than they are a date; each needs company.
 SHY = frozenset({"may", "march", "mar", "sat", "sun", "mon", "wed", "fri", "sep", "dec", "thu"})
 # Words that make the name or number after them a date.
-LEADS = frozenset(
-    ["in", "on", "of", "by", "since", "until", "till", "before", "after", "from", "to", "through", "thru", "between", "during", "last", "this", "next", "past", "previous", "back", "early", "late", "mid", "middle", "end", "beginning", "start", "around", "for", "coming", "following", "upcoming", "every", "each", "and", "or", "every"]
+LEADS = listed(
+    "in on of by since until till before after from to through thru between during last this next past "
+    "previous back early late mid middle end beginning start around for coming following upcoming every "
+    "each and or every"
 )
 UNITS: dict[str, str] = {
     "second": "second", "seconds": "second", "sec": "second", "secs": "second",
@@ -71,14 +73,21 @@ PART_WORDS: dict[str, str] = {
 SEASON_WORDS = {"spring": "spring", "springtime": "spring", "summer": "summer", "summertime": "summer",
                 "autumn": "autumn", "fall": "autumn", "winter": "winter", "wintertime": "winter"}  # fmt: skip
 
-_ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]  # fmt: skip
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen"
+)
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-NUMBERS: dict[str, int] = {word: number for number, word in enumerate(_ONES)}
+NUMBERS: dict[str, int] = {word: number for number, word in enumerate(_ONES.split())}
 NUMBERS |= {word: 20 + 10 * number for number, word in enumerate(_TENS)}
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
 ORDINALS: dict[str, int] = {
     word: number
     for number, word in enumerate(
-        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth"], 1)
+        _ORDINALS.split(), 1)
 } | {"thirtieth": 30}  # fmt: skip
 MAGNITUDES: dict[str, int] = {"hundred": 100, "thousand": 1000}
 
@@ -95,17 +104,20 @@ _AHEAD = re.compile(
 )
 # A question looks back unless it plainly asks for what is to come.
 _WILL = re.compile(
-    r"\b(?:will|won't|shall|gonna|going to|about to|plan(?:s|ned|ning)?|scheduled?|due|deadline|upcoming|next|coming|tomorrow"
-    r"|until|supposed to|should|have to|need to|remind|appointments?)\b|\b\w+(?:'|’)ll\b",
+    r"\b(?:will|won't|shall|gonna|going to|about to|plan(?:s|ned|ning)?|scheduled?|due|deadline|upcoming"
+    r"|next|coming|tomorrow|until|supposed to|should|have to|need to|remind|appointments?)\b|\b\w+(?:'|’)ll\b",
     re.IGNORECASE,
 )
-_BEING = re.compile(r"\b(?:is|are|am|will be)(?: (?:on|at|due|from|in|for|set for|scheduled for))?(?: the)? $", re.IGNORECASE)
+_BEING = re.compile(
+    r"\b(?:is|are|am|will be)(?: (?:on|at|due|from|in|for|set for|scheduled for))?(?: the)? $", re.IGNORECASE
+)
 _BACK = re.compile(
     r"\b(?:was|were|did|had|went|saw|came|got|met|said|told|made|took|left|bought|ate|began|started|finished|moved"
     r"|ago|already|yesterday|last|since|happened|visited|worked|called|attended|joined|ended|arrived|returned"
-    r"|didn't|wasn't|weren't|hadn't|have been|has been|back in)\b",
+    r"|haven't|hasn't|didn't|wasn't|weren't|hadn't|have been|has been|back in)\b",
     re.IGNORECASE,
 )
+
 
 class EnglishScan(Scan):
     """English text in lower case."""

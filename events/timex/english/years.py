@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import calendar
-from ..scan import Scan
+from ..scan import Scan, listed
 from .numbers import (
     full_year,
     plain,
@@ -13,14 +13,16 @@ from .numbers import (
 from .simple import Found, opens
 from .words import LEADS, NUMBERS
 
-_NUMBERED = frozenset(
-    "page pages room chapter rfc iso port number no section line lines figure flight error code http model apt suite "
-    "building unit item version route highway channel bus train gate windows office pin".split()
+_NUMBERED = listed(
+    "page pages room chapter rfc iso port number no section line lines figure flight error code http "
+    "model apt suite building unit item version route highway channel bus train gate windows office pin"
 )
 
 
-_AFTER_YEAR = frozenset(
-    ["and", "or", "but", "to", "in", "on", "at", "was", "were", "is", "are", "will", "would", "had", "has", "have", "for", "from", "by", "with", "through", "thru", "till", "until", "as", "when", "because", "so", "then", "we", "i", "you", "he", "she", "they", "it", "the", "a", "that", "this", "which", "where", "after", "before", "or", "budget", "sales", "report", "season", "election", "edition", "census", "tax", "olympics", "s", "later", "earlier"]
+_AFTER_YEAR = listed(
+    "and or but to in on at was were is are will would had has have for from by with through thru till "
+    "until as when because so then we i you he she they it the a that this which where after before or "
+    "budget sales report season election edition census tax olympics s later earlier"
 )
 
 
@@ -32,7 +34,12 @@ def year(scan: Scan, i: int) -> Found | None:
     if words[j] in ("year", "cy"):
         k = scan.skip(j + 1, "of")
         found = year_number(scan, k)
-        if found is None and words[k].isdecimal() and len(words[k]) == 2 and (scan.tight(k) or words[j] == "cy"):
+        if (
+            found is None
+            and words[k].isdecimal()
+            and len(words[k]) == 2
+            and (scan.tight(k) or words[j] == "cy")
+        ):
             found = full_year(int(words[k])), k + 1
         return _as_year(found)
     if j != i and not (words[j].isdecimal() and len(words[j]) == 4):
@@ -41,7 +48,9 @@ def year(scan: Scan, i: int) -> Found | None:
     last = scan.before(i)
     if word in "'’" and word and not scan.tight(i):
         found = year_number(scan, i)
-        return _as_year(found) if found and last in LEADS and words[found[1]] not in ("s", "er", "ers") else None
+        return (
+            _as_year(found) if found and last in LEADS and words[found[1]] not in ("s", "er", "ers") else None
+        )
     if words[j].isdecimal() and len(words[j]) == 4:
         if not 1900 <= int(words[j]) <= 2150 or not plain(scan, j) or not _bare_year(scan, i, j):
             return None
@@ -77,4 +86,6 @@ def _bare_year(scan: Scan, i: int, j: int) -> bool:
     if last in LEADS or last in ("year", "early", "late", "than", "=", "<", ">", "but", "not", "the"):
         return not (last in ("for", "than", "around", "to", "and", "or", "the", "not") and after.isalpha()
                     and after not in _AFTER_YEAR)  # fmt: skip
+    if int(words[j]) > scan.frame.now.year + 10:
+        return False
     return not after.isalpha() or after in _AFTER_YEAR

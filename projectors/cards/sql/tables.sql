@@ -80,7 +80,9 @@ CREATE TABLE relations (
     confidence real NOT NULL,
     event_id   uuid NOT NULL,
     created_at timestamptz NOT NULL,
-    PRIMARY KEY (user_id, from_card, to_card, predicate),
+    -- True where a timeline implies it, false where somebody said so: two sources, and neither withdraws the other's.
+    implied    boolean NOT NULL,
+    PRIMARY KEY (user_id, from_card, to_card, predicate, implied),
     CHECK (from_card <> to_card)
 );
 

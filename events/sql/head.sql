@@ -1,0 +1,1 @@
+SELECT position, digest FROM log.heads WHERE partition = %(partition)s;

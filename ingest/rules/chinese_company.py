@@ -1,0 +1,152 @@
+"""Chinese states of whom people belong with: family, friends and pets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from events.script import fold_script
+from ingest.rules.chinese_grammar import actor, is_bare, is_carried
+from ingest.rules.chinese_words import RELATIONS
+from ingest.rules.drafts import Draft, StateDraft
+from ingest.rules.scene import Make, Scene
+
+
+def _is_kin(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "王磊是我的上司": the named one is the owner's superior."""
+    entity = actor(scene)
+    if entity is None or entity == scene.owner or is_bare(scene):
+        return
+    kin = scene.said(found, "kin")
+    yield StateDraft(
+        entity=scene.owner,
+        key=RELATIONS[fold_script(kin)],
+        value=entity,
+        span=found.span(),
+        kind=kin,
+        tags=(kin,),
+    )
+
+
+def _is_pet(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "豆豆是我的狗": the named one is the owner's pet."""
+    entity = actor(scene)
+    if entity is None or entity == scene.owner or is_bare(scene):
+        return
+    kind = scene.said(found, "pet")
+    yield StateDraft(entity=scene.owner, key="pet", value=entity, span=found.span(), kind=kind, tags=(kind,))
+
+
+def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "我太太叫小芳": the clause is about the relation; its name is the value."""
+    entity = actor(scene)
+    value = _given_name(scene.said(found, "v"))
+    if entity is None or value is None or is_bare(scene):
+        return
+    if entity == scene.owner:
+        # "我住的小區，叫陽光小區" names the estate, not its dweller.
+        if is_carried(scene):
+            return
+        yield StateDraft(entity=entity, key="name", value=value, span=found.span())
+        return
+    kin = RELATIONS.get(fold_script(entity.split("的")[-1]))
+    if kin is not None:
+        yield StateDraft(
+            entity=scene.owner,
+            key=kin,
+            value=value,
+            span=found.span(),
+            kind=entity.split("的")[-1],
+            tags=(entity.split("的")[-1],),
+        )
+
+
+def _given_name(words: str) -> str | None:
+    value = words.removesuffix("哦").removesuffix("喔").removesuffix("啦")
+    if not value or len(value) > 12 or re.search(r"[我你他她它什谁么这那醒救]|做$|作$", fold_script(value)):
+        return None
+    return value
+
+
+def _pets(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    entity = actor(scene)
+    if entity is None or is_bare(scene):
+        return
+    kind = scene.said(found, "pet")
+    groups = found.groupdict()
+    names = (
+        [one for part in re.split(r"[和跟与、]", scene.said(found, "v")) if (one := _given_name(part))]
+        if groups.get("v")
+        else []
+    )
+    for value in names or ([kind] if not groups.get("v") else []):
+        yield StateDraft(
+            entity=entity,
+            key="pet",
+            value=value,
+            span=found.span(),
+            kind=kind if names else None,
+            timed=bool(groups.get("got")),
+            tags=(kind,),
+        )
+
+
+def _pet_named_later(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "……養了一隻貓，叫麻糬": the name in a clause of its own, right after the pet."""
+    last = next(iter(scene.earlier()[-1:]), None)
+    value = _given_name(scene.said(found, "v"))
+    if last is None or last.key != "pet" or last.kind is not None or value is None:
+        return
+    yield StateDraft(
+        entity=last.entity, key="pet", value=value, span=found.span(), kind=last.value, tags=(last.value,)
+    )
+
+
+def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    groups = found.groupdict()
+    said = scene.said(found, "v") or actor(scene) or ""
+    if groups.get("pet"):
+        kind = scene.said(found, "pet")
+        named = [one for one in scene.earlier() if one.key == "pet" and one.kind == kind]
+        value, entity = said or (named[-1].value if named else kind), scene.owner
+    else:
+        known = [one for one in scene.earlier() if one.key == "pet" and one.value == said]
+        if not known:
+            return
+        value, entity, kind = known[-1].value, known[-1].entity, known[-1].kind or ""
+    verb = "過世了" if scene.traditional else "过世了"
+    yield StateDraft(
+        entity=entity,
+        key="pet",
+        value=value,
+        span=found.span(),
+        statement="ended",
+        announced=True,
+        timed=True,
+        kind=kind,
+        content=f"{kind if kind != value else ''}{value}{verb}",
+    )
+
+
+def _relationship(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    entity = actor(scene)
+    if entity is not None and not is_bare(scene):
+        yield StateDraft(
+            entity=entity,
+            key="relationship_status",
+            value=scene.said(found, "v"),
+            span=found.span(),
+            timed=True,
+            announced="刚" in found[0] or "了" in found.string[found.end() : found.end() + 1],
+        )
+
+
+MAKES: dict[str, Make] = {
+    "is_kin": _is_kin,
+    "is_pet": _is_pet,
+    "named": _kin_named,
+    "pets": _pets,
+    "pet_named": _pet_named_later,
+    "pet_died": _pet_died,
+    "relationship": _relationship,
+}

@@ -1,0 +1,42 @@
+"""What a fold changes, as lines to copy into the card tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from projectors.cards.fold import Changes
+from projectors.copying import line
+from projectors.text.grams import grams
+from projectors.text.terms import key_of
+
+
+def card_lines(changes: Changes) -> Iterator[str]:
+    for _, row in sorted(changes.cards_put.items()):
+        yield line(row.values())
+
+
+def statement_lines(changes: Changes) -> Iterator[str]:
+    for said in changes.statements:
+        event = said.event
+        yield line((event.user_id, said.identity, event.event_id, event.partition, event.position))
+
+
+def relation_lines(changes: Changes) -> Iterator[str]:
+    for key, values in sorted(changes.relations_put.items()):
+        yield line((*key, *values.values()))
+
+
+def word_line(user_id: str, word: str) -> str:
+    return line((user_id, word, *word_keys(user_id, word)))
+
+
+def word_keys(user_id: str, word: str) -> tuple[int, list[int]]:
+    """The keys of a word and of its trigrams among one user's cards."""
+    scope = key_of("user", user_id)
+    return scope ^ key_of("term", word), sorted([scope ^ key for key in _gram_digests(word)])
+
+
+@lru_cache(maxsize=32768)
+def _gram_digests(word: str) -> tuple[int, ...]:
+    return tuple({key_of("gram", gram) for gram in grams(word)})

@@ -1,0 +1,1 @@
+ANALYZE cards, statements, relations, card_counts, words;

@@ -1,0 +1,1 @@
+CREATE INDEX cards_pair_keys ON cards USING gin (pair_keys);

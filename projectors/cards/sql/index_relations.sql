@@ -1,0 +1,1 @@
+CREATE INDEX relations_to_card ON relations (user_id, to_card);

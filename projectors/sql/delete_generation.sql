@@ -1,0 +1,1 @@
+DELETE FROM log.generations WHERE projection = %(projection)s AND generation = %(generation)s;

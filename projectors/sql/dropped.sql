@@ -1,0 +1,2 @@
+-- Events the projection shall go without, by decision.
+SELECT partition, position FROM log.dropped WHERE processor = %(projection)s;

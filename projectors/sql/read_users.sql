@@ -1,0 +1,8 @@
+-- A partition user by user: whoever is folded whole can be forgotten, so memory is bounded by one user.
+SELECT e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key, e.occurred_at,
+       e.recorded_at, e.actor, e.causation_id, e.correlation_id, e.data::text
+FROM log.events e
+WHERE e.partition = %(partition)s AND e.position <= %(head)s AND e.type = ANY (%(types)s::text[])
+  AND NOT EXISTS (SELECT FROM log.dropped d
+                  WHERE d.processor = %(projection)s AND d.partition = e.partition AND d.position = e.position)
+ORDER BY e.user_id, e.position;

@@ -1,0 +1,86 @@
+"""Folding without mercy: what cannot be folded fails, and is named. For rebuilds; live projections park instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from events.checkpoints import read_claimed
+from events.envelope import Event
+from events.log import Connection, Unreadable, reason_of
+from events.sql import statement
+from projectors.generations import Generation, Projector, use_schema
+from projectors.parking import is_the_events_fault
+
+_PACKAGE = "projectors"
+
+
+class FoldFailedError(RuntimeError):
+    """An event cannot be folded, or is missing; the message names partition, position, event id and type."""
+
+
+def place_of(partition: int, position: int, event_id: UUID, kind: str) -> str:
+    """Where an event stands, in words that `cardlog log show --at` takes."""
+    return f"event {event_id} ({kind}, partition {partition}, position {position})"
+
+
+def found_in(partition: int, position: int, event_id: UUID, kind: str, error: Exception) -> FoldFailedError:
+    """The failure of one event."""
+    return FoldFailedError(f"{place_of(partition, position, event_id, kind)}: {reason_of(error)}")
+
+
+def folded_strictly(connection: Connection, projector: Projector, events: Sequence[Event]) -> None:
+    """Fold ``events`` inside the caller's transaction. Raises :class:`FoldFailedError` naming the first that cannot be."""
+    for event in events:
+        if isinstance(event.payload, Unreadable):
+            place = place_of(event.partition, event.position, event.event_id, event.type)
+            raise FoldFailedError(f"{place}: {event.payload.reason}")
+    try:
+        with connection.transaction():
+            projector.project(connection, list(events))
+    except Exception as error:
+        if not is_the_events_fault(error):
+            raise
+        for event in events:
+            try:
+                with connection.transaction():
+                    projector.project(connection, [event])
+            except Exception as single:
+                raise found_in(
+                    event.partition, event.position, event.event_id, event.type, single
+                ) from single
+        raise
+
+
+def step(
+    connection: Connection, projector: Projector, generation: Generation, schema: str, *, limit: int
+) -> int:
+    """One batch of the ordinary incremental fold into ``schema``, exactly once; returns how many events were passed.
+
+    Events dropped by decision are passed over. Raises :class:`FoldFailedError` and
+    :class:`events.checkpoints.LogHoleError`; then nothing of the batch counts.
+    """
+    with connection.transaction():
+        claims = generation.processor.claim(connection, limit=projector.batch_partitions)
+        if not claims:
+            return 0
+        batches = read_claimed(connection, claims, limit=limit, keep_unreadable=True)
+        dropped = {
+            (partition, position)
+            for partition, position in connection.execute(
+                statement(_PACKAGE, "dropped"), {"processor": generation.projection}
+            )
+        }
+        use_schema(connection, schema)
+        folded_strictly(
+            connection,
+            projector,
+            [
+                event
+                for _, events in batches
+                for event in events
+                if (event.partition, event.position) not in dropped
+            ],
+        )
+        generation.processor.advance(connection, [(claim, events[-1].position) for claim, events in batches])
+    return sum(len(events) for _, events in batches)

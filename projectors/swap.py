@@ -1,0 +1,98 @@
+"""Putting another generation in the live one's place, under readers and writers that never stop."""
+
+from __future__ import annotations
+
+from psycopg import sql
+
+from events import log
+from events.log import Connection
+from events.sql import statement
+from projectors.generations import (
+    Generation,
+    GenerationError,
+    Projector,
+    changing,
+    standing_still,
+    standings,
+)
+from projectors.strict import step
+
+_PACKAGE = "projectors"
+_BATCH = 500
+_NEARLY = 1000
+_PASSES = 200
+
+
+def catch_up(connection: Connection, projector: Projector, generation: Generation) -> int:
+    """Fold what the log got meanwhile, until nearly level or until it grows faster than that; returns the events."""
+    folded = 0
+    for _ in range(_PASSES):
+        if behind(connection, generation) <= _NEARLY:
+            break
+        folded += step(connection, projector, generation, generation.schema, limit=_BATCH)
+    return folded
+
+
+def behind(connection: Connection, generation: Generation) -> int:
+    """How many events of the log ``generation`` has not folded."""
+    positions = generation.processor.positions(connection)
+    return sum(head - positions.get(partition, 0) for partition, head in log.heads(connection).items())
+
+
+def level(connection: Connection, projector: Projector, generation: Generation, schema: str) -> int:
+    """Fold everything the log holds at this moment; what comes later is not waited for. Returns the events."""
+    heads = log.heads(connection)
+    folded = 0
+    while any(
+        heads[partition] > position
+        for partition, position in generation.processor.positions(connection).items()
+    ):
+        passed = step(connection, projector, generation, schema, limit=_BATCH)
+        if not passed:
+            raise GenerationError(
+                f"somebody else folds into generation {generation.number} of {generation.projection}; stop them first"
+            )
+        folded += passed
+    return folded
+
+
+def swap(connection: Connection, projector: Projector, incoming: Generation) -> Generation:
+    """Make ``incoming`` the live generation; returns the one that was.
+
+    One transaction: the last events are folded while the live projector waits, then the schemas are renamed.
+    Readers never wait, for a rename locks no table, and no moment is without a live generation. Live
+    projectors go on with the new one by themselves. Whatever fails, the live generation stays.
+    """
+    with standing_still(connection, incoming.projection), connection.transaction():
+        level(connection, projector, incoming, incoming.schema)
+        names = {"projection": incoming.projection, "generation": incoming.number}
+        row = connection.execute(statement(_PACKAGE, "retire_live"), names).fetchone()
+        if row is None:
+            raise GenerationError(f"{incoming.projection} has no live generation to put another in place of")
+        outgoing = Generation(incoming.projection, row[0])
+        _rename(connection, incoming.projection, outgoing.schema)
+        _rename(connection, incoming.schema, incoming.projection)
+        connection.execute(statement(_PACKAGE, "make_live"), names)
+    log.announce(connection)
+    return outgoing
+
+
+def rollback(connection: Connection, projector: Projector) -> tuple[Generation, Generation]:
+    """Bring the generation that was live last up to date and make it live again; returns (live, retired).
+
+    Raises :class:`GenerationError` where there is none, and what :func:`projectors.strict.step` raises.
+    """
+    with changing(connection, projector.name):
+        retired = [s for s in standings(connection, projector.name) if s.status == "retired"]
+        if not retired:
+            raise GenerationError(f"{projector.name} has no earlier generation to go back to")
+        last = max(retired, key=lambda s: (s.live_at is not None and s.live_at.timestamp(), s.number))
+        catch_up(connection, projector, last.generation)
+        outgoing = swap(connection, projector, last.generation)
+    return last.generation, outgoing
+
+
+def _rename(connection: Connection, old: str, new: str) -> None:
+    connection.execute(
+        sql.SQL("ALTER SCHEMA {} RENAME TO {}").format(sql.Identifier(old), sql.Identifier(new))
+    )

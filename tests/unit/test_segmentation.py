@@ -1,0 +1,122 @@
+"""Chinese words are cut alike in either script, wherever the dictionary comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events.script import fold_script
+from projectors.text import segmentation
+from projectors.text.segmentation import Dictionary, build, dictionary, load
+
+HAN = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), max_size=60).map(fold_script)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("我下個月要從台北搬到高雄", "我 下个月 要 从 台北 搬 到 高雄"),
+        ("我下个月要从台北搬到高雄", "我 下个月 要 从 台北 搬 到 高雄"),
+        ("資料庫管理系統", "资料库 管理系统"),
+        ("數據庫管理系統", "数据库 管理系统"),
+        ("他在聯發科上班", "他 在 联 发 科 上班"),
+        ("我的狗叫豆豆", "我 的 狗 叫 豆豆"),
+    ],
+)
+def test_cuts_words(text: str, words: str) -> None:
+    assert dictionary().cut(fold_script(text)) == words.split()
+
+
+@given(HAN)
+def test_words_joined_are_the_run(run: str) -> None:
+    assert "".join(dictionary().cut(run)) == run
+
+
+def test_path_is_the_most_probable() -> None:
+    """Against every way of cutting, tried one by one."""
+    words = Dictionary(
+        {"研": 0.0, "研究": -3.0, "研究生": -4.0, "生": -6.0, "生命": -3.0, "命": -6.0, "的": -1.0}, 10**6
+    )
+
+    def best(run: str) -> tuple[float, list[str]]:
+        if not run:
+            return 0.0, []
+        ways = []
+        for size in range(1, len(run) + 1):
+            word = run[:size]
+            cost = words.words.get(word) or (words.unknown if size == 1 else None)
+            if cost is not None:
+                rest, found = best(run[size:])
+                ways.append((cost + rest, [word, *found]))
+        return max(ways)
+
+    for run in ("研究生命的", "研究生的命", "的研究生命", "命研生究"):
+        assert words.cut(run) == best(run)[1]
+
+
+def test_words_inside_a_word() -> None:
+    assert dictionary().parts("管理系统") == ("管理", "系统", "管理系")
+    assert dictionary().parts("系统") == ()
+
+
+def test_both_scripts_become_one_word_with_the_greater_frequency() -> None:
+    assert build([("軟體", 30), ("软体", 4), ("没有", 0)]) == {"软体": 30}
+
+
+def test_a_place_is_a_word_without_its_rank() -> None:
+    assert "高雄" in dictionary()
+    assert build([("高雄市", 31), ("县市", 5)]) == {"高雄市": 31, "高雄": 31, "县市": 5}
+
+
+def test_a_beginning_of_a_word_is_no_word() -> None:
+    assert dictionary().words["研究生院"[:3]] < 0
+    beginnings = [word for word, value in dictionary().words.items() if value == 0][:5]
+    assert beginnings
+    assert not any(word in dictionary() for word in beginnings)
+
+
+@pytest.fixture
+def little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package folder with a dictionary of three words."""
+    source = tmp_path / "package" / "model.large.json"
+    source.parent.mkdir()
+    source.write_text('{"freq": {"研究": 10, "研究生": 5, "生命": 8, "研": 0}}', "utf-8")
+    monkeypatch.setattr(segmentation, "_source", lambda: source)
+    return tmp_path
+
+
+def test_compact_form_is_written_once_and_read_back(little: Path) -> None:
+    folder = little / "cache"
+    built = load([folder])
+    (compact,) = folder.iterdir()
+    before = compact.stat().st_mtime_ns
+    assert load([folder]).words == built.words
+    assert compact.stat().st_mtime_ns == before
+    assert built.cut("研究生命") == ["研究", "生命"]
+
+
+def test_a_broken_compact_form_is_written_anew(little: Path) -> None:
+    folder = little / "cache"
+    words = load([folder]).words
+    (compact,) = folder.iterdir()
+    compact.write_text("half a", "utf-8")
+    assert load([folder]).words == words
+    assert load([folder]).words == words
+    assert compact.read_text("utf-8") != "half a"
+
+
+def test_a_changed_dictionary_is_not_read_from_the_old_compact_form(little: Path) -> None:
+    load([little / "cache"])
+    (little / "package" / "model.large.json").write_text('{"freq": {"生命": 8, "人生": 10}}', "utf-8")
+    assert "研究" not in load([little / "cache"])
+
+
+def test_folders_that_cannot_be_written_do_not_matter(little: Path) -> None:
+    blocked = little / "file"
+    blocked.write_text("not a folder", "utf-8")
+    assert "研究" in load([blocked / "cache"])
+    assert "研究" in load([blocked / "cache", little / "second"])
+    assert len(list((little / "second").iterdir())) == 1
