@@ -88,7 +88,7 @@ def export_log(
 ) -> Exported:
     """Write the whole log, or what it holds of one user, as of one moment, while others append.
 
-    Takes memory independent of the log's size. The archive of one user is for reading: without the other
+    Takes memory independent of the log's size. Raises :class:`ArchiveError` for a log with holes. The archive of one user is for reading: without the other
     users' events its chain cannot be followed, and :func:`import_log` refuses it.
     """
     checksum, events = sha256(), 0
@@ -102,7 +102,8 @@ def export_log(
         heads = connection.execute(statement("events", "export_heads")).fetchall()
         total = sum(head for _, head, _ in heads) if user_id is None else None
         put(orjson.dumps({"archive": _KIND, "format": FORMAT, "user": user_id, "heads": heads}) + b"\n")
-        for partition, _, _ in heads:
+        for partition, head, _ in heads:
+            before = events
             with connection.cursor("export", binary=True) as cursor:
                 cursor.itersize = _FETCH
                 cursor.execute(
@@ -112,6 +113,10 @@ def export_log(
                     put("".join([line for (line,) in page]).encode())
                     events += len(page)
                     progress(events, total)
+            if user_id is None and events - before != head:
+                raise ArchiveError(
+                    f"partition {partition} holds {events - before} events, its head says {head}; run cardlog log verify"
+                )
     write(orjson.dumps({"events": events, "sha256": checksum.hexdigest()}) + b"\n")
     return Exported(events, checksum.hexdigest())
 

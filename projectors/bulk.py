@@ -21,7 +21,7 @@ from events.checkpoints import Claim
 from events.codec import decode, known_types
 from events.database import connect
 from events.envelope import Event
-from events.log import Connection, heads, reason_of
+from events.log import heads, reason_of
 from events.sql import statement
 from projectors.generations import Generation, Projector, ProjectorBlockedError
 from projectors.parking import is_the_events_fault
@@ -180,11 +180,11 @@ def load_all(task: Task, partitions: Mapping[int, int], workers: int, say: Say) 
             loader.close()
         return _peak_bytes()
     context = multiprocessing.get_context("spawn")
-    crew: dict[Pipe, BaseProcess] = {}
+    crew: dict[Pipe[Any, Any], BaseProcess] = {}
     try:
         for _ in range(workers):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, task), daemon=True)
+            process: BaseProcess = context.Process(target=_work, args=(theirs, task), daemon=True)
             process.start()
             theirs.close()
             crew[ours] = process
@@ -200,14 +200,13 @@ def load_all(task: Task, partitions: Mapping[int, int], workers: int, say: Say) 
             process.join()
 
 
-def _share_out(crew: list[Pipe], order: list[int], say: Say) -> int:
+def _share_out(crew: list[Pipe[Any, Any]], order: list[int], say: Say) -> int:
     waiting = iter(order)
     for pipe in crew:
         pipe.send(next(waiting, None))
     peak = 0
     while crew:
-        for pipe in wait(crew):
-            assert isinstance(pipe, Pipe)
+        for pipe in [pipe for pipe in wait(crew) if isinstance(pipe, Pipe)]:
             message = pipe.recv()
             match message:
                 case ("folded", *place):
@@ -222,7 +221,7 @@ def _share_out(crew: list[Pipe], order: list[int], say: Say) -> int:
     return peak
 
 
-def _work(pipe: Pipe, task: Task) -> None:
+def _work(pipe: Pipe[Any, Any], task: Task) -> None:
     """A worker: one partition after the other, until told that there are no more or nobody is there to tell."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal tells everybody; who started us decides
     # Nothing here makes cycles, and looking for them among a hundred thousand events takes a sixth of the time.

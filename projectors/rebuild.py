@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from psycopg import sql
+from psycopg import IsolationLevel, sql
 
 from events import log
 from events.database import connect
@@ -209,19 +209,18 @@ class Rebuild:
         Live folding stands still only until then; the digests are computed from the snapshot.
         """
         name = self._projector.name
-        with connect(self._settings.database_url, application=f"rebuild {name}, comparing") as looking:
+        url, application = self._settings.database_url, f"rebuild {name}, comparing"
+        with connect(url, application=application, autocommit=False) as looking:
+            looking.isolation_level = IsolationLevel.REPEATABLE_READ
             with standing_still(connection, name):
                 live = ensure_live(connection, self._projector)
-                level(connection, self._projector, live, name)
+                level(connection, self._projector, live, name, park=True)
                 level(connection, self._projector, generation, generation.schema)
-                snapshot = looking.transaction()
-                snapshot.__enter__()
-                looking.execute(statement(_PACKAGE, "snapshot"))
+                # The first statement takes the snapshot everything after it sees.
                 if live.processor.positions(looking) != generation.processor.positions(looking):
                     raise RuntimeError(f"{name} was folded by somebody while nobody should")
             rebuilt = digest_of(looking, self._projector, generation.schema)
             found = differences(digest_of(looking, self._projector, name), rebuilt)
-            snapshot.__exit__(None, None, None)
         return found, rebuilt
 
     def _report(

@@ -9,8 +9,8 @@ from events.checkpoints import read_claimed
 from events.envelope import Event
 from events.log import Connection, Unreadable, reason_of
 from events.sql import statement
+from projectors import parking
 from projectors.generations import Generation, Projector, use_schema
-from projectors.parking import is_the_events_fault
 
 _PACKAGE = "projectors"
 
@@ -30,7 +30,7 @@ def found_in(partition: int, position: int, event_id: UUID, kind: str, error: Ex
 
 
 def folded_strictly(connection: Connection, projector: Projector, events: Sequence[Event]) -> None:
-    """Fold ``events`` inside the caller's transaction. Raises :class:`FoldFailedError` naming the first that cannot be."""
+    """Fold ``events`` in the caller's transaction; :class:`FoldFailedError` names the first that cannot be."""
     for event in events:
         if isinstance(event.payload, Unreadable):
             place = place_of(event.partition, event.position, event.event_id, event.type)
@@ -39,7 +39,7 @@ def folded_strictly(connection: Connection, projector: Projector, events: Sequen
         with connection.transaction():
             projector.project(connection, list(events))
     except Exception as error:
-        if not is_the_events_fault(error):
+        if not parking.is_the_events_fault(error):
             raise
         for event in events:
             try:
@@ -53,34 +53,39 @@ def folded_strictly(connection: Connection, projector: Projector, events: Sequen
 
 
 def step(
-    connection: Connection, projector: Projector, generation: Generation, schema: str, *, limit: int
+    connection: Connection,
+    projector: Projector,
+    generation: Generation,
+    schema: str,
+    *,
+    limit: int,
+    park: bool = False,
 ) -> int:
     """One batch of the ordinary incremental fold into ``schema``, exactly once; returns how many events were passed.
 
-    Events dropped by decision are passed over. Raises :class:`FoldFailedError` and
-    :class:`events.checkpoints.LogHoleError`; then nothing of the batch counts.
+    Events dropped by decision are passed over. Raises :class:`FoldFailedError`, or parks as a live
+    projector does where ``park`` is true, and :class:`events.checkpoints.LogHoleError`. What raises counts for nothing.
     """
     with connection.transaction():
         claims = generation.processor.claim(connection, limit=projector.batch_partitions)
         if not claims:
             return 0
         batches = read_claimed(connection, claims, limit=limit, keep_unreadable=True)
-        dropped = {
-            (partition, position)
-            for partition, position in connection.execute(
-                statement(_PACKAGE, "dropped"), {"processor": generation.projection}
-            )
-        }
+        events = [event for _, batch in batches for event in batch]
         use_schema(connection, schema)
-        folded_strictly(
-            connection,
-            projector,
-            [
-                event
-                for _, events in batches
-                for event in events
-                if (event.partition, event.position) not in dropped
-            ],
-        )
-        generation.processor.advance(connection, [(claim, events[-1].position) for claim, events in batches])
-    return sum(len(events) for _, events in batches)
+        if park:
+            parking.fold(connection, generation, projector, events)
+        else:
+            dropped = _dropped(connection, generation.projection)
+            folded_strictly(
+                connection,
+                projector,
+                [event for event in events if (event.partition, event.position) not in dropped],
+            )
+        generation.processor.advance(connection, [(claim, batch[-1].position) for claim, batch in batches])
+    return len(events)
+
+
+def _dropped(connection: Connection, projection: str) -> set[tuple[int, int]]:
+    rows = connection.execute(statement(_PACKAGE, "dropped"), {"processor": projection})
+    return {(partition, position) for partition, position in rows}

@@ -23,13 +23,15 @@ _NEARLY = 1000
 _PASSES = 200
 
 
-def catch_up(connection: Connection, projector: Projector, generation: Generation) -> int:
+def catch_up(
+    connection: Connection, projector: Projector, generation: Generation, *, park: bool = False
+) -> int:
     """Fold what the log got meanwhile, until nearly level or until it grows faster than that; returns the events."""
     folded = 0
     for _ in range(_PASSES):
         if behind(connection, generation) <= _NEARLY:
             break
-        folded += step(connection, projector, generation, generation.schema, limit=_BATCH)
+        folded += step(connection, projector, generation, generation.schema, limit=_BATCH, park=park)
     return folded
 
 
@@ -39,7 +41,9 @@ def behind(connection: Connection, generation: Generation) -> int:
     return sum(head - positions.get(partition, 0) for partition, head in log.heads(connection).items())
 
 
-def level(connection: Connection, projector: Projector, generation: Generation, schema: str) -> int:
+def level(
+    connection: Connection, projector: Projector, generation: Generation, schema: str, *, park: bool = False
+) -> int:
     """Fold everything the log holds at this moment; what comes later is not waited for. Returns the events."""
     heads = log.heads(connection)
     folded = 0
@@ -47,7 +51,7 @@ def level(connection: Connection, projector: Projector, generation: Generation, 
         heads[partition] > position
         for partition, position in generation.processor.positions(connection).items()
     ):
-        passed = step(connection, projector, generation, schema, limit=_BATCH)
+        passed = step(connection, projector, generation, schema, limit=_BATCH, park=park)
         if not passed:
             raise GenerationError(
                 f"somebody else folds into generation {generation.number} of {generation.projection}; stop them first"
@@ -56,15 +60,17 @@ def level(connection: Connection, projector: Projector, generation: Generation, 
     return folded
 
 
-def swap(connection: Connection, projector: Projector, incoming: Generation) -> Generation:
-    """Make ``incoming`` the live generation; returns the one that was.
+def swap(
+    connection: Connection, projector: Projector, incoming: Generation, *, park: bool = False
+) -> Generation:
+    """Make ``incoming`` the live generation; returns the one that was. ``park`` as in :func:`projectors.strict.step`.
 
     One transaction: the last events are folded while the live projector waits, then the schemas are renamed.
     Readers never wait, for a rename locks no table, and no moment is without a live generation. Live
     projectors go on with the new one by themselves. Whatever fails, the live generation stays.
     """
     with standing_still(connection, incoming.projection), connection.transaction():
-        level(connection, projector, incoming, incoming.schema)
+        level(connection, projector, incoming, incoming.schema, park=park)
         names = {"projection": incoming.projection, "generation": incoming.number}
         row = connection.execute(statement(_PACKAGE, "retire_live"), names).fetchone()
         if row is None:
@@ -87,8 +93,8 @@ def rollback(connection: Connection, projector: Projector) -> tuple[Generation, 
         if not retired:
             raise GenerationError(f"{projector.name} has no earlier generation to go back to")
         last = max(retired, key=lambda s: (s.live_at is not None and s.live_at.timestamp(), s.number))
-        catch_up(connection, projector, last.generation)
-        outgoing = swap(connection, projector, last.generation)
+        catch_up(connection, projector, last.generation, park=True)
+        outgoing = swap(connection, projector, last.generation, park=True)
     return last.generation, outgoing
 
 

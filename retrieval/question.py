@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from events import timex
@@ -60,11 +60,31 @@ class Question:
 def understand(text: str, now: datetime) -> Question:
     """Analyse a question asked at ``now`` (aware; its zone is the asker's). Never raises on any text."""
     found = timex.find(text, now, reading="question")
-    windows = tuple(Window(item.start, item.end) for item in found if item.kind != "duration")
+    windows = tuple(_window(item) for item in found if item.kind != "duration")
     # The words of a time are answered by the time channel; as terms they would only find other dates.
     rest = _without(text, [(item.begin, item.stop) for item in found if item.kind != "duration"])
     terms = tuple(question_terms(rest)) or tuple(question_terms(text)) or tuple(dict.fromkeys(analyse(text)))
     return Question(text, now, terms, concepts_asked(text), windows, _intent(text, windows, now))
+
+
+# What people mean is no sharper than the words: "two months ago" is a day that is right to within weeks.
+_WIDTHS = {
+    "part_of_day": timedelta(hours=12),
+    "week": timedelta(days=7),
+    "month": timedelta(days=30),
+    "quarter": timedelta(days=91),
+    "season": timedelta(days=91),
+    "year": timedelta(days=365),
+}
+
+
+def _window(found: timex.Found) -> Window:
+    start, end = found.start, found.through or found.end
+    width = _WIDTHS.get(found.grain)
+    if start is not None and end is not None and width is not None and end - start < width / 2:
+        margin = (width - (end - start)) / 2
+        return Window(start - margin, end + margin)
+    return Window(start, end)
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:

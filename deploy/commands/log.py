@@ -1,62 +1,105 @@
-"""``cardlog log``: look at the log and check it."""
+"""``cardlog log``: look at the log, check it, carry it away and bring it back."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import re
+import stat
 import sys
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from psycopg.rows import dict_row
 
 from deploy.instance import find
-from events.database import connect
-from events.envelope import partition_of
+from deploy.progress import Progress
+from events import archive, log
+from events.database import connect, migrate
+from events.envelope import PARTITIONS, partition_of
 from events.settings import Settings
 from events.sql import statement
 from events.verification import verify
 
+_PLACE = re.compile(r"\D*(\d{1,5})\D+(\d{1,18})\D*")
+
 
 def register(subparsers: Any) -> None:
-    log = subparsers.add_parser("log", help="look at the log, verify it")
-    verbs = log.add_subparsers(dest="verb", metavar="VERB", required=True)
-    show = verbs.add_parser("show", help="print events, oldest first within each partition")
+    family = subparsers.add_parser("log", help="look at the log, verify it, export and import it")
+    verbs = family.add_subparsers(dest="verb", metavar="VERB", required=True)
+    show = verbs.add_parser(
+        "show",
+        help="print events, oldest first within each partition",
+        description="Print events, oldest first within each partition. A place is written partition/position, "
+        "such as 25/1007: users hash to one of 64 partitions, and positions in one are 1, 2, 3 and so on.",
+    )
     show.add_argument("--user", default=None, help="only this user's")
     show.add_argument("--stream", default=None, help="only this stream")
     show.add_argument("--type", default=None, help="only this event type, such as TurnRecorded")
     show.add_argument(
         "--since", default=None, metavar="INSTANT", help="only what was recorded since (ISO 8601)"
     )
+    show.add_argument(
+        "--partition", type=int, default=None, help=f"only this partition, 0 to {PARTITIONS - 1}"
+    )
+    show.add_argument(
+        "--after",
+        type=int,
+        default=None,
+        metavar="POSITION",
+        help="only behind this position of its partition",
+    )
+    show.add_argument(
+        "--at", default=None, metavar="PLACE", help="only the one event at this place, such as 25/1007"
+    )
     show.add_argument("--limit", type=int, default=None, help="at most so many")
-    show.add_argument("--json", action="store_true", help="one JSON object a line, the columns of log.events")
-    check = verbs.add_parser("verify", help="find holes, tampering and disorder")
-    check.add_argument("--json", action="store_true", help="print JSON")
-    for parser in (show, check):
-        parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
     show.set_defaults(run=run_show)
+    check = verbs.add_parser(
+        "verify",
+        help="find holes, tampering and disorder",
+        description="Recompute the digest chain of every partition. The first bad position of each is named, and "
+        "the exit status is 1.",
+    )
     check.set_defaults(run=run_verify)
+    count = verbs.add_parser("stats", help="count events by type, users, partitions and bytes")
+    count.set_defaults(run=run_stats)
+    for parser, meaning in (
+        (show, "one JSON object a line, the columns of log.events"),
+        (check, "print JSON"),
+        (count, "print JSON"),
+    ):
+        parser.add_argument("--json", action="store_true", help=meaning)
+    export = verbs.add_parser(
+        "export",
+        help="write the log to a file",
+        description="Write the log to a file of JSON lines, as of one moment, while others go on writing to the log. "
+        "The last line holds a count and a checksum; a file appears under its name only when it is whole.",
+    )
+    export.add_argument("file", metavar="FILE", help="where to, or - for standard output")
+    export.add_argument(
+        "--user", default=None, help="only this user's events (for reading; cannot be imported)"
+    )
+    export.set_defaults(run=run_export)
+    bring = verbs.add_parser(
+        "import",
+        help="bring an exported log back",
+        description="Bring the events of an exported log into this one, byte for byte, checking every digest. Events "
+        "that are there already are skipped if they are the same, so an interrupted import is simply "
+        "repeated; a log that went another way is refused. Running workers go on with what was imported.",
+    )
+    bring.add_argument("file", metavar="FILE", help="an exported file, or - for standard input")
+    bring.set_defaults(run=run_import)
+    for parser in (show, check, count, export, bring):
+        parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
 
 
 def run_show(options: argparse.Namespace, settings: Settings) -> int:
+    parameters = _wanted(options)
     settings, _ = find(settings, options.data)
-    since = None
-    if options.since is not None:
-        try:
-            since = datetime.fromisoformat(options.since).astimezone()
-        except ValueError:
-            raise ValueError(
-                f"--since {options.since!r} is not ISO 8601, such as 2026-05-08T00:00:00Z"
-            ) from None
-    parameters = {
-        "partition": None if options.user is None else partition_of(options.user),
-        "user_id": options.user,
-        "stream": options.stream,
-        "type": options.type,
-        "since": since,
-        "limit": options.limit,
-    }
     with (
         connect(settings.database_url, application="log show", autocommit=False) as connection,
         connection.cursor("log_show", row_factory=dict_row) as cursor,
@@ -66,6 +109,45 @@ def run_show(options: argparse.Namespace, settings: Settings) -> int:
         for row in cursor:
             sys.stdout.write((_json(row) if options.json else _line(row)) + "\n")
     return 0
+
+
+def _wanted(options: argparse.Namespace) -> dict[str, Any]:
+    partition, after, up_to = options.partition, options.after, None
+    if options.at is not None:
+        place = _PLACE.fullmatch(options.at)
+        if place is None:
+            raise ValueError(
+                f"--at {options.at!r} is no place; write it as PARTITION/POSITION, such as 25/1007"
+            )
+        partition, up_to = int(place[1]), int(place[2])
+        after = up_to - 1
+    elif options.user is not None:
+        home = partition_of(options.user)
+        if partition not in (None, home):
+            raise ValueError(f"user {options.user!r} is in partition {home}, not in {partition}")
+        partition = home
+    elif after is not None and partition is None:
+        raise ValueError("--after needs --partition or --user: positions count within a partition")
+    if partition is not None and not 0 <= partition < PARTITIONS:
+        raise ValueError(f"there is no partition {partition}; use 0 to {PARTITIONS - 1}")
+    since = None
+    if options.since is not None:
+        try:
+            since = datetime.fromisoformat(options.since).astimezone()
+        except ValueError:
+            raise ValueError(
+                f"--since {options.since!r} is not ISO 8601, such as 2026-05-08T00:00:00Z"
+            ) from None
+    return {
+        "partition": partition,
+        "after": after,
+        "up_to": up_to,
+        "user_id": options.user,
+        "stream": options.stream,
+        "type": options.type,
+        "since": since,
+        "limit": options.limit,
+    }
 
 
 def _json(row: dict[str, Any]) -> str:
@@ -86,6 +168,8 @@ def _json(row: dict[str, Any]) -> str:
 
 def _line(row: dict[str, Any]) -> str:
     data = json.loads(row["data"])
+    if not isinstance(data, dict):
+        data = {"text": data}
     said = data.get("text") or data.get("content") or data.get("reason") or ""
     said = " ".join(str(said).split())
     if len(said) > 100:
@@ -96,8 +180,12 @@ def _line(row: dict[str, Any]) -> str:
 
 def run_verify(options: argparse.Namespace, settings: Settings) -> int:
     settings, _ = find(settings, options.data)
-    with connect(settings.database_url, application="log verify") as connection:
-        result = verify(connection)
+    with (
+        connect(settings.database_url, application="log verify") as connection,
+        Progress("events") as progress,
+    ):
+        total = sum(log.heads(connection).values())
+        result = verify(connection, lambda done: progress(done, total))
     if options.json:
         print(json.dumps({"ok": not result.faults, "events": result.events, "faults": list(result.faults)}))
     else:
@@ -109,3 +197,112 @@ def run_verify(options: argparse.Namespace, settings: Settings) -> int:
             else f"{len(result.faults)} faults; the log was changed behind Cardlog's back or the disk lied"
         )
     return 1 if result.faults else 0
+
+
+def run_stats(options: argparse.Namespace, settings: Settings) -> int:
+    settings, _ = find(settings, options.data)
+    with connect(settings.database_url, application="log stats", autocommit=False) as connection:
+        with connection.cursor(row_factory=dict_row) as cursor:
+            types = cursor.execute(statement("deploy", "log_types")).fetchall()
+        (users,) = connection.execute(statement("deploy", "log_users")).fetchone() or (0,)
+        table, indexes = connection.execute(statement("deploy", "log_size")).fetchone() or (0, 0)
+        heads = {partition: head for partition, head in log.heads(connection).items() if head}
+    smallest = min(heads.items(), key=lambda item: item[1], default=None)
+    largest = max(heads.items(), key=lambda item: item[1], default=None)
+    first = min((row["first_recorded_at"].astimezone(UTC) for row in types), default=None)
+    last = max((row["last_recorded_at"].astimezone(UTC) for row in types), default=None)
+    versions: dict[str, dict[int, int]] = {}
+    for row in types:
+        versions.setdefault(row["type"], {})[row["schema_version"]] = row["events"]
+    found = {
+        "events": sum(row["events"] for row in types),
+        "users": users,
+        "types": {kind: sum(counts.values()) for kind, counts in versions.items()},
+        "schema_versions": versions,
+        "partitions": {
+            "used": len(heads),
+            "smallest": smallest and {"partition": smallest[0], "events": smallest[1]},
+            "largest": largest and {"partition": largest[0], "events": largest[1]},
+        },
+        "bytes": {"payload": sum(row["payload_bytes"] for row in types), "table": table, "indexes": indexes},
+        "first_recorded_at": first and first.isoformat(),
+        "last_recorded_at": last and last.isoformat(),
+    }
+    if options.json:
+        print(json.dumps(found))
+        return 0
+    print(f"{found['events']} events of {users} users in {len(heads)} of {PARTITIONS} partitions")
+    if first is not None and last is not None and smallest is not None and largest is not None:
+        print(f"recorded from {first:%Y-%m-%d %H:%M:%S} to {last:%Y-%m-%d %H:%M:%S} UTC")
+        print(
+            f"partition {smallest[0]} holds the fewest ({smallest[1]}), {largest[0]} the most ({largest[1]})"
+        )
+    print(f"{table / 1e6:.1f} MB in the table, {indexes / 1e6:.1f} MB in its indexes")
+    for row in types:
+        print(
+            f"{row['type']:<22} v{row['schema_version']} {row['events']:>12} {row['payload_bytes'] / 1e6:>10.1f} MB"
+        )
+    return 0
+
+
+def run_export(options: argparse.Namespace, settings: Settings) -> int:
+    settings, _ = find(settings, options.data)
+    with (
+        connect(settings.database_url, application="log export") as connection,
+        _written(options.file) as file,
+        Progress("events") as progress,
+    ):
+        done = archive.export_log(connection, file.write, user_id=options.user, progress=progress)
+    print(f"exported {done.events} events, SHA-256 {done.sha256}", file=sys.stderr)
+    return 0
+
+
+def run_import(options: argparse.Namespace, settings: Settings) -> int:
+    settings, _ = find(settings, options.data)
+    with (
+        _opened(options.file) as file,
+        connect(settings.database_url, application="log import") as connection,
+    ):
+        migrate(connection)
+        with Progress("events") as progress:
+            done = archive.import_log(connection, file, progress=progress)
+    print(f"imported {done.added} events, {done.already} were there already", file=sys.stderr)
+    return 0
+
+
+@contextmanager
+def _written(name: str) -> Iterator[BinaryIO]:
+    """Standard output, or a file that takes its name when it is whole: an older one stays until then."""
+    if name == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(name)
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        with path.open("wb") as device:
+            yield device
+        return
+    partial = path.with_name(path.name + ".part")
+    try:
+        with partial.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise RuntimeError(f"{name} cannot be written: {error.strerror or error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[BinaryIO]:
+    if name == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open(name, "rb")  # noqa: SIM115 - opened here to say why it cannot be, closed below
+    except OSError as error:
+        raise RuntimeError(f"{name} cannot be read: {error.strerror}") from None
+    with file:
+        yield file

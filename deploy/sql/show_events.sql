@@ -2,6 +2,8 @@ SELECT partition, position, event_id, user_id, stream, version, type, schema_ver
        recorded_at, actor, causation_id, correlation_id, data::text AS data, digest
 FROM log.events
 WHERE (%(partition)s::smallint IS NULL OR partition = %(partition)s::smallint)
+  AND (%(after)s::bigint IS NULL OR position > %(after)s::bigint)
+  AND (%(up_to)s::bigint IS NULL OR position <= %(up_to)s::bigint)
   AND (%(user_id)s::text IS NULL OR user_id = %(user_id)s::text)
   AND (%(stream)s::text IS NULL OR stream = %(stream)s::text)
   AND (%(type)s::text IS NULL OR type = %(type)s::text)

@@ -41,6 +41,8 @@ class Clock:
     second: int = 0
     grain: Grain = "hour"
     half: Half | None = None
+    padded: bool = False
+    """Written "07:24", as no one writes the evening."""
 
     @property
     def open(self) -> bool:
@@ -106,7 +108,7 @@ def _since(base: datetime, moment: datetime) -> int:
 
 def point(clock: Clock, half: Half | None = None, *, loose: bool = False) -> Hours:
     begin = clock.seconds(half)
-    ambiguous = clock.open and half is None
+    ambiguous = clock.open and half is None and not clock.padded
     end = begin + _LENGTH[clock.grain]
     return Hours(begin, end, clock.grain, instant=True, loose=loose, ambiguous=ambiguous)
 

@@ -201,10 +201,3 @@ def weekly(weekday: int) -> Cycle:
 
 def yearly(at: Callable[[int], Span | None], grain: Grain, sure: float = 0.9) -> Cycle:
     return Cycle("year", at, grain, sure)
-
-
-def of_year(reading: Reading, year: int) -> Reading | None:
-    """A yearly cycle in one year; anything else as it is."""
-    if isinstance(reading, Cycle) and reading.every == "year":
-        return reading.at(year)
-    return reading

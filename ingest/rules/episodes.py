@@ -26,7 +26,7 @@ _SMALL_TALK = word_set(
     "amazing sweet wonderful excellent fantastic this"
 )
 _GREETING = re.compile(
-    r"\b(?:hi|hello|hey|heya|thanks|thank you|thx|bye|goodbye|morning|night|wow|ok|okay|yes|yeah|welcome|"
+    r"\b(?i:hi|hello|hey|heya|thanks|thank you|thx|bye|goodbye|morning|night|wow|ok|okay|yes|yeah|welcome|"
     r"congrats)[ ,!]+(?:so much[ ,!]+|everyone[ ,!]+)?([A-Z][a-z]+)"
 )
 # "hahaha", "yessss", "awww", "sooo": laughter and drawn out assent.

@@ -17,11 +17,10 @@ from ingest.extraction import Burst, CardEvent, Extraction, RecordedTurn
 from ingest.grounding import memory_blocks
 from ingest.rules import chinese, corrections, english, episodes, knowledge, wording
 from ingest.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft
-from ingest.rules.moments import Moment, lasting, mask, moments, nearest
+from ingest.rules.moments import TIME, Moment, lasting, mask, moments, nearest
 from ingest.rules.scene import Rule, Scene, compiled
 from ingest.rules.sentences import Sentence, hedged, irrealis, sentences
 
-_ENGLISH = english.RULES
 _CORRECTING = word_set("meant mean typo correction oops whoops misspoke make scratch bad mistake sorry wait")
 _CORRECTING_ZH = re.compile("错|口误|笔误|更正|不对|我是|意思|不是|抱歉|不好意思")
 # "Moved the date to August": a time something is put to is not when it was put.
@@ -38,8 +37,13 @@ def _by_word(rules: Iterable[Rule]) -> dict[str, tuple[int, ...]]:
     return {word: tuple(indexes) for word, indexes in table.items()}
 
 
-_ENGLISH_BY_WORD = _by_word(_ENGLISH)
-_CHINESE_BY_WORD = tuple(_by_word(chinese.RULES).items())
+_ENGLISH_BY_WORD = _by_word(english.RULES)
+_CHINESE_BY_WORD = _by_word(chinese.RULES)
+# By first character: a sentence has some twenty different ones, and there are ten times as many words.
+_CHINESE_BY_CHARACTER = {
+    first: tuple(one for one in _CHINESE_BY_WORD.items() if one[0][0] == first)
+    for first in {word[0] for word in _CHINESE_BY_WORD}
+}
 
 
 class RulesExtractor:
@@ -173,13 +177,15 @@ class _Reading:
         correcting = slip_announced or _may_correct(sentence)
         if not rules and not correcting:
             return
+        masked = mask(sentence)
+        if TIME not in masked:
+            table = chinese.RULES if sentence.chinese else english.RULES
+            rules = [index for index in rules if not table[index].dated]
+            if not rules and not correcting:
+                return
         speaker = self._turn.speaker
         scene = Scene(
-            sentence,
-            mask(sentence),
-            self._owner,
-            self._traditional,
-            lambda: self._conversation.earlier(speaker),
+            sentence, masked, self._owner, self._traditional, lambda: self._conversation.earlier(speaker)
         )
         yield from (_chinese if sentence.chinese else _english)(scene, rules)
         if correcting:
@@ -368,7 +374,12 @@ def _may_correct(sentence: Sentence) -> bool:
 def _triggered(sentence: Sentence) -> list[int]:
     if sentence.chinese:
         text = sentence.plain
-        return sorted({index for word, indexes in _CHINESE_BY_WORD if word in text for index in indexes})
+        found: set[int] = set()
+        for character in _CHINESE_BY_CHARACTER.keys() & set(text):
+            for word, indexes in _CHINESE_BY_CHARACTER[character]:
+                if word in text:
+                    found.update(indexes)
+        return sorted(found)
     return sorted(
         {index for word in sentence.words & _ENGLISH_BY_WORD.keys() for index in _ENGLISH_BY_WORD[word]}
     )
@@ -376,7 +387,7 @@ def _triggered(sentence: Sentence) -> list[int]:
 
 def _english(scene: Scene, rules: list[int]) -> Iterator[Draft]:
     for index in rules:
-        one = _ENGLISH[index]
+        one = english.RULES[index]
         for found in compiled(one.source).finditer(scene.masked):
             if one.free or not hedged(scene.sentence, found.start(), found.start()):
                 yield from one.make(found, scene)

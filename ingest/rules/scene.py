@@ -39,12 +39,14 @@ Make = Callable[[re.Match[str], Scene], Iterable[Draft]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A pattern tried in sentences that have one of ``words``; ``free`` rules do their own reading of hedges."""
+    """A pattern tried in sentences that have one of ``words``; ``free`` rules do their own reading of hedges,
+    ``dated`` ones have nothing to find where no time is said."""
 
     words: tuple[str, ...]
     source: str
     make: Make
     free: bool = False
+    dated: bool = False
 
 
 @lru_cache(maxsize=1024)

@@ -1,7 +1,8 @@
 """The tables patterns are written in: which words call for a pattern, and who makes cards of its matches.
 
 A block is ``name: trigger words``, then the pattern on indented lines that are joined as they are. ``!``
-before the name marks a pattern that reads hedges itself; ``@list`` among the words stands for a word list.
+before the name marks a pattern that reads hedges itself, ``~`` one that needs a time; ``@list`` among the
+words stands for a word list.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from importlib import resources
 from ingest.rules.scene import Make, Rule
 
 _INDENT = "    "
+_MARKS = "!~"
 
 
 def rules(
@@ -20,7 +22,7 @@ def rules(
     """The rules of a table, in its order. Raises KeyError for a name nobody makes cards for."""
     text = resources.files("ingest.rules").joinpath(file).read_text(encoding="utf-8")
     return tuple(
-        Rule(tuple(_words(head, lists)), expand(source), makes[name.removeprefix("!")], name.startswith("!"))
+        Rule(tuple(_words(head, lists)), expand(source), makes[name.strip(_MARKS)], "!" in name, "~" in name)
         for name, head, source in _blocks(text)
     )
 

@@ -44,7 +44,9 @@ class Running:
         )  # fmt: skip
 
     def recall(self, user: str, query: str, **more: Any) -> dict[str, Any]:
-        answer = httpx.post(f"{self.read_url}/v1/recall", json={"user_id": user, "query": query, **more}, timeout=30)
+        answer = httpx.post(
+            f"{self.read_url}/v1/recall", json={"user_id": user, "query": query, **more}, timeout=30
+        )
         assert answer.status_code == 200, answer.text
         document: dict[str, Any] = answer.json()
         return document
@@ -66,7 +68,9 @@ class Running:
 
 
 def clean_environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("CARDLOG_", "ANTHROPIC_"))}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("CARDLOG_", "ANTHROPIC_"))
+    }
     if model := os.environ.get("CARDLOG_EMBED_MODEL_PATH"):
         kept["CARDLOG_EMBED_MODEL_PATH"] = model
     return kept

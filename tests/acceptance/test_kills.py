@@ -24,7 +24,11 @@ def test_every_turn_is_in_the_log_once_and_every_card_once(tmp_path: Path) -> No
         for number in range(TURNS):
             running.redis.xadd(
                 "turns",
-                {"user_id": f"u{number % 20}", "turn_id": str(number), "text": f"I bought item number {number} yesterday."},
+                {
+                    "user_id": f"u{number % 20}",
+                    "turn_id": str(number),
+                    "text": f"I bought item number {number} yesterday.",
+                },
             )
             if number % 250 == 125:
                 _kill(running, next(victims))
@@ -40,13 +44,20 @@ def _kill(running: Running, name: str) -> None:
     # The server's own process is the one that is no child of another server process.
     process = next(each for each in processes if each.ppid() == running.process.pid)
     process.kill()
-    eventually(lambda: any(each.pid != process.pid and each.ppid() == running.process.pid for each in running.workers(name)))
+    eventually(
+        lambda: any(
+            each.pid != process.pid and each.ppid() == running.process.pid for each in running.workers(name)
+        )
+    )
 
 
 def _check(running: Running) -> None:
     with psycopg.connect(running.database_url) as connection:
         recorded = [
-            row[0] for row in connection.execute("SELECT data->>'turn_id' FROM log.events WHERE type = 'TurnRecorded'")
+            row[0]
+            for row in connection.execute(
+                "SELECT data->>'turn_id' FROM log.events WHERE type = 'TurnRecorded'"
+            )
         ]
         assert sorted(map(int, recorded)) == list(range(TURNS))
         # The expectation comes from what was pushed: one episode a turn, in the words of the turn.

@@ -24,7 +24,11 @@ def test_data_is_kept_between_runs_even_after_a_kill(tmp_path: Path) -> None:
     try:
         assert second.recall("u1", "where do I live?")["cards"][0]["value"] == "Oslo"
         third = subprocess.run(
-            [*COMMAND, "up", "--data", str(second.data)], capture_output=True, text=True, timeout=60, env=clean_environment()
+            [*COMMAND, "up", "--data", str(second.data)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=clean_environment(),
         )
         assert third.returncode != 0
         assert "is in use by process" in third.stderr
@@ -34,7 +38,9 @@ def test_data_is_kept_between_runs_even_after_a_kill(tmp_path: Path) -> None:
 
 
 def test_two_run_side_by_side_against_the_first_ones_servers(stack: Running, tmp_path: Path) -> None:
-    second = start(tmp_path / "other", CARDLOG_DATABASE_URL=stack.database_url, CARDLOG_REDIS_URL=stack.redis_url)
+    second = start(
+        tmp_path / "other", CARDLOG_DATABASE_URL=stack.database_url, CARDLOG_REDIS_URL=stack.redis_url
+    )
     try:
         assert second.database_url == stack.database_url
         second.redis.xadd("turns", {"user_id": "side", "text": "I live in Bern."})
@@ -69,6 +75,8 @@ def test_errors_are_one_sentence_with_the_remedy(
 
 
 def test_the_demo_answers_its_ten_questions() -> None:
-    done = subprocess.run([*COMMAND, "demo"], capture_output=True, text=True, timeout=200, env=clean_environment())
+    done = subprocess.run(
+        [*COMMAND, "demo"], capture_output=True, text=True, timeout=200, env=clean_environment()
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "10 of 10 questions answered rightly" in done.stdout

@@ -15,7 +15,12 @@ from tests.waiting import eventually
 def test_a_turn_pushed_onto_the_stream_is_recalled_as_a_state_with_its_reasons(stack: Running) -> None:
     stack.redis.xadd(
         "turns",
-        {"user_id": "u1", "text": "I moved to Lisbon last week", "said_at": "2026-05-08T10:00:00+01:00", "turn_id": "t1"},
+        {
+            "user_id": "u1",
+            "text": "I moved to Lisbon last week",
+            "said_at": "2026-05-08T10:00:00+01:00",
+            "turn_id": "t1",
+        },
     )
     stack.wait()
     done = stack.command("recall", "--user", "u1", "where do I live?", "--json")
@@ -23,7 +28,14 @@ def test_a_turn_pushed_onto_the_stream_is_recalled_as_a_state_with_its_reasons(s
     answer = json.loads(done.stdout)
     card = answer["cards"][0]
     assert (card["kind"], card["concept_key"], card["value"]) == ("state", "residence", "Lisbon")
-    assert abs((datetime.fromisoformat(card["effective_at"]) - datetime.fromisoformat("2026-05-01T00:00:00Z")).days) <= 4
+    assert (
+        abs(
+            (
+                datetime.fromisoformat(card["effective_at"]) - datetime.fromisoformat("2026-05-01T00:00:00Z")
+            ).days
+        )
+        <= 4
+    )
     assert card["turn_ids"] == ["t1"]
     span = card["source_span"]
     assert "I moved to Lisbon last week"[span["start"] : span["end"]] == span["text"]
@@ -37,8 +49,18 @@ def test_a_turn_pushed_over_http_is_recalled(stack: Running) -> None:
     pushed = httpx.post(
         f"{stack.write_url}/v1/turns",
         json=[
-            {"user_id": "wei", "text": "我住在台北", "said_at": "2026-01-03T10:00:00+08:00", "timezone": "Asia/Taipei"},
-            {"user_id": "wei", "text": "我搬到高雄了", "said_at": "2026-04-03T10:00:00+08:00", "timezone": "Asia/Taipei"},
+            {
+                "user_id": "wei",
+                "text": "我住在台北",
+                "said_at": "2026-01-03T10:00:00+08:00",
+                "timezone": "Asia/Taipei",
+            },
+            {
+                "user_id": "wei",
+                "text": "我搬到高雄了",
+                "said_at": "2026-04-03T10:00:00+08:00",
+                "timezone": "Asia/Taipei",
+            },
         ],
     )
     assert pushed.status_code == 202
@@ -58,11 +80,18 @@ def test_one_user_never_sees_anothers_cards(stack: Running) -> None:
 
 
 def test_a_project_is_a_wall(stack: Running) -> None:
-    stack.redis.xadd("turns", {"user_id": "pia", "text": "We decided to use Kafka for the queue.", "project_id": "harbor"})
+    stack.redis.xadd(
+        "turns", {"user_id": "pia", "text": "We decided to use Kafka for the queue.", "project_id": "harbor"}
+    )
     stack.wait()
     assert stack.recall("pia", "what did we decide about the queue?")["cards"] == []
     for project in ("harbor", ["other", "harbor"], "*"):
-        assert "Kafka" in stack.recall("pia", "what did we decide about the queue?", project_id=project)["cards"][0]["content"]
+        assert (
+            "Kafka"
+            in stack.recall("pia", "what did we decide about the queue?", project_id=project)["cards"][0][
+                "content"
+            ]
+        )
 
 
 @pytest.mark.parametrize(
@@ -83,7 +112,9 @@ def test_a_project_is_a_wall(stack: Running) -> None:
         (["x"], "(body)"),
     ],
 )
-def test_a_bad_turn_over_http_is_a_problem_that_names_the_field(stack: Running, turn: object, field: str) -> None:
+def test_a_bad_turn_over_http_is_a_problem_that_names_the_field(
+    stack: Running, turn: object, field: str
+) -> None:
     refused = httpx.post(f"{stack.write_url}/v1/turns", json=turn)
     assert refused.status_code == 422
     assert refused.headers["content-type"] == "application/problem+json"
@@ -100,7 +131,9 @@ def test_a_body_that_is_no_json_is_refused(stack: Running, body: bytes) -> None:
 
 
 def test_in_a_list_the_bad_turn_is_named_by_its_place_and_nothing_is_taken(stack: Running) -> None:
-    refused = httpx.post(f"{stack.write_url}/v1/turns", json=[{"user_id": "zoe", "text": "fine"}, {"user_id": "zoe"}])
+    refused = httpx.post(
+        f"{stack.write_url}/v1/turns", json=[{"user_id": "zoe", "text": "fine"}, {"user_id": "zoe"}]
+    )
     assert (refused.status_code, refused.json()["index"], refused.json()["field"]) == (422, 1, "text")
 
 
@@ -140,7 +173,9 @@ def test_a_bad_question_is_a_problem_that_names_the_field(stack: Running, ask: o
     assert refused.json()["field"] == field
 
 
-@pytest.mark.parametrize("question", ["😀😀😀", "'; DROP TABLE cards; --", ".*(a+)+$", "\\", "%_%", "。。。", "?", "的"])
+@pytest.mark.parametrize(
+    "question", ["😀😀😀", "'; DROP TABLE cards; --", ".*(a+)+$", "\\", "%_%", "。。。", "?", "的"]
+)
 def test_odd_questions_get_an_answer(stack: Running, question: str) -> None:
     assert stack.recall("nobody", question)["cards"] == []
     stack.recall("u1", question)
@@ -169,9 +204,14 @@ def test_status_tells_how_far_every_stage_is(stack: Running) -> None:
 
 
 def test_the_log_is_shown_and_verified(stack: Running) -> None:
-    httpx.post(f"{stack.write_url}/v1/turns", json={"user_id": "reader", "text": "I live in Oslo.", "turn_id": "r1"})
+    httpx.post(
+        f"{stack.write_url}/v1/turns", json={"user_id": "reader", "text": "I live in Oslo.", "turn_id": "r1"}
+    )
     stack.wait()
-    rows = [json.loads(line) for line in stack.command("log", "show", "--user", "reader", "--json").stdout.splitlines()]
+    rows = [
+        json.loads(line)
+        for line in stack.command("log", "show", "--user", "reader", "--json").stdout.splitlines()
+    ]
     assert [row["type"] for row in rows][:2] == ["TurnRecorded", "TurnsExtracted"]
     assert rows[0]["data"]["text"] == "I live in Oslo."
     assert {"partition", "position", "digest", "dedupe_key"} <= set(rows[0])

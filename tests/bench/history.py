@@ -21,9 +21,31 @@ _COMMON = (
     "just me about from up out there what when who how went been really could would because after before then"
 ).split()
 _LINKS = "我们在的时候一起去了还是觉得很想把这个和那个都做完然后再说因为所以今天昨天已经开始准备下个月"
-_CITIES = ("Taipei", "Kaohsiung", "Lisbon", "Osaka", "Toronto", "Leipzig", "Tainan", "Nairobi", "Bergen", "Lyon")
+_CITIES = (
+    "Taipei",
+    "Kaohsiung",
+    "Lisbon",
+    "Osaka",
+    "Toronto",
+    "Leipzig",
+    "Tainan",
+    "Nairobi",
+    "Bergen",
+    "Lyon",
+)
 _CITIES_ZH = ("台北", "高雄", "里斯本", "大阪", "多伦多", "莱比锡", "台南", "奈洛比", "卑尔根", "里昂")
-_LIKED = ("Rust", "climbing", "jazz", "ramen", "chess", "pottery", "hiking", "cycling", "tea", "film photography")
+_LIKED = (
+    "Rust",
+    "climbing",
+    "jazz",
+    "ramen",
+    "chess",
+    "pottery",
+    "hiking",
+    "cycling",
+    "tea",
+    "film photography",
+)
 
 # The server computes the chain, with the functions an append uses.
 _STAGE = """
@@ -58,9 +80,13 @@ class History:
         self._random = random.Random(seed)  # noqa: S311 - repeatable on purpose
         self._users = [f"user-{number:05d}" for number in range(users)]
         syllables = [c + v for c in "bdfgklmnprstvz" for v in ("a", "e", "i", "o", "u", "an", "er", "ing")]
-        self._words = ["".join(self._random.choices(syllables, k=self._random.randint(1, 3))) for _ in range(9000)]
+        self._words = [
+            "".join(self._random.choices(syllables, k=self._random.randint(1, 3))) for _ in range(9000)
+        ]
         known = dictionary().words
-        self._chinese_words = sorted((word for word in known if known[word]), key=lambda word: -known[word])[:6000]
+        self._chinese_words = sorted((word for word in known if known[word]), key=lambda word: -known[word])[
+            :6000
+        ]
         self._weights = [1 / (rank + 10) for rank in range(len(self._words))]
         # A text is two halves of a pool: as various as it must be, and made quickly.
         self._halves = ([self._english() for _ in range(20_000)], [self._chinese() for _ in range(10_000)])
@@ -160,7 +186,10 @@ class History:
         pieces: list[str] = []
         for _ in range(self._random.randint(2, 6)):
             start = self._random.randrange(len(_LINKS) - 2)
-            pieces += (_LINKS[start : start + 2], *self._random.choices(self._chinese_words, self._weights[:6000], k=2))
+            pieces += (
+                _LINKS[start : start + 2],
+                *self._random.choices(self._chinese_words, self._weights[:6000], k=2),
+            )
         return "".join(pieces) + "。"
 
 
@@ -178,4 +207,3 @@ def fill(connection: Connection, events: int, *, users: int) -> int:
         connection.execute("DROP TABLE log.staged")
     connection.execute("VACUUM ANALYZE log.events, log.heads")
     return count
-

@@ -12,19 +12,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
-from projectors.text.embedding import EmbedderUnavailableError, FastEmbedder, HashEmbedder, model_folders
+from projectors.text.embedding import EmbedderUnavailableError, HashEmbedder, open_embedder
 from projectors.text.grams import gram_keys, grams
 from projectors.text.passages import Passage, Utterance, embed_passages
 from projectors.text.questions import asked
 from projectors.text.segmentation import dictionary
 from projectors.text.terms import analyse, term_keys
 
-ENGLISH = (
-    "yesterday we moved the project meeting with our new designer from Lisbon to Thursday because her flight was late and "
-    "nobody had finished the database migration or tested the kittens website my sister adopted two cats named Mochi"
-).split()
+ENGLISH = """
+yesterday we moved the project meeting with our new designer from Lisbon to Thursday because her flight was late
+and nobody had finished the database migration or tested the kittens website my sister adopted two cats named Mochi
+"""
 CHINESE = [
     "我下個月要從台北搬到高雄",
     "在聯發科找到軟體工程師的工作",
@@ -53,7 +53,7 @@ def microseconds(work: Callable[[], object], times: int) -> float:
 
 def main() -> int:
     choice = random.Random(7)
-    english = [" ".join(choice.choices(ENGLISH, k=18)) for _ in range(500)]
+    english = [" ".join(choice.choices(ENGLISH.split(), k=18)) for _ in range(500)]
     chinese = ["，".join(choice.sample(CHINESE, k=2)) for _ in range(500)]
     dictionary()
     loaded = subprocess.run([sys.executable, "-c", _MEMORY], capture_output=True, text=True, check=True)
@@ -79,26 +79,22 @@ def main() -> int:
 
 
 def vectors(texts: list[str]) -> int:
-    """Texts a second by threads and length, and passages, which embed each of their lines once."""
-    for folder in model_folders():
+    """Texts a second by threads and length; passages, which embed each of their lines once; one question."""
+    for threads in (1, 2):
         try:
-            FastEmbedder(folder)
+            embedder = open_embedder(threads=threads)
         except EmbedderUnavailableError as error:
             print(f"skipped: {error}")
-            continue
-        for threads in (1, 2):
-            embedder = FastEmbedder(Path(folder), threads=threads)
-            for name, batch in (("40", [text[:40] for text in texts]), ("100", texts), ("400", _long(texts))):
-                speed = 1e6 / (microseconds(lambda batch=batch: embedder.embed(batch), 1) / len(batch))  # type: ignore[misc] # noqa: B023
-                print(f"model, {threads} threads, {name} characters: {speed:.0f} texts/s")
-            lines = [Utterance(text) for text in texts]
-            passages = [Passage(line, tuple(lines[max(0, i - 2) : i][::-1])) for i, line in enumerate(lines)]
-            speed = 1e6 / (microseconds(lambda: embed_passages(embedder.embed, passages), 1) / len(passages))  # noqa: B023
-            print(f"model, {threads} threads, passages: {speed:.0f} texts/s")
-            print(
-                f"model, {threads} threads, a question: {microseconds(lambda: embedder.embed_question(texts[0]), 50) / 1000:.1f} ms"
-            )  # noqa: B023
-        break
+            return 0
+        for batch in ([text[:40] for text in texts], texts, _long(texts)):
+            speed = len(batch) * 1e6 / microseconds(partial(embedder.embed, batch), 1)
+            print(f"model, {threads} threads, {len(batch[0])} characters: {speed:.0f} texts/s")
+        lines = [Utterance(text) for text in texts]
+        passages = [Passage(line, tuple(lines[max(0, i - 2) : i][::-1])) for i, line in enumerate(lines)]
+        speed = len(passages) * 1e6 / microseconds(partial(embed_passages, embedder.embed, passages), 1)
+        print(f"model, {threads} threads, passages: {speed:.0f} texts/s")
+        question = microseconds(partial(embedder.embed_question, texts[0]), 50) / 1000
+        print(f"model, {threads} threads, a question: {question:.1f} ms")
     return 0
 
 

@@ -46,9 +46,7 @@ def settled(queue: TurnQueue) -> bool:
 
 
 def texts(connection: Connection, user: str) -> list[str]:
-    return [
-        event.payload.text for event in log.read(connection, partition_of(user)) if event.user_id == user
-    ]
+    return [event.payload.text for event in log.read(connection, partition_of(user)) if event.user_id == user]
 
 
 def test_what_was_pushed_before_the_first_start_is_recorded_too(

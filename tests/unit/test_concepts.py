@@ -160,7 +160,16 @@ def test_a_text_that_asks_for_nothing_names_nothing(text: str) -> None:
 
 
 def test_drift_pairs_keys_of_one_concept_and_leaves_others_alone() -> None:
-    keys = ["residence", "home_city", "coffee_habit", "coffee_habits", "school", "grade", "browser", "visa_status"]
+    keys = [
+        "residence",
+        "home_city",
+        "coffee_habit",
+        "coffee_habits",
+        "school",
+        "grade",
+        "browser",
+        "visa_status",
+    ]
     assert drift(keys) == [("coffee_habit", "coffee_habits"), ("home_city", "residence")]
 
 

@@ -37,6 +37,9 @@ def test_the_shipped_table_is_the_one_opencc_gives() -> None:
     assert len(pairs) > 8000
 
 
-@pytest.mark.parametrize(("text", "expected"), [("hello", False), ("héllo — ok", False), ("你", True), ("かな", True), ("한", True), ("", False)])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("hello", False), ("héllo — ok", False), ("你", True), ("かな", True), ("한", True), ("", False)],
+)
 def test_cjk_is_seen(text: str, expected: bool) -> None:
     assert has_cjk(text) is expected

@@ -53,7 +53,7 @@ HOSTILE = st.one_of(
 
 
 @given(text=HOSTILE, now=AWARE, asked=st.booleans())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_any_text_is_read_without_error_and_findings_are_whole(text: str, now: datetime, asked: bool) -> None:
     found = find(text, now, reading="question" if asked else "statement")
     assert found == find(text, now, reading="question" if asked else "statement")
@@ -85,7 +85,7 @@ def test_any_text_is_read_without_error_and_findings_are_whole(text: str, now: d
         ]
     ),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_whole_weeks_shift_weekdays_by_the_same(now: datetime, weeks: int, text: str) -> None:
     shift = timedelta(weeks=weeks)
     (here,) = find(text, now.replace(tzinfo=UTC))
@@ -96,7 +96,7 @@ def test_whole_weeks_shift_weekdays_by_the_same(now: datetime, weeks: int, text:
 
 
 @given(day=st.dates(min_value=datetime(1950, 1, 1).date(), max_value=datetime(2089, 12, 31).date()))  # noqa: DTZ001
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_every_way_of_writing_a_date_is_that_date(day: datetime) -> None:
     now = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
     expected = datetime(day.year, day.month, day.day, tzinfo=UTC)
@@ -108,17 +108,17 @@ def test_every_way_of_writing_a_date_is_that_date(day: datetime) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "1 " * 4096,
-        "from 1 to " * 2048,
-        "may " * 8192,
+        "1 " * 2048,
+        "from 1 to " * 512,
+        "may " * 4096,
         "end of the " * 5957,
         "9" * 65536,
         "一" * 65536,
-        "三月的" * 2048,
+        "三月的" * 1024,
         "'s " * 21845,
         "《" * 65536,
         "2 years " * 8192,
-        "".join(random.Random(5).choices("年月日一二三上下周週1234-/:. fromtolastmay5pm", k=8192)),
+        "".join(random.Random(5).choices("年月日一二三上下周週1234-/:. fromtolastmay5pm", k=4096)),
     ],
     ids=lambda text: text[:8],
 )

@@ -8,10 +8,9 @@ from .. import calendar
 from ..calendar import Span, add_days
 from ..clock import part
 from ..cycles import Cycle, Reading, monthly, weekly, yearly
-from ..holidays import RULES
 from ..lunar import solar
 from ..scan import listed, packrat
-from .names import ERAS, HOLIDAYS, TRADITIONAL
+from .names import ERAS
 from .numbers import positional, value
 from .words import DAYS, NIGHTS, WEEKDAYS, YEARS
 from .words import ChineseScan as Scan
@@ -20,10 +19,6 @@ Found = tuple[Reading, int]
 _LUNAR = frozenset({"农历", "阴历", "旧历", "夏历"})
 _LUNAR_MONTHS = {"正月": 1, "冬月": 11, "腊月": 12}
 _SHIFTS = {"上": -1, "下": 1, "这": 0, "本": 0, "当": 0, "该": 0, "同": 0}
-_UNIT_WORDS = frozenset(
-    {"年", "月", "周", "星期", "礼拜", "季", "季度", "周末", "世纪", "半年", "月份", "工作日"}
-)
-_MONTH_PART = frozenset({"初", "中", "底", "末"})
 
 
 def full_year(short: int) -> int:
@@ -247,6 +242,8 @@ def day_word(scan: Scan, i: int) -> Found | None:
     if night is None:
         return None
     span = part(night[1]).on(calendar.day(add_days(frame.today, night[0])))
+    if span is not None and words[i] == "当晚":
+        span = span.doubted(0.5)
     return (
         (span, scan.skip(i + 1, "上") if words[i + 2] not in ("周", "个", "星期") else i + 1)
         if span
@@ -388,40 +385,3 @@ def numeric(scan: Scan, i: int) -> Found | None:
     if not 1 <= month <= 12 or not 1 <= dom <= calendar.days_in_month(2000, month):
         return None
     return yearly(lambda number: calendar.date(number, month, dom), "day", 0.75), _weekday_after(scan, i + 3)
-
-
-@packrat
-def holiday(scan: Scan, i: int) -> Found | None:
-    """A holiday in no stated year, by the calendar of the script it is written in."""
-    words = scan.words
-    key = HOLIDAYS.get(words[i])
-    if key is None:
-        return None
-    original = scan.source[scan.begins[i] : scan.stops[i]]
-    for written, other in TRADITIONAL.items():
-        if original.startswith(written):
-            key = other
-    rule = RULES[key]
-    j = i + 1
-    if words[i] in ("过年", "新年", "五一", "清明") and words[j] in ("的话", "好", "快乐"):
-        return None
-    if words[j] in ("黄金周", "长假", "假期", "连假", "小长假") and key in (
-        "national_china", "spring_festival", "workers",
-    ):  # fmt: skip
-        length = 5 if key == "workers" else 7
-
-        def holiday_week(year: int) -> Span | None:
-            day = rule(year)
-            return calendar.days(day.start, length) if day and day.start else None
-
-        return yearly(holiday_week, "week", 0.7), j + 1
-    if words[j] == "前夕":
-
-        def eve(year: int) -> Span | None:
-            day = rule(year)
-            return calendar.day(add_days(day.start, -1)) if day and day.start else None
-
-        return yearly(eve, "day", 0.8), j + 1
-    j = scan.skip(j, "连假", "假期", "长假")
-    sure = 0.6 if words[i] in ("过年", "新年") else 0.9
-    return yearly(rule, "day", sure), scan.skip(j, "当天", "期间", "那天")

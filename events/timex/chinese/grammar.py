@@ -255,6 +255,7 @@ def findings(scan: Scan) -> Iterator[Mention]:
     """What the text says of time, left to right, none overlapping."""
     words = scan.words
     i, count = 0, len(scan)
+    last: tuple[Span, int] | None = None
     while i < count:
         word = words[i]
         if word not in STARTS and value(word) is None:
@@ -264,9 +265,10 @@ def findings(scan: Scan) -> Iterator[Mention]:
         if word in _EVERY:
             i = _past_set(scan, i)
             continue
-        found = span_of(scan, i)
+        found = _listed_day(scan, i, last) or span_of(scan, i)
         if found is not None and scan.stops[found[1] - 1] > scan.begins[i]:
             yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
+            last = found
             i = found[1]
             continue
         lasting = length(scan, i)
@@ -278,6 +280,17 @@ def findings(scan: Scan) -> Iterator[Mention]:
             i = lasting[1]
             continue
         i += 1
+
+
+def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+    """A day in the month of the day listed just before it: 6月9日、12日和14日."""
+    if last is None or last[1] != i - 1 or scan.before(i) not in ("、", "和", "及", "与", "跟", ",", "，"):
+        return None
+    found = day_of_month(scan, i)
+    if found is None or not isinstance(found[0], Cycle) or last[0].grain != "day" or last[0].start is None:
+        return None
+    span = found[0].at(found[0].turn(last[0].start))
+    return (replace(span, sure=last[0].sure, ambiguous=last[0].ambiguous), found[1]) if span else None
 
 
 def _past_set(scan: Scan, i: int) -> int:

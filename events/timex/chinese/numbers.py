@@ -89,6 +89,8 @@ def unit(scan: Scan, i: int, *, counted: bool) -> tuple[str, int] | None:
 @packrat
 def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
     words = scan.words
+    if scan.before(i) in ("-", "~") and scan.tight(i) and i >= 2 and words[i - 2].isdecimal():
+        return None  # the end of a range of amounts: "2-3秒后"
     many = number(scan, i)
     if many is None:
         return None

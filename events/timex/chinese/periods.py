@@ -17,13 +17,13 @@ from .dates import (
     day_of_month,
     day_word,
     de,
-    holiday,
     in_week,
     numeric,
     relative,
     weekday,
     weekend,
 )  # fmt: skip
+from .holidays import holiday
 from .numbers import length, value
 from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
@@ -282,6 +282,8 @@ def _rolling(scan: Scan, i: int) -> Found | None:
         return None
     lasting, stop = long
     count, unit = lasting.parts[0]
+    if word == "这" and count == 1:
+        return None
     if word in ("上", "下", "这") and words[j] in ("半", "一") and word != "这":
         return None
     if word == "前" and words[stop] in ("的时候",):
@@ -293,8 +295,8 @@ def _rolling(scan: Scan, i: int) -> Found | None:
         if first and last:
             return replace(first, end=last.end), stop
     span = lasting.rolling(frame, sign)
-    if word == "这":
-        span = span.doubted(0.7)
+    if word == "这" or (word in ("前", "后") and count == 1):
+        span = span.doubted(0.6)
     return span, stop
 
 

@@ -36,7 +36,7 @@ def clock(scan: Scan, i: int) -> Timed | None:
         return Clock(hour, half=half), i + 2, False
     if words[i + 1] not in ("点", "点钟", "时"):
         return None
-    firm = words[i + 1] != "点" or words[i].isdecimal() or words[i + 2] in _FIRM
+    firm = words[i + 1] != "点" or words[i].isdecimal() or (words[i + 2] in _FIRM and words[i] != "一")
     return _minutes(scan, hour, i + 2, not firm)
 
 
@@ -44,11 +44,12 @@ def _digital(scan: Scan, i: int, hour: int) -> Timed | None:
     minute = scan.digits(i + 2, 2)
     if minute is None or minute > 59 or len(scan.words[i + 2]) != 2:
         return None
+    padded = scan.words[i].startswith("0")
     second = scan.digits(i + 4, 2) if scan.words[i + 3] == ":" else None
     if second is not None and second < 60:
-        found, j = Clock(hour, minute, second, "second"), i + 5
+        found, j = Clock(hour, minute, second, "second", padded=padded), i + 5
     else:
-        found, j = Clock(hour, minute, grain="minute"), i + 3
+        found, j = Clock(hour, minute, grain="minute", padded=padded), i + 3
     half = _MERIDIEM.get(scan.words[j])
     return (replace(found, half=half), j + 1, False) if half else (found, j, False)
 

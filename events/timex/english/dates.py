@@ -40,10 +40,6 @@ def dated(month: int, dom: int, year: int | None) -> Reading | None:
     return month_day(month, dom) if year is None else calendar.date(year, month, dom)
 
 
-def month_name(scan: Scan, i: int) -> int | None:
-    return MONTHS.get(scan.words[i])
-
-
 def _apart(scan: Scan, i: int) -> int:
     """Past one mark or none between the pieces of a date."""
     return i + 1 if scan.words[i] in ("-", "/", ".", ",") else i

@@ -104,8 +104,8 @@ def _digits(scan: Scan, i: int) -> Timed | None:
         return _settled(scan, Clock(hour, minutes, grain="minute"), i + 3, True)
     seconds = _two_digits(scan, i + 3, ":")
     if seconds is None:
-        return _settled(scan, Clock(hour, minutes, grain="minute"), i + 3, False)
-    return _settled(scan, Clock(hour, minutes, seconds, grain="second"), i + 5, False)
+        return _settled(scan, Clock(hour, minutes, grain="minute", padded=word[0] == "0"), i + 3, False)
+    return _settled(scan, Clock(hour, minutes, seconds, grain="second", padded=word[0] == "0"), i + 5, False)
 
 
 def _hour(scan: Scan, i: int) -> tuple[int, int] | None:
@@ -251,7 +251,7 @@ def _open(scan: Scan, i: int) -> tuple[Hours, int] | None:
 
 def _waking(value: Clock, loose: bool) -> Hours:
     """A bare hour as most people are awake at it: "at 3" is in the afternoon. Still ambiguous."""
-    if value.open and value.hour <= LAST_WAKING:
+    if value.open and not value.padded and value.hour <= LAST_WAKING:
         return replace(point(value, "pm", loose=loose), ambiguous=True)
     return point(value, loose=loose)
 

@@ -1,0 +1,1 @@
+SELECT count(*) FROM (SELECT DISTINCT partition, user_id FROM log.events) u;

@@ -1,0 +1,50 @@
+"""Chinese holidays, by the calendar of the script they are written in."""
+
+from __future__ import annotations
+
+from .. import calendar
+from ..calendar import Span, add_days
+from ..cycles import Reading, yearly
+from ..holidays import RULES
+from ..scan import packrat
+from .names import HOLIDAYS, TRADITIONAL
+from .words import ChineseScan as Scan
+
+Found = tuple[Reading, int]
+
+
+@packrat
+def holiday(scan: Scan, i: int) -> Found | None:
+    """A holiday in no stated year, by the calendar of the script it is written in."""
+    words = scan.words
+    key = HOLIDAYS.get(words[i])
+    if key is None:
+        return None
+    original = scan.source[scan.begins[i] : scan.stops[i]]
+    for written, other in TRADITIONAL.items():
+        if original.startswith(written):
+            key = other
+    rule = RULES[key]
+    j = i + 1
+    if words[i] in ("过年", "新年", "五一", "清明") and words[j] in ("的话", "好", "快乐"):
+        return None
+    if words[j] in ("黄金周", "长假", "假期", "连假", "小长假") and key in (
+        "national_china", "spring_festival", "workers",
+    ):  # fmt: skip
+        length = 5 if key == "workers" else 7
+
+        def holiday_week(year: int) -> Span | None:
+            day = rule(year)
+            return calendar.days(day.start, length) if day and day.start else None
+
+        return yearly(holiday_week, "week", 0.7), j + 1
+    if words[j] == "前夕":
+
+        def eve(year: int) -> Span | None:
+            day = rule(year)
+            return calendar.day(add_days(day.start, -1)) if day and day.start else None
+
+        return yearly(eve, "day", 0.8), j + 1
+    j = scan.skip(j, "连假", "假期", "长假")
+    sure = 0.6 if words[i] in ("过年", "新年") else 0.9
+    return yearly(rule, "day", sure), scan.skip(j, "当天", "期间", "那天")
