@@ -88,8 +88,9 @@ def export_log(
 ) -> Exported:
     """Write the whole log, or what it holds of one user, as of one moment, while others append.
 
-    Takes memory independent of the log's size. Raises :class:`ArchiveError` for a log with holes. The archive of one user is for reading: without the other
-    users' events its chain cannot be followed, and :func:`import_log` refuses it.
+    Takes memory independent of the log's size. The archive of one user is for reading: without the other
+    users' events its chain cannot be followed, and :func:`import_log` refuses it. Raises
+    :class:`ArchiveError` for a log with a hole in it.
     """
     checksum, events = sha256(), 0
 
@@ -115,7 +116,8 @@ def export_log(
                     progress(events, total)
             if user_id is None and events - before != head:
                 raise ArchiveError(
-                    f"partition {partition} holds {events - before} events, its head says {head}; run cardlog log verify"
+                    f"partition {partition} holds {events - before} events, its head says {head}; "
+                    "run cardlog log verify"
                 )
     write(orjson.dumps({"events": events, "sha256": checksum.hexdigest()}) + b"\n")
     return Exported(events, checksum.hexdigest())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 
@@ -21,10 +22,11 @@ from events.log import Unreadable
 from events.settings import Settings
 from events.sql import statement
 from events.stages import report
-from events.types.cards import EventNoted, KnowledgeLearned
+from events.types.cards import EventNoted, KnowledgeLearned, Utterance
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
-from ingest.extraction import Burst, Extraction, Extractor, ExtractorUnavailableError, RecordedTurn
+from ingest.extraction import Burst, CardEvent, Extraction, Extractor, ExtractorUnavailableError, RecordedTurn
+from ingest.grounding import without_memory_blocks
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +34,8 @@ PROCESSOR = Processor("extractor")
 _TURN = TurnRecorded.__name__
 _PATIENCE_S = 0.1
 _LONGEST_PAUSE_S = 10.0
+_TURNS_BEFORE = 2  # a third adds nothing (see projectors.text.passages)
+_LONGEST_BEFORE = 300  # characters of each that an episode keeps
 _CONTEXT_TURNS = 6  # earlier turns of the session an extractor may look at
 
 
@@ -264,6 +268,22 @@ def failure_of(
     )
 
 
+def _in_its_place(card: CardEvent, burst: Burst) -> CardEvent:
+    """An episode with what was said before it; other cards as they are."""
+    if not isinstance(card, EventNoted) or not card.episode:
+        return card
+    session = [*burst.preceding, *burst.turns]
+    places = [place for place, said in enumerate(session) if said.turn.turn_id in card.origin.turn_ids]
+    if not places:
+        return card
+    nearest_first = reversed(session[max(0, places[0] - _TURNS_BEFORE) : places[0]])
+    before = tuple(
+        Utterance(without_memory_blocks(said.turn.text).strip()[:_LONGEST_BEFORE], said.turn.speaker)
+        for said in nearest_first
+    )
+    return replace(card, before=before)
+
+
 def events_of(burst: Burst, extraction: Extraction, extractor: Extractor) -> list[NewEvent]:
     """The events of one burst: the extraction, then a card event each, caused by it."""
     first = burst.turns[0]
@@ -292,7 +312,7 @@ def events_of(burst: Burst, extraction: Extraction, extractor: Extractor) -> lis
             event_id=uuid7(),
             user_id=first.user_id,
             stream=stream,
-            payload=card,
+            payload=_in_its_place(card, burst),
             occurred_at=card.occurred_at if isinstance(card, EventNoted) else card.origin.said_at,
             actor=leader.actor,
             causation_id=leader.event_id,

@@ -32,6 +32,11 @@ def _text(value: str) -> str:
 def _array(values: list[Any]) -> str:
     if values and isinstance(values[0], str):
         return _text("{" + ",".join([f'"{value.translate(_QUOTES)}"' for value in values]) + "}")
+    return as_array(values)
+
+
+def as_array(values: Iterable[int]) -> str:
+    """An array literal of numbers."""
     return "{" + ",".join(map(str, values)) + "}"
 
 

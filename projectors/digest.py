@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from psycopg import IsolationLevel
+
+from events.database import connect
 from events.log import Connection
 from events.sql import statement
-from projectors.generations import Projector, use_schema
+from projectors.generations import Projector, hold_live, use_schema
 
 _MASK = (1 << 64) - 1
 
@@ -35,6 +38,36 @@ def digest_of(connection: Connection, projector: Projector, schema: str) -> dict
         name: TableDigest(count, f"{int(first) & _MASK:016x}{int(second) & _MASK:016x}")
         for name, count, first, second in rows
     }
+
+
+@dataclass(frozen=True, slots=True)
+class LiveDigest:
+    """The live tables of a projection and the positions of the log they stand at, seen at one moment."""
+
+    generation: int
+    positions: dict[int, int]
+    tables: dict[str, TableDigest]
+
+    @property
+    def events(self) -> int:
+        return sum(self.positions.values())
+
+
+def live_digest(url: str, projector: Projector) -> LiveDigest | None:
+    """The digests of the live tables; None while there are none. Holds up a swap, and nobody else."""
+    application = f"digest {projector.name}"
+    with (
+        connect(url, application=application) as holding,
+        connect(url, application=application, autocommit=False) as looking,
+    ):
+        looking.isolation_level = IsolationLevel.REPEATABLE_READ
+        with holding.transaction():
+            generation = hold_live(holding, projector.name)
+            if generation is None:
+                return None
+            # The first statement takes the snapshot that everything after it sees.
+            positions = generation.processor.positions(looking)
+            return LiveDigest(generation.number, positions, digest_of(looking, projector, projector.name))
 
 
 def differences(live: Mapping[str, TableDigest], rebuilt: Mapping[str, TableDigest]) -> list[str]:

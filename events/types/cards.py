@@ -42,6 +42,14 @@ class CardOrigin:
     mode: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """Words and who said them, where that is known."""
+
+    text: str
+    speaker: str | None = None
+
+
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateAsserted:
@@ -78,7 +86,8 @@ class StateAsserted:
 class EventNoted:
     """Something happened at ``occurred_at`` (to ``occurred_until``, exclusive, where a range was meant).
 
-    ``episode`` marks the turn itself, kept in its human words; ``importance`` is 1 to 10.
+    ``episode`` marks the turn itself, kept in its human words; ``importance`` is 1 to 10. ``before`` is what
+    was said before it in its session, the nearest first: "two kittens!" is found by the question it answers.
     """
 
     content: str
@@ -96,6 +105,7 @@ class EventNoted:
     topics: tuple[str, ...] = ()
     importance: int = 5
     sentiment: Sentiment = "neutral"
+    before: tuple[Utterance, ...] = ()
     confidence: float = 1.0
     weight: float = 1.0
 

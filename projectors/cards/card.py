@@ -13,14 +13,14 @@ from events.envelope import Event
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from projectors.cards.timeline import Span
 from projectors.text.grams import grams
-from projectors.text.terms import analyse, key_of, term_keys
+from projectors.text.terms import analyse, key_of
 
 COLUMNS = (
     "user_id", "kind", "card_id", "project_id", "context_layer", "created_at", "occurred_at", "occurred_until",
     "effective_at", "superseded_at", "last_verified", "session_id", "agent_id", "document_id", "speaker", "turn_ids",
     "source_span", "concept_key", "entity", "value", "cardinality", "tags", "confidence", "weight", "provenance",
     "content", "mentions", "retracted", "episode", "topics", "importance", "sentiment", "title", "aliases",
-    "definition", "position", "mode", "term_keys", "pair_keys",
+    "definition", "position", "mode", "term_keys", "own_terms", "pair_keys",
 )  # fmt: skip
 
 Row = dict[str, Any]
@@ -47,6 +47,9 @@ def event_row(event: Event, payload: EventNoted) -> tuple[Row, list[str]]:
         sentiment=payload.sentiment,
     )
     words = _index(row, [*payload.topics], [] if concept_key is None else [concept_key])
+    scope = key_of("user", row["user_id"])
+    for said in payload.before:
+        row["term_keys"] += [scope ^ _term_digest(term) for term in analyse(said.text)]
     return row, words
 
 
@@ -175,7 +178,9 @@ def _concept_terms(concept_key: str) -> tuple[str, ...]:
 def _index(row: Row, names: Sequence[str], concepts: Sequence[str]) -> list[str]:
     """Fill in what finds the card; returns the Latin words in it."""
     terms = _terms(row["content"], row["tags"], names, row["speaker"], concepts)
-    row["term_keys"] = term_keys(row["user_id"], terms)
+    scope = key_of("user", row["user_id"])
+    row["term_keys"] = [scope ^ _term_digest(term) for term in terms]
+    row["own_terms"] = len(terms)
     text = " ".join((row["content"], *names))
     # Pairs of characters find Chinese that was cut otherwise or misspelt; Latin words have `words` for that.
     row["pair_keys"] = [] if text.isascii() else pair_keys(row["user_id"], text)
@@ -215,8 +220,20 @@ def _words(terms: Sequence[str]) -> list[str]:
 def pair_keys(user_id: str, text: str) -> list[int]:
     """The keys of the character pairs in a text, among one user's cards; Latin words have none."""
     scope = key_of("user", user_id)
-    return sorted({scope ^ key_of("gram", gram) for gram in grams(text) if not gram.isascii()})
+    return sorted([scope ^ _gram_digest(gram) for gram in grams(text) if not gram.isascii()])
 
 
+# One argument, so that a look-up need not make a tuple: there are dozens a card.
+@lru_cache(maxsize=65536)
+def _term_digest(term: str) -> int:
+    return key_of("term", term)
+
+
+@lru_cache(maxsize=65536)
+def _gram_digest(gram: str) -> int:
+    return key_of("gram", gram)
+
+
+@lru_cache(maxsize=65536)
 def _is_word(term: str) -> bool:
     return 3 <= len(term) <= 40 and term.isascii() and not term.startswith(CONCEPT_TERM)

@@ -145,4 +145,4 @@ def _relations(user_id: str, timeline: Timeline) -> dict[RelationKey, dict[str, 
 
 def _count(changes: Changes, user_id: str, sign: int, row: Row) -> None:
     cards, terms = changes.counts.get(user_id, (0, 0))
-    changes.counts[user_id] = (cards + sign, terms + sign * len(row["term_keys"]))
+    changes.counts[user_id] = (cards + sign, terms + sign * row["own_terms"])

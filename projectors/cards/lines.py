@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from projectors.cards.fold import Changes
-from projectors.copying import line
+from projectors.copying import as_array, line
 from projectors.text.grams import grams
 from projectors.text.terms import key_of
 
@@ -27,8 +27,12 @@ def relation_lines(changes: Changes) -> Iterator[str]:
         yield line((*key, *values.values()))
 
 
-def word_line(user_id: str, word: str) -> str:
-    return line((user_id, word, *word_keys(user_id, word)))
+def word_lines(user_id: str, words: Iterable[str]) -> Iterator[str]:
+    """Lines of one user's words, which are letters and digits and need no escaping."""
+    user = line((user_id,))[:-1]
+    for word in words:
+        key, grams = word_keys(user_id, word)
+        yield f"{user}\t{word}\t{key}\t{as_array(grams)}\n"
 
 
 def word_keys(user_id: str, word: str) -> tuple[int, list[int]]:

@@ -13,9 +13,9 @@ from events.log import Connection, event_of
 from events.sql import statement
 from events.types.cards import EventNoted
 from projectors.cards.fold import Changes, Key, fold, keys_touched
-from projectors.cards.lines import card_lines, relation_lines, statement_lines, word_keys, word_line
+from projectors.cards.lines import card_lines, relation_lines, statement_lines, word_keys, word_lines
 from projectors.cards.statement import Statement, statements_of
-from projectors.copying import CopyBuffer, line
+from projectors.copying import CopyBuffer, as_array, line
 
 _INDEXES = (
     "index_card_terms", "index_words", "index_card_pairs", "index_event_cards", "index_state_cards", "index_relations",
@@ -74,8 +74,8 @@ class CardsProjector:
                 spoken.update(word for _, word in changes.words)
                 for more_cards, more_terms in changes.counts.values():
                     number, terms = number + more_cards, terms + more_terms
-            for word in sorted(spoken):
-                words.add(word_line(user_id, word))
+            for text in word_lines(user_id, sorted(spoken)):
+                words.add(text)
             if number:
                 counts.add(line((user_id, number, terms)))
         for buffer in (cards, statements, relations, words, counts):
@@ -162,8 +162,3 @@ class CardsProjector:
 
     def _statement(self, name: str) -> SQL:
         return statement(self.package, name)
-
-
-def as_array(keys: Sequence[int]) -> str:
-    """An array literal: unnest flattens nested arrays, so each word's keys travel as text."""
-    return "{" + ",".join(map(str, keys)) + "}"

@@ -62,9 +62,10 @@ class Embedder(Protocol):
 class FastEmbedder:
     """A sentence transformer run by fastembed from the files in ``folder``.
 
-    Loaded at the first text (0.4 s once fastembed is imported), then safe to share between threads.
+    Loaded at the first text, in about a second, then safe to share between threads.
     Raises :class:`EmbedderUnavailableError` at once when the folder does not hold a model.
-    ``threads`` 0 takes every core.
+    ``threads`` 0 takes half the cores: the model's threads spin while they wait, so on two cores that have
+    other work, two of them are three times slower than one.
     """
 
     longest = 256
@@ -79,7 +80,7 @@ class FastEmbedder:
         self.name = model
         self.dimension = _dimension(folder)
         self._folder = folder
-        self._threads = threads or os.cpu_count() or 1
+        self._threads = threads or max(1, (os.cpu_count() or 1) // 2)
         self._model: TextEmbedding | None = None
         self._loading = threading.Lock()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from pgvector.psycopg import register_vector
@@ -14,19 +13,20 @@ from psycopg.sql import SQL
 from events.envelope import Event
 from events.log import Connection
 from events.sql import statement
-from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted, Utterance
 from projectors.generations import ProjectorBlockedError
-from projectors.text.embedding import Embedder, EmbedderUnavailableError
+from projectors.text.embedding import Embedder, EmbedderUnavailableError, Vectors
+from projectors.text.passages import Passage, embed_passages
 
 _PACKAGE = "projectors.vectors"
 _DIMENSIONS = (384, 768, 1024)
 _AT_ONCE = 256
 
 
-def embedded_text(payload: EventNoted | StateAsserted | KnowledgeLearned) -> str:
-    """The words a card is found by: its content, and who said it where that is known."""
-    speaker = payload.origin.speaker
-    return payload.content if speaker is None else f"{speaker}: {payload.content}"
+def passage_of(payload: EventNoted | StateAsserted | KnowledgeLearned) -> Passage:
+    """The words a card is found by: its content, and for an episode what was said before it."""
+    said = Utterance(payload.content, payload.origin.speaker)
+    return Passage(said, payload.before if isinstance(payload, EventNoted) else ())
 
 
 class VectorsProjector:
@@ -68,7 +68,7 @@ class VectorsProjector:
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         cards = [
-            (event, embedded_text(event.payload))
+            (event, passage_of(event.payload))
             for event in events
             if isinstance(event.payload, EventNoted | StateAsserted | KnowledgeLearned)
         ]
@@ -79,7 +79,9 @@ class VectorsProjector:
             if self._embedder is None:
                 self._embedder = self._open()
             embedder = self._embedder
-            vectors = self._vectors(connection, embedder, [text for _, text in cards])
+            vectors = embed_passages(
+                lambda lines: self._remembered(connection, embedder, lines), [passage for _, passage in cards]
+            )
         except EmbedderUnavailableError as error:
             self._embedder = None
             raise ProjectorBlockedError(str(error)) from error
@@ -92,11 +94,13 @@ class VectorsProjector:
             cursor.copy(statement(_PACKAGE, f"copy_vectors_{embedder.dimension}")) as copy,
         ):
             copy.set_types(["text", "uuid", "text", "vector"])
-            for event, text in cards:
-                copy.write_row((event.user_id, event.event_id, embedder.name, vectors[_hash(text)]))
+            for (event, _), vector in zip(cards, vectors, strict=True):
+                copy.write_row((event.user_id, event.event_id, embedder.name, vector))
 
-    def _vectors(self, connection: Connection, embedder: Embedder, texts: Sequence[str]) -> dict[bytes, Any]:
-        wanted = {_hash(text): text for text in texts}
+    def _remembered(self, connection: Connection, embedder: Embedder, lines: Sequence[str]) -> Vectors:
+        """The vectors of ``lines``: what the cache has, and the rest computed now and kept there."""
+        keys = [_hash(line) for line in lines]
+        wanted = dict(zip(keys, lines, strict=True))
         rows = connection.execute(
             statement(_PACKAGE, "cached"), {"model": embedder.name, "hashes": list(wanted)}
         ).fetchall()
@@ -113,7 +117,10 @@ class VectorsProjector:
                 },
             )
             found.update(fresh)
-        return found
+        vectors = np.empty((len(keys), embedder.dimension), dtype=np.float32)
+        for row, key in enumerate(keys):
+            vectors[row] = found[key]
+        return vectors
 
 
 def _hash(text: str) -> bytes:

@@ -8,7 +8,7 @@ from psycopg import AsyncConnection
 
 from events.sql import statement
 from projectors.cards.card import pair_keys
-from projectors.cards.projector import as_array
+from projectors.copying import as_array
 from projectors.text.grams import gram_keys
 from retrieval.channels.channel import Hit
 from retrieval.question import Question

@@ -8,13 +8,15 @@ from psycopg import AsyncConnection
 
 from events.sql import statement
 from projectors.cards.card import CONCEPT_TERM
+from projectors.text.passages import BM25_B, BM25_K1
 from projectors.text.terms import term_keys
 from retrieval.channels.channel import Hit
 from retrieval.question import Question
 from retrieval.scope import Scope
 
-_K1 = 1.2
-_B = 0.4  # cards are short: length says little about how much a word in them matters
+_K1 = BM25_K1
+_B = BM25_B
+_BEFORE = 0.4  # how much a word of the turns before counts in a reply to them
 _LIMIT = 200
 
 
@@ -41,6 +43,7 @@ class TagsChannel:
                 "keys": term_keys(scope.user_id, terms),
                 "k1": _K1,
                 "b": _B,
+                "before": _BEFORE,
                 "limit": _LIMIT,
             },
         )

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from events.types.cards import Utterance
 from projectors.text.embedding import Embedder, EmbedderUnavailableError, Vectors, open_embedder
 from projectors.text.grams import grams, question_grams, similarity
 from projectors.text.passages import (
@@ -32,7 +33,6 @@ from projectors.text.passages import (
     BM25_K1,
     CONTEXT_WEIGHTS,
     Passage,
-    Utterance,
     embed_passages,
     passage_terms,
 )

@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from events.types.cards import Utterance
 from projectors.text.embedding import EmbedderUnavailableError, HashEmbedder, open_embedder
 from projectors.text.grams import gram_keys, grams
-from projectors.text.passages import Passage, Utterance, embed_passages
+from projectors.text.passages import Passage, embed_passages
 from projectors.text.questions import asked
 from projectors.text.segmentation import dictionary
 from projectors.text.terms import analyse, term_keys

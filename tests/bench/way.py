@@ -25,9 +25,9 @@ from events.turn import parse_turn
 from tests.acceptance.conftest import Running
 from tests.bench.stack import measured_stack
 
-_PLACES = "Lisbon Porto Oslo Cairo Kyoto Bergen Turin Ghent Malmo Izmir".split()
-_THINGS = "bicycle lamp novel guitar kettle ticket jacket camera carpet violin".split()
-_PEOPLE = "Ann Ben Cleo Dan Eva Finn Gus Hana Ida Jon".split()
+_PLACES = ["Lisbon", "Porto", "Oslo", "Cairo", "Kyoto", "Bergen", "Turin", "Ghent", "Malmo", "Izmir"]
+_THINGS = ["bicycle", "lamp", "novel", "guitar", "kettle", "ticket", "jacket", "camera", "carpet", "violin"]
+_PEOPLE = ["Ann", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ida", "Jon"]
 _PATTERNS = (
     "I moved to {place} last month.",
     "Yesterday I bought a {thing} with {person} near the old market in {place}.",
@@ -42,7 +42,7 @@ _PATTERNS = (
 
 def turns(count: int, users: int, seed: int = 7) -> list[dict[str, str]]:
     """Made-up turns of ``users`` people over a year, one in four of them a fact, two in eight Chinese."""
-    chance = random.Random(seed)  # noqa: S311 - nothing secret
+    chance = random.Random(seed)
     first = datetime(2026, 1, 1, tzinfo=UTC)
     made = []
     for number in range(count):
@@ -130,7 +130,7 @@ def append_alone(running: Running, count: int) -> float:
                         occurred_at=turn.said_at,
                         actor="bench",
                         dedupe_key=f"turn/{turn.turn_id}",
-                    )  # fmt: skip
+                    ) 
                 )
             batches.append(events)
         began = time.perf_counter()
@@ -182,7 +182,7 @@ def latencies(running: Running, rate: int, seconds: int) -> list[float]:
 
 def recalls(running: Running, user: str, count: int) -> tuple[list[float], dict[str, str]]:
     """Milliseconds of ``count`` recalls over HTTP after a warm-up, and the channels' last statuses."""
-    chance = random.Random(3)  # noqa: S311 - nothing secret
+    chance = random.Random(3)
     spent = []
     statuses: dict[str, str] = {}
     with httpx.Client(timeout=30) as client:
@@ -195,7 +195,7 @@ def recalls(running: Running, user: str, count: int) -> tuple[list[float], dict[
                     "where do I live now?",
                     f"我在{place}喜歡做什麼？",
                     f"what happened with the {thing} last March?",
-                )  # fmt: skip
+                ) 
             )
             began = time.perf_counter()
             answer = client.post(f"{running.read_url}/v1/recall", json={"user_id": user, "query": query})

@@ -55,7 +55,8 @@ def rows_of(connection: Connection) -> list[tuple[Any, ...]]:
     """Everything the log holds, the payload as its exact text."""
     return connection.execute(
         "SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, "
-        "occurred_at, recorded_at, actor, causation_id, correlation_id, data::text, digest FROM log.events ORDER BY 1, 2"
+        "occurred_at, recorded_at, actor, causation_id, correlation_id, data::text, digest "
+        "FROM log.events ORDER BY partition, position"
     ).fetchall()
 
 

@@ -7,13 +7,14 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from events import log
 from events.checkpoints import CheckpointMovedError
@@ -85,10 +86,11 @@ def append_raw(
 class Ledger:
     """A projector that keeps the order it was given events in, and refuses some words when told to."""
 
-    name = "ledger"
-    batch_partitions = 64
-
     def __init__(self, *refused: str) -> None:
+        self.name = "ledger"
+        self.package = "tests"
+        self.types = frozenset(["EventNoted"])
+        self.batch_partitions = 64
         self.refused = set(refused)
         self.error: type[Exception] = ValueError
 
@@ -100,7 +102,13 @@ class Ledger:
     def create_indexes(self, connection: Connection) -> None:
         pass
 
-    def project(self, connection: Connection, events: Sequence[Event]) -> None:
+    def index_steps(self) -> list[sql.SQL]:
+        return []
+
+    def load(self, connection: Connection, events: Iterable[Event]) -> None:
+        self.project(connection, list(events))
+
+    def project(self, connection: Connection, events: list[Event]) -> None:
         for event in events:
             # Written first: what a refused batch wrote must be gone again.
             connection.execute(
@@ -127,8 +135,8 @@ def parked(connection: Connection, processor: str) -> list[tuple[str, str, str |
     ).fetchall()
 
 
-def runner_of(database: str, projector: Projector, **settings: int) -> Runner:
-    return Runner(Settings(database_url=database, **settings), projector, lambda: False)
+def runner_of(database: str, projector: Projector) -> Runner:
+    return Runner(Settings(database_url=database), projector, lambda: False)
 
 
 def drain(runner: Runner, connection: Connection) -> int:
@@ -229,7 +237,8 @@ def test_what_a_table_refuses_parks_its_user(database: str, connection: Connecti
 
 NOT_ITS_FAULT = [
     psycopg.errors.DiskFull, psycopg.errors.AdminShutdown, psycopg.errors.DeadlockDetected,
-    psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege, ProjectorBlockedError, CheckpointMovedError, MemoryError, OSError,
+    psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege,
+    ProjectorBlockedError, CheckpointMovedError, MemoryError, OSError,
 ]  # fmt: skip
 
 
@@ -436,11 +445,10 @@ def test_the_command_lists_retries_and_drops(database: str, connection: Connecti
 class Choosy:
     """An extractor that chokes on mud and keeps every other turn in its words."""
 
-    name = "choosy"
-    model = None
-    prompt_version = "1"
-
     def __init__(self) -> None:
+        self.name = "choosy"
+        self.model: str | None = None
+        self.prompt_version = "1"
         self.bursts: list[list[str]] = []
         self.away = False
 

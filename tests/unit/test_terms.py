@@ -114,10 +114,10 @@ def test_spelling_does_not_matter(text: str) -> None:
 )
 def test_hostile_text_takes_linear_time(text: str) -> None:
     analyse("中")
-    began = time.perf_counter()
+    began = time.process_time()
     analyse(text)
     # A quadratic step takes minutes at this size; the widest real one 0.1 s.
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_keys_are_signed_64_bit_and_belong_to_the_user() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from events.types.cards import Utterance
 from projectors.text.embedding import HashEmbedder
-from projectors.text.passages import Passage, Utterance, embed_passages, passage_terms
+from projectors.text.passages import Passage, embed_passages, line_of, passage_terms
 
 ASKS = Utterance("What did you adopt?", "Ann")
 SAYS = Utterance("Two kittens, two!", "Bob")
@@ -49,7 +50,7 @@ def test_each_line_is_embedded_once() -> None:
 
     vectors = embed_passages(embed, [Passage(ASKS), Passage(SAYS, (ASKS,)), Passage(NODS, (SAYS, ASKS))])
     assert vectors.shape == (3, 384)
-    assert [sorted(call) for call in calls] == [sorted(utterance.line for utterance in (ASKS, SAYS, NODS))]
+    assert [sorted(call) for call in calls] == [sorted(map(line_of, (ASKS, SAYS, NODS)))]
 
 
 def test_words_against_each_other_still_have_a_vector() -> None:

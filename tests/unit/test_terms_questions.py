@@ -78,6 +78,6 @@ def test_every_question_has_parts_and_every_term_of_theirs(question: str) -> Non
 )
 def test_hostile_questions_take_linear_time(piece: str) -> None:
     asked("中")
-    began = time.perf_counter()
+    began = time.process_time()
     asked(piece * (65536 // len(piece)))
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2

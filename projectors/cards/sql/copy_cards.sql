@@ -3,5 +3,5 @@ COPY cards (
     effective_at, superseded_at, last_verified, session_id, agent_id, document_id, speaker, turn_ids,
     source_span, concept_key, entity, value, cardinality, tags, confidence, weight, provenance,
     content, mentions, retracted, episode, topics, importance, sentiment, title, aliases,
-    definition, position, mode, term_keys, pair_keys
+    definition, position, mode, term_keys, own_terms, pair_keys
 ) FROM STDIN;

@@ -41,7 +41,8 @@ CREATE TABLE cards (
     -- where it stands in the log, and what finds it
     position       bigint NOT NULL,
     mode           text,
-    term_keys      bigint[] NOT NULL,
+    term_keys      bigint[] NOT NULL, -- of the card's own terms, then of what was said before it
+    own_terms      integer NOT NULL,  -- how many of them are its own
     pair_keys      bigint[] NOT NULL,
     PRIMARY KEY (user_id, kind, card_id)
 ) PARTITION BY LIST (kind);

@@ -1,7 +1,8 @@
 -- BM25 over every hit. A term's document frequency is the number of hits that hold it, which is exact:
 -- a card that holds a term of the question is a hit by definition.
 WITH hit AS MATERIALIZED (
-    SELECT c.card_id, c.term_keys, cardinality(c.term_keys) AS length, c.created_at
+    SELECT c.card_id, c.term_keys, c.own_terms,
+           c.own_terms + %(before)s::float8 * (cardinality(c.term_keys) - c.own_terms) AS length
     FROM cards.cards c
     WHERE c.term_keys && %(keys)s::bigint[] AND c.user_id = %(user_id)s
       AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
@@ -13,8 +14,9 @@ WITH hit AS MATERIALIZED (
       AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s::timestamptz)
       AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
 ), occurrence AS (
-    SELECT hit.card_id, key, count(*) AS frequency, hit.length
-    FROM hit CROSS JOIN LATERAL unnest(hit.term_keys) AS key
+    SELECT hit.card_id, key, hit.length,
+           sum(CASE WHEN place <= hit.own_terms THEN 1 ELSE %(before)s::float8 END) AS frequency
+    FROM hit CROSS JOIN LATERAL unnest(hit.term_keys) WITH ORDINALITY AS term(key, place)
     WHERE key = ANY (%(keys)s::bigint[])
     GROUP BY hit.card_id, key, hit.length
 ), weight AS (

@@ -1,0 +1,309 @@
+"""``cardlog rebuild``, ``rollback``, ``generations`` and ``digest``: tables made anew from the log, and proof of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from deploy.instance import find
+from events.database import connect, migrate
+from events.settings import Settings
+from projectors import parking, swap
+from projectors.digest import live_digest
+from projectors.generations import (
+    Projector,
+    ProjectorBlockedError,
+    Standing,
+    drop,
+    standings,
+)
+from projectors.rebuild import Outcome, Progress, Rebuild
+
+_EVERY_S = 2.0
+_EVERY_S_ON_A_TERMINAL = 0.2
+
+
+def register(subparsers: Any) -> None:
+    rebuild = subparsers.add_parser(
+        "rebuild",
+        help="make a projection's tables anew from the log, and swap them in",
+        description="Fold the whole log into a new generation of tables beside the live one, bring it level with the "
+        "log, and put it in the live one's place in one transaction. Everything goes on meanwhile: readers notice "
+        "nothing, live folding waits for milliseconds. The old generation is kept: `cardlog rollback` returns to "
+        "it, `cardlog generations --drop` removes it. Stopping a rebuild, in whatever way, changes nothing. "
+        "An event that cannot be folded ends it and is named. Exit status: 0 swapped, 1 failed or unequal.",
+    )
+    rebuild.add_argument(
+        "projection",
+        nargs="?",
+        default="all",
+        choices=("cards", "vectors", "all"),
+        help="which tables (default: all; vectors need the embedding model, and are left out of `all` without it)",
+    )
+    rebuild.add_argument(
+        "--verify",
+        action="store_true",
+        help="compare every row of the live and the rebuilt tables, at the same position of the log, and swap "
+        "only if they are equal",
+    )
+    rebuild.add_argument("--workers", type=int, default=None, help="processes (default: one a core)")
+    rebuild.add_argument(
+        "--json", action="store_true", help="progress as JSON lines on stderr, the outcome as JSON on stdout"
+    )
+    rebuild.set_defaults(run=run_rebuild)
+    rollback = subparsers.add_parser(
+        "rollback",
+        help="return to the generation that was live before",
+        description="Bring the generation that was live last up to date with the log and swap it in. The one it "
+        "replaces is kept, so a second rollback undoes the first.",
+    )
+    rollback.add_argument("projection", nargs="?", default="cards", choices=("cards", "vectors"))
+    rollback.add_argument("--json", action="store_true", help="print JSON")
+    rollback.set_defaults(run=run_rollback)
+    generations = subparsers.add_parser(
+        "generations",
+        help="list the generations of every projection, drop old ones",
+        description="Each rebuild makes a generation. One is live; retired ones cost nothing but room.",
+    )
+    generations.add_argument(
+        "projection", nargs="?", default=None, choices=("cards", "vectors"), help="only of this projection"
+    )
+    generations.add_argument(
+        "--drop",
+        type=int,
+        default=None,
+        metavar="N",
+        help="drop retired generation N of the projection named",
+    )
+    generations.add_argument("--json", action="store_true", help="print JSON")
+    generations.set_defaults(run=run_generations)
+    digest = subparsers.add_parser(
+        "digest",
+        help="digests of the live tables, with the position they stand at",
+        description="Two projections with the same digests hold the same rows, on whatever machine they were folded "
+        "and in whatever order. Compare only what stands at the same position.",
+    )
+    digest.add_argument(
+        "projection", nargs="?", default=None, choices=("cards", "vectors"), help="only of this projection"
+    )
+    digest.add_argument("--json", action="store_true", help="print JSON")
+    digest.set_defaults(run=run_digest)
+    for parser in (rebuild, rollback, generations, digest):
+        parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
+
+
+def run_rebuild(options: argparse.Namespace, settings: Settings) -> int:
+    if options.workers is not None and options.workers < 1:
+        raise ValueError(f"--workers {options.workers}: use 1 or more")
+    signal.signal(signal.SIGTERM, _interrupt)
+    settings, _ = find(settings, options.data)
+    with connect(settings.database_url, application="rebuild") as connection:
+        migrate(connection)
+    outcomes: list[Outcome] = []
+    left_out: dict[str, str] = {}
+    told = _Telling(as_json=options.json)
+    for projector in _projectors(settings, options.projection):
+        try:
+            outcomes.append(
+                Rebuild(settings, projector, workers=options.workers, verify=options.verify, tell=told).run()
+            )
+        except ProjectorBlockedError as error:
+            if options.projection != "all":
+                raise
+            left_out[projector.name] = " ".join(str(error).split())
+        except KeyboardInterrupt:
+            told.end()
+            print("cancelled; the live generation is as it was", file=sys.stderr)
+            raise
+        finally:
+            told.end()
+    hints = _hints(settings, outcomes)
+    if options.json:
+        print(json.dumps(_document(outcomes, left_out, hints), ensure_ascii=False))
+    else:
+        for outcome in outcomes:
+            _print(outcome)
+    for name, why in left_out.items():
+        print(f"{name} left out, its live generation stays: {why}", file=sys.stderr)
+    for hint in hints:
+        print(hint, file=sys.stderr)
+    return 1 if any(outcome.equal is False for outcome in outcomes) else 0
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    """SIGTERM ends a rebuild as Ctrl-C does: what was built is taken away again."""
+    raise KeyboardInterrupt
+
+
+def _projectors(settings: Settings, wanted: str | None) -> list[Projector]:
+    from projectors.registry import projectors  # noqa: PLC0415 - a second to import, and listing needs none
+
+    return [p for p in projectors(settings) if wanted in {None, "all", p.name}]
+
+
+class _Telling:
+    """Progress on stderr: JSON lines, one line that is rewritten on a terminal, else a plain line now and then."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._terminal = sys.stderr.isatty() and not as_json
+        self._next = 0.0
+        self._stage = ""
+        self._open = False
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if progress.stage == self._stage and now < self._next:
+            return
+        self._stage = progress.stage
+        self._next = now + (_EVERY_S_ON_A_TERMINAL if self._terminal else _EVERY_S)
+        if self._as_json:
+            print(json.dumps(asdict(progress)), file=sys.stderr, flush=True)
+        elif self._terminal:
+            print(f"\r\x1b[K{_line(progress)}", end="", file=sys.stderr, flush=True)
+            self._open = True
+        else:
+            print(_line(progress), file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._open:
+            print(file=sys.stderr)
+            self._open = False
+
+
+def _line(progress: Progress) -> str:
+    text = f"{progress.projection} generation {progress.generation}: {progress.stage}"
+    if progress.stage != "folding":
+        return text
+    done = sum(share >= 1.0 for share in progress.partitions.values())
+    eta = "" if progress.eta_s is None else f", {_duration(progress.eta_s)} left"
+    share = progress.events / progress.total if progress.total else 1.0
+    return (
+        f"{text}, {progress.events:,} of {progress.total:,} events ({share:.0%}), {done} partitions done, "
+        f"{progress.events_per_s:,.0f} events/s{eta}"
+    )
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _print(outcome: Outcome) -> None:
+    speed = (
+        f"{outcome.events:,} events in {outcome.seconds:.1f} s ({outcome.events_per_s:,.0f} events/s, "
+        f"{outcome.memory_bytes / 2**20:.0f} MB a process)"
+    )
+    if outcome.equal is False:
+        print(f"{outcome.projection}: {speed}; NOT equal to the live tables, and not swapped")
+        for difference in outcome.unequal:
+            print(f"  {difference}")
+        return
+    compared = "equal to the live tables, " if outcome.equal else ""
+    print(
+        f"{outcome.projection}: {compared}generation {outcome.generation} is live, {outcome.replaced} is kept; {speed}; "
+        f"live folding waited {outcome.swap_ms:.0f} ms"
+    )
+
+
+def _hints(settings: Settings, outcomes: list[Outcome]) -> list[str]:
+    hints = []
+    for outcome in outcomes:
+        if outcome.equal is not False:
+            continue
+        schema = f"{outcome.projection}_g{outcome.generation}"
+        hints.append(f"the rebuilt tables stay in schema {schema} for comparison until the next rebuild")
+        with connect(settings.database_url, application="rebuild") as connection:
+            parked = len(parking.queues(connection, outcome.projection))
+        if parked:
+            hints.append(
+                f"the live {outcome.projection} go without the events of {parked} parked users; see `cardlog parked list`"
+            )
+    return hints
+
+
+def _document(outcomes: list[Outcome], left_out: dict[str, str], hints: list[str]) -> dict[str, Any]:
+    events = sum(outcome.events for outcome in outcomes)
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    document: dict[str, Any] = {
+        "equal": None if any(o.equal is None for o in outcomes) else all(o.equal for o in outcomes),
+        "events": events,
+        "seconds": round(seconds, 3),
+        "events_per_s": round(events / seconds, 1) if seconds else None,
+        "projections": {},
+        "left_out": left_out,
+        "hints": hints,
+    }
+    for outcome in outcomes:
+        fields = asdict(outcome)
+        fields["seconds"] = round(outcome.seconds, 3)
+        fields["events_per_s"] = round(outcome.events_per_s, 1)
+        fields["swapped"] = outcome.replaced is not None
+        fields["stages"] = {stage: round(spent, 3) for stage, spent in outcome.stages.items()}
+        document["projections"][fields.pop("projection")] = fields
+    return document
+
+
+def run_rollback(options: argparse.Namespace, settings: Settings) -> int:
+    settings, _ = find(settings, options.data)
+    [projector] = _projectors(settings, options.projection)
+    with connect(settings.database_url, application="rollback") as connection:
+        live, retired = swap.rollback(connection, projector)
+    if options.json:
+        print(json.dumps({"projection": live.projection, "live": live.number, "retired": retired.number}))
+    else:
+        print(f"{live.projection}: generation {live.number} is live again, {retired.number} is kept")
+    return 0
+
+
+def run_generations(options: argparse.Namespace, settings: Settings) -> int:
+    settings, _ = find(settings, options.data)
+    with connect(settings.database_url, application="generations") as connection:
+        if options.drop is not None:
+            if options.projection is None:
+                raise ValueError("say of which projection: cardlog generations cards --drop N")
+            drop(connection, options.projection, options.drop)
+        found = standings(connection, options.projection)
+    if options.json:
+        print(json.dumps([_standing(standing) for standing in found]))
+        return 0
+    print(f"{'projection':<12}{'no':>4}  {'status':<10}{'events':>12}{'behind':>10}{'MB':>10}  live since")
+    for standing in found:
+        since = "" if standing.live_at is None else f"{standing.live_at:%Y-%m-%d %H:%M:%S}"
+        print(
+            f"{standing.projection:<12}{standing.number:>4}  {standing.status:<10}{standing.events:>12,}"
+            f"{standing.behind:>10,}{standing.bytes / 2**20:>10,.1f}  {since}"
+        )
+    return 0
+
+
+def _standing(standing: Standing) -> dict[str, Any]:
+    fields = asdict(standing)
+    for name in ("created_at", "live_at"):
+        fields[name] = None if fields[name] is None else fields[name].isoformat()
+    return {"generation": fields.pop("number"), **fields}
+
+
+def run_digest(options: argparse.Namespace, settings: Settings) -> int:
+    settings, _ = find(settings, options.data)
+    document: dict[str, Any] = {}
+    for projector in _projectors(settings, options.projection):
+        found = live_digest(settings.database_url, projector)
+        if found is not None:
+            document[projector.name] = {**asdict(found), "events": found.events}
+    if options.json:
+        print(json.dumps(document))
+        return 0
+    for name, fields in document.items():
+        print(f"{name}: generation {fields['generation']}, {fields['events']:,} events folded")
+        for table, digest in fields["tables"].items():
+            print(f"  {table:<18}{digest['rows']:>12,} rows  {digest['digest']}")
+    return 0
