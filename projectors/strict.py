@@ -87,5 +87,5 @@ def step(
 
 
 def _dropped(connection: Connection, projection: str) -> set[tuple[int, int]]:
-    rows = connection.execute(statement(_PACKAGE, "dropped"), {"processor": projection})
+    rows = connection.execute(statement(_PACKAGE, "dropped"), {"projection": projection})
     return {(partition, position) for partition, position in rows}

@@ -208,10 +208,8 @@ def _print(outcome: Outcome) -> None:
             print(f"  {difference}")
         return
     compared = "equal to the live tables, " if outcome.equal else ""
-    print(
-        f"{outcome.projection}: {compared}generation {outcome.generation} is live, {outcome.replaced} is kept; {speed}; "
-        f"live folding waited {outcome.swap_ms:.0f} ms"
-    )
+    print(f"{outcome.projection}: {compared}generation {outcome.generation} is live, {outcome.replaced} is kept")
+    print(f"  {speed}, live folding waited {outcome.swap_ms:.0f} ms")
 
 
 def _hints(settings: Settings, outcomes: list[Outcome]) -> list[str]:
@@ -225,7 +223,7 @@ def _hints(settings: Settings, outcomes: list[Outcome]) -> list[str]:
             parked = len(parking.queues(connection, outcome.projection))
         if parked:
             hints.append(
-                f"the live {outcome.projection} go without the events of {parked} parked users; see `cardlog parked list`"
+                f"the live {outcome.projection} go without events of {parked} parked users: cardlog parked list"
             )
     return hints
 

@@ -53,10 +53,9 @@ def passage_terms(passage: Passage) -> dict[str, float]:
 def embed_passages(embed: Callable[[Sequence[str]], Vectors], passages: Sequence[Passage]) -> Vectors:
     """Unit vectors, one row a passage: its line's and, in part, those of the lines before, added up.
 
-    ``embed`` is an embedder's, or one that remembers; it is called once.
-
-    Each distinct line is embedded once, so neighbours in a session cost no more than lone cards; the
-    lines in one long text would take four times as long, and find no more once fused with terms.
+    ``embed`` is an embedder's, or one that remembers; it is called once. Each distinct
+    line is embedded once, so neighbours in a session cost no more than lone cards; the lines in one long
+    text would take four times as long, and find no more once fused with terms.
     """
     rows: dict[str, int] = {}
     for passage in passages:

@@ -104,7 +104,7 @@ class VectorsProjector:
         rows = connection.execute(
             statement(_PACKAGE, "cached"), {"model": embedder.name, "hashes": list(wanted)}
         ).fetchall()
-        found = {bytes(row[0]): row[1] for row in rows}
+        found = {bytes(row[0]): row[1].to_numpy() for row in rows}
         missing = {key: text for key, text in wanted.items() if key not in found}
         if missing:
             fresh = dict(zip(missing, embedder.embed(list(missing.values())), strict=True))

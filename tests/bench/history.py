@@ -124,7 +124,7 @@ class History:
     28 episodes, the rest noted events, states (a third of them changes) and concepts. Deterministic.
     """
 
-    def __init__(self, users: int, *, seed: int = 7) -> None:
+    def __init__(self, users: int, *, texts: int = 20_000, seed: int = 7) -> None:
         self._random = random.Random(seed)
         self._users = [f"user-{number:05d}" for number in range(users)]
         syllables = [c + v for c in "bdfgklmnprstvz" for v in ("a", "e", "i", "o", "u", "an", "er", "ing")]
@@ -137,7 +137,7 @@ class History:
         ]
         self._weights = [1 / (rank + 10) for rank in range(len(self._words))]
         # A text is two halves of a pool: as various as it must be, and made quickly.
-        self._halves = ([self._english() for _ in range(20_000)], [self._chinese() for _ in range(10_000)])
+        self._halves = ([self._english() for _ in range(texts)], [self._chinese() for _ in range(texts // 2)])
         self._positions = [0] * 64
         self._versions: dict[tuple[str, str], int] = {}
         self._count = 0
@@ -241,13 +241,13 @@ class History:
         return "".join(pieces) + "。"
 
 
-def fill(connection: Connection, events: int, *, users: int) -> int:
+def fill(connection: Connection, events: int, *, users: int, texts: int = 20_000) -> int:
     """Put a history of about ``events`` events into an empty log, with its digests; returns how many there are."""
     with connection.transaction():
         connection.execute(_STAGE)
         with connection.cursor() as cursor:
             with cursor.copy("COPY log.staged FROM STDIN") as copy:
-                for row in History(users).rows(events):
+                for row in History(users, texts=texts).rows(events):
                     copy.write_row(row)
             cursor.execute(_APPEND)
             count = cursor.rowcount

@@ -34,6 +34,7 @@ from projectors.text.passages import (
     CONTEXT_WEIGHTS,
     Passage,
     embed_passages,
+    line_of,
     passage_terms,
 )
 from projectors.text.questions import asked
@@ -179,7 +180,7 @@ def by_grams(texts: Sequence[str]) -> Channel:
 
 def joined(passage: Passage) -> str:
     """The alternative to adding vectors up: one long text, the card's own words first."""
-    return " ".join(utterance.line for utterance in (passage.said, *passage.before[: len(CONTEXT_WEIGHTS)]))
+    return " ".join(map(line_of, (passage.said, *passage.before[: len(CONTEXT_WEIGHTS)])))
 
 
 def counts(text: str) -> dict[str, float]:
@@ -290,7 +291,7 @@ def english(corpora: list[Corpus], embedder: Embedder | None) -> None:
         wanted = {question.text: embedder.embed_question(question.text) for question in corpus.questions}
         variants = {
             "own words": embedder.embed([p.said.text for p in corpus.passages]),
-            "own line": embedder.embed([p.said.line for p in corpus.passages]),
+            "own line": embedder.embed([line_of(p.said) for p in corpus.passages]),
             "one long text": embedder.embed([joined(p) for p in corpus.passages]),
             "passages": embed_passages(embedder.embed, corpus.passages),
         }

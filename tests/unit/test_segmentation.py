@@ -66,6 +66,10 @@ def test_both_scripts_become_one_word_with_the_greater_frequency() -> None:
     assert build([("軟體", 30), ("软体", 4), ("没有", 0)]) == {"软体": 30}
 
 
+def test_what_is_called_something_is_a_word_of_its_own() -> None:
+    assert build([("狗叫", 40), ("尖叫", 3)]) == {"尖叫": 3}
+
+
 def test_a_place_is_a_word_without_its_rank() -> None:
     assert "高雄" in dictionary()
     assert build([("高雄市", 31), ("县市", 5)]) == {"高雄市": 31, "高雄": 31, "县市": 5}

@@ -82,7 +82,7 @@ def test_any_text_has_terms_without_space_or_case(text: str) -> None:
     for term in analyse(text):
         assert term
         assert not any(map(str.isspace, term))
-        assert term == term.lower()
+        assert term == term.casefold()
 
 
 @given(st.text(max_size=80), st.text(max_size=80))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from events.types.cards import Utterance
-from projectors.text.embedding import HashEmbedder
+from projectors.text.embedding import HashEmbedder, Vectors
 from projectors.text.passages import Passage, embed_passages, line_of, passage_terms
 
 ASKS = Utterance("What did you adopt?", "Ann")
@@ -44,7 +46,7 @@ def test_each_line_is_embedded_once() -> None:
     calls: list[list[str]] = []
     embedder = HashEmbedder()
 
-    def embed(texts):  # type: ignore[no-untyped-def]
+    def embed(texts: Sequence[str]) -> Vectors:
         calls.append(list(texts))
         return embedder.embed(texts)
 
@@ -54,7 +56,7 @@ def test_each_line_is_embedded_once() -> None:
 
 
 def test_words_against_each_other_still_have_a_vector() -> None:
-    def opposite(texts):  # type: ignore[no-untyped-def]
+    def opposite(texts: Sequence[str]) -> Vectors:
         rows = np.zeros((len(texts), 4), dtype=np.float32)
         rows[:, 0] = [1.0 if text == "own" else -1.0 for text in texts]
         return rows
