@@ -1,32 +1,19 @@
-"""How far each stage is: the queue, the extractor, every projection. Unknown is never zero."""
+"""How everything stands at one moment: the queue, the extractor, every projection. Unknown is never zero."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, cast
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-import psycopg
-import redis
-from psycopg.rows import dict_row
-
-from events import stages
-from events.database import connect
+from events.glance import Glance
 from events.settings import Settings
-from events.sql import statement
-from events.turn import entry_time
-from ingest.queue import TurnQueue
+from events.standing import LogStanding, LogWatch, Stage
+from ingest.standing import QueueStanding, QueueWatch, open_queue
 
+__all__ = ["Overview", "Overviews", "Stage", "open_queue", "overview"]
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One stage. ``behind`` counts turns in the queue or events in the log; None is unknown."""
-
-    name: str
-    behind: int | None
-    seconds: float | None
-    state: str
-    detail: str | None = None
+_PATIENCE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +26,18 @@ class Overview:
     dead: int | None
     recorded: int | None
     duplicates: int | None
+    at: float = field(default_factory=time.monotonic)
+
+    @property
+    def well(self) -> bool:
+        """Whether an operator can leave everything alone."""
+        return all(stage.well for stage in self.stages)
 
     def document(self) -> dict[str, Any]:
         """As JSON for machines."""
         return {
-            "stages": {
-                stage.name: {
-                    "behind": stage.behind,
-                    "seconds": stage.seconds,
-                    "state": stage.state,
-                    "detail": stage.detail,
-                }
-                for stage in self.stages
-            },
+            "well": self.well,
+            "stages": {stage.name: stage.document() for stage in self.stages},
             "events": self.events,
             "parked": self.parked,
             "dead": self.dead,
@@ -59,69 +45,57 @@ class Overview:
             "duplicates": self.duplicates,
         }
 
+    def rated(self, earlier: Overview | None) -> Overview:
+        """With the rates nobody told, from how far stages came since ``earlier``."""
+        if earlier is None or self.at - earlier.at <= 0:
+            return self
+        before = {stage.name: stage.position for stage in earlier.stages}
+        stages = []
+        for stage in self.stages:
+            position = before.get(stage.name)
+            if stage.rate is None and stage.position is not None and position is not None:
+                # A generation that was swapped in may stand where the one before it did not.
+                rate = max(0, stage.position - position) / (self.at - earlier.at)
+                stages.append(replace(stage, rate=rate))
+            else:
+                stages.append(stage)
+        return replace(self, stages=tuple(stages))
 
-def open_queue(settings: Settings) -> TurnQueue:
-    """The queue the settings name."""
-    client = redis.Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=2)
-    return TurnQueue(client, settings.turns_stream, settings.consumer_group)
+
+class Overviews:
+    """Looks again and again; what cannot be reached, or does not answer in time, is unknown, with the reason."""
+
+    def __init__(self, settings: Settings, *, patience_s: float = _PATIENCE_S) -> None:
+        self._why = f"did not answer within {patience_s:g} s"
+        self._queue = Glance(QueueWatch(open_queue(settings)), fresh_s=0.0, patience_s=patience_s)
+        self._watch = LogWatch(settings.database_url, "status")
+        self._log = Glance(self._watch, fresh_s=0.0, patience_s=patience_s)
+        self._last: Overview | None = None
+
+    def __call__(self) -> Overview:
+        queue = self._queue() or QueueStanding.absent(f"redis {self._why}")
+        log = self._log() or LogStanding.absent(f"postgres {self._why}")
+        known = queue.dead is not None
+        seen = Overview(
+            stages=(queue.recorder(log), *log.readers),
+            events=log.events,
+            parked=log.parked,
+            dead=queue.dead,
+            recorded=queue.counts.get("recorded", 0) if known else None,
+            duplicates=queue.counts.get("duplicates", 0) if known else None,
+        )
+        self._last = seen.rated(self._last)
+        return self._last
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._watch.close()
 
 
 def overview(settings: Settings) -> Overview:
-    """Look at everything now; what cannot be reached is unknown, with the reason."""
-    queue = open_queue(settings)
-    counts: dict[str, int | None]
+    """Look at everything now."""
+    looking = Overviews(settings)
     try:
-        backlog = queue.backlog()
-        age = None if backlog.oldest_id is None else datetime.now(UTC) - entry_time(backlog.oldest_id)
-        recorder = Stage(
-            "recorder",
-            backlog.waiting + backlog.pending,
-            0.0 if age is None else age.total_seconds(),
-            "running",
-        )
-        counts = dict(queue.counts())
-        counts["dead"] = queue.dead_count()
-    except redis.RedisError as error:
-        recorder = Stage("recorder", None, None, "unknown", f"redis is away: {error}")
-        counts = {}
-    try:
-        with connect(settings.database_url, application="status") as connection:
-            rows = _rows(connection)
-            said = {report.stage: report for report in stages.reports(connection)}
-            parked, events = _totals(connection)
-    except psycopg.Error as error:
-        reason = f"postgres is away: {str(error).strip().splitlines()[0] if str(error).strip() else error}"
-        others = [Stage(name, None, None, "unknown", reason) for name in ("extractor", "cards", "vectors")]
-        return Overview(
-            (recorder, *others),
-            None,
-            None,
-            counts.get("dead"),
-            counts.get("recorded"),
-            counts.get("duplicates"),
-        )
-    found = [recorder]
-    for row in rows:
-        report = said.get(row["processor"])
-        found.append(
-            Stage(
-                row["processor"],
-                row["behind"],
-                row["seconds"],
-                report.state if report else "unknown",
-                report.detail if report else "has not been started yet",
-            )
-        )
-    return Overview(
-        tuple(found), events, parked, counts.get("dead"), counts.get("recorded"), counts.get("duplicates")
-    )
-
-
-def _rows(connection: psycopg.Connection[Any]) -> list[dict[str, Any]]:
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(statement("deploy", "lags")).fetchall()
-
-
-def _totals(connection: psycopg.Connection[Any]) -> tuple[int, int]:
-    row = connection.execute(statement("deploy", "totals")).fetchone()
-    return cast("tuple[int, int]", row)
+        return looking()
+    finally:
+        looking.close()

@@ -17,11 +17,11 @@ from events import log
 from events.checkpoints import CheckpointMovedError, Connection, Processor, read_claimed
 from events.codec import encode
 from events.database import connect_patiently
-from events.envelope import Event, NewEvent, uuid7
+from events.envelope import Event, NewEvent, partition_of, uuid7
 from events.log import Unreadable
 from events.settings import Settings
 from events.sql import statement
-from events.stages import report
+from events.stages import Pulse
 from events.types.cards import EventNoted, KnowledgeLearned, Utterance
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
@@ -53,10 +53,14 @@ class ExtractorWorker:
         self._settings = settings
         self._extractor = extractor
         self._stopping = stopping
-        self._worker = worker
+        self._pulse = Pulse(settings.database_url, PROCESSOR.name, worker)
 
     def run(self) -> None:
         """Extract until ``stopping``. Waits out a Postgres that is away, and an extractor that is."""
+        with self._pulse:
+            self._follow()
+
+    def _follow(self) -> None:
         delay = _PATIENCE_S
         while not self._stopping():
             connection = connect_patiently(
@@ -70,17 +74,19 @@ class ExtractorWorker:
             try:
                 follower = log.Follower(listener)
                 PROCESSOR.open(connection)
-                report(connection, PROCESSOR.name, self._worker, "running")
                 logger.info("extracting with %s (%s)", self._extractor.name, self._extractor.prompt_version)
                 while not self._stopping():
-                    if not self.step(connection):
+                    passed = self.step(connection)
+                    self._pulse.running()
+                    self._pulse.passed(passed)
+                    if not passed:
                         follower.wait()
                     elif delay > _PATIENCE_S:
-                        report(connection, PROCESSOR.name, self._worker, "running")
                         logger.info("extracting goes on")
                         delay = _PATIENCE_S
             except psycopg.OperationalError as error:
                 logger.warning("postgres went away while extracting, trying again: %s", error)
+                self._pulse.waiting(f"postgres went away: {error}")
                 time.sleep(_PATIENCE_S)
             except CheckpointMovedError as error:
                 logger.warning("standing by: %s", error)
@@ -92,18 +98,15 @@ class ExtractorWorker:
                     "extracting stands still, trying again in %.1f s: %s", delay, error, exc_info=not known,
                 )  # fmt: skip
                 why = str(error) if known else log.reason_of(error)
-                delay = self._stand_still(connection, why, delay)
+                delay = self._stand_still(why, delay)
             finally:
                 connection.close()
                 listener.close()
         logger.info("extractor stopped")
 
-    def _stand_still(self, connection: Connection, why: str, delay: float) -> float:
+    def _stand_still(self, why: str, delay: float) -> float:
         """Say why nothing moves, wait, and return the next, longer wait."""
-        try:
-            report(connection, PROCESSOR.name, self._worker, "waiting", why)
-        except psycopg.OperationalError:
-            logger.warning("postgres went away too")
+        self._pulse.waiting(why)
         until = time.monotonic() + delay
         while time.monotonic() < until and not self._stopping():
             time.sleep(0.05)
@@ -150,13 +153,17 @@ class ExtractorWorker:
                     )
                 ]
             [turn] = burst.turns
+            reason = log.reason_of(error)
             logger.warning(
-                "turn %s of user %s cannot be extracted: %s",
-                turn.turn.turn_id,
-                turn.user_id,
-                error,
+                "turn %s (%d/%d) cannot be extracted: %s",
+                turn.turn.turn_id, partition_of(turn.user_id), turn.position, reason,
                 exc_info=True,
-            )
+                extra={
+                    "stage": PROCESSOR.name, "turn_id": turn.turn.turn_id,
+                    "partition": partition_of(turn.user_id), "position": turn.position,
+                },
+            )  # fmt: skip
+            self._pulse.failed(f"turn {turn.turn.turn_id} cannot be extracted: {reason}")
             return [
                 failure_of(
                     turn.user_id,
@@ -164,7 +171,7 @@ class ExtractorWorker:
                     turn.turn.turn_id,
                     _stream_of(turn.turn),
                     turn.turn.said_at,
-                    log.reason_of(error),
+                    reason,
                     self._extractor,
                 )
             ]
@@ -231,8 +238,11 @@ def unreadable_turn(event: Event, payload: Unreadable, extractor: Extractor) -> 
     except (ValueError, TypeError, KeyError):
         turn_id = str(event.event_id)
     logger.warning(
-        "turn %s of user %s (%d/%d) cannot be read: %s",
-        turn_id, event.user_id, event.partition, event.position, payload.reason,
+        "turn %s (%d/%d) cannot be read: %s", turn_id, event.partition, event.position, payload.reason,
+        extra={
+            "stage": PROCESSOR.name, "turn_id": turn_id, "event_id": event.event_id,
+            "partition": event.partition, "position": event.position,
+        },
     )  # fmt: skip
     stream = "extraction/" + event.stream.removeprefix("session/")
     return failure_of(

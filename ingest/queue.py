@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import redis
@@ -116,20 +117,37 @@ class TurnQueue:
             if "no such key" not in str(error):
                 raise
             return Backlog(0, 0, None)
-        after, pending, oldest = "-", 0, None
+        pending, oldest, delivered = 0, None, None
         for group in groups:
             if _text(group["name"]) == self._group:
-                after = f"({_text(group['last-delivered-id'])}"
+                delivered = _text(group["last-delivered-id"])
                 pending = int(group["pending"])
                 if pending:
                     summary = self._redis.xpending(self.stream, self._group)
                     oldest = _text(summary["min"])
-        waiting = 0
-        while page := self._redis.xrange(self.stream, min=after, count=10_000):
-            oldest = oldest or _text(page[0][0])
-            waiting += len(page)
+        # What was delivered is soon trimmed, what waits may be millions: count the small side.
+        waiting = int(self._redis.xlen(self.stream)) - self._delivered(delivered)
+        if oldest is None:
+            first: Any = self._redis.xrange(
+                self.stream, min="-" if delivered is None else f"({delivered}", count=1
+            )
+            oldest = _text(first[0][0]) if first else None
+        return Backlog(max(0, waiting), pending, oldest)
+
+    def _delivered(self, last: str | None) -> int:
+        """How many delivered entries still lie in the stream."""
+        if last is None:
+            return 0
+        count, after = 0, "-"
+        while page := cast("list[Any]", self._redis.xrange(self.stream, min=after, max=last, count=1_000)):
+            count += len(page)
             after = f"({_text(page[-1][0])}"
-        return Backlog(waiting, pending, oldest)
+        return count
+
+    def now(self) -> datetime:
+        """The time on the clock that entry ids are taken from."""
+        seconds, microseconds = cast("tuple[int, int]", self._redis.time())
+        return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
 
     def counts(self) -> dict[str, int]:
         """Turns recorded, duplicates dropped, entries found dead, retried and dropped since the stream began."""

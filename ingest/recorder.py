@@ -14,6 +14,8 @@ from events import log
 from events.database import connect_patiently
 from events.envelope import Appended, NewEvent, uuid7
 from events.settings import Settings
+from events.stages import Pulse
+from events.standing import RECORDER
 from events.turn import TurnInvalidError, entry_time, parse_turn, text_of
 from events.types.turns import TurnRecorded
 from ingest.queue import Entry, TurnQueue
@@ -59,6 +61,7 @@ class Recorder:
         self._settings = settings
         self._name = name
         self._stopping = stopping
+        self._pulse = Pulse(settings.database_url, RECORDER, name)
         client = redis.Redis.from_url(
             settings.redis_url, socket_timeout=10, socket_connect_timeout=5, health_check_interval=15
         )
@@ -67,6 +70,10 @@ class Recorder:
 
     def run(self) -> None:
         """Consume until ``stopping``; returns after the batch in hand is settled."""
+        with self._pulse:
+            self._consume()
+
+    def _consume(self) -> None:
         delay, ready, housekeeping = 0.05, False, 0.0
         while not self._stopping():
             try:
@@ -76,6 +83,7 @@ class Recorder:
                     logger.info("recording turns from %s as %s", self._queue.stream, self._name)
                     ready, delay = True, 0.05
                 entries = self._queue.read(self._name, self._settings.batch_turns, _BLOCK_MS)
+                self._pulse.running()
                 if entries:
                     self._record(entries)
                 if time.monotonic() - housekeeping > _HOUSEKEEPING_S:
@@ -85,9 +93,11 @@ class Recorder:
             except redis.ResponseError as error:
                 # The stream or group vanished under us (FLUSHALL, a fresh Redis): make it again.
                 logger.warning("redis refused: %s; opening the stream again in %.1f s", error, delay)
+                self._pulse.waiting(f"redis refused: {error}")
                 ready, delay = False, self._pause(delay)
             except redis.RedisError as error:
                 logger.warning("redis is away, waiting %.1f s: %s", delay, error)
+                self._pulse.waiting(f"redis is away: {error}")
                 ready, delay = False, self._pause(delay)
         if self._connection is not None:
             self._connection.close()
@@ -119,7 +129,10 @@ class Recorder:
                 events.append(event_of(entry))
                 good.append(entry)
             except TurnInvalidError as error:
-                logger.warning("turn %s is invalid: %s", entry.id, error)
+                logger.warning(
+                    "turn %s is invalid: %s", entry.id, error, extra={"entry_id": entry.id, "field": error.field}
+                )
+                self._pulse.failed(f"turn {entry.id} is invalid: {error}")
                 dead.append((entry, error.field, error.reason))
         appended = self._append(events)
         if appended is None:
@@ -130,8 +143,15 @@ class Recorder:
                 duplicates += 1
                 turn: Any = event.payload
                 assert isinstance(turn, TurnRecorded)
-                logger.info("turn %s of user %s was recorded before: duplicate", turn.turn_id, event.user_id)
+                logger.info(
+                    "turn %s was recorded before, at %d/%d: duplicate",
+                    turn.turn_id, place.partition, place.position,
+                    extra={
+                        "turn_id": turn.turn_id, "partition": place.partition, "position": place.position,
+                    },
+                )  # fmt: skip
         self._queue.settle(good, dead, duplicates)
+        self._pulse.passed(len(entries))
 
     def _append(self, events: Sequence[NewEvent]) -> list[Appended] | None:
         while True:
@@ -147,6 +167,7 @@ class Recorder:
                     log.announce(self._connection)
             except psycopg.OperationalError as error:
                 logger.warning("postgres went away while recording, trying again: %s", error)
+                self._pulse.waiting(f"postgres went away: {error}")
                 self._connection.close()
                 time.sleep(0.1)
                 continue

@@ -163,6 +163,10 @@ def _park(
         logger.warning(
             "%s parked user %s at event %s (%s, %d/%d): %s",
             processor.name, first.user_id, first.event_id, first.type, first.partition, first.position, refusal.reason,
+            extra={
+                "stage": processor.name, "event_id": first.event_id,
+                "partition": first.partition, "position": first.position,
+            },
         )  # fmt: skip
 
 

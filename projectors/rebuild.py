@@ -214,8 +214,9 @@ class Rebuild:
             looking.isolation_level = IsolationLevel.REPEATABLE_READ
             with standing_still(connection, name):
                 live = ensure_live(connection, self._projector)
-                level(connection, self._projector, live, name, park=True)
-                level(connection, self._projector, generation, generation.schema)
+                heads = log.heads(connection)
+                level(connection, self._projector, live, name, heads, park=True)
+                level(connection, self._projector, generation, generation.schema, heads)
                 # The first statement takes the snapshot everything after it sees.
                 if live.processor.positions(looking) != generation.processor.positions(looking):
                     raise RuntimeError(f"{name} was folded by somebody while nobody should")

@@ -13,7 +13,7 @@ from events.checkpoints import CheckpointMovedError, read_claimed
 from events.database import connect_patiently
 from events.log import Connection
 from events.settings import Settings
-from events.stages import report
+from events.stages import Pulse
 from projectors import parking
 from projectors.generations import Projector, ProjectorBlockedError, ensure_live, hold_live, use_schema
 
@@ -36,10 +36,14 @@ class Runner:
         self._settings = settings
         self._projector = projector
         self._stopping = stopping
-        self._worker = worker
+        self._pulse = Pulse(settings.database_url, projector.name, worker)
 
     def run(self) -> None:
         """Project until ``stopping``. Waits out a Postgres that is away."""
+        with self._pulse:
+            self._follow()
+
+    def _follow(self) -> None:
         name = self._projector.name
         delay = _PATIENCE_S
         while not self._stopping():
@@ -55,37 +59,36 @@ class Runner:
                 follower = log.Follower(listener)
                 generation = ensure_live(connection, self._projector)
                 logger.info("projecting %s, generation %d", name, generation.number)
-                report(connection, name, self._worker, "running")
                 while not self._stopping():
-                    if not self.step(connection):
+                    passed = self.step(connection)
+                    self._pulse.running()
+                    self._pulse.passed(passed)
+                    if not passed:
                         follower.wait()
                     elif delay > _PATIENCE_S:
-                        report(connection, name, self._worker, "running")
                         logger.info("%s goes on", name)
                         delay = _PATIENCE_S
             except psycopg.OperationalError as error:
                 logger.warning("postgres went away while projecting %s, trying again: %s", name, error)
+                self._pulse.waiting(f"postgres went away: {error}")
                 time.sleep(0.1)
             except CheckpointMovedError as error:
                 logger.warning("standing by: %s", error)
             except ProjectorBlockedError as error:
-                delay = self._stand_still(connection, str(error), delay)
+                delay = self._stand_still(str(error), delay)
             except Exception as error:
                 # Nothing of the batch counts; say what stands in the way and try again, ever more slowly.
                 logger.exception("%s cannot go on", name)
-                delay = self._stand_still(connection, f"{type(error).__name__}: {error}", delay)
+                delay = self._stand_still(f"{type(error).__name__}: {error}", delay)
             finally:
                 connection.close()
                 listener.close()
         logger.info("projector %s stopped", name)
 
-    def _stand_still(self, connection: Connection, why: str, delay: float) -> float:
+    def _stand_still(self, why: str, delay: float) -> float:
         """Say why nothing moves, wait, and return the next, longer wait."""
         logger.warning("%s stands still, trying again in %.1f s: %s", self._projector.name, delay, why)
-        try:
-            report(connection, self._projector.name, self._worker, "waiting", why)
-        except psycopg.OperationalError:
-            logger.warning("postgres went away too")
+        self._pulse.waiting(why)
         until = time.monotonic() + delay
         while time.monotonic() < until and not self._stopping():
             time.sleep(0.05)

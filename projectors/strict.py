@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from events.checkpoints import read_claimed
+from events.checkpoints import Claim, read_claimed
 from events.envelope import Event
 from events.log import Connection, Unreadable, reason_of
 from events.sql import statement
@@ -59,15 +59,25 @@ def step(
     schema: str,
     *,
     limit: int,
+    until: Mapping[int, int] | None = None,
     park: bool = False,
 ) -> int:
-    """One batch of the ordinary incremental fold into ``schema``, exactly once; returns how many events were passed.
+    """One batch of the ordinary incremental fold into ``schema``, exactly once; returns the events passed.
 
-    Events dropped by decision are passed over. Raises :class:`FoldFailedError`, or parks as a live
-    projector does where ``park`` is true, and :class:`events.checkpoints.LogHoleError`. What raises counts for nothing.
+    Stops exactly at the positions ``until``. Events dropped by decision are passed over. Raises
+    :class:`FoldFailedError`, or parks as a live projector does where ``park`` is true, and
+    :class:`events.checkpoints.LogHoleError`. What raises counts for nothing.
     """
     with connection.transaction():
-        claims = generation.processor.claim(connection, limit=projector.batch_partitions)
+        partitions = None
+        if until is not None:
+            standing = generation.processor.positions(connection)
+            partitions = [partition for partition, head in until.items() if head > standing[partition]]
+        claims = generation.processor.claim(
+            connection, limit=projector.batch_partitions, partitions=partitions
+        )
+        if until is not None:
+            claims = [Claim(c.partition, c.position, min(c.head, until[c.partition])) for c in claims]
         if not claims:
             return 0
         batches = read_claimed(connection, claims, limit=limit, keep_unreadable=True)

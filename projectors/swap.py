@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from psycopg import sql
 
 from events import log
@@ -18,7 +20,7 @@ from projectors.generations import (
 from projectors.strict import step
 
 _PACKAGE = "projectors"
-_BATCH = 500
+_BATCH = 200
 _NEARLY = 1000
 _PASSES = 200
 
@@ -42,21 +44,23 @@ def behind(connection: Connection, generation: Generation) -> int:
 
 
 def level(
-    connection: Connection, projector: Projector, generation: Generation, schema: str, *, park: bool = False
+    connection: Connection,
+    projector: Projector,
+    generation: Generation,
+    schema: str,
+    heads: Mapping[int, int],
+    *,
+    park: bool = False,
 ) -> int:
-    """Fold everything the log holds at this moment; what comes later is not waited for. Returns the events."""
-    heads = log.heads(connection)
+    """Fold up to ``heads``, exactly, while nobody else folds into ``generation``; returns the events."""
     folded = 0
-    while any(
-        heads[partition] > position
-        for partition, position in generation.processor.positions(connection).items()
-    ):
-        passed = step(connection, projector, generation, schema, limit=_BATCH, park=park)
-        if not passed:
-            raise GenerationError(
-                f"somebody else folds into generation {generation.number} of {generation.projection}; stop them first"
-            )
+    while passed := step(connection, projector, generation, schema, limit=_BATCH, until=heads, park=park):
         folded += passed
+    positions = generation.processor.positions(connection)
+    if any(positions[partition] != head for partition, head in heads.items()):
+        raise GenerationError(
+            f"somebody else folds into generation {generation.number} of {generation.projection}; stop them first"
+        )
     return folded
 
 
@@ -70,7 +74,7 @@ def swap(
     projectors go on with the new one by themselves. Whatever fails, the live generation stays.
     """
     with standing_still(connection, incoming.projection), connection.transaction():
-        level(connection, projector, incoming, incoming.schema, park=park)
+        level(connection, projector, incoming, incoming.schema, log.heads(connection), park=park)
         names = {"projection": incoming.projection, "generation": incoming.number}
         row = connection.execute(statement(_PACKAGE, "retire_live"), names).fetchone()
         if row is None:

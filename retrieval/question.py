@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -11,7 +11,8 @@ from typing import Literal
 from events import timex
 from events.concepts import concepts_asked
 from events.script import fold_script
-from projectors.text.terms import analyse, question_terms
+from projectors.text.questions import asked
+from projectors.text.terms import analyse
 
 Intent = Literal["present", "past", "history"]
 
@@ -35,14 +36,19 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked. ``times`` are the stretches the question names, ``now`` what "yesterday" is reckoned from."""
+    """What was asked. ``weights`` are its terms with how much each counts, ``times`` the stretches it names, ``now`` what "yesterday" is reckoned from."""
 
     text: str
     now: datetime
-    terms: tuple[str, ...]
+    weights: Mapping[str, float]
     concepts: tuple[str, ...]
     times: tuple[Window, ...]
     intent: Intent
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The words worth looking for, in reading order."""
+        return tuple(self.weights)
 
     @property
     def span(self) -> Window | None:
@@ -63,8 +69,8 @@ def understand(text: str, now: datetime) -> Question:
     windows = tuple(_window(item) for item in found if item.kind != "duration")
     # The words of a time are answered by the time channel; as terms they would only find other dates.
     rest = _without(text, [(item.begin, item.stop) for item in found if item.kind != "duration"])
-    terms = tuple(question_terms(rest)) or tuple(question_terms(text)) or tuple(dict.fromkeys(analyse(text)))
-    return Question(text, now, terms, concepts_asked(text), windows, _intent(text, windows, now))
+    weights = _weights(rest) or _weights(text) or dict.fromkeys(analyse(text), 1.0)
+    return Question(text, now, weights, concepts_asked(text), windows, _intent(text, windows, now))
 
 
 # What people mean is no sharper than the words: "two months ago" is a day that is right to within weeks.
@@ -85,6 +91,14 @@ def _window(found: timex.Found) -> Window:
         margin = (width - (end - start)) / 2
         return Window(start - margin, end + margin)
     return Window(start, end)
+
+
+def _weights(text: str) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for part in asked(text):
+        for term, weight in part.terms.items():
+            weights[term] = max(weight, weights.get(term, 0.0))
+    return weights
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:

@@ -34,6 +34,9 @@ CREATE TABLE log.events (
 -- Partial, because most events are protected through the event that caused them and carry no key.
 CREATE UNIQUE INDEX events_dedupe_key ON log.events (partition, user_id, dedupe_key) WHERE dedupe_key IS NOT NULL;
 
+-- Turns that were given up are counted at every look; the index holds nothing else.
+CREATE INDEX events_extraction_failed ON log.events (partition, position) WHERE type = 'ExtractionFailed';
+
 CREATE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'log.events is append-only: % is refused', TG_OP
@@ -211,13 +214,18 @@ CREATE TABLE log.dropped (
     PRIMARY KEY (processor, user_id, partition, position)
 );
 
--- What each stage last said of itself: the reason it stands still, if it does. Written by the stage, read by status.
+-- What each worker last said of itself, every few seconds while it lives: written by it, read by status.
 CREATE TABLE log.stages (
     stage      text NOT NULL,
     worker     text NOT NULL,
+    pid        integer NOT NULL,
     state      text NOT NULL CHECK (state IN ('running', 'waiting', 'stopped')),
     detail     text,
-    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    error      text,
+    error_at   timestamptz,
+    done       bigint NOT NULL,
+    rate       double precision,
+    moved_at   timestamptz,
     seen_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (stage, worker)
+    PRIMARY KEY (stage, worker, pid)
 );

@@ -1,5 +1,9 @@
-INSERT INTO log.stages AS s (stage, worker, state, detail) VALUES (%(stage)s, %(worker)s, %(state)s, %(detail)s)
-ON CONFLICT (stage, worker) DO UPDATE
-SET state = EXCLUDED.state, detail = EXCLUDED.detail, seen_at = EXCLUDED.seen_at,
-    changed_at = CASE WHEN (s.state, s.detail) IS DISTINCT FROM (EXCLUDED.state, EXCLUDED.detail)
-                      THEN EXCLUDED.changed_at ELSE s.changed_at END;
+-- Ages come in and instants are kept, on this server's clock: workers' clocks may differ and jump.
+INSERT INTO log.stages AS s (stage, worker, pid, state, detail, error, error_at, done, rate, moved_at)
+VALUES (%(stage)s, %(worker)s, %(pid)s, %(state)s, %(detail)s, %(error)s,
+        CASE WHEN %(error)s::text IS NOT NULL THEN clock_timestamp() - make_interval(secs => %(error_s)s) END,
+        %(done)s, %(rate)s, clock_timestamp() - make_interval(secs => %(moved_s)s))
+ON CONFLICT (stage, worker, pid) DO UPDATE
+SET state = EXCLUDED.state, detail = EXCLUDED.detail, done = EXCLUDED.done, rate = EXCLUDED.rate,
+    error = coalesce(EXCLUDED.error, s.error), error_at = coalesce(EXCLUDED.error_at, s.error_at),
+    moved_at = coalesce(EXCLUDED.moved_at, s.moved_at), seen_at = EXCLUDED.seen_at;

@@ -1,1 +1,4 @@
-SELECT stage, worker, state, detail, changed_at, seen_at FROM log.stages ORDER BY stage, worker;
+SELECT stage, worker, pid, state, detail, error, error_at, done, rate,
+       extract(epoch FROM clock_timestamp() - seen_at)::float8 AS seen_s,
+       extract(epoch FROM clock_timestamp() - moved_at)::float8 AS moved_s
+FROM log.stages ORDER BY stage, worker, pid;

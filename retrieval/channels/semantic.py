@@ -17,7 +17,8 @@ from retrieval.question import Question
 from retrieval.scope import Scope
 
 _LIMIT = 20
-_FOREIGN_WEIGHT = 0.2
+_WEIGHT = 0.5  # a small model's ranks are worth about half those of exact terms (docs/benchmarks.md)
+_FOREIGN_WEIGHT = 0.1
 
 
 class SemanticChannel:
@@ -30,10 +31,10 @@ class SemanticChannel:
         self._embedder: Embedder | None = None
 
     def weight(self, question: Question) -> float:
-        """An ordinary vote, and hardly one on a language the model was never shown."""
+        """Half a vote, and hardly one on a language the model was never shown."""
         if has_cjk(question.text) and self._embedder is not None and not reads_chinese(self._embedder.name):
             return _FOREIGN_WEIGHT
-        return 1.0
+        return _WEIGHT
 
     def warm(self) -> None:
         """Load the model now, so that the first question does not wait for it."""

@@ -17,7 +17,9 @@ from retrieval.scope import Scope
 _K1 = BM25_K1
 _B = BM25_B
 _BEFORE = 0.4  # how much a word of the turns before counts in a reply to them
-_LIMIT = 200
+_LIMIT = (
+    20  # every hit is ranked and the best vote: further ones drown the other channels (R@5 .61 against .68)
+)
 
 
 class TagsChannel:
@@ -33,7 +35,8 @@ class TagsChannel:
         """Nothing to load."""
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
-        terms = [*question.terms, *(CONCEPT_TERM + key for key in question.concepts)]
+        weights = dict(question.weights) | {CONCEPT_TERM + key: 1.0 for key in question.concepts}
+        terms = list(weights)
         if not terms:
             return []
         cursor = await connection.execute(
@@ -41,6 +44,7 @@ class TagsChannel:
             {
                 **scope.parameters(),
                 "keys": term_keys(scope.user_id, terms),
+                "weights": list(weights.values()),
                 "k1": _K1,
                 "b": _B,
                 "before": _BEFORE,

@@ -447,7 +447,7 @@ def test_a_rebuild_that_is_killed_leaves_the_live_generation_and_the_next_one_su
             lambda: statuses(connection).get(2) == "building" and partitions_done(connection) >= partitions
         )
         process.send_signal(number)
-        output, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=30)
     finally:
         process.kill()
         process.wait()

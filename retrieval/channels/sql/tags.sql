@@ -20,10 +20,11 @@ WITH hit AS MATERIALIZED (
     WHERE key = ANY (%(keys)s::bigint[])
     GROUP BY hit.card_id, key, hit.length
 ), weight AS (
-    SELECT key, ln(1 + (greatest(totals.cards, count(*)) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
-    FROM occurrence CROSS JOIN (
+    SELECT key, asked.weight * ln(1 + (greatest(totals.cards, count(*)) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
+    FROM occurrence JOIN unnest(%(keys)s::bigint[], %(weights)s::float8[]) AS asked(key, weight) USING (key)
+    CROSS JOIN (
         SELECT coalesce(max(cards), 0) AS cards FROM cards.card_counts WHERE user_id = %(user_id)s) totals
-    GROUP BY key, totals.cards
+    GROUP BY key, asked.weight, totals.cards
 ), average AS (
     SELECT coalesce(max(terms::float8 / nullif(cards, 0)), 1) AS length
     FROM cards.card_counts WHERE user_id = %(user_id)s

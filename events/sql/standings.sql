@@ -1,0 +1,34 @@
+-- How far every reader of the log is: live ones, and generations in building. What was parked counts where it is
+-- missing. A building generation whose projection nobody is changing was left behind by a rebuild that died.
+WITH reader AS (
+    SELECT c.processor, c.generation, coalesce(g.status, 'live') AS status,
+           sum(c.position)::bigint AS position, sum(h.position - c.position)::bigint AS behind,
+           min(oldest.recorded_at) AS oldest_at, max(c.moved_at) AS moved_at
+    FROM log.checkpoints c
+    JOIN log.heads h USING (partition)
+    LEFT JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
+    LEFT JOIN LATERAL (
+        SELECT e.recorded_at FROM log.events e
+        WHERE e.partition = c.partition AND e.position = c.position + 1
+    ) oldest ON true
+    WHERE c.generation = 0 OR g.status IN ('live', 'building')
+    GROUP BY c.processor, c.generation, g.status
+)
+SELECT r.processor, r.generation, r.status, r.position, r.behind,
+       CASE WHEN r.behind = 0 THEN 0
+            ELSE extract(epoch FROM clock_timestamp() - r.oldest_at) END::float8 AS seconds,
+       extract(epoch FROM clock_timestamp() - r.moved_at)::float8 AS moved_s,
+       (SELECT count(*) FROM log.parked p
+        WHERE p.processor = r.processor AND p.generation = r.generation) AS parked,
+       last.reason AS parked_reason, last.parked_at,
+       EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+               WHERE l.locktype = 'advisory' AND l.granted AND d.datname = current_database() AND l.objsubid = 1
+                 AND (l.classid::bigint << 32 | l.objid::bigint)
+                     = hashtextextended('cardlog change ' || r.processor, 0)) AS changing
+FROM reader r
+LEFT JOIN LATERAL (
+    SELECT p.reason, p.parked_at FROM log.parked p
+    WHERE p.processor = r.processor AND p.generation = r.generation AND p.reason IS NOT NULL
+    ORDER BY p.parked_at DESC LIMIT 1
+) last ON true
+ORDER BY array_position(ARRAY['extractor', 'cards', 'vectors'], r.processor), r.processor, r.generation;

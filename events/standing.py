@@ -1,0 +1,248 @@
+"""How every stage stands, judged from what Postgres knows. Unknown is never zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+import psycopg
+from psycopg.rows import class_row
+
+from events.database import connect
+from events.sql import statement
+from events.stages import StageReport, reports
+
+Judgement = Literal["running", "waiting", "stuck", "stopped", "building", "abandoned", "unknown"]
+
+STUCK_S = 30.0
+"""A stage that has work and did none of it for this long is stuck."""
+
+RECORDER = "recorder"
+_READERS = ("extractor", "cards", "vectors")
+_OPTIONAL = frozenset(("vectors",))
+"""Stages others do without: one that says why it waits is waiting, however long, and never stuck."""
+
+_WELL = frozenset(("running", "waiting", "building"))
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage. None is unknown, everywhere.
+
+    ``behind`` counts turns in the queue or events in the log, ``seconds`` is the age of the oldest of them,
+    ``standing_s`` for how long there has been work and none was done. ``rate`` is what the stage passes a
+    second, ``position`` all it ever passed. ``dead`` are turns that go no further: those the recorder
+    refused and that wait to be mended, those the extractor gave up.
+    """
+
+    name: str
+    behind: int | None
+    seconds: float | None
+    state: Judgement
+    detail: str | None = None
+    rate: float | None = None
+    parked: int | None = None
+    dead: int | None = None
+    error: str | None = None
+    error_at: datetime | None = None
+    workers: int | None = None
+    position: int | None = None
+    standing_s: float | None = None
+
+    @property
+    def well(self) -> bool:
+        """Whether an operator can leave it alone."""
+        return self.state in _WELL
+
+    def document(self) -> dict[str, Any]:
+        """As JSON for machines."""
+        found = asdict(self)
+        del found["name"]
+        found["error_at"] = None if self.error_at is None else self.error_at.isoformat()
+        return found
+
+
+def unknown(name: str, why: str) -> Stage:
+    """A stage nothing is known of."""
+    return Stage(name, None, None, "unknown", why)
+
+
+@dataclass(frozen=True, slots=True)
+class LogStanding:
+    """What Postgres knows: every reader of the log, and the workers of every stage."""
+
+    readers: tuple[Stage, ...]
+    reports: tuple[StageReport, ...]
+    events: int | None
+
+    @classmethod
+    def absent(cls, why: str) -> LogStanding:
+        """All of it unknown."""
+        return cls(tuple(unknown(name, why) for name in _READERS), (), None)
+
+    def reader(self, name: str) -> Stage:
+        """The reader ``name``; unknown when there is no such one."""
+        found = (stage for stage in self.readers if stage.name == name)
+        return next(found, unknown(name, "is not there"))
+
+    @property
+    def parked(self) -> int | None:
+        """Events parked in live generations."""
+        parked = [stage.parked for stage in self.readers]
+        return None if self.events is None else sum(count or 0 for count in parked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    processor: str
+    generation: int
+    status: str
+    position: int
+    behind: int
+    seconds: float | None
+    moved_s: float | None
+    parked: int
+    parked_reason: str | None
+    parked_at: datetime | None
+    changing: bool
+
+
+def look(connection: psycopg.Connection[Any]) -> LogStanding:
+    """How everything stands now. Raises ``psycopg.Error``."""
+    with connection.cursor(row_factory=class_row(_Row)) as cursor:
+        rows = cursor.execute(statement("events", "standings")).fetchall()
+    said = tuple(reports(connection))
+    totals = connection.execute(statement("events", "standing_totals")).fetchone()
+    assert totals is not None
+    events, failed = totals
+    found = [_reader(row, said, failed) for row in rows]
+    there = {stage.name for stage in found}
+    missing = [unknown(name, "has not been started yet") for name in _READERS if name not in there]
+    return LogStanding((*found, *missing), said, events)
+
+
+def _reader(row: _Row, said: Sequence[StageReport], failed: int) -> Stage:
+    extractor = row.processor == "extractor"
+    if row.status == "building":
+        return Stage(
+            f"{row.processor}_g{row.generation}",
+            row.behind,
+            row.seconds,
+            "building" if row.changing else "abandoned",
+            None if row.changing else "its rebuild died; the next one removes it",
+            parked=0,
+            dead=0,
+            position=row.position,
+        )
+    return judge(
+        row.processor,
+        [report for report in said if report.stage == row.processor],
+        behind=row.behind,
+        seconds=row.seconds,
+        moved_s=row.moved_s,
+        parked=row.parked,
+        dead=failed if extractor else 0,
+        position=row.position,
+        last_error=(row.parked_reason, row.parked_at),
+    )
+
+
+def judge(
+    name: str,
+    said: Sequence[StageReport],
+    *,
+    behind: int,
+    seconds: float | None,
+    moved_s: float | None,
+    parked: int,
+    dead: int | None,
+    position: int | None,
+    last_error: tuple[str | None, datetime | None] = (None, None),
+) -> Stage:
+    """What to think of a stage that is ``behind`` so far, moved ``moved_s`` ago, and whose workers said ``said``.
+
+    No clock is read: every age was measured by the server that keeps the instant.
+    """
+    alive = [report for report in said if report.alive]
+    standing = _standing(behind, seconds, moved_s)
+    state, detail = _state(name, said, alive, standing)
+    errors = [(report.error, report.error_at) for report in said]
+    error, error_at = max(
+        (each for each in (*errors, last_error) if each[1] is not None),
+        key=lambda each: each[1],  # type: ignore[arg-type, return-value]
+        default=(None, None),
+    )
+    rates = [report.rate for report in alive if report.rate is not None]
+    return Stage(
+        name=name,
+        behind=behind,
+        seconds=seconds,
+        state=state,
+        detail=detail,
+        rate=sum(rates) if rates and len(rates) == len(alive) else None,
+        parked=parked,
+        dead=dead,
+        error=error,
+        error_at=error_at,
+        workers=len(alive),
+        position=position,
+        standing_s=standing,
+    )
+
+
+def _standing(behind: int, seconds: float | None, moved_s: float | None) -> float | None:
+    """Work may have waited for long in a stage that moves, and a stage without work need not move."""
+    if not behind:
+        return 0.0
+    ages = [age for age in (seconds, moved_s) if age is not None]
+    return max(0.0, min(ages)) if ages else None
+
+
+def _state(
+    name: str, said: Sequence[StageReport], alive: Sequence[StageReport], standing: float | None
+) -> tuple[Judgement, str | None]:
+    if not said:
+        return "unknown", "has not been started yet"
+    if not alive:
+        last = min(said, key=lambda report: report.seen_s)
+        what = "stopped" if last.state == "stopped" else "fell silent"
+        return "stopped", f"{last.worker} (pid {last.pid}) {what} {last.seen_s:.0f} s ago"
+    waiting = [report for report in alive if report.state == "waiting"]
+    reason = waiting[0].detail if waiting else None
+    if standing is not None and standing > STUCK_S and not (len(waiting) == len(alive) and name in _OPTIONAL):
+        return "stuck", reason or f"nothing was done for {standing:.0f} s"
+    if len(waiting) == len(alive):
+        return "waiting", reason
+    silent = [report for report in said if not report.alive and report.state != "stopped"]
+    if silent:
+        return "running", f"{silent[0].worker} (pid {silent[0].pid}) fell silent {silent[0].seen_s:.0f} s ago"
+    return "running", None if not waiting else f"{waiting[0].worker} waits: {reason}"
+
+
+class LogWatch:
+    """Looks at the log again and again over one connection; a Postgres that is away is an answer, not an error."""
+
+    def __init__(self, database_url: str, application: str) -> None:
+        self._url = database_url
+        self._application = application
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def __call__(self) -> LogStanding:
+        try:
+            if self._connection is None:
+                self._connection = connect(self._url, application=self._application)
+                self._connection.execute(statement("events", "look_timeout"))
+            return look(self._connection)
+        except psycopg.Error as error:
+            self.close()
+            away = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            return LogStanding.absent(f"postgres {'is away' if away else 'cannot tell'}: {reason[0]}")
+
+    def close(self) -> None:
+        """Give the connection back."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

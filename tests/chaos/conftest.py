@@ -1,0 +1,26 @@
+"""One stack for the whole suite, and one ledger of everything that was ever pushed to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.chaos.faults import Site, seconds, seed
+from tests.chaos.load import Ledger
+
+
+def pytest_report_header() -> str:
+    return f"chaos: CARDLOG_CHAOS_SEED={seed()} CARDLOG_CHAOS_SECONDS={seconds():.0f}"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    site = Site(tmp_path_factory.mktemp("chaos") / "data")
+    yield site
+    assert site.stop() == 0
+
+
+@pytest.fixture(scope="session")
+def ledger() -> Ledger:
+    return Ledger()

@@ -1,0 +1,372 @@
+"""What goes wrong, on purpose: a stack with more than one worker of a kind, and everything that can hit it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import psutil
+import psycopg
+from redis import Redis
+from redis.exceptions import RedisError
+
+from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, stop
+from tests.chaos.load import STREAM, Pusher, Turn
+from tests.waiting import eventually
+
+RECLAIM_MS, LEASE_MS = 1500, 2500
+SETTINGS = {
+    "CARDLOG_RECLAIM_AFTER_MS": str(RECLAIM_MS),
+    "CARDLOG_LEASE_MS": str(LEASE_MS),
+    "CARDLOG_EMBED_THREADS": "1",
+}
+SECOND = ("recorder", "extractor", "projector")
+WORKERS = (*SECOND, "vectors")
+
+
+class Site:
+    """A stack, and a second recorder, extractor and projector beside it, as on a second machine."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._seconds: dict[str, subprocess.Popen[bytes]] = {}
+        self.running = start(data, **SETTINGS)
+        self.tend()
+
+    @property
+    def redis(self) -> Redis:
+        return self.running.redis
+
+    def where(self) -> tuple[str, str]:
+        return self.running.write_url, self.running.redis_url
+
+    def connect(self) -> psycopg.Connection[tuple[object, ...]]:
+        return psycopg.connect(self.running.database_url, autocommit=True, connect_timeout=5)
+
+    def tend(self) -> None:
+        """Start whichever second worker is not there, as the supervisor of that machine would."""
+        for kind in SECOND:
+            process = self._seconds.get(kind)
+            if process is None or process.poll() is not None:
+                self._seconds[kind] = self._second(kind)
+
+    def _second(self, kind: str) -> subprocess.Popen[bytes]:
+        environment = SETTINGS | {
+            "CARDLOG_DATABASE_URL": self.running.database_url,
+            "CARDLOG_REDIS_URL": self.running.redis_url,
+            "CARDLOG_PROCESS": f"second {kind}",
+        }
+        with (self._data.parent / f"{self._data.name}.log").open("a") as log:
+            return subprocess.Popen(
+                [*COMMAND, "work", kind, "--name", f"second-{kind}"],
+                stdin=subprocess.DEVNULL,
+                stderr=log,
+                env=clean_environment() | environment,
+            )
+
+    def first(self, kind: str) -> psutil.Process | None:
+        """The stack's own process of a kind; of a server the one that is no child of another."""
+        for process in self.running.workers(kind):
+            try:
+                if process.ppid() == self.running.process.pid:
+                    return process
+            except psutil.Error:
+                continue
+        return None
+
+    def second(self, kind: str) -> psutil.Process:
+        return psutil.Process(self._seconds[kind].pid)
+
+    def either(self, kind: str, chance: random.Random) -> psutil.Process | None:
+        return self.second(kind) if kind in SECOND and chance.random() < 0.5 else self.first(kind)
+
+    def restart(self) -> None:
+        """kill -9 the supervisor, which takes its workers along and leaves its servers behind, and start again."""
+        self.running.process.kill()
+        self.running.process.wait()
+        assert self.running.process.stdout is not None
+        self.running.process.stdout.close()
+        self.running = start(self._data, **SETTINGS)
+        self._end_seconds()  # they were told of servers that are elsewhere now
+        self.tend()
+
+    def stop(self) -> int:
+        self._end_seconds()
+        return stop(self.running)
+
+    def _end_seconds(self) -> None:
+        for process in self._seconds.values():
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+        for process in self._seconds.values():
+            process.wait(20)
+        self._seconds.clear()
+
+    def log(self) -> str:
+        """The end of what all processes said."""
+        return (self._data.parent / f"{self._data.name}.log").read_text(errors="replace")[-6000:]
+
+
+@contextmanager
+def stopped(process: psutil.Process) -> Iterator[None]:
+    """SIGSTOP, and SIGCONT in the end."""
+    process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+class Havoc:
+    """Random faults, one after the other, in an order that follows from the seed; every kind before any comes again."""
+
+    def __init__(self, site: Site, chance: random.Random, pusher: Pusher, spare: Iterable[Turn]) -> None:
+        self._site = site
+        self._chance = chance
+        self._pusher = pusher
+        self._spare = iter(spare)
+        self._began = time.monotonic()
+        self._paused: list[tuple[float, psutil.Process]] = []
+        self.history: list[str] = []
+
+    def wreak(self, seconds: float) -> None:
+        """Faults for so long; afterwards nothing is stopped, full or missing any more."""
+        until = time.monotonic() + seconds
+        deck: list[Callable[[], str]] = []
+        try:
+            while time.monotonic() < until:
+                if not deck:
+                    deck = self._deck()
+                self._do(deck.pop())
+                self._resume()
+                self._site.tend()
+                time.sleep(
+                    self._chance.uniform(0.2, 2.0)
+                )  # how densely faults fall, not a wait for something
+        finally:
+            self._resume(everybody=True)
+            eventually(self._room)
+            self._site.tend()
+
+    def _do(self, fault: Callable[[], str]) -> None:
+        began = time.monotonic() - self._began
+        try:
+            what = fault()
+        except (psutil.Error, psycopg.Error, RedisError) as error:
+            what = f"{getattr(fault, '__name__', fault)} hit nothing: {type(error).__name__}"
+        self.history.append(f"{began:6.1f} s  {what}")
+
+    def _deck(self) -> list[Callable[[], str]]:
+        deck: list[Callable[[], str]] = [
+            *(self._killing(kind) for kind in (*WORKERS, "write", "read", "redis", "postgres")),
+            *(self._pausing(kind) for kind in (*WORKERS, "redis")),
+            self.a_backend_is_killed,
+            self.the_supervisor_is_killed,
+            self.redis_is_full,
+            self.postgres_connections_drop,
+            self.redis_connections_drop,
+            self.the_logs_clock_jumps,
+            self.the_queues_clock_jumps,
+        ]
+        self._chance.shuffle(deck)
+        return deck
+
+    def _killing(self, kind: str) -> Callable[[], str]:
+        def kill() -> str:
+            process = self._site.either(kind, self._chance)
+            if process is None:
+                return f"{kind} was not there to be killed"
+            process.kill()
+            return f"kill -9 {kind} ({process.pid})"
+
+        return kill
+
+    def _pausing(self, kind: str) -> Callable[[], str]:
+        def pause() -> str:
+            process = self._site.either(kind, self._chance)
+            if process is None:
+                return f"{kind} was not there to be stopped"
+            seconds = self._chance.uniform(0.5, 2.5) * LEASE_MS / 1000
+            process.send_signal(signal.SIGSTOP)
+            self._paused.append((time.monotonic() + seconds, process))
+            return f"SIGSTOP {kind} ({process.pid}) for {seconds:.1f} s"
+
+        return pause
+
+    def _resume(self, *, everybody: bool = False) -> None:
+        now = time.monotonic()
+        for due, process in [*self._paused]:
+            if everybody or due <= now:
+                self._paused.remove((due, process))
+                if process.is_running():
+                    process.send_signal(signal.SIGCONT)
+
+    def a_backend_is_killed(self) -> str:
+        """One server process of Postgres: it then restarts all others and recovers."""
+        server = self._site.first("postgres")
+        children = [] if server is None else server.children()
+        if not children:
+            return "no backend was there to be killed"
+        victim = self._chance.choice(children)
+        title = " ".join(victim.cmdline()).split(": ")[-1]
+        victim.kill()
+        return f"kill -9 postgres backend ({title.strip()})"
+
+    def the_supervisor_is_killed(self) -> str:
+        self._resume(everybody=True)
+        self._site.restart()
+        return "kill -9 the supervisor, started again"
+
+    def redis_is_full(self) -> str:
+        seconds = self._chance.uniform(0.5, 2.0)
+        with full(self._site.redis):
+            time.sleep(seconds)
+        return f"redis was full for {seconds:.1f} s"
+
+    def _room(self) -> bool:
+        try:
+            return bool(self._site.redis.config_set("maxmemory", 0))
+        except RedisError:
+            return False
+
+    def postgres_connections_drop(self) -> str:
+        share = self._chance.choice((0.3, 0.6, 1.0))
+        with self._site.connect() as connection:
+            dropped = connection.execute(
+                """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                   WHERE application_name LIKE 'cardlog %%' AND random() < %s""",
+                (share,),
+            ).fetchone()
+        assert dropped is not None
+        return f"{dropped[0]} connections to postgres dropped"
+
+    def redis_connections_drop(self) -> str:
+        dropped = self._site.redis.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        return f"{dropped} connections to redis dropped"
+
+    def the_logs_clock_jumps(self) -> str:
+        """The server's clock cannot be moved here; this is what the log sees of one that was an hour ahead."""
+        with self._site.connect() as connection:
+            connection.execute(
+                """UPDATE log.heads SET recorded_at = clock_timestamp() + interval '1 hour'
+                   WHERE partition = ANY (%s)""",
+                (self._chance.sample(range(64), 16),),
+            )
+        return "the log's clock jumped an hour back on 16 partitions"
+
+    def the_queues_clock_jumps(self) -> str:
+        """An entry with an id from the future: Redis numbers all later ones behind it."""
+        client = self._site.redis
+        milliseconds, _, _ = str(client.xinfo_stream(STREAM)["last-generated-id"]).partition("-")
+        turn = next(self._spare)
+        client.xadd(STREAM, dict(turn.fields), id=f"{int(milliseconds) + 3_600_000}-0")  # type: ignore[arg-type]
+        self._pusher.push(turn)
+        return "the queue's clock jumped an hour ahead"
+
+
+@contextmanager
+def full(client: Redis) -> Iterator[None]:
+    """No memory left in Redis, whatever it holds."""
+    client.config_set("maxmemory", 1)
+    try:
+        yield
+    finally:
+        client.config_set("maxmemory", 0)
+
+
+@dataclass(slots=True)
+class Watch:
+    """Asks all the time, and knows from a connection of its own when Postgres was really away."""
+
+    site: Site
+    questions: tuple[tuple[str, str], ...]
+    answered: int = 0
+    unavailable: list[tuple[float, float]] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    unanswered: int = 0
+    away: list[tuple[float, float]] = field(default_factory=list)
+    _stopping: threading.Event = field(default_factory=threading.Event)
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Watch until the end of the block."""
+        threads = [threading.Thread(target=self._ask), threading.Thread(target=self._look)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._stopping.set()
+            for thread in threads:
+                thread.join(30)
+
+    @property
+    def unexcused(self) -> list[str]:
+        """Answers that no absence of Postgres excuses."""
+        return self.failures + [
+            f"503 from {begin:.2f} to {end:.2f}, away: {self.away}"
+            for begin, end in self.unavailable
+            if not any(gone <= end and begin <= back for gone, back in self.away)
+        ]
+
+    def _ask(self) -> None:
+        count = 0
+        while not self._stopping.is_set():
+            user, query = self.questions[count % len(self.questions)]
+            count += 1
+            begin = time.monotonic()
+            try:
+                answer = httpx.post(
+                    f"{self.site.running.read_url}/v1/recall",
+                    json={"user_id": user, "query": query},
+                    timeout=10,
+                )
+            except httpx.HTTPError:
+                self.unanswered += 1  # the service itself was killed or stopped
+            else:
+                if answer.status_code == 200:
+                    self.answered += 1
+                elif answer.status_code == 503:
+                    self.unavailable.append((begin, time.monotonic()))
+                else:
+                    self.failures.append(f"{answer.status_code}: {answer.text}")
+            self._stopping.wait(0.05)
+
+    def _look(self) -> None:
+        here = time.monotonic()
+        was_here = True
+        while not self._stopping.is_set():
+            try:
+                with self.site.connect() as connection:
+                    while not self._stopping.is_set():
+                        connection.execute("SELECT")
+                        now = time.monotonic()
+                        if not was_here:
+                            self.away.append((here, now))
+                        was_here, here = True, now
+                        self._stopping.wait(0.03)
+            except psycopg.Error:
+                was_here = False
+                self._stopping.wait(0.03)
+        if not was_here:
+            self.away.append((here, time.monotonic()))
+
+
+def seed() -> int:
+    """The seed of this run: CARDLOG_CHAOS_SEED, or a new one."""
+    given = os.environ.setdefault("CARDLOG_CHAOS_SEED", str(random.SystemRandom().randrange(1_000_000)))
+    return int(given)
+
+
+def seconds() -> float:
+    """How long random faults fall: CARDLOG_CHAOS_SECONDS, or two minutes."""
+    return float(os.environ.get("CARDLOG_CHAOS_SECONDS", "120"))

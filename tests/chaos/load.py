@@ -1,0 +1,407 @@
+"""What is pushed, and what must be there afterwards: computed from what was pushed, never by the project's fold."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from datetime import time as clock
+from itertools import groupby
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import httpx
+import psycopg
+from psycopg.rows import dict_row
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import OutOfMemoryError, RedisError
+from redis.retry import Retry
+
+STREAM = "turns"
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How some people talk: every sentence is one statement with one reading, "today" and "yesterday" included."""
+
+    moved: str
+    cities: tuple[str, ...]
+    joined: str
+    employers: tuple[str, ...]
+    bought: str
+    zones: tuple[str, ...]
+
+
+MANNERS = (
+    Manner(
+        "I moved to {} today.",
+        ("Lisbon", "Porto", "Oslo", "Cairo", "Lima", "Quito", "Turin"),
+        "I started working at {} today.",
+        ("Acme", "Globex", "Initech", "Northwind", "Bluefin"),
+        "I bought part number {} yesterday.",
+        ("Europe/Lisbon", "America/New_York", "UTC"),
+    ),
+    Manner(
+        "我今天搬到{}了。",
+        ("高雄", "台南", "新竹", "花蓮", "台中", "基隆"),
+        "我今天加入了{}。",
+        ("宏碁", "華碩", "台積電", "聯發科"),
+        "我昨天買了編號{}的零件。",
+        ("Asia/Taipei",),
+    ),
+    Manner(
+        "我今天搬到{}了。",
+        ("上海", "杭州", "南京", "武汉", "广州"),
+        "我今天加入了{}。",
+        ("华为", "小米", "联想"),
+        "我昨天买了编号{}的零件。",
+        ("Asia/Shanghai",),
+    ),
+)
+# Far enough apart that no rule about changes in quick succession is touched.
+DAYS_BETWEEN_CHANGES = (32, 75)
+# "Today" is read on the speaker's own clock, so some clocks are decades off: nobody's time is anybody else's.
+FIRST_DAYS = (date(1961, 3, 5), date(1994, 11, 20), date(2019, 6, 1), date(2026, 1, 9), date(2088, 2, 28))
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a turn says of its speaker: ``concept`` is ``value`` from that local day on."""
+
+    concept: str
+    value: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn as it is pushed. Without a ``turn_id`` among its fields, its entry's own id names it."""
+
+    fields: Mapping[str, str]
+    fact: Fact | None = None
+
+    @property
+    def user(self) -> str:
+        return self.fields["user_id"]
+
+    @property
+    def text(self) -> str:
+        return self.fields["text"]
+
+
+def plan(chance: random.Random, *, users: int, turns: int, prefix: str = "") -> list[Turn]:
+    """Turns of many users in no order at all: what was said first may well be pushed last."""
+    planned: list[Turn] = []
+    for number in range(users):
+        manner = MANNERS[number % len(MANNERS)]
+        user = f"{prefix}user-{number}"
+        zone = chance.choice(manner.zones)
+        share = turns // users
+        facts = [
+            *_changes(chance, "residence", manner.moved, manner.cities, zone, share // 8),
+            *_changes(chance, "employer", manner.joined, manner.employers, zone, share // 8),
+        ]
+        spoken = [(text, fact) for text, fact in facts]
+        spoken += [(manner.bought.format(f"{number}{count:05}"), None) for count in range(share - len(facts))]
+        for count, (text, fact) in enumerate(spoken):
+            fields = {
+                "user_id": user,
+                "text": text,
+                "timezone": zone,
+                "session_id": f"session-{chance.randrange(3)}",
+            }
+            if fact is not None:
+                # Any time of that day will do: it is the same day on the speaker's clock.
+                said = fact.since + timedelta(hours=chance.uniform(4, 20))
+                fields["said_at"] = said.astimezone(ZoneInfo(zone)).isoformat(timespec="milliseconds")
+            elif chance.random() < 0.8:
+                said = datetime(chance.randrange(1901, 2200), 1, 1, tzinfo=UTC) + timedelta(
+                    seconds=chance.randrange(30_000_000)
+                )
+                fields["said_at"] = said.isoformat()
+            if fact is not None or chance.random() < 0.9:
+                fields["turn_id"] = f"turn-{count}"
+            planned.append(Turn(fields, fact))
+    chance.shuffle(planned)
+    return planned
+
+
+def _changes(
+    chance: random.Random, concept: str, sentence: str, values: Sequence[str], zone: str, count: int
+) -> Iterator[tuple[str, Fact]]:
+    day = chance.choice(FIRST_DAYS)
+    for _ in range(count):
+        value = chance.choice(values)  # now and then what holds already, said once more
+        since = datetime.combine(day, clock.min, ZoneInfo(zone))
+        yield sentence.format(value), Fact(concept, value, since)
+        day += timedelta(days=chance.randint(*DAYS_BETWEEN_CHANGES))
+
+
+BAD: tuple[Mapping[str, str | bytes], ...] = (
+    {"user_id": "user-0"},
+    {"user_id": "user-0", "text": ""},
+    {"user_id": "user-1", "text": "no such clock", "timezone": "Mars/Olympus"},
+    {"user_id": "user-2", "text": "no offset", "said_at": "2026-05-08T10:00:00"},
+    {"user_id": "user-3", "text": b"\xff not UTF-8"},
+    {"text": "nobody said this"},
+)
+
+
+class Ledger:
+    """What was acknowledged, kept apart from everything that is tested. Safe from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.acknowledged: dict[tuple[str, str], Turn] = {}
+        self.pushes = 0  # answered with an id; repeats of a turn included
+        self.refused: Counter[str] = Counter()
+        self.doubtful: Counter[str] = Counter()  # texts without an id whose answer was lost
+        self.anonymous: Counter[str] = Counter()  # texts without an id, acknowledged
+        self.bad = 0
+
+    def accept(self, turn: Turn, turn_id: str) -> None:
+        with self._lock:
+            self.acknowledged[turn.user, turn_id] = turn
+            self.pushes += 1
+            if "turn_id" not in turn.fields:
+                self.anonymous[turn.text] += 1
+
+    def refuse(self, why: str) -> None:
+        with self._lock:
+            self.refused[why] += 1
+
+    def doubt(self, turn: Turn) -> None:
+        with self._lock:
+            self.doubtful[turn.text] += 1
+
+    def accept_bad(self) -> None:
+        with self._lock:
+            self.bad += 1
+
+
+class UnclearRefusalError(AssertionError):
+    """A push was turned down in a way that does not tell the pusher what to do."""
+
+
+class Pusher:
+    """Pushes turns as an app would: again and again until each is acknowledged, now and then once too often."""
+
+    def __init__(
+        self, where: Callable[[], tuple[str, str]], ledger: Ledger, *, patience: float = 120.0
+    ) -> None:
+        self._where = where  # the write service's and Redis's URL now: they change when everything restarts
+        self._ledger = ledger
+        self._patience = patience
+        self._client: tuple[str, Redis] | None = None
+
+    def push(self, turn: Turn, *, http: bool = False) -> None:
+        """Returns when ``turn`` is acknowledged, or when a turn without an id may be in although nobody said so."""
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                turn_id = self._post(turn) if http else self._add(turn)
+            except OutOfMemoryError as error:
+                if "maxmemory" not in str(error):
+                    raise UnclearRefusalError(str(error)) from error
+                self._ledger.refuse("out of memory")
+            except _RefusedError as error:
+                self._ledger.refuse(str(error))
+                if "turn_id" not in turn.fields:
+                    self._ledger.doubt(turn)
+                    return
+            except (RedisError, httpx.HTTPError, OSError) as error:
+                self._ledger.refuse(type(error).__name__)
+                if "turn_id" not in turn.fields:
+                    # Whoever pushes without an id cannot ask again without risking a second copy.
+                    self._ledger.doubt(turn)
+                    return
+            else:
+                self._ledger.accept(turn, turn_id)
+                return
+            assert time.monotonic() < deadline, f"not acknowledged within {self._patience:.0f} s: {turn}"
+            time.sleep(0.1)
+
+    def push_bad(self, fields: Mapping[str, str | bytes]) -> None:
+        """One entry that breaks the contract, exactly once: so only where its answer cannot get lost."""
+        self._redis().xadd(STREAM, dict(fields))  # type: ignore[arg-type]
+        self._ledger.accept_bad()
+
+    def _add(self, turn: Turn) -> str:
+        entry_id = self._redis().xadd(STREAM, dict(turn.fields))  # type: ignore[arg-type]
+        return turn.fields.get("turn_id") or str(entry_id)
+
+    def _post(self, turn: Turn) -> str:
+        answer = httpx.post(f"{self._where()[0]}/v1/turns", json=dict(turn.fields), timeout=10)
+        if answer.status_code == 503 and "detail" in answer.json():
+            raise _RefusedError("503")
+        if answer.status_code != 202:
+            raise UnclearRefusalError(f"{answer.status_code}: {answer.text}")
+        [turn_id] = answer.json()["turn_ids"]
+        return str(turn_id)
+
+    def _redis(self) -> Redis:
+        url = self._where()[1]
+        if self._client is None or self._client[0] != url:
+            # No retries of the client's own: each attempt must be counted.
+            client = Redis.from_url(
+                url, decode_responses=True, socket_timeout=10, retry=Retry(NoBackoff(), 0)
+            )
+            self._client = (url, client)
+        return self._client[1]
+
+
+class _RefusedError(Exception):
+    pass
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What became of what was pushed. ``faults`` says in words what is not as it must be."""
+
+    pushed: int = 0
+    recorded: int = 0
+    duplicates: int = 0
+    lost: int = 0
+    cards: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def line(self, equal: object) -> str:
+        return (
+            f"turns pushed {self.pushed}, in log {self.recorded}, duplicates {self.duplicates}, lost {self.lost}, "
+            f"cards {self.cards}, digest equal to a fresh rebuild: {equal}"
+        )
+
+    def blame(self, what: str, found: Sequence[object]) -> None:
+        if found:
+            self.faults.append(f"{what}: {len(found)}, such as {found[0]}")
+
+
+def judge(ledger: Ledger, database_url: str) -> Verdict:
+    """Hold the log and the cards against the ledger."""
+    verdict = Verdict(pushed=len(ledger.acknowledged) + ledger.doubtful.total())
+    with psycopg.connect(database_url, row_factory=dict_row) as connection:
+        _judge_log(ledger, connection, verdict)
+        _judge_extractions(connection, verdict)
+        _judge_episodes(ledger, connection, verdict)
+        _judge_states(ledger, connection, verdict)
+    return verdict
+
+
+def _judge_log(ledger: Ledger, connection: psycopg.Connection[dict[str, Any]], verdict: Verdict) -> None:
+    rows = connection.execute(
+        "SELECT user_id, data::text AS data FROM log.events WHERE type = 'TurnRecorded'"
+    ).fetchall()
+    recorded = [(row["user_id"], json.loads(row["data"])) for row in rows]
+    times = Counter((user, turn["turn_id"]) for user, turn in recorded)
+    verdict.recorded = len(recorded)
+    lost = [key for key in ledger.acknowledged if key not in times]
+    twice = [key for key, count in times.items() if count > 1]
+    # A turn without an id may be in the log once for every time its pusher was left in doubt, and no more.
+    copies = Counter(turn["text"] for user, turn in recorded if (user, turn["turn_id"]) not in _named(ledger))
+    too_often = [
+        text for text, count in copies.items() if count > ledger.anonymous[text] + ledger.doubtful[text]
+    ]
+    changed = []
+    for user, turn in recorded:
+        pushed = ledger.acknowledged.get((user, turn["turn_id"]))
+        if pushed is not None and not _same(pushed, turn):
+            changed.append((pushed, turn))
+    verdict.lost, verdict.duplicates = len(lost), len(twice) + len(too_often)
+    verdict.blame("acknowledged and not in the log", lost)
+    verdict.blame("in the log more than once", [*twice, *too_often])
+    verdict.blame("not as pushed", changed)
+
+
+def _named(ledger: Ledger) -> set[tuple[str, str]]:
+    return {key for key, turn in ledger.acknowledged.items() if "turn_id" in turn.fields}
+
+
+def _same(pushed: Turn, turn: Mapping[str, Any]) -> bool:
+    for name in ("text", "timezone", "session_id"):
+        if turn[name] != pushed.fields[name]:
+            return False
+    if "said_at" not in pushed.fields:
+        return True
+    said, meant = datetime.fromisoformat(turn["said_at"]), datetime.fromisoformat(pushed.fields["said_at"])
+    return said == meant and said.utcoffset() == meant.utcoffset()
+
+
+def _judge_extractions(connection: psycopg.Connection[dict[str, Any]], verdict: Verdict) -> None:
+    rows = connection.execute(
+        """SELECT r.user_id, r.data->>'turn_id' AS turn_id, count(e.turn_id) AS times
+           FROM log.events r
+           LEFT JOIN (SELECT user_id, json_array_elements_text(data->'turn_ids') AS turn_id
+                      FROM log.events WHERE type IN ('TurnsExtracted', 'ExtractionFailed')) e
+                  ON e.user_id = r.user_id AND e.turn_id = r.data->>'turn_id'
+           WHERE r.type = 'TurnRecorded'
+           GROUP BY 1, 2 HAVING count(e.turn_id) <> 1"""
+    ).fetchall()
+    verdict.blame("not read exactly once by the extractor", rows)
+    failed = connection.execute("SELECT data FROM log.events WHERE type = 'ExtractionFailed'").fetchall()
+    verdict.blame("failed extractions", failed)
+
+
+def _judge_episodes(ledger: Ledger, connection: psycopg.Connection[dict[str, Any]], verdict: Verdict) -> None:
+    rows = connection.execute(
+        "SELECT user_id, turn_ids, content FROM cards.event_cards WHERE episode"
+    ).fetchall()
+    told = Counter((row["user_id"], *row["turn_ids"]) for row in rows)
+    verdict.blame("turns with several episodes", [key for key, count in told.items() if count > 1])
+    verdict.blame("turns without an episode", [key for key in ledger.acknowledged if key not in told])
+    wrong = [
+        row
+        for row in rows
+        if (turn := ledger.acknowledged.get((row["user_id"], *row["turn_ids"]))) is not None
+        and turn.text != row["content"]
+    ]
+    verdict.blame("episodes in other words", wrong)
+    doubled = connection.execute(
+        """SELECT user_id, kind, turn_ids, content, count(*) FROM cards.cards
+           GROUP BY 1, 2, 3, 4, episode HAVING count(*) > 1"""
+    ).fetchall()
+    verdict.blame("cards there more than once", doubled)
+    row = connection.execute("SELECT count(*) AS cards FROM cards.cards").fetchone()
+    assert row is not None
+    verdict.cards = row["cards"]
+
+
+def _judge_states(ledger: Ledger, connection: psycopg.Connection[dict[str, Any]], verdict: Verdict) -> None:
+    rows = connection.execute(
+        """SELECT user_id, concept_key, value, effective_at, superseded_at, mentions FROM cards.state_cards
+           WHERE NOT retracted ORDER BY user_id, concept_key, effective_at"""
+    ).fetchall()
+    found: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
+    for row in rows:
+        found[row["user_id"], row["concept_key"]].append(
+            (row["value"], row["effective_at"], row["superseded_at"], row["mentions"])
+        )
+    expected = timelines(list(ledger.acknowledged.values()))
+    wrong = [
+        f"{key}: {found.get(key)} instead of {expected.get(key)}"
+        for key in {*expected, *found}
+        if found.get(key) != expected.get(key)
+    ]
+    verdict.blame("histories of a state that are not what was said", wrong)
+
+
+def timelines(turns: Sequence[Turn]) -> dict[tuple[str, str], list[tuple[Any, ...]]]:
+    """For each user and concept what held from when until when, and how often it was said: by the day it was said of."""
+    said: dict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for turn in turns:
+        if turn.fact is not None:
+            said[turn.user, turn.fact.concept].append(turn.fact)
+    expected: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
+    for key, facts in said.items():
+        facts.sort(key=lambda fact: fact.since)
+        runs = [list(run) for _, run in groupby(facts, key=lambda fact: fact.value)]
+        ends = [*(run[0].since for run in runs[1:]), None]
+        expected[key] = [
+            (run[0].value, run[0].since, end, len(run)) for run, end in zip(runs, ends, strict=True)
+        ]
+    return expected

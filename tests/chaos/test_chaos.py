@@ -1,0 +1,251 @@
+"""Whatever is hit, and whenever: what was acknowledged is in the log once, and the cards are what was said."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+
+import httpx
+import psutil
+import pytest
+from redis.exceptions import OutOfMemoryError
+
+from tests.chaos import faults
+from tests.chaos.faults import LEASE_MS, RECLAIM_MS, SECOND, Havoc, Site, Watch, full, stopped
+from tests.chaos.load import BAD, Ledger, Pusher, Turn, Verdict, judge, plan
+from tests.waiting import eventually
+
+PUSHERS = 3
+TURNS_PER_SECOND = 40
+USERS = 24
+# A lease that ran out is noticed by whoever looks next; the rest is for a machine with other things to do.
+SOON = (LEASE_MS + RECLAIM_MS) / 1000 + 20
+
+pytestmark = pytest.mark.timeout(faults.seconds() + 420)
+
+
+@pytest.fixture
+def pusher(site: Site, ledger: Ledger) -> Pusher:
+    return Pusher(site.where, ledger)
+
+
+@contextmanager
+def locked(site: Site, table: str) -> Iterator[None]:
+    """Nobody writes to ``table``: whoever wants to waits in the middle of a transaction."""
+    with site.connect() as connection, connection.transaction():
+        connection.execute(f"LOCK TABLE {table} IN SHARE MODE".encode())
+        yield
+
+
+def waits_for_a_lock(site: Site, application: str) -> list[int]:
+    """The backends of ``application`` that stand before a lock."""
+    with site.connect() as connection:
+        rows = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE application_name = %s AND wait_event_type = 'Lock'",
+            (f"cardlog {application}",),
+        ).fetchall()
+    return [int(row[0]) for row in rows]
+
+
+def recorded(site: Site, turns: Iterable[Turn]) -> bool:
+    return _count(site, turns, "log.events WHERE data->>'turn_id' = %s AND type = 'TurnRecorded'")
+
+
+def projected(site: Site, turns: Iterable[Turn]) -> bool:
+    return _count(site, turns, "cards.event_cards WHERE turn_ids = ARRAY[%s]")
+
+
+def _count(site: Site, turns: Iterable[Turn], where: str) -> bool:
+    with site.connect() as connection:
+        return all(
+            connection.execute(
+                f"SELECT FROM {where} AND user_id = %s LIMIT 1".encode(), (turn.fields["turn_id"], turn.user)
+            ).fetchone()
+            for turn in turns
+        )
+
+
+def turns_of(prefix: str) -> list[Turn]:
+    """Some turns of users of one test's own, all with an id."""
+    planned = plan(random.Random(faults.seed()), users=8, turns=160, prefix=prefix)
+    return [turn for turn in planned if "turn_id" in turn.fields]
+
+
+def both(site: Site, kind: str) -> tuple[psutil.Process, psutil.Process]:
+    return eventually(lambda: site.first(kind)), site.second(kind)
+
+
+def test_a_stopped_recorders_batch_is_taken_over_and_counts_once(
+    site: Site, ledger: Ledger, pusher: Pusher
+) -> None:
+    turns = turns_of("recorder-")
+    first, second = both(site, "recorder")
+    with ExitStack() as stops:
+        with locked(site, "log.events"):
+            with stopped(second):
+                for turn in turns:
+                    pusher.push(turn)
+                for fields in BAD:
+                    pusher.push_bad(fields)
+                [backend] = eventually(lambda: waits_for_a_lock(site, "recorder"))
+                stops.enter_context(stopped(first))
+                with site.connect() as connection:
+                    # Its transaction is gone: only the stopped process still has the batch.
+                    connection.execute("SELECT pg_terminate_backend(%s, 5000)", (backend,))
+        eventually(lambda: recorded(site, turns), within=SOON)
+        eventually(lambda: site.redis.xlen("turns:dead") == ledger.bad, within=SOON)
+    settle(site, ledger)
+
+
+def test_an_extractor_stopped_in_a_transaction_stops_nobody_else_for_long(
+    site: Site, ledger: Ledger, pusher: Pusher
+) -> None:
+    turns = turns_of("extractor-")
+    first, second = both(site, "extractor")
+    with ExitStack() as stops:
+        with stopped(second):
+            with stopped(first):
+                for turn in turns[::2]:
+                    pusher.push(turn)
+                eventually(lambda: recorded(site, turns[::2]), within=SOON)
+                table = stops.enter_context(ExitStack())
+                table.enter_context(locked(site, "log.events"))
+            eventually(lambda: waits_for_a_lock(site, "extractor"))
+            stops.enter_context(stopped(first))
+            # From here on it has claimed partitions, and holds their heads: nobody can append to them.
+            table.close()
+        for turn in turns[1::2]:
+            pusher.push(turn)
+        eventually(lambda: recorded(site, turns), within=SOON)
+        eventually(lambda: projected(site, turns), within=SOON)
+    settle(site, ledger)
+
+
+def test_a_projector_stopped_in_a_transaction_stops_nobody_else_for_long(
+    site: Site, ledger: Ledger, pusher: Pusher
+) -> None:
+    turns = turns_of("projector-")
+    first, second = both(site, "projector")
+    with ExitStack() as stops:
+        with stopped(second), locked(site, "cards.event_cards"):
+            for turn in turns:
+                pusher.push(turn)
+            eventually(lambda: waits_for_a_lock(site, "cards"), within=SOON)
+            stops.enter_context(stopped(first))
+        eventually(lambda: projected(site, turns), within=SOON)
+    settle(site, ledger)
+
+
+def test_a_full_redis_refuses_turns_clearly_and_still_gives_away_what_it_holds(
+    site: Site, ledger: Ledger, pusher: Pusher
+) -> None:
+    turns = turns_of("full-")
+    with ExitStack() as stops:
+        for process in both(site, "recorder"):
+            stops.enter_context(stopped(process))
+        for turn in turns:
+            pusher.push(turn)
+        for fields in BAD:
+            pusher.push_bad(fields)
+        with full(site.redis):
+            with pytest.raises(OutOfMemoryError, match="maxmemory"):
+                site.redis.xadd("turns", dict(turns[0].fields))  # type: ignore[arg-type]
+            answer = httpx.post(f"{site.running.write_url}/v1/turns", json=dict(turns[0].fields), timeout=10)
+            assert (answer.status_code, answer.json()["status"]) == (503, 503)
+            assert "Redis" in answer.json()["detail"]
+            stops.close()
+            # The recorders go on, or it would stay full for ever: only they make room.
+            eventually(lambda: recorded(site, turns), within=SOON)
+            eventually(lambda: site.redis.xpending("turns", "recorders")["pending"] == 0, within=SOON)
+    pusher.push(turns[0], http=True)
+    settle(site, ledger)
+
+
+def test_nothing_is_lost_and_nothing_counts_twice_whatever_is_hit(
+    site: Site, ledger: Ledger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chance = random.Random(faults.seed())
+    turns = plan(chance, users=USERS, turns=int(TURNS_PER_SECOND * faults.seconds()))
+    spare = plan(chance, users=1, turns=200, prefix="spare-")
+    watch = Watch(site, tuple((turn.user, turn.text) for turn in chance.sample(turns, min(200, len(turns)))))
+    havoc = Havoc(
+        site,
+        random.Random(chance.random()),
+        Pusher(site.where, ledger),
+        [t for t in spare if "turn_id" in t.fields],
+    )
+    try:
+        with watch.kept(), ThreadPoolExecutor(PUSHERS) as pool:
+            pushing = [
+                pool.submit(_push, Pusher(site.where, ledger), turns[number::PUSHERS], chance.random())
+                for number in range(PUSHERS)
+            ]
+            havoc.wreak(faults.seconds())
+            for each in pushing:
+                each.result()
+        pusher = Pusher(site.where, ledger)
+        for fields in BAD:
+            pusher.push_bad(fields)
+        verdict = settle(site, ledger)
+        assert watch.answered
+        assert not watch.unexcused
+        assert _done(site, "log", "verify") is not None
+        rebuilt = json.loads(_done(site, "rebuild", "--verify", "--json"))
+        with capsys.disabled():
+            print(
+                f"\n{len(havoc.history)} faults, {ledger.pushes} pushes acknowledged, refused {dict(ledger.refused)}"
+            )
+            print(
+                f"{watch.answered} recalls answered, {len(watch.unavailable)} times 503 while Postgres was away, "
+                f"{watch.unanswered} times nobody was there"
+            )
+            print(verdict.line(rebuilt["equal"]))
+        assert rebuilt["equal"] is True, rebuilt
+    except BaseException as error:
+        history = "\n".join(havoc.history)
+        error.add_note(f"CARDLOG_CHAOS_SEED={faults.seed()}\n{history}\n… {site.log()}")
+        raise
+
+
+def _push(pusher: Pusher, turns: Sequence[Turn], luck: float) -> None:
+    """Push ``turns`` at an even pace, some over HTTP, and some again, at once or much later."""
+    chance = random.Random(luck)
+    pace = threading.Event()
+    began = time.monotonic()
+    for number, turn in enumerate(turns):
+        pace.wait(max(0.0, began + number * PUSHERS / TURNS_PER_SECOND - time.monotonic()))
+        pusher.push(turn, http=chance.random() < 0.15)
+        if chance.random() < 0.1:
+            again = turns[chance.randrange(number + 1)]
+            if "turn_id" in again.fields:
+                pusher.push(again, http=chance.random() < 0.15)
+
+
+def settle(site: Site, ledger: Ledger) -> Verdict:
+    """Wait until all is projected; then everything must be as the ledger says, and nothing left over."""
+    _done(site, "wait", "--timeout", "110")
+    verdict = judge(ledger, site.running.database_url)
+    assert not verdict.faults, "\n".join(verdict.faults)
+    # `recorded` counts what recorders settled, and `behind` may still be moving by what a projector noted last.
+    status = eventually(lambda: _at_rest(site))
+    assert (status["parked"], status["dead"]) == (0, ledger.bad)
+    return verdict
+
+
+def _at_rest(site: Site) -> dict[str, object] | None:
+    status: dict[str, object] = json.loads(_done(site, "status", "--json"))
+    stages = status["stages"]
+    assert isinstance(stages, dict)
+    assert {"recorder", *SECOND[1:2], "cards", "vectors"} <= set(stages)
+    return status if all(stage["behind"] == 0 for stage in stages.values()) else None
+
+
+def _done(site: Site, *arguments: str) -> str:
+    done = site.running.command(*arguments)
+    assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+    return done.stdout
