@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import events
+from deploy import journal
 from deploy.commands import COMMANDS
 from deploy.instance import NoInstanceError
 from events.settings import Settings, SettingsError
@@ -34,13 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _check_packages()
         settings = Settings.from_environment()
-        logging.basicConfig(
-            level=settings.log_level.upper(),
-            stream=sys.stderr,
-            format=f"%(asctime)s %(levelname)-7s {os.environ.get('CARDLOG_PROCESS', options.command)}: %(message)s",
-        )
-        for noisy in ("httpx", "uvicorn.error", "psycopg.pool"):
-            logging.getLogger(noisy).setLevel(logging.WARNING)
+        journal.keep(settings, os.environ.get("CARDLOG_PROCESS", options.command))
         return int(options.run(options, settings) or 0)
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -108,7 +108,11 @@ def event_if_readable(row: dict[str, Any]) -> Event:
 
 def reason_of(error: Exception) -> str:
     """What went wrong, in a line an operator can read."""
-    text = " ".join(str(error).split())[:_LONGEST_REASON]
+    text = str(error)
+    if isinstance(error, psycopg.Error):
+        # The lines after the first may hold the row that was refused, and with it what somebody said.
+        text = text.partition("\n")[0]
+    text = " ".join(text.split())[:_LONGEST_REASON]
     if isinstance(error, UnknownEventTypeError | PayloadError):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -45,6 +45,10 @@ class Settings:
     time_deadline_ms: int = _setting(150, "deadline of the time channel")
     pool_size: int = _setting(8, "database connections of one API process")
     log_level: str = _setting("info", "debug, info, warning or error")
+    log_format: str = _setting("text", "text for people, or json: one object a line")
+    stuck_after_s: int = _setting(
+        60, "a service is not ready once a stage it needs has had work and done none for this long"
+    )
     anthropic_api_key: str = _setting(
         "", "key for the Messages API", variable="ANTHROPIC_API_KEY", secret=True
     )
@@ -70,6 +74,8 @@ class Settings:
             raise SettingsError(
                 f"CARDLOG_LOG_LEVEL is {values['log_level']!r}: use debug, info, warning or error"
             )
+        if values.get("log_format", "text") not in {"text", "json"}:
+            raise SettingsError(f"CARDLOG_LOG_FORMAT is {values['log_format']!r}: use text or json")
         return cls(**values)
 
 

@@ -36,7 +36,11 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked. ``weights`` are its terms with how much each counts, ``times`` the stretches it names, ``now`` what "yesterday" is reckoned from."""
+    """What was asked.
+
+    ``weights`` are its terms with how much each counts, ``times`` the stretches it names, ``now`` what
+    "yesterday" is reckoned from.
+    """
 
     text: str
     now: datetime

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,26 @@ import psycopg
 import redis
 
 from deploy.instance import find
-from deploy.stages import Stage, overview
+from deploy.stages import Overview, Overviews, Stage
 from events.database import DatabaseUnfitError, address_of, check_server, connect
 from events.settings import Settings, listing
 from projectors.text.embedding import EmbedderUnavailableError, open_embedder
 
 
 def register(subparsers: Any) -> None:
-    status = subparsers.add_parser("status", help="how far every stage is")
+    status = subparsers.add_parser(
+        "status",
+        help="how far every stage is",
+        description="How far every stage is: turns or events behind, the age in seconds of the oldest of them, what it "
+        "does a second, parked and dead ones, workers alive. ? is unknown, never zero. States: running; waiting (it "
+        "says why, and others do without it); stuck (work, and none done for 30 s); stopped (no worker heard of for "
+        "15 s); building and abandoned (of rebuilds); unknown. The exit status is 0 when nothing needs an operator, else 1.",
+    )
     status.add_argument("--json", action="store_true", help="print JSON")
+    status.add_argument("--watch", action="store_true", help="look again and again, until Ctrl-C")
+    status.add_argument(
+        "--every", type=float, default=2.0, metavar="SECONDS", help="with --watch (default: %(default)s)"
+    )
     status.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
     status.set_defaults(run=run_status)
     doctor = subparsers.add_parser("doctor", help="check servers, extensions and the embedding model")
@@ -33,26 +45,51 @@ def register(subparsers: Any) -> None:
 
 def run_status(options: argparse.Namespace, settings: Settings) -> int:
     settings, _ = find(settings, options.data)
-    seen = overview(settings)
-    if options.json:
-        print(json.dumps(seen.document(), ensure_ascii=False))
-    else:
-        print(f"{'stage':<12}{'behind':>10}{'seconds':>10}  state")
-        for stage in seen.stages:
-            print(_line(stage))
-        for name in ("events", "recorded", "duplicates", "parked", "dead"):
-            print(f"{name:<12}{_number(getattr(seen, name)):>10}")
-    return 0 if all(stage.behind is not None for stage in seen.stages) else 1
+    looking = Overviews(settings)
+    try:
+        while True:
+            seen = looking()
+            _print(seen, as_json=options.json, clear=options.watch and sys.stdout.isatty())
+            if not options.watch:
+                return 0 if seen.well else 1
+            time.sleep(max(0.1, options.every))
+    finally:
+        looking.close()
+
+
+def _print(seen: Overview, *, as_json: bool, clear: bool) -> None:
+    if as_json:
+        print(json.dumps(seen.document(), ensure_ascii=False), flush=True)
+        return
+    lines = [
+        f"{'stage':<12}{'behind':>10}{'seconds':>10}{'rate/s':>10}{'parked':>8}{'dead':>8}{'workers':>9}  state"
+    ]
+    lines += [_line(stage) for stage in seen.stages]
+    lines += [
+        f"last error of {stage.name} at {at:%Y-%m-%d %H:%M:%S %Z}: {stage.error}"
+        for stage in seen.stages
+        if (at := stage.error_at) is not None
+    ]
+    lines += [
+        f"{name:<12}{number(getattr(seen, name)):>10}"
+        for name in ("events", "recorded", "duplicates", "parked", "dead")
+    ]
+    print("\x1b[H\x1b[2J" * clear + "\n".join(lines), flush=True)
 
 
 def _line(stage: Stage) -> str:
-    seconds = "?" if stage.seconds is None else f"{stage.seconds:.1f}"
     detail = f": {stage.detail}" if stage.detail else ""
-    return f"{stage.name:<12}{_number(stage.behind):>10}{seconds:>10}  {stage.state}{detail}"
+    return (
+        f"{stage.name:<12}{number(stage.behind):>10}{number(stage.seconds):>10}{number(stage.rate):>10}"
+        f"{number(stage.parked):>8}{number(stage.dead):>8}{number(stage.workers):>9}  {stage.state}{detail}"
+    )
 
 
-def _number(value: int | None) -> str:
-    return "?" if value is None else str(value)
+def number(value: float | None) -> str:
+    """For a column; what is unknown is no zero."""
+    if value is None:
+        return "?"
+    return str(value) if isinstance(value, int) else f"{value:.1f}"
 
 
 def run_doctor(options: argparse.Namespace, settings: Settings) -> int:
