@@ -76,7 +76,9 @@ class CatchingUp:
                 return f"{name} has no live generation yet"
             behind = self._compare(connection, Processor(name, row[0]), heads)
             if behind and name != "cards":
-                said = [report for report in stages.reports(connection) if report.stage == name and report.alive]
+                said = [
+                    report for report in stages.reports(connection) if report.stage == name and report.alive
+                ]
                 if said and all(report.state == "waiting" for report in said):
                     note(f"not waiting for {name}: {said[0].detail}")
                     return ""

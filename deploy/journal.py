@@ -47,7 +47,7 @@ class _Lines(logging.Formatter):
         record.process_name = self._process
         return super().format(record)
 
-    def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 - the name the standard library calls
+    def formatException(self, ei: _ExcInfo) -> str:
         """Where it happened, cause first."""
         lines: list[str] = []
         error = ei[1]

@@ -225,9 +225,13 @@ class Stack:
 
 
 def _answers(url: str) -> bool:
+    """Whether the service is there. One that only names a stage that stands still is: somebody starts us to mend it."""
     try:
-        with urllib.request.urlopen(url, timeout=1.0) as answer:  # noqa: S310 - our own loopback address
+        with urllib.request.urlopen(url, timeout=3.0) as answer:  # noqa: S310 - our own loopback address
             return bool(answer.status == 200)
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            return b'"stage"' in refusal.read()
     except (urllib.error.URLError, OSError):
         return False
 

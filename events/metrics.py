@@ -44,7 +44,11 @@ def _metrics(seen: Seen) -> Iterable[Metric]:
     stages = seen.stages
     for name, meaning, values in (
         ("behind", "turns or events not done yet", {s.name: s.behind for s in stages}),
-        ("seconds_behind", "age of the oldest turn or event not done yet", {s.name: s.seconds for s in stages}),
+        (
+            "seconds_behind",
+            "age of the oldest turn or event not done yet",
+            {s.name: s.seconds for s in stages},
+        ),
         (
             "standing_seconds",
             "for how long there has been work and none was done",

@@ -149,9 +149,7 @@ class Pulse:
                     last = self._ended
                 self._wake.clear()
                 try:
-                    connection = connection or connect(
-                        self._url, application=f"pulse {self._names['stage']}"
-                    )
+                    connection = connection or connect(self._url, application=f"pulse {self._names['stage']}")
                     connection.execute(statement("events", "report_stage"), self._report())
                     connection.execute(
                         statement("events", "forget_workers"), {**self._names, "unseen": UNSEEN_S}

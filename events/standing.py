@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from events.database import connect
+from events.problem import ProblemError
 from events.sql import statement
 from events.stages import StageReport, reports
 
@@ -86,6 +87,20 @@ class LogStanding:
         """The reader ``name``; unknown when there is no such one."""
         found = (stage for stage in self.readers if stage.name == name)
         return next(found, unknown(name, "is not there"))
+
+    @property
+    def recorder(self) -> Stage:
+        """What is known of the recorder without its queue: its workers, and not how far behind they are."""
+        said = [report for report in self.reports if report.stage == RECORDER]
+        stage = judge(RECORDER, said, behind=0, seconds=0.0, moved_s=None, parked=0, dead=None, position=None)
+        return replace(
+            stage,
+            behind=None,
+            seconds=None,
+            state="unknown",
+            detail="its queue is not looked at",
+            standing_s=None,
+        )
 
     @property
     def parked(self) -> int | None:
@@ -219,6 +234,19 @@ def _state(
     if silent:
         return "running", f"{silent[0].worker} (pid {silent[0].pid}) fell silent {silent[0].seen_s:.0f} s ago"
     return "running", None if not waiting else f"{waiting[0].worker} waits: {reason}"
+
+
+def refuse_if_stuck(stage: Stage, after_s: float) -> None:
+    """Raise a 503 :class:`ProblemError` naming ``stage`` when it has had work and done none for ``after_s``."""
+    if stage.standing_s is not None and stage.standing_s > after_s:
+        raise ProblemError(
+            503,
+            "Not ready",
+            f"{stage.name} has had work and done none for {stage.standing_s:.0f} s: {stage.detail}",
+            stage=stage.name,
+            behind=stage.behind,
+            standing_s=round(stage.standing_s, 1),
+        )
 
 
 class LogWatch:

@@ -146,7 +146,7 @@ class TurnQueue:
 
     def now(self) -> datetime:
         """The time on the clock that entry ids are taken from."""
-        seconds, microseconds = cast("tuple[int, int]", self._redis.time())
+        seconds, microseconds = self._redis.time()
         return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
 
     def counts(self) -> dict[str, int]:

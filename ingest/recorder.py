@@ -130,7 +130,10 @@ class Recorder:
                 good.append(entry)
             except TurnInvalidError as error:
                 logger.warning(
-                    "turn %s is invalid: %s", entry.id, error, extra={"entry_id": entry.id, "field": error.field}
+                    "turn %s is invalid: %s",
+                    entry.id,
+                    error,
+                    extra={"entry_id": entry.id, "field": error.field},
                 )
                 self._pulse.failed(f"turn {entry.id} is invalid: {error}")
                 dead.append((entry, error.field, error.reason))

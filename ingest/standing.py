@@ -34,7 +34,9 @@ class QueueStanding:
             moved_s=min(moved, default=None),
             parked=0,
             dead=self.dead,
-            position=None if self.behind is None else sum(map(self._count, ("recorded", "duplicates", "dead"))),
+            position=None
+            if self.behind is None
+            else sum(map(self._count, ("recorded", "duplicates", "dead"))),
         )
         if self.behind is None:
             return replace(stage, behind=None, state="unknown", detail=self.why, rate=None, standing_s=None)
@@ -84,5 +86,3 @@ class QueueWatch:
             )
         except redis.RedisError as error:
             return QueueStanding.absent(f"redis is away: {' '.join(str(error).split())}")
-
-

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -20,11 +21,15 @@ from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
 
 from events.envelope import partition_of
+from events.glance import Glance
+from events.metrics import Seen, StageMetrics
 from events.problem import ProblemError, invalid
 from events.service import JSONResponse, body_of, install
 from events.settings import Settings
 from events.sql import statement
+from events.standing import LogStanding, LogWatch, refuse_if_stuck
 from events.turn import FIELDS, TurnInvalidError, parse_turn, text_of
+from ingest.standing import QueueStanding, QueueWatch, open_queue
 
 logger = logging.getLogger(__name__)
 
@@ -58,9 +63,9 @@ class TurnsAccepted(BaseModel):
     token: str = Field(description="give it to a recall's wait_for to read what was just written")
 
 
-def token_of(stream: str, entry_id: str) -> str:
-    """An opaque token for "everything up to this entry"."""
-    return base64.urlsafe_b64encode(orjson.dumps([stream, entry_id])).decode().rstrip("=")
+def token_of(turns: Sequence[tuple[str, str]]) -> str:
+    """An opaque token for these turns, given as (user, turn id): the last one of each user stands for all."""
+    return base64.urlsafe_b64encode(orjson.dumps(dict(turns))).decode().rstrip("=")
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -79,11 +84,16 @@ def create_app(settings: Settings) -> FastAPI:
         "cardlog_turns_refused", "requests refused over HTTP, by field", ["field"], registry=registry
     )
 
+    watch = LogWatch(settings.database_url, "write, watching")
+    standing, backlog = Glance(watch), Glance(QueueWatch(open_queue(settings, timeout_s=2.0)))
+    registry.register(StageMetrics(lambda: seen_in(standing(), backlog())))
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await pool.open(wait=False)
         yield
         await pool.close()
+        watch.close()
         await client.aclose()
 
     app = FastAPI(title="Cardlog write API", version="1", lifespan=lifespan)
@@ -128,7 +138,9 @@ def create_app(settings: Settings) -> FastAPI:
             {
                 "turn_ids": turn_ids,
                 "duplicates": known,
-                "token": token_of(settings.turns_stream, entry_ids[-1]),
+                "token": token_of(
+                    [(turn["user_id"], name) for turn, name in zip(turns, turn_ids, strict=True)]
+                ),
             },
             status_code=202,
         )
@@ -161,13 +173,31 @@ def create_app(settings: Settings) -> FastAPI:
             await client.ping()
         except RedisError as error:
             raise ProblemError(503, "Not ready", f"redis is away: {error}") from error
+        # A Postgres that is away is no reason to refuse turns: they are safe in the queue until it is back.
+        found, queue = await asyncio.gather(asyncio.to_thread(standing), asyncio.to_thread(backlog))
+        if found is not None and queue is not None:
+            refuse_if_stuck(queue.recorder(found), settings.stuck_after_s)
         return JSONResponse({"status": "ready"})
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Prometheus metrics")
     async def metrics() -> PlainTextResponse:
-        return PlainTextResponse(generate_latest(registry), media_type="text/plain; version=0.0.4")
+        text = await asyncio.to_thread(generate_latest, registry)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     return app
+
+
+def seen_in(found: LogStanding | None, queue: QueueStanding | None) -> Seen:
+    """What the write service can tell of the stages: all that Postgres knows, and the queue."""
+    found = found or LogStanding.absent("postgres does not answer")
+    queue = queue or QueueStanding.absent("redis does not answer")
+    return Seen(
+        (queue.recorder(found), *found.readers),
+        {"postgres": found.events is not None, "redis": queue.behind is not None},
+        dead=queue.dead,
+        counts=queue.counts,
+        events=found.events,
+    )
 
 
 def turns_of(body: Any) -> list[dict[str, str]]:

@@ -21,7 +21,7 @@ from events.checkpoints import Claim
 from events.codec import decode, known_types
 from events.database import connect
 from events.envelope import Event
-from events.log import heads, reason_of
+from events.log import Connection, heads, reason_of
 from events.sql import statement
 from projectors.generations import Generation, Projector, ProjectorBlockedError
 from projectors.parking import is_the_events_fault
@@ -44,6 +44,14 @@ class Task:
     generation: Generation
 
 
+def bulk_connection(url: str, application: str, schema: str) -> Connection:
+    """A connection for hard work on tables nobody uses yet, with ``schema`` first on its search path."""
+    connection = connect(url, application=application)
+    connection.execute(statement(_PACKAGE, "bulk_settings"))
+    connection.execute(sql.SQL("SET search_path TO {}, public").format(sql.Identifier(schema)))
+    return connection
+
+
 class Loader:
     """Folds partitions over two connections of its own, one to read the log and one to write tables.
 
@@ -54,12 +62,9 @@ class Loader:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._reader = connect(task.database_url, application=f"rebuild {task.projector.name}, reading")
-        self._writer = connect(task.database_url, application=f"rebuild {task.projector.name}, writing")
-        for connection in (self._reader, self._writer):
-            connection.execute(statement(_PACKAGE, "bulk_settings"))
-        schema = sql.Identifier(task.generation.schema)
-        self._writer.execute(sql.SQL("SET search_path TO {}, public").format(schema))
+        name = f"rebuild {task.projector.name}"
+        self._reader = bulk_connection(task.database_url, f"{name}, reading", "log")
+        self._writer = bulk_connection(task.database_url, f"{name}, writing", task.generation.schema)
 
     def close(self) -> None:
         self._reader.close()

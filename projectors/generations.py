@@ -35,7 +35,8 @@ class Projector(Protocol):
     path, and must depend on nothing but the events given and the tables it wrote itself.
     ``load`` does the same for the whole history of whole users, one user after the other, into tables
     that hold nothing of them; only events of ``types`` are given to it, for the fold ignores all others.
-    Both must leave the same rows, whatever the batches. ``package`` holds ``sql/digest.sql``.
+    The steps may be done at the same time, the longest first.
+    Both folds must leave the same rows, whatever the batches. ``package`` holds ``sql/digest.sql``.
     A projector is pickled to reach the processes of a rebuild.
     """
 
@@ -49,6 +50,8 @@ class Projector(Protocol):
     def create_indexes(self, connection: Connection) -> None: ...
 
     def index_steps(self) -> list[sql.SQL]: ...
+
+    def analyze_steps(self) -> list[sql.SQL]: ...
 
     def project(self, connection: Connection, events: list[Event]) -> None: ...
 

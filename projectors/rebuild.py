@@ -16,8 +16,7 @@ from events import log
 from events.database import connect
 from events.log import Connection
 from events.settings import Settings
-from events.sql import statement
-from projectors.bulk import Task, load_all
+from projectors.bulk import Task, bulk_connection, load_all
 from projectors.digest import TableDigest, differences, digest_of
 from projectors.generations import (
     Generation,
@@ -142,7 +141,6 @@ class Rebuild:
             self._finish(generation, workers)
         self._report(generation, "catching up", total, total, shares)
         with self._timed("catching up"):
-            connection.execute(statement(_PACKAGE, "bulk_settings"))
             catch_up(connection, self._projector, generation)
         unequal: list[str] | None = None
         tables: dict[str, TableDigest] = {}
@@ -175,16 +173,13 @@ class Rebuild:
 
     def _finish(self, generation: Generation, workers: int) -> None:
         """Indexes, then statistics, over as many connections as there are workers."""
-        for steps in (self._projector.index_steps(), [statement(self._projector.package, "analyze")]):
+        for steps in (self._projector.index_steps(), self._projector.analyze_steps()):
             connections: list[Connection] = []
 
             def work(step: sql.SQL, connections: list[Connection] = connections) -> None:
                 name = f"rebuild {generation.projection}, indexes"
-                with connect(self._settings.database_url, application=name) as connection:
+                with bulk_connection(self._settings.database_url, name, generation.schema) as connection:
                     connections.append(connection)
-                    connection.execute(statement(_PACKAGE, "bulk_settings"))
-                    schema = sql.Identifier(generation.schema)
-                    connection.execute(sql.SQL("SET search_path TO {}, public").format(schema))
                     connection.execute(step)
 
             with ThreadPoolExecutor(workers) as pool:

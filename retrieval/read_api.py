@@ -16,10 +16,13 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from events.glance import Glance
+from events.metrics import Seen, StageMetrics
 from events.problem import ProblemError, invalid
 from events.service import JSONResponse, install
 from events.settings import Settings
 from events.sql import statement
+from events.standing import LogStanding, LogWatch, refuse_if_stuck
 from events.turn import TurnInvalidError, text_of
 from projectors.text.embedding import open_embedder
 from retrieval.channels.channel import Channel
@@ -27,6 +30,7 @@ from retrieval.channels.fuzzy import FuzzyChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
+from retrieval.freshness import projected, turn_behind
 from retrieval.recall import Ask, Recall, RecallUnavailableError
 from retrieval.scope import KINDS
 
@@ -54,6 +58,9 @@ class RecallIn(BaseModel):
     known_at: Annotated[AwareDatetime | None, Field(description="only what had been recorded by then")] = None
     kinds: Annotated[list[Literal["state", "event", "knowledge"]] | None, Field(min_length=1)] = None
     context_layer: Literal["personal", "work", "social"] | None = None
+    wait_for: Annotated[str | None, Field(description="token of a push: wait until its turns are cards")] = (
+        None
+    )
 
 
 def open_pool(settings: Settings, application: str) -> AsyncConnectionPool[Any]:
@@ -107,12 +114,17 @@ def create_app(settings: Settings) -> FastAPI:
         "cardlog_recall_channels", "channel outcomes", ["channel", "status"], registry=registry
     )
 
+    watch = LogWatch(settings.database_url, "read, watching")
+    standing = Glance(watch)
+    registry.register(StageMetrics(lambda: seen_in(standing())))
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await pool.open(wait=False)
         await asyncio.to_thread(recall.warm)
         yield
         await pool.close()
+        watch.close()
 
     app = FastAPI(title="Cardlog read API", version="1", lifespan=lifespan)
     install(app)
@@ -120,13 +132,21 @@ def create_app(settings: Settings) -> FastAPI:
     @app.post("/v1/recall", summary="Ask; get the few cards that matter")
     async def ask(body: RecallIn) -> JSONResponse:
         with seconds.time():
+            question = ask_of(body)
             try:
-                answer = await recall.answer(ask_of(body))
-            except RecallUnavailableError as error:
+                fresh = await _fresh(body, settings.wait_for_ms / 1000)
+                answer = await recall.answer(question)
+            except (RecallUnavailableError, psycopg.OperationalError, PoolTimeout) as error:
                 raise ProblemError(503, "Cards unavailable", str(error)) from error
+        if not fresh:
+            answer["warnings"].append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
         for name, report in answer["channels"].items():
             statuses.labels(name, report["status"]).inc()
         return JSONResponse(answer)
+
+    async def _fresh(body: RecallIn, within: float) -> bool:
+        turn = None if body.wait_for is None else turn_behind(body.wait_for, body.user_id)
+        return turn is None or await projected(pool, body.user_id, turn, within)
 
     @app.get("/readyz", summary="Can questions be answered?")
     async def ready() -> JSONResponse:
@@ -135,13 +155,25 @@ def create_app(settings: Settings) -> FastAPI:
                 await connection.execute(statement("retrieval", "ready"))
         except (psycopg.Error, PoolTimeout) as error:
             raise ProblemError(503, "Not ready", f"the card tables cannot be read: {error}") from error
+        found = await asyncio.to_thread(standing)
+        if found is None or found.events is None:
+            raise ProblemError(503, "Not ready", "postgres does not tell how the stages stand")
+        refuse_if_stuck(found.reader("cards"), settings.stuck_after_s)
         return JSONResponse({"status": "ready"})
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Prometheus metrics")
     async def metrics() -> PlainTextResponse:
-        return PlainTextResponse(generate_latest(registry), media_type="text/plain; version=0.0.4")
+        text = await asyncio.to_thread(generate_latest, registry)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     return app
+
+
+def seen_in(found: LogStanding | None) -> Seen:
+    """What the read service can tell of the stages: all that Postgres knows."""
+    if found is None or found.events is None:
+        return Seen((), {"postgres": False})
+    return Seen((found.recorder, *found.readers), {"postgres": True}, events=found.events)
 
 
 def ask_of(body: RecallIn) -> Ask:

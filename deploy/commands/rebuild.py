@@ -208,7 +208,9 @@ def _print(outcome: Outcome) -> None:
             print(f"  {difference}")
         return
     compared = "equal to the live tables, " if outcome.equal else ""
-    print(f"{outcome.projection}: {compared}generation {outcome.generation} is live, {outcome.replaced} is kept")
+    print(
+        f"{outcome.projection}: {compared}generation {outcome.generation} is live, {outcome.replaced} is kept"
+    )
     print(f"  {speed}, live folding waited {outcome.swap_ms:.0f} ms")
 
 

@@ -27,7 +27,8 @@ def register(subparsers: Any) -> None:
         description="How far every stage is: turns or events behind, the age in seconds of the oldest of them, what it "
         "does a second, parked and dead ones, workers alive. ? is unknown, never zero. States: running; waiting (it "
         "says why, and others do without it); stuck (work, and none done for 30 s); stopped (no worker heard of for "
-        "15 s); building and abandoned (of rebuilds); unknown. The exit status is 0 when nothing needs an operator, else 1.",
+        "15 s); building and abandoned (of rebuilds); unknown. The exit status is 0 when nothing needs an operator, "
+        "else 1.",
     )
     status.add_argument("--json", action="store_true", help="print JSON")
     status.add_argument("--watch", action="store_true", help="look again and again, until Ctrl-C")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import select
 import sys
 import termios
 import time
 import tty
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,8 @@ def register(subparsers: Any) -> None:
         "top",
         help="the stages, live in a terminal",
         description="The stages, live in a terminal: how far behind, how fast and how fast lately, what is parked and "
-        "dead, who works, and the last errors. ? is unknown. q or Ctrl-C ends it. It goes on while Postgres or Redis is "
-        "away, and says so.",
+        "dead, who works, and the last errors. ? is unknown. q or Ctrl-C ends it. It goes on while Postgres or Redis "
+        "is away, and says so.",
     )
     parser.add_argument(
         "--once", action="store_true", help="one frame and no more; so it is where there is no terminal"
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         with _keys() as key, Live(console=console, screen=True, auto_refresh=False) as live:
             while True:
                 live.update(frame(looking(), rates), refresh=True)
-                if key(max(0.1, options.every)) in {"q", "Q", "\x03"}:
+                if "q" in key(max(0.1, options.every)).lower():
                     return 0
     except KeyboardInterrupt:
         return 0
@@ -76,7 +77,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 @contextmanager
-def _keys() -> Iterator[Any]:
+def _keys() -> Iterator[Callable[[float], str]]:
     """Single keys as they are pressed, without waiting for Enter; the terminal is given back as it was."""
     if not sys.stdin.isatty():
         yield _nothing
@@ -86,7 +87,8 @@ def _keys() -> Iterator[Any]:
 
     def key(timeout: float) -> str:
         ready, _, _ = select.select([descriptor], [], [], timeout)
-        return sys.stdin.read(1) if ready else ""
+        # Past Python's own buffer, which select knows nothing of.
+        return os.read(descriptor, 64).decode(errors="replace") if ready else ""
 
     try:
         tty.setcbreak(descriptor)

@@ -29,7 +29,7 @@ CONCEPT_TERM = "concept:"
 _SHORT = 48
 
 
-def event_row(event: Event, payload: EventNoted) -> tuple[Row, list[str]]:
+def event_row(event: Event, payload: EventNoted) -> tuple[Row, set[str]]:
     """The card of something that happened; it never changes."""
     row = _base(
         "event", event, payload.origin, payload.content, payload.tags, payload.confidence, payload.weight
@@ -106,7 +106,7 @@ def knowledge_row(span: Span) -> Row:
     return row
 
 
-def spoken_words(event: Event) -> list[str]:
+def spoken_words(event: Event) -> set[str]:
     """The Latin words in a statement, its names and tags: those of the card it makes or deepens."""
     payload = event.payload
     if isinstance(payload, StateAsserted):
@@ -175,7 +175,7 @@ def _concept_terms(concept_key: str) -> tuple[str, ...]:
     return (CONCEPT_TERM + concept_key, *analyse(concept_key.replace("_", " ")))
 
 
-def _index(row: Row, names: Sequence[str], concepts: Sequence[str]) -> list[str]:
+def _index(row: Row, names: Sequence[str], concepts: Sequence[str]) -> set[str]:
     """Fill in what finds the card; returns the Latin words in it."""
     terms = _terms(row["content"], row["tags"], names, row["speaker"], concepts)
     scope = key_of("user", row["user_id"])
@@ -213,8 +213,8 @@ def _short_terms(text: str) -> tuple[str, ...]:
     return tuple(analyse(text))
 
 
-def _words(terms: Sequence[str]) -> list[str]:
-    return sorted({term for term in terms if _is_word(term)})
+def _words(terms: Sequence[str]) -> set[str]:
+    return {term for term in terms if _is_word(term)}
 
 
 def pair_keys(user_id: str, text: str) -> list[int]:

@@ -12,7 +12,7 @@ from projectors.text.terms import key_of
 
 
 def card_lines(changes: Changes) -> Iterator[str]:
-    for _, row in sorted(changes.cards_put.items()):
+    for row in changes.cards_put.values():
         yield line(row.values())
 
 
@@ -23,7 +23,7 @@ def statement_lines(changes: Changes) -> Iterator[str]:
 
 
 def relation_lines(changes: Changes) -> Iterator[str]:
-    for key, values in sorted(changes.relations_put.items()):
+    for key, values in changes.relations_put.items():
         yield line((*key, *values.values()))
 
 

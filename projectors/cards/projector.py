@@ -46,6 +46,9 @@ class CardsProjector:
     def index_steps(self) -> list[SQL]:
         return [self._statement(name) for name in _INDEXES]
 
+    def analyze_steps(self) -> list[SQL]:
+        return [self._statement(name) for name in ("analyze_cards", "analyze_others")]
+
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         """Fold ``events`` into the tables of the schema on the search path, inside the caller's transaction."""
         known = self._known(connection, keys_touched(events, supersede=self._supersede))
@@ -71,7 +74,7 @@ class CardsProjector:
                     statements.add(text)
                 for text in relation_lines(changes):
                     relations.add(text)
-                spoken.update(word for _, word in changes.words)
+                spoken |= changes.words.get(user_id, set())
                 for more_cards, more_terms in changes.counts.values():
                     number, terms = number + more_cards, terms + more_terms
             for text in word_lines(user_id, sorted(spoken)):
@@ -139,7 +142,7 @@ class CardsProjector:
                 buffer.add(text)
             buffer.flush()
         if changes.words:
-            words = sorted(changes.words)
+            words = sorted((user, word) for user, said in changes.words.items() for word in said)
             keys = [word_keys(user, word) for user, word in words]
             connection.execute(
                 self._statement("add_words"),

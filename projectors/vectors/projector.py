@@ -55,6 +55,9 @@ class VectorsProjector:
     def index_steps(self) -> list[SQL]:
         return []
 
+    def analyze_steps(self) -> list[SQL]:
+        return [statement(_PACKAGE, "analyze")]
+
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         """Fold into empty tables, a few hundred texts at a time, each in a transaction of its own.
 

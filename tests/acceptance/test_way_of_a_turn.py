@@ -235,3 +235,16 @@ def test_a_worker_that_is_killed_comes_back(stack: Running) -> None:
     stack.redis.xadd("turns", {"user_id": "phoenix", "text": "I live in Cairo."})
     stack.wait()
     assert stack.recall("phoenix", "where do I live?")["cards"][0]["value"] == "Cairo"
+
+
+def test_a_recall_can_wait_for_what_was_just_pushed(stack: Running) -> None:
+    for city in ("Bonn", "Graz", "Bern"):
+        pushed = httpx.post(
+            f"{stack.write_url}/v1/turns", json={"user_id": "own", "text": f"I moved to {city} today."}
+        )
+        answer = stack.recall("own", "where do I live?", wait_for=pushed.json()["token"])
+        assert (answer["cards"][0]["value"], answer["warnings"]) == (city, [])
+    refused = httpx.post(
+        f"{stack.read_url}/v1/recall", json={"user_id": "own", "query": "x", "wait_for": "soon"}
+    )
+    assert (refused.status_code, refused.json()["field"]) == (422, "wait_for")

@@ -130,7 +130,7 @@ def append_alone(running: Running, count: int) -> float:
                         occurred_at=turn.said_at,
                         actor="bench",
                         dedupe_key=f"turn/{turn.turn_id}",
-                    ) 
+                    )
                 )
             batches.append(events)
         began = time.perf_counter()
@@ -195,7 +195,7 @@ def recalls(running: Running, user: str, count: int) -> tuple[list[float], dict[
                     "where do I live now?",
                     f"我在{place}喜歡做什麼？",
                     f"what happened with the {thing} last March?",
-                ) 
+                )
             )
             began = time.perf_counter()
             answer = client.post(f"{running.read_url}/v1/recall", json={"user_id": user, "query": query})

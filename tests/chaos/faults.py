@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
@@ -19,7 +20,7 @@ import psycopg
 from redis import Redis
 from redis.exceptions import RedisError
 
-from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, stop
+from tests.acceptance.conftest import COMMAND, clean_environment, start, stop
 from tests.chaos.load import STREAM, Pusher, Turn
 from tests.waiting import eventually
 
@@ -41,6 +42,15 @@ class Site:
         self._seconds: dict[str, subprocess.Popen[bytes]] = {}
         self.running = start(data, **SETTINGS)
         self.tend()
+        eventually(self._complete)
+
+    def _complete(self) -> bool:
+        with self.connect() as connection:
+            rows = connection.execute(
+                """SELECT count(*) FROM pg_stat_activity
+                   WHERE application_name IN ('cardlog extractor listener', 'cardlog cards listener')"""
+            ).fetchall()
+        return rows == [(4,)] and len(self.redis.xinfo_consumers(STREAM, "recorders")) == 2
 
     @property
     def redis(self) -> Redis:
@@ -49,7 +59,7 @@ class Site:
     def where(self) -> tuple[str, str]:
         return self.running.write_url, self.running.redis_url
 
-    def connect(self) -> psycopg.Connection[tuple[object, ...]]:
+    def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
         return psycopg.connect(self.running.database_url, autocommit=True, connect_timeout=5)
 
     def tend(self) -> None:
@@ -250,7 +260,7 @@ class Havoc:
         return f"{dropped[0]} connections to postgres dropped"
 
     def redis_connections_drop(self) -> str:
-        dropped = self._site.redis.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        dropped = self._site.redis.client_kill_filter(_type="normal", skipme=True)
         return f"{dropped} connections to redis dropped"
 
     def the_logs_clock_jumps(self) -> str:

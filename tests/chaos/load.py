@@ -107,7 +107,7 @@ def plan(chance: random.Random, *, users: int, turns: int, prefix: str = "") -> 
             *_changes(chance, "residence", manner.moved, manner.cities, zone, share // 8),
             *_changes(chance, "employer", manner.joined, manner.employers, zone, share // 8),
         ]
-        spoken = [(text, fact) for text, fact in facts]
+        spoken: list[tuple[str, Fact | None]] = [*facts]
         spoken += [(manner.bought.format(f"{number}{count:05}"), None) for count in range(share - len(facts))]
         for count, (text, fact) in enumerate(spoken):
             fields = {
@@ -391,7 +391,7 @@ def _judge_states(ledger: Ledger, connection: psycopg.Connection[dict[str, Any]]
 
 
 def timelines(turns: Sequence[Turn]) -> dict[tuple[str, str], list[tuple[Any, ...]]]:
-    """For each user and concept what held from when until when, and how often it was said: by the day it was said of."""
+    """For each user and concept what held from when until when, and how often it was said; by the day meant."""
     said: dict[tuple[str, str], list[Fact]] = defaultdict(list)
     for turn in turns:
         if turn.fact is not None:

@@ -49,7 +49,7 @@ def waits_for_a_lock(site: Site, application: str) -> list[int]:
             "SELECT pid FROM pg_stat_activity WHERE application_name = %s AND wait_event_type = 'Lock'",
             (f"cardlog {application}",),
         ).fetchall()
-    return [int(row[0]) for row in rows]
+    return [row[0] for row in rows]
 
 
 def recorded(site: Site, turns: Iterable[Turn]) -> bool:
@@ -64,7 +64,8 @@ def _count(site: Site, turns: Iterable[Turn], where: str) -> bool:
     with site.connect() as connection:
         return all(
             connection.execute(
-                f"SELECT FROM {where} AND user_id = %s LIMIT 1".encode(), (turn.fields["turn_id"], turn.user)
+                f"SELECT 1 FROM {where} AND user_id = %s LIMIT 1".encode(),
+                (turn.fields["turn_id"], turn.user),
             ).fetchone()
             for turn in turns
         )
@@ -77,7 +78,9 @@ def turns_of(prefix: str) -> list[Turn]:
 
 
 def both(site: Site, kind: str) -> tuple[psutil.Process, psutil.Process]:
-    return eventually(lambda: site.first(kind)), site.second(kind)
+    first = eventually(lambda: site.first(kind))
+    assert first is not None
+    return first, site.second(kind)
 
 
 def test_a_stopped_recorders_batch_is_taken_over_and_counts_once(
@@ -86,17 +89,18 @@ def test_a_stopped_recorders_batch_is_taken_over_and_counts_once(
     turns = turns_of("recorder-")
     first, second = both(site, "recorder")
     with ExitStack() as stops:
-        with locked(site, "log.events"):
-            with stopped(second):
-                for turn in turns:
-                    pusher.push(turn)
+        with locked(site, "log.events"), stopped(second):
+            # The bad ones come first: then they are in the batch the first recorder has in hand.
+            with stopped(first):
                 for fields in BAD:
                     pusher.push_bad(fields)
-                [backend] = eventually(lambda: waits_for_a_lock(site, "recorder"))
-                stops.enter_context(stopped(first))
-                with site.connect() as connection:
-                    # Its transaction is gone: only the stopped process still has the batch.
-                    connection.execute("SELECT pg_terminate_backend(%s, 5000)", (backend,))
+                for turn in turns:
+                    pusher.push(turn)
+            [backend] = eventually(lambda: waits_for_a_lock(site, "recorder"))
+            stops.enter_context(stopped(first))
+            with site.connect() as connection:
+                # Its transaction is gone: only the stopped process still has the batch.
+                connection.execute("SELECT pg_terminate_backend(%s, 5000)", (backend,))
         eventually(lambda: recorded(site, turns), within=SOON)
         eventually(lambda: site.redis.xlen("turns:dead") == ledger.bad, within=SOON)
     settle(site, ledger)
@@ -233,6 +237,7 @@ def settle(site: Site, ledger: Ledger) -> Verdict:
     assert not verdict.faults, "\n".join(verdict.faults)
     # `recorded` counts what recorders settled, and `behind` may still be moving by what a projector noted last.
     status = eventually(lambda: _at_rest(site))
+    assert status is not None
     assert (status["parked"], status["dead"]) == (0, ledger.bad)
     return verdict
 

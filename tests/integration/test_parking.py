@@ -375,6 +375,29 @@ def running(database: str, projector: Projector) -> Iterator[None]:
         thread.join(10)
 
 
+def test_retry_and_runner_keep_out_of_each_others_way(database: str, connection: Connection) -> None:
+    ledger = Ledger("one")
+    ensure_live(connection, ledger)
+    log.append(connection, [noted("alex", "one")])
+    runner = runner_of(database, ledger)
+    drain(runner, connection)
+    ledger.refused = set()
+    log.append(connection, [noted("alex", "two")])
+    with connect(database, application="operator") as operator:
+        with connection.transaction():
+            assert runner.step(connection) == 1, "two waits behind one, in a transaction that is still open"
+            operator.execute("SET lock_timeout = '200ms'")
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                parking.retry(operator, ledger, "alex")
+        log.append(connection, [noted("alex", "three")])
+        with operator.transaction():
+            assert parking.retry(operator, ledger, "alex").folded == 2
+            assert runner.step(connection) == 0, "the partition is left alone until the retry is done"
+        drain(runner, connection)
+    assert entries(connection, "alex") == ["one", "two", "three"]
+    assert parked(connection, "ledger") == []
+
+
 def test_retrying_while_the_runner_runs_keeps_the_order_and_loses_nothing(
     database: str, connection: Connection
 ) -> None:

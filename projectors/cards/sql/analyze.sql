@@ -1,1 +1,0 @@
-ANALYZE cards, statements, relations, card_counts, words;

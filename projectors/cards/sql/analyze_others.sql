@@ -1,0 +1,1 @@
+ANALYZE words, statements, relations, card_counts;

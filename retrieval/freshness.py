@@ -1,0 +1,56 @@
+"""Reading one's own writes by waiting: until the turns behind a push token have become cards."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import time
+from typing import Any
+
+import orjson
+from psycopg_pool import AsyncConnectionPool
+
+from events.envelope import partition_of
+from events.problem import invalid
+from events.sql import statement
+
+_LOOK_EVERY_S = 0.01
+
+
+def turn_behind(token: str, user_id: str) -> str | None:
+    """The last turn of ``user_id`` that a push token stands for; None when it holds none of theirs.
+
+    Raises a 422 problem for a token that no push gave out.
+    """
+    try:
+        document = orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+    except (binascii.Error, ValueError):
+        document = None
+    if not isinstance(document, dict) or not all(isinstance(turn, str) for turn in document.values()):
+        raise invalid("wait_for", "is no token; give one that POST /v1/turns answered with")
+    turn: str | None = document.get(user_id)
+    return turn
+
+
+async def projected(pool: AsyncConnectionPool[Any], user_id: str, turn_id: str, within: float) -> bool:
+    """Wait until the turn is recorded, extracted and folded into cards; False if that takes too long."""
+    until = time.monotonic() + within
+    target: int | None = None
+    while True:
+        async with pool.connection(timeout=within) as connection:
+            cursor = await connection.execute(
+                statement("retrieval", "freshness"),
+                {"partition": partition_of(user_id), "user_id": user_id, "key": f"turn/{turn_id}"},
+            )
+            row = await cursor.fetchone()
+        if row is not None:
+            turn, extracted, folded, head = row
+            if target is None and extracted is not None and extracted >= turn:
+                # What the extractor made of the turn was appended together with its checkpoint: it is below this head.
+                target = head
+            if target is not None and folded is not None and folded >= target:
+                return True
+        if time.monotonic() > until:
+            return False
+        await asyncio.sleep(_LOOK_EVERY_S)
