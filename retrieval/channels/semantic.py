@@ -8,6 +8,7 @@ from typing import Any
 
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
+from psycopg.sql import Identifier
 
 from events.script import has_cjk
 from events.sql import statement
@@ -48,7 +49,9 @@ class SemanticChannel:
         await register_vector_async(connection)
         assert self._embedder is not None
         cursor = await connection.execute(
-            statement("retrieval.channels", f"semantic_{self._embedder.dimension}"),
+            statement("retrieval.channels", "semantic").format(
+                vectors=Identifier("vectors", f"card_vectors_{self._embedder.dimension}")
+            ),
             {**scope.parameters(), "vector": vector, "model": self._embedder.name, "limit": _LIMIT},
         )
         return [Hit(*row) for row in await cursor.fetchall()]

@@ -3,8 +3,8 @@
 -- enough of them may answer: LATERAL with its LIMIT keeps the planner from joining all of them.
 SELECT near.card_id, 1 - near.distance AS score
 FROM (
-    SELECT v.card_id, v.embedding <=> %(vector)s::vector(1024) AS distance
-    FROM vectors.card_vectors_1024 v
+    SELECT v.card_id, v.embedding <=> %(vector)s::vector AS distance
+    FROM {vectors} v
     WHERE v.user_id = %(user_id)s AND v.model = %(model)s
     ORDER BY distance, v.card_id
     OFFSET 0
