@@ -105,7 +105,7 @@ def decode(name: str, version: int, data: bytes | str | Mapping[str, Any]) -> Pa
     """
     entry = _BY_NAME.get(name)
     if entry is None:
-        raise UnknownEventTypeError(f"unknown event type {name!r} (this build knows {', '.join(_BY_NAME)})")
+        raise UnknownEventTypeError(f"unknown event type {name!r}; a newer Cardlog may have written it")
     values: dict[str, Any] = orjson.loads(data) if isinstance(data, bytes | str) else dict(data)
     while version < entry.version:
         step = _UPCASTERS.get((name, version))

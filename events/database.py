@@ -22,6 +22,9 @@ _MIGRATION_LOCK = 0x6361726460  # any constant: one migrator at a time
 
 Connection = psycopg.Connection[Any]
 
+AWAY = (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout)
+"""What says that a connection is over: the server went away, or took back what a stopped process held."""
+
 
 class DatabaseUnfitError(RuntimeError):
     """The server cannot carry Cardlog; the message is one sentence with the remedy."""
@@ -51,16 +54,24 @@ def connect(url: str, *, application: str, autocommit: bool = True) -> Connectio
 
 
 def connect_patiently(
-    url: str, *, application: str, stopping: Callable[[], bool] = lambda: False, autocommit: bool = True
+    url: str,
+    *,
+    application: str,
+    stopping: Callable[[], bool] = lambda: False,
+    autocommit: bool = True,
+    lease_ms: int = 0,
 ) -> Connection | None:
     """A connection, however long it takes; None when ``stopping`` became true first.
 
-    Says so in the log when the server is away and when it is back, with a backoff of at most 2 s.
+    Says so in the log when the server is away and when it is back, with a backoff of at most 2 s. With
+    ``lease_ms``, a process that stops in the middle of a transaction holds its locks no longer than that.
     """
     delay, away_since = 0.05, 0.0
     while not stopping():
         try:
             connection = connect(url, application=application, autocommit=autocommit)
+            if lease_ms:
+                connection.execute(statement("events", "lease"), {"milliseconds": lease_ms})
         except psycopg.OperationalError as error:
             if not away_since:
                 away_since = time.monotonic()

@@ -26,6 +26,9 @@ class Settings:
     consumer_group: str = _setting("recorders", "consumer group of the recorders")
     batch_turns: int = _setting(500, "turns a recorder takes at a time")
     reclaim_after_ms: int = _setting(30_000, "a dead recorder's turns are taken over after this long")
+    lease_ms: int = _setting(
+        120_000, "a worker that leaves a transaction idle for this long loses its batch to another; 0: never"
+    )
     batch_events: int = _setting(64, "events a processor takes from each partition at a time")
     supersede_fork: bool = _setting(
         True, "a new single value supersedes the old one instead of standing beside it"

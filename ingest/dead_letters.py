@@ -6,20 +6,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from importlib.resources import files
 from itertools import islice
 from typing import Any, cast
 
 import redis
 
 from events.turn import entry_time, parse_turn, text_of
-from ingest.queue import COUNTS_SUFFIX, DEAD_FIELD, DEAD_SUFFIX
+from ingest.queue import COUNTS_SUFFIX, DEAD_FIELD, DEAD_SUFFIX, MOST_FIELDS, script
 
 DROPPED_SUFFIX = ":dropped"
 _PAGE = 500
 _DROPPED_KEPT = 10_000
-_MOST_FIELDS = 1000  # of a dropped entry's; a script takes a few thousand arguments at most
 _ENTRY_ID = re.compile(rb"\d{1,15}-\d{1,20}")
 
 
@@ -108,18 +105,13 @@ class DeadLetters:
             b"field": letter.field.encode(),
             b"reason": letter.reason.encode(),
             b"because": because.encode(),
-            **{DEAD_FIELD + name: value for name, value in islice(letter.fields.items(), _MOST_FIELDS)},
+            **{DEAD_FIELD + name: value for name, value in islice(letter.fields.items(), MOST_FIELDS)},
         }
         keys = [self._dead, self._dropped, self._counts]
         return self._run("drop_letter", keys, letter.id, [_DROPPED_KEPT, *_flat(record)]) is not None
 
-    def _run(self, script: str, keys: list[str], letter_id: str, arguments: list[Any]) -> Any:
-        return self._redis.eval(_script(script), len(keys), *keys, letter_id, *arguments)
-
-
-@cache
-def _script(name: str) -> str:
-    return files("ingest").joinpath("lua", f"{name}.lua").read_text("utf-8")
+    def _run(self, name: str, keys: list[str], letter_id: str, arguments: list[Any]) -> Any:
+        return self._redis.eval(script(name), len(keys), *keys, letter_id, *arguments)
 
 
 def _letter(letter_id: bytes | str, fields: Mapping[bytes, bytes]) -> DeadLetter:

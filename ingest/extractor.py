@@ -10,13 +10,12 @@ from datetime import datetime
 from itertools import groupby
 
 import orjson
-import psycopg
 from psycopg.rows import dict_row
 
 from events import log
 from events.checkpoints import CheckpointMovedError, Connection, Processor, read_claimed
 from events.codec import encode
-from events.database import connect_patiently
+from events.database import AWAY, connect_patiently
 from events.envelope import Event, NewEvent, partition_of, uuid7
 from events.log import Unreadable
 from events.settings import Settings
@@ -64,7 +63,10 @@ class ExtractorWorker:
         delay = _PATIENCE_S
         while not self._stopping():
             connection = connect_patiently(
-                self._settings.database_url, application="extractor", stopping=self._stopping
+                self._settings.database_url,
+                application="extractor",
+                stopping=self._stopping,
+                lease_ms=self._settings.lease_ms,
             )
             listener = connect_patiently(
                 self._settings.database_url, application="extractor listener", stopping=self._stopping
@@ -84,7 +86,7 @@ class ExtractorWorker:
                     elif delay > _PATIENCE_S:
                         logger.info("extracting goes on")
                         delay = _PATIENCE_S
-            except psycopg.OperationalError as error:
+            except AWAY as error:
                 logger.warning("postgres went away while extracting, trying again: %s", error)
                 self._pulse.waiting(f"postgres went away: {error}")
                 time.sleep(_PATIENCE_S)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib.resources import files
+from itertools import islice
 from typing import Any, cast
 
 import redis
@@ -16,6 +19,8 @@ DEAD_SUFFIX = ":dead"
 COUNTS_SUFFIX = ":counts"
 # Prefix of an original field inside a dead letter: raw bytes, so it can be pushed again.
 DEAD_FIELD = b"field:"
+MOST_FIELDS = 1000
+"""Fields of a refused entry that are kept; a turn has 13."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,13 @@ class TurnQueue:
     def open(self) -> None:
         """Make the group, from the very first entry: what was pushed before the first start counts too."""
         try:
+            # Looking first: in a full memory Redis refuses to make even a group that is there already.
+            if self._group in {_text(group["name"]) for group in self._redis.xinfo_groups(self.stream)}:
+                return
+        except redis.ResponseError as error:
+            if "no such key" not in str(error):
+                raise
+        try:
             self._redis.xgroup_create(self.stream, self._group, id="0", mkstream=True)
         except redis.ResponseError as error:
             if "BUSYGROUP" not in str(error):
@@ -73,24 +85,26 @@ class TurnQueue:
         return _entries(reply[1])
 
     def settle(
-        self, entries: Sequence[Entry], dead: Sequence[tuple[Entry, str, str]], duplicates: int
+        self, entries: Sequence[Entry], dead: Sequence[tuple[Entry, str, str]], duplicates: Set[str]
     ) -> None:
-        """Acknowledge ``entries`` and move ``dead`` ones, with field and reason, to the dead stream; atomic."""
-        pipe = self._redis.pipeline(transaction=True)
+        """Acknowledge ``entries`` and move ``dead`` ones, with field and reason, to the dead stream.
+
+        Counts ``entries``, those whose ids are in ``duplicates`` as such. What somebody else settled in the
+        meantime is left alone. Works in a full memory, for nothing else makes room there.
+        """
+        # Without MULTI, in which a full memory refuses every command: each script is atomic by itself.
+        pipe = self._redis.pipeline(transaction=False)
+        if entries:
+            counted = [
+                word
+                for entry in entries
+                for word in (entry.id, "duplicates" if entry.id in duplicates else "recorded")
+            ]
+            pipe.eval(script("settle"), 2, self.stream, self.counts_key, self._group, *counted)
         for entry, field, reason in dead:
-            letter: dict[Any, Any] = {"entry_id": entry.id, "field": field, "reason": reason}
-            letter.update({DEAD_FIELD + name: value for name, value in entry.fields.items()})
-            pipe.xadd(self.dead_stream, letter)
-        ids = [entry.id for entry in entries] + [entry.id for entry, _, _ in dead]
-        if ids:
-            pipe.xack(self.stream, self._group, *ids)
-        for name, count in (
-            ("recorded", len(entries) - duplicates),
-            ("duplicates", duplicates),
-            ("dead", len(dead)),
-        ):
-            if count:
-                pipe.hincrby(self.counts_key, name, count)
+            keys = (self.stream, self.dead_stream, self.counts_key)
+            letter = _letter(entry, field, reason)
+            pipe.eval(script("bury"), len(keys), *keys, self._group, entry.id, *letter)
         pipe.execute()
 
     def trim(self) -> int:
@@ -199,6 +213,22 @@ class TurnQueue:
 def _entries(page: Sequence[Any]) -> list[Entry]:
     # A pending entry that was deleted from the stream by hand comes back without fields.
     return [Entry(_text(item[0]), dict(item[1] or {})) for item in page if item and item[0] is not None]
+
+
+def _letter(entry: Entry, field: str, reason: str) -> list[bytes | str]:
+    """The fields of a dead letter, flat. A script takes a few thousand words: more fields are cut off, and told."""
+    if len(entry.fields) > MOST_FIELDS:
+        reason = f"{reason} (the first {MOST_FIELDS} of {len(entry.fields)} fields are kept)"
+    words: list[bytes | str] = ["entry_id", entry.id, "field", field, "reason", reason]
+    for name, value in islice(entry.fields.items(), MOST_FIELDS):
+        words += [DEAD_FIELD + name, value]
+    return words
+
+
+@cache
+def script(name: str) -> str:
+    """A Lua script of this package."""
+    return files("ingest").joinpath("lua", f"{name}.lua").read_text("utf-8")
 
 
 def _text(value: Any) -> str:

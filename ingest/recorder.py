@@ -140,10 +140,10 @@ class Recorder:
         appended = self._append(events)
         if appended is None:
             return  # told to stop while Postgres was away: the entries stay pending and come again
-        duplicates = 0
-        for event, place in zip(events, appended, strict=True):
+        duplicates: set[str] = set()
+        for entry, event, place in zip(good, events, appended, strict=True):
             if place.duplicate:
-                duplicates += 1
+                duplicates.add(entry.id)
                 turn: Any = event.payload
                 assert isinstance(turn, TurnRecorded)
                 logger.info(

@@ -6,11 +6,9 @@ import logging
 import time
 from collections.abc import Callable
 
-import psycopg
-
 from events import log
 from events.checkpoints import CheckpointMovedError, read_claimed
-from events.database import connect_patiently
+from events.database import AWAY, connect_patiently
 from events.log import Connection
 from events.settings import Settings
 from events.stages import Pulse
@@ -48,7 +46,10 @@ class Runner:
         delay = _PATIENCE_S
         while not self._stopping():
             connection = connect_patiently(
-                self._settings.database_url, application=name, stopping=self._stopping
+                self._settings.database_url,
+                application=name,
+                stopping=self._stopping,
+                lease_ms=self._settings.lease_ms,
             )
             listener = connect_patiently(
                 self._settings.database_url, application=f"{name} listener", stopping=self._stopping
@@ -68,7 +69,7 @@ class Runner:
                     elif delay > _PATIENCE_S:
                         logger.info("%s goes on", name)
                         delay = _PATIENCE_S
-            except psycopg.OperationalError as error:
+            except AWAY as error:
                 logger.warning("postgres went away while projecting %s, trying again: %s", name, error)
                 self._pulse.waiting(f"postgres went away: {error}")
                 time.sleep(0.1)

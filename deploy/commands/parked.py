@@ -36,7 +36,8 @@ def register(subparsers: Any) -> None:
         "retry",
         help="fold what waits, in order",
         description="Fold what waits, in order and exactly once, as far as it goes. What fails again keeps waiting "
-        "with its new reason, and the exit status is 1.",
+        "with its new reason, and the exit status is 1. The command folds by itself, so give it the settings "
+        "(CARDLOG_*) the workers have.",
     )
     retry.set_defaults(run=run_retry)
     drop = verbs.add_parser(
@@ -58,10 +59,17 @@ def register(subparsers: Any) -> None:
         parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
 
 
+def _found(options: argparse.Namespace, settings: Settings, connection: Connection) -> list[Queue]:
+    known = [projector.name for projector in projectors(settings)]
+    if options.processor not in (None, *known):
+        raise ValueError(f"there is no projection {options.processor!r}; there are {', '.join(known)}")
+    return parking.queues(connection, options.processor, options.user)
+
+
 def run_list(options: argparse.Namespace, settings: Settings) -> int:
     settings, _ = find(settings, options.data)
     with connect(settings.database_url, application="parked") as connection:
-        queues = parking.queues(connection, options.processor, options.user)
+        queues = _found(options, settings, connection)
     if options.json:
         print(json.dumps([_document(queue) for queue in queues], ensure_ascii=False, default=str))
         return 0
@@ -76,7 +84,7 @@ def run_show(options: argparse.Namespace, settings: Settings) -> int:
     with connect(settings.database_url, application="parked") as connection:
         found = [
             (queue, list(parking.waiting(connection, queue)))
-            for queue in parking.queues(connection, options.processor, options.user)
+            for queue in _found(options, settings, connection)
         ]
     if options.json:
         documents = [
@@ -115,7 +123,7 @@ def _go_on(options: argparse.Namespace, settings: Settings, because: str | None)
     by_name = {projector.name: projector for projector in projectors(settings)}
     results: list[dict[str, Any]] = []
     with connect(settings.database_url, application="parked") as connection:
-        for queue in parking.queues(connection, options.processor, options.user):
+        for queue in _found(options, settings, connection):
             outcome = _treat(connection, by_name[queue.processor], queue, because, options)
             results.append({"processor": queue.processor, "user_id": queue.user_id, **asdict(outcome)})
             if not options.json:

@@ -10,7 +10,7 @@ import termios
 import time
 import tty
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -146,7 +146,7 @@ def _row(stage: Stage, rates: deque[float]) -> tuple[RenderableType, ...]:
     )
 
 
-def sparkline(values: deque[float]) -> str:
+def sparkline(values: Sequence[float]) -> str:
     """A bar a value, the highest of them full; a stage that does nothing draws the lowest bar."""
     top = max(values, default=0.0)
     return "".join(_BARS[round(value / top * (len(_BARS) - 1)) if top else 0] for value in values)

@@ -16,58 +16,12 @@ from events.types.turns import TurnRecorded
 from projectors.text.segmentation import dictionary
 
 _BEGUN = datetime(2025, 1, 1, tzinfo=UTC)
-_COMMON = [
-    "the",
-    "a",
-    "to",
-    "of",
-    "and",
-    "in",
-    "it",
-    "i",
-    "you",
-    "that",
-    "is",
-    "was",
-    "for",
-    "on",
-    "with",
-    "my",
-    "we",
-    "at",
-    "so",
-    "this",
-    "but",
-    "have",
-    "not",
-    "they",
-    "had",
-    "be",
-    "his",
-    "her",
-    "she",
-    "he",
-    "just",
-    "me",
-    "about",
-    "from",
-    "up",
-    "out",
-    "there",
-    "what",
-    "when",
-    "who",
-    "how",
-    "went",
-    "been",
-    "really",
-    "could",
-    "would",
-    "because",
-    "after",
-    "before",
-    "then",
-]
+_COMMON = (
+    "the", "a", "to", "of", "and", "in", "it", "i", "you", "that", "is", "was", "for", "on", "with", "my",
+    "we", "at", "so", "this", "but", "have", "not", "they", "had", "be", "his", "her", "she", "he", "just",
+    "me", "about", "from", "up", "out", "there", "what", "when", "who", "how", "went", "been", "really",
+    "could", "would", "because", "after", "before", "then",
+)  # fmt: skip
 _LINKS = "我们在的时候一起去了还是觉得很想把这个和那个都做完然后再说因为所以今天昨天已经开始准备下个月"
 _CITIES = (
     "Taipei",
@@ -108,7 +62,7 @@ SELECT s.*, log.chain(log.canonical(s.partition, s.position, s.event_id, s.user_
                                     s.schema_version, s.dedupe_key, s.occurred_at, s.recorded_at, s.actor,
                                     s.causation_id, s.correlation_id, s.data), sha256(''))
             OVER (PARTITION BY s.partition ORDER BY s.position)
-FROM log.staged s
+FROM log.staged s ORDER BY s.recorded_at
 """
 _HEADS = """
 UPDATE log.heads h SET position = e.position, digest = e.digest, recorded_at = e.recorded_at

@@ -1,0 +1,6 @@
+-- A refused entry out of the group and into the dead stream: both or neither, never twice, and also in a full memory.
+-- KEYS: stream, dead stream, counts. ARGV: group, entry id, then the fields of the dead letter.
+if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 1 then
+    redis.call('XADD', KEYS[2], '*', unpack(ARGV, 3))
+    redis.call('HINCRBY', KEYS[3], 'dead', 1)
+end

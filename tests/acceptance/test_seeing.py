@@ -1,0 +1,293 @@
+"""What an operator sees: status, top, metrics, readiness, logs. Each tells the same, and none says zero for unknown."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, stop
+from tests.waiting import eventually
+
+ROOT = Path(__file__).resolve().parents[2]
+STAGES = ["recorder", "extractor", "cards", "vectors"]
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A stack that loses patience after a second, and keeps its journal in JSON."""
+    data = tmp_path_factory.mktemp("watched") / "data"
+    running = start(data, CARDLOG_STUCK_AFTER_S="1", CARDLOG_LOG_FORMAT="json")
+    eventually(lambda: status(running)["well"])
+    yield running
+    assert stop(running) == 0
+
+
+def status(running: Running) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(running.command("status", "--json").stdout)
+    return document
+
+
+def metrics(url: str) -> dict[str, float]:
+    """Every sample by its name and labels."""
+    text = httpx.get(f"{url}/metrics", timeout=10).text
+    lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, _, value in lines}
+
+
+@contextmanager
+def frozen(running: Running, worker: str) -> Iterator[None]:
+    """The worker's process stopped in its tracks, and going on afterwards."""
+    processes = running.workers(worker)
+    assert processes, f"no process of {worker}"
+    for process in processes:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.resume()
+
+
+def test_status_shows_every_stage_and_says_that_all_is_well(watched: Running) -> None:
+    watched.redis.xadd("turns", {"user_id": "u1", "text": "I live in Oslo."})
+    watched.wait()
+    # The last beat may be a few seconds old: a rate is over the last ten, so it is still seen then.
+    seen = eventually(lambda: (found := status(watched))["stages"]["cards"]["rate"] and found)
+    assert list(seen["stages"]) == STAGES
+    for name in ("recorder", "extractor", "cards"):
+        stage = seen["stages"][name]
+        assert (stage["behind"], stage["seconds"], stage["parked"], stage["dead"]) == (0, 0.0, 0, 0)
+        assert (stage["state"], stage["workers"], stage["standing_s"]) == ("running", 1, 0.0)
+    done = watched.command("status")
+    assert done.returncode == 0, done.stdout
+    heading, *rows = done.stdout.splitlines()
+    assert heading.split() == "stage behind seconds rate/s parked dead workers state".split()
+    assert [row.split()[0] for row in rows[:4]] == STAGES
+
+
+def test_both_services_expose_the_same_facts_for_prometheus(watched: Running) -> None:
+    seen = status(watched)
+    for url in (watched.write_url, watched.read_url):
+        found = metrics(url)
+        for name in ("extractor", "cards"):
+            label = f'{{stage="{name}"}}'
+            assert found[f"cardlog_stage_up{label}"] == found[f"cardlog_stage_workers{label}"] == 1
+            assert found[f"cardlog_stage_behind{label}"] == found[f"cardlog_stage_stuck{label}"] == 0
+            assert found[f"cardlog_stage_position{label}"] == seen["stages"][name]["position"] > 0
+        assert found["cardlog_log_events_total"] == seen["events"]
+        assert found['cardlog_server_up{server="postgres"}'] == 1
+    assert metrics(watched.write_url)['cardlog_stage_behind{stage="recorder"}'] == 0
+    assert 'cardlog_stage_behind{stage="recorder"}' not in metrics(watched.read_url), "it has no queue to ask"
+
+
+def test_every_metric_of_the_dashboard_and_the_rules_exists(watched: Running) -> None:
+    refused = httpx.post(f"{watched.write_url}/v1/turns", json={"user_id": "u1", "text": ""})
+    assert refused.status_code == 422
+    accepted = httpx.post(f"{watched.write_url}/v1/turns", json={"user_id": "u1", "text": "I like tea."})
+    assert accepted.status_code == 202
+    watched.wait()
+    watched.recall("u1", "where do I live?")
+    eventually(lambda: status(watched)["stages"]["recorder"]["rate"] is not None)
+    exposed = {
+        name.partition("{")[0] for url in (watched.write_url, watched.read_url) for name in metrics(url)
+    }
+    for path in ("deploy/grafana/cardlog.json", "deploy/prometheus_rules.yml"):
+        named = set(re.findall(r"cardlog_[a-z_]+", (ROOT / path).read_text()))
+        assert len(named) >= 4
+        assert not named - exposed, path
+    dashboard = json.loads((ROOT / "deploy/grafana/cardlog.json").read_text())
+    titles = {panel["title"] for panel in dashboard["panels"]}
+    assert {
+        "Behind",
+        "Seconds behind",
+        "Rate",
+        "Parked and dead",
+        "Recall latency",
+        "Channel outcomes",
+    } <= titles
+    described = (ROOT / "docs" / "operations.md").read_text()
+    for name in sorted(exposed):
+        if name.startswith("cardlog_") and not name.endswith(("_created", "_bucket", "_count", "_sum")):
+            assert name in described, f"{name} is not explained"
+
+
+def test_a_projector_that_stands_still_makes_the_read_service_unready_by_name(watched: Running) -> None:
+    with frozen(watched, "projector"):
+        watched.redis.xadd("turns", {"user_id": "u2", "text": "I live in Bern."})
+        refusal = eventually(lambda: (a := httpx.get(f"{watched.read_url}/readyz")).status_code == 503 and a)
+        assert refusal.headers["content-type"] == "application/problem+json"
+        problem = refusal.json()
+        assert problem["stage"] == "cards"
+        assert problem["behind"] > 0
+        assert httpx.get(f"{watched.read_url}/healthz").status_code == 200
+        assert httpx.get(f"{watched.write_url}/readyz").status_code == 200
+        stage = eventually(
+            lambda: (found := status(watched)["stages"]["cards"])["state"] == "stopped" and found
+        )
+        assert "fell silent" in stage["detail"]
+        assert (stage["workers"], stage["rate"]) == (0, None)
+        assert stage["behind"] > 0
+        assert stage["standing_s"] > 1
+        assert watched.command("status").returncode == 1
+        found = metrics(watched.read_url)
+        assert found['cardlog_stage_up{stage="cards"}'] == 0
+        assert found['cardlog_stage_stuck{stage="cards"}'] == 1
+        assert 'cardlog_stage_rate{stage="cards"}' not in found
+    eventually(lambda: httpx.get(f"{watched.read_url}/readyz").status_code == 200)
+    eventually(lambda: watched.command("status").returncode == 0)
+
+
+def test_a_recorder_that_stands_still_makes_the_write_service_unready_by_name(watched: Running) -> None:
+    with frozen(watched, "recorder"):
+        # Two: one may be on its way to the recorder already.
+        for text in ("I live in Rome.", "I like rain."):
+            watched.redis.xadd("turns", {"user_id": "u3", "text": text})
+        refusal = eventually(lambda: (a := httpx.get(f"{watched.write_url}/readyz")).status_code == 503 and a)
+        assert refusal.json()["stage"] == "recorder"
+        assert httpx.get(f"{watched.read_url}/readyz").status_code == 200
+        stage = status(watched)["stages"]["recorder"]
+        assert stage["behind"] == 2
+        assert stage["seconds"] > 1
+    eventually(lambda: httpx.get(f"{watched.write_url}/readyz").status_code == 200)
+
+
+def test_without_vectors_the_services_stay_ready(watched: Running) -> None:
+    with frozen(watched, "vectors"):
+        watched.redis.xadd("turns", {"user_id": "u4", "text": "I live in Paris."})
+        eventually(lambda: (status(watched)["stages"]["vectors"]["standing_s"] or 0) > 1)
+        assert httpx.get(f"{watched.read_url}/readyz").status_code == 200
+        assert httpx.get(f"{watched.write_url}/readyz").status_code == 200
+    watched.wait()
+
+
+def test_a_postgres_that_hangs_is_told_in_time_and_nothing_of_it_is_zero(watched: Running) -> None:
+    servers = [process for process in watched.workers("postgres") if "postgres" in process.name()]
+    parents = [process for process in servers if process.parent() not in servers]
+    everyone = [*parents, *(child for process in parents for child in process.children(recursive=True))]
+    assert everyone
+    for process in everyone:
+        process.suspend()
+    try:
+        began = time.monotonic()
+        found = metrics(watched.write_url)
+        assert time.monotonic() - began < 5
+        assert found['cardlog_server_up{server="postgres"}'] == 0
+        assert found['cardlog_stage_behind{stage="recorder"}'] >= 0
+        assert not [
+            name for name in found if re.match(r'cardlog_stage_\w+\{stage="(extractor|cards|vectors)"', name)
+        ]
+        assert httpx.get(f"{watched.read_url}/readyz", timeout=10).status_code == 503
+        assert httpx.get(f"{watched.write_url}/readyz", timeout=10).status_code == 200
+        frame = watched.command("top", "--once")
+        assert frame.returncode == 0, frame.stderr
+        assert "postgres did not answer" in " ".join(frame.stdout.split())
+        assert "events ?" in frame.stdout
+    finally:
+        for process in everyone:
+            process.resume()
+    eventually(lambda: status(watched)["well"], within=60)
+
+
+def test_servers_that_are_away_are_unknown_and_the_exit_status_says_so() -> None:
+    environment = clean_environment() | {
+        "CARDLOG_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing",
+        "CARDLOG_REDIS_URL": "redis://127.0.0.1:1/0",
+    }
+    done = subprocess.run(
+        [*COMMAND, "status", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 1
+    seen = json.loads(done.stdout)
+    assert list(seen["stages"]) == STAGES
+    for stage in seen["stages"].values():
+        assert stage["behind"] is stage["seconds"] is stage["rate"] is stage["workers"] is None
+        assert stage["state"] == "unknown"
+    assert [seen[name] for name in ("events", "parked", "dead", "recorded", "duplicates")] == [None] * 5
+    frame = subprocess.run(
+        [*COMMAND, "top", "--once"], capture_output=True, text=True, timeout=60, env=environment, check=False
+    )
+    assert frame.returncode == 0
+    assert "away" in frame.stdout
+
+
+def test_watching_prints_a_document_a_look_until_it_is_interrupted(watched: Running) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "status", "--json", "--watch", "--every", "0.1", "--data", str(watched.data)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment(),
+    )  # fmt: skip
+    with process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        seen = [json.loads(process.stdout.readline()) for _ in range(3)]
+        process.send_signal(signal.SIGINT)
+        assert "Traceback" not in process.stderr.read()
+    assert all(list(document["stages"]) == STAGES for document in seen)
+
+
+@pytest.mark.parametrize("leave", ["q", "\x03"])
+def test_top_is_live_in_a_terminal_until_q_or_ctrl_c(watched: Running, leave: str) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "top", "--every", "0.1", "--data", str(watched.data)],
+        stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, start_new_session=True,
+        preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),  # the terminal is theirs: Ctrl-C reaches them
+        env=clean_environment() | {"TERM": "xterm-256color", "COLUMNS": "120", "LINES": "30"},
+    )  # fmt: skip
+    os.close(theirs)
+    with process:
+        shown = _read_until(ours, lambda text: text.count("extractor") >= 3)
+        assert "rate/s" in shown
+        os.write(ours, leave.encode())
+        assert process.wait(20) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    os.close(ours)
+
+
+def _read_until(terminal: int, done: Callable[[str], bool]) -> str:
+    text, until = "", time.monotonic() + 30
+    while not done(text):
+        assert time.monotonic() < until, text[-2000:]
+        if select.select([terminal], [], [], 1.0)[0]:
+            text += os.read(terminal, 65536).decode(errors="replace")
+    return text
+
+
+def test_the_journal_is_one_json_object_a_line_without_anybodys_words(watched: Running) -> None:
+    words = "hush, this is between us"
+    entry = watched.redis.xadd("turns", {"user_id": "u5", "text": words, "role": "robot"})
+    watched.redis.xadd("turns", {"user_id": "u5", "text": words, "turn_id": "same"})
+    watched.redis.xadd("turns", {"user_id": "u5", "text": words, "turn_id": "same"})
+    watched.wait()
+    journal = (watched.data.parent / f"{watched.data.name}.log").read_text()
+    lines = [json.loads(line) for line in journal.splitlines()]
+    assert {"recorder", "extractor", "projector", "vectors", "up"} <= {line["process"] for line in lines}
+    assert all({"time", "level", "message"} <= line.keys() for line in lines)
+    [invalid] = [line for line in lines if line.get("entry_id") == entry]
+    assert (invalid["level"], invalid["field"]) == ("warning", "role")
+    [duplicate] = [line for line in lines if line.get("turn_id") == "same"]
+    assert duplicate["position"] >= 1
+    assert words not in journal
+    assert "postgresql://cardlog:" not in journal
+    seen = status(watched)
+    assert seen["dead"] == seen["stages"]["recorder"]["dead"] == 1
+    assert "role" in seen["stages"]["recorder"]["error"]
+    assert metrics(watched.write_url)["cardlog_dead"] == 1
