@@ -107,9 +107,9 @@ class Pulse:
             # A Postgres that is away must not keep a worker from stopping.
             self._thread.join(_FAREWELL_S)
 
-    def running(self) -> None:
-        """It goes on."""
-        self._say("running", None, None)
+    def running(self, note: str | None = None) -> None:
+        """It goes on; ``note`` is what an operator should know of how."""
+        self._say("running", note, None)
 
     def waiting(self, why: str) -> None:
         """It cannot go on, and says why; that is its last error, too."""

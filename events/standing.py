@@ -233,7 +233,8 @@ def _state(
     silent = [report for report in said if not report.alive and report.state != "stopped"]
     if silent:
         return "running", f"{silent[0].worker} (pid {silent[0].pid}) fell silent {silent[0].seen_s:.0f} s ago"
-    return "running", None if not waiting else f"{waiting[0].worker} waits: {reason}"
+    notes = [report.detail for report in alive if report.state == "running" and report.detail]
+    return "running", f"{waiting[0].worker} waits: {reason}" if waiting else notes[0] if notes else None
 
 
 def refuse_if_stuck(stage: Stage, after_s: float) -> None:

@@ -38,17 +38,12 @@ class QueueStanding:
             if self.behind is None
             else sum(map(self._count, ("recorded", "duplicates", "dead"))),
         )
-        if self.behind is None:
-            return replace(stage, behind=None, state="unknown", detail=self.why, rate=None, standing_s=None)
         if log.events is None:
             # Its workers tell Postgres how they are: nobody can say more than what lies in the queue.
-            return replace(
-                stage,
-                state="unknown",
-                detail=log.reader("extractor").detail,
-                workers=None,
-                standing_s=None,
-            )
+            why = log.reader("extractor").detail
+            stage = replace(stage, state="unknown", detail=why, workers=None, standing_s=None)
+        if self.behind is None:
+            stage = replace(stage, state="unknown", detail=self.why, behind=None, standing_s=None)
         return stage
 
     def _count(self, name: str) -> int:

@@ -130,7 +130,10 @@ def create_app(settings: Settings) -> FastAPI:
         except RedisError as error:
             logger.warning("redis cannot take turns: %s", error)
             raise ProblemError(
-                503, "Queue unavailable", "Redis cannot take turns now; nothing was accepted, try again"
+                503,
+                "Queue unavailable",
+                "Redis cannot take turns now, or did not say whether it did; "
+                "try again: a turn with a turn_id never counts twice",
             ) from error
         accepted.inc(len(turns))
         turn_ids = [turn.get("turn_id") or entry for turn, entry in zip(turns, entry_ids, strict=True)]

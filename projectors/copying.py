@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from types import NoneType
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +21,7 @@ def line(values: Iterable[Any]) -> str:
 
     Takes None, str, int, float, bool, UUID, aware datetimes, and lists of str or int; raises KeyError for others.
     """
-    return "\t".join([_RENDER[type(value)](value) for value in values]) + "\n"
+    return "\t".join(["\\N" if value is None else _RENDER[type(value)](value) for value in values]) + "\n"
 
 
 def _text(value: str) -> str:
@@ -41,7 +40,6 @@ def as_array(values: Iterable[int]) -> str:
 
 
 _RENDER: dict[type, Callable[[Any], str]] = {
-    NoneType: lambda _: "\\N",
     str: _text,
     int: str,
     float: repr,

@@ -150,15 +150,16 @@ def create_app(settings: Settings) -> FastAPI:
 
     @app.get("/readyz", summary="Can questions be answered?")
     async def ready() -> JSONResponse:
+        # First, for it does not hang with a Postgres that does.
+        found = await asyncio.to_thread(standing)
+        if found is None or found.events is None:
+            raise ProblemError(503, "Not ready", "postgres is away, or does not answer")
+        refuse_if_stuck(found.reader("cards"), settings.stuck_after_s)
         try:
             async with pool.connection(timeout=1.0) as connection:
                 await connection.execute(statement("retrieval", "ready"))
         except (psycopg.Error, PoolTimeout) as error:
             raise ProblemError(503, "Not ready", f"the card tables cannot be read: {error}") from error
-        found = await asyncio.to_thread(standing)
-        if found is None or found.events is None:
-            raise ProblemError(503, "Not ready", "postgres does not tell how the stages stand")
-        refuse_if_stuck(found.reader("cards"), settings.stuck_after_s)
         return JSONResponse({"status": "ready"})
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Prometheus metrics")

@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 AGING_AFTER = timedelta(days=180)
 OUTDATED_AFTER = timedelta(days=90)
+_CARDS_WITHIN_S = 2.0
 _CANDIDATES = 4  # cards looked at for each one answered
 
 Status = Literal["ok", "late", "quarantined", "down"]
@@ -153,15 +154,20 @@ class Recall:
         return hits, Report("ok", _ms(began), len(hits))
 
     async def _cards(self, user_id: str, ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
-        try:
-            async with self._pool.connection(timeout=2.0) as connection:
-                cursor = connection.cursor(row_factory=dict_row)
-                await cursor.execute(
-                    statement("retrieval", "cards"), {"user_id": user_id, "cards": list(ids)}
-                )
-                return {row["card_id"]: row for row in await cursor.fetchall()}
-        except psycopg.OperationalError as error:
-            raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
+        until = time.monotonic() + _CARDS_WITHIN_S
+        while True:
+            connection = None
+            try:
+                async with self._pool.connection(timeout=max(0.0, until - time.monotonic())) as connection:
+                    cursor = connection.cursor(row_factory=dict_row)
+                    await cursor.execute(
+                        statement("retrieval", "cards"), {"user_id": user_id, "cards": list(ids)}
+                    )
+                    return {row["card_id"]: row for row in await cursor.fetchall()}
+            except psycopg.OperationalError as error:
+                # A connection that was dropped, or died in the pool, says nothing of the server: try another.
+                if connection is None or not connection.closed or time.monotonic() > until:
+                    raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
 
 
 def _ms(began: float) -> float:

@@ -49,7 +49,7 @@ def event_row(event: Event, payload: EventNoted) -> tuple[Row, set[str]]:
     words = _index(row, [*payload.topics], [] if concept_key is None else [concept_key])
     scope = key_of("user", row["user_id"])
     for said in payload.before:
-        row["term_keys"] += [scope ^ _term_digest(term) for term in analyse(said.text)]
+        row["term_keys"] += [scope ^ digest for digest in _said_digests(said.text)]
     return row, words
 
 
@@ -190,7 +190,7 @@ def _index(row: Row, names: Sequence[str], concepts: Sequence[str]) -> set[str]:
 def _terms(
     content: str, tags: Sequence[str], names: Sequence[str], speaker: str | None, concepts: Sequence[str]
 ) -> list[str]:
-    terms = analyse(content)
+    terms = list(_said_terms(content))
     seen = set(terms)
     for text in (*tags, *names, *([speaker] if speaker else [])):
         # Names and tags add what the content does not say already; they must not count twice.
@@ -201,6 +201,17 @@ def _terms(
     for concept in concepts:
         terms.extend(term for term in _concept_terms(concept) if term not in seen)
     return terms
+
+
+# Each turn is analysed as itself and as what came before the next two.
+@lru_cache(maxsize=1024)
+def _said_terms(text: str) -> tuple[str, ...]:
+    return tuple(analyse(text))
+
+
+@lru_cache(maxsize=1024)
+def _said_digests(text: str) -> tuple[int, ...]:
+    return tuple([_term_digest(term) for term in _said_terms(text)])
 
 
 def _name_terms(text: str) -> Sequence[str]:

@@ -161,8 +161,9 @@ class Ledger:
         self.acknowledged: dict[tuple[str, str], Turn] = {}
         self.pushes = 0  # answered with an id; repeats of a turn included
         self.refused: Counter[str] = Counter()
-        self.doubtful: Counter[str] = Counter()  # texts without an id whose answer was lost
-        self.anonymous: Counter[str] = Counter()  # texts without an id, acknowledged
+        # Turns without an id, by user and text: those acknowledged, and those whose answer was lost.
+        self.anonymous: Counter[tuple[str, str]] = Counter()
+        self.doubtful: Counter[tuple[str, str]] = Counter()
         self.bad = 0
 
     def accept(self, turn: Turn, turn_id: str) -> None:
@@ -170,7 +171,7 @@ class Ledger:
             self.acknowledged[turn.user, turn_id] = turn
             self.pushes += 1
             if "turn_id" not in turn.fields:
-                self.anonymous[turn.text] += 1
+                self.anonymous[turn.user, turn.text] += 1
 
     def refuse(self, why: str) -> None:
         with self._lock:
@@ -178,7 +179,7 @@ class Ledger:
 
     def doubt(self, turn: Turn) -> None:
         with self._lock:
-            self.doubtful[turn.text] += 1
+            self.doubtful[turn.user, turn.text] += 1
 
     def accept_bad(self) -> None:
         with self._lock:
@@ -199,6 +200,12 @@ class Pusher:
         self._ledger = ledger
         self._patience = patience
         self._client: tuple[str, Redis] | None = None
+        self._http = httpx.Client(timeout=30)
+
+    def close(self) -> None:
+        self._http.close()
+        if self._client is not None:
+            self._client[1].close()
 
     def push(self, turn: Turn, *, http: bool = False) -> None:
         """Returns when ``turn`` is acknowledged, or when a turn without an id may be in although nobody said so."""
@@ -237,7 +244,7 @@ class Pusher:
         return turn.fields.get("turn_id") or str(entry_id)
 
     def _post(self, turn: Turn) -> str:
-        answer = httpx.post(f"{self._where()[0]}/v1/turns", json=dict(turn.fields), timeout=10)
+        answer = self._http.post(f"{self._where()[0]}/v1/turns", json=dict(turn.fields))
         if answer.status_code == 503 and "detail" in answer.json():
             raise _RefusedError("503")
         if answer.status_code != 202:
@@ -262,7 +269,11 @@ class _RefusedError(Exception):
 
 @dataclass(slots=True)
 class Verdict:
-    """What became of what was pushed. ``faults`` says in words what is not as it must be."""
+    """What became of what was pushed. ``faults`` says in words what is not as it must be.
+
+    ``pushed`` counts turns, however often each was pushed: those acknowledged, and those that are in the log
+    although their pusher, who gave them no id, never heard so.
+    """
 
     pushed: int = 0
     recorded: int = 0
@@ -284,7 +295,7 @@ class Verdict:
 
 def judge(ledger: Ledger, database_url: str) -> Verdict:
     """Hold the log and the cards against the ledger."""
-    verdict = Verdict(pushed=len(ledger.acknowledged) + ledger.doubtful.total())
+    verdict = Verdict()
     with psycopg.connect(database_url, row_factory=dict_row) as connection:
         _judge_log(ledger, connection, verdict)
         _judge_extractions(connection, verdict)
@@ -303,23 +314,21 @@ def _judge_log(ledger: Ledger, connection: psycopg.Connection[dict[str, Any]], v
     lost = [key for key in ledger.acknowledged if key not in times]
     twice = [key for key, count in times.items() if count > 1]
     # A turn without an id may be in the log once for every time its pusher was left in doubt, and no more.
-    copies = Counter(turn["text"] for user, turn in recorded if (user, turn["turn_id"]) not in _named(ledger))
-    too_often = [
-        text for text, count in copies.items() if count > ledger.anonymous[text] + ledger.doubtful[text]
-    ]
+    named = {key for key, turn in ledger.acknowledged.items() if "turn_id" in turn.fields}
+    copies = Counter((user, turn["text"]) for user, turn in recorded if (user, turn["turn_id"]) not in named)
+    allowed = ledger.anonymous + ledger.doubtful
+    too_often = [words for words, count in copies.items() if count > allowed[words]]
+    unanswered = ((copies & allowed) - ledger.anonymous).total()
     changed = []
     for user, turn in recorded:
         pushed = ledger.acknowledged.get((user, turn["turn_id"]))
         if pushed is not None and not _same(pushed, turn):
             changed.append((pushed, turn))
+    verdict.pushed = len(ledger.acknowledged) + unanswered
     verdict.lost, verdict.duplicates = len(lost), len(twice) + len(too_often)
     verdict.blame("acknowledged and not in the log", lost)
     verdict.blame("in the log more than once", [*twice, *too_often])
     verdict.blame("not as pushed", changed)
-
-
-def _named(ledger: Ledger) -> set[tuple[str, str]]:
-    return {key for key, turn in ledger.acknowledged.items() if "turn_id" in turn.fields}
 
 
 def _same(pushed: Turn, turn: Mapping[str, Any]) -> bool:

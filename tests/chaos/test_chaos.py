@@ -8,7 +8,8 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from urllib.parse import urlsplit
 
 import httpx
 import psutil
@@ -30,8 +31,9 @@ pytestmark = pytest.mark.timeout(faults.seconds() + 420)
 
 
 @pytest.fixture
-def pusher(site: Site, ledger: Ledger) -> Pusher:
-    return Pusher(site.where, ledger)
+def pusher(site: Site, ledger: Ledger) -> Iterator[Pusher]:
+    with closing(Pusher(site.where, ledger)) as pusher:
+        yield pusher
 
 
 @contextmanager
@@ -170,29 +172,55 @@ def test_a_full_redis_refuses_turns_clearly_and_still_gives_away_what_it_holds(
     settle(site, ledger)
 
 
+def test_the_write_service_pushes_a_turn_once_however_late_redis_answers(
+    site: Site, ledger: Ledger, pusher: Pusher
+) -> None:
+    [first, second, *_] = [
+        turn
+        for turn in plan(random.Random(faults.seed()), users=1, turns=100, prefix="late-")
+        if not turn.fact
+    ]
+    nameless = Turn({name: value for name, value in second.fields.items() if name != "turn_id"})
+    pusher.push(first, http=True)
+    service = eventually(lambda: site.first("write"))
+    assert service is not None
+    server = site.first("redis")
+    assert server is not None
+    port = urlsplit(site.running.redis_url).port
+
+    def connections() -> set[int]:
+        return {
+            each.laddr.port for each in service.net_connections() if each.raddr and each.raddr.port == port
+        }
+
+    before = connections()
+    with ThreadPoolExecutor(1) as pool:
+        with stopped(server):
+            pushing = pool.submit(pusher.push, nameless, http=True)
+            # The first attempt lies in a socket that Redis will read when it goes on; the service is at its second,
+            # or has given up.
+            eventually(lambda: pushing.done() or not before & connections())
+        pushing.result()
+    settle(site, ledger)
+
+
 def test_nothing_is_lost_and_nothing_counts_twice_whatever_is_hit(
-    site: Site, ledger: Ledger, capsys: pytest.CaptureFixture[str]
+    site: Site, ledger: Ledger, pusher: Pusher, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(faults.seed())
     turns = plan(chance, users=USERS, turns=int(TURNS_PER_SECOND * faults.seconds()))
-    spare = plan(chance, users=1, turns=200, prefix="spare-")
     watch = Watch(site, tuple((turn.user, turn.text) for turn in chance.sample(turns, min(200, len(turns)))))
-    havoc = Havoc(
-        site,
-        random.Random(chance.random()),
-        Pusher(site.where, ledger),
-        [t for t in spare if "turn_id" in t.fields],
-    )
+    spare = [turn for turn in plan(chance, users=1, turns=200, prefix="spare-") if "turn_id" in turn.fields]
+    havoc = Havoc(site, random.Random(chance.random()), pusher, spare)
     try:
         with watch.kept(), ThreadPoolExecutor(PUSHERS) as pool:
             pushing = [
-                pool.submit(_push, Pusher(site.where, ledger), turns[number::PUSHERS], chance.random())
+                pool.submit(_push, site, ledger, turns[number::PUSHERS], chance.random())
                 for number in range(PUSHERS)
             ]
             havoc.wreak(faults.seconds())
             for each in pushing:
                 each.result()
-        pusher = Pusher(site.where, ledger)
         for fields in BAD:
             pusher.push_bad(fields)
         verdict = settle(site, ledger)
@@ -216,18 +244,19 @@ def test_nothing_is_lost_and_nothing_counts_twice_whatever_is_hit(
         raise
 
 
-def _push(pusher: Pusher, turns: Sequence[Turn], luck: float) -> None:
+def _push(site: Site, ledger: Ledger, turns: Sequence[Turn], luck: float) -> None:
     """Push ``turns`` at an even pace, some over HTTP, and some again, at once or much later."""
     chance = random.Random(luck)
     pace = threading.Event()
     began = time.monotonic()
-    for number, turn in enumerate(turns):
-        pace.wait(max(0.0, began + number * PUSHERS / TURNS_PER_SECOND - time.monotonic()))
-        pusher.push(turn, http=chance.random() < 0.15)
-        if chance.random() < 0.1:
-            again = turns[chance.randrange(number + 1)]
-            if "turn_id" in again.fields:
-                pusher.push(again, http=chance.random() < 0.15)
+    with closing(Pusher(site.where, ledger)) as pusher:
+        for number, turn in enumerate(turns):
+            pace.wait(max(0.0, began + number * PUSHERS / TURNS_PER_SECOND - time.monotonic()))
+            pusher.push(turn, http=chance.random() < 0.15)
+            if chance.random() < 0.1:
+                again = turns[chance.randrange(number + 1)]
+                if "turn_id" in again.fields:
+                    pusher.push(again, http=chance.random() < 0.15)
 
 
 def settle(site: Site, ledger: Ledger) -> Verdict:

@@ -188,9 +188,9 @@ def test_a_worker_that_was_replaced_is_forgotten_and_a_lost_one_is_not(
         "INSERT INTO log.stages (stage, worker, pid, state, done, seen_at) VALUES "
         "('cards', 'w', -1, 'running', 0, now() - interval '16 s'), "
         "('cards', 'w', -2, 'running', 0, now()), "
-        "('cards', 'lost', -3, 'running', 0, now() - interval '1 hour'), "
-        "('cards', 'long gone', -4, 'running', 0, now() - interval '25 hours'), "
-        "('vectors', 'w', -5, 'running', 0, now() - interval '1 hour')"
+        "('cards', 'lost', -3, 'running', 0, now() - interval '50 min'), "
+        "('cards', 'long gone', -4, 'running', 0, now() - interval '61 min'), "
+        "('vectors', 'w', -5, 'running', 0, now() - interval '2 hours')"
     )
     with Pulse(database, "cards", "w"):
         eventually(lambda: any(report.pid > 0 for report in reports(connection)))
