@@ -117,11 +117,8 @@ def decode(name: str, version: int, data: bytes | str | Mapping[str, Any]) -> Pa
         raise UnknownEventTypeError(
             f"{name} schema version {version} is newer than this build's {entry.version}"
         )
-    if missing := entry.required.difference(values):
-        first = next(field.name for field in dataclasses.fields(entry.cls) if field.name in missing)
-        raise PayloadError(f"{name}.{first} is missing")
-    if unknown := values.keys() - entry.fields:
-        raise PayloadError(f"{name} has fields this build does not know: {', '.join(sorted(unknown))}")
+    if set(values) != entry.fields:
+        _check_fields(entry, values)
     for field, convert in entry.converters:
         value = values.get(field)
         if value is not None:
@@ -130,6 +127,14 @@ def decode(name: str, version: int, data: bytes | str | Mapping[str, Any]) -> Pa
             except (TypeError, ValueError, KeyError, AttributeError) as error:
                 raise PayloadError(f"{name}.{field}: {error}") from error
     return entry.cls(**values)
+
+
+def _check_fields(entry: _Registered, values: Mapping[str, Any]) -> None:
+    if missing := entry.required.difference(values):
+        first = next(field.name for field in dataclasses.fields(entry.cls) if field.name in missing)
+        raise PayloadError(f"{entry.name}.{first} is missing")
+    if unknown := values.keys() - entry.fields:
+        raise PayloadError(f"{entry.name} has fields this build does not know: {', '.join(sorted(unknown))}")
 
 
 def _converters(cls: Any, hints: Mapping[str, Any]) -> tuple[tuple[str, _Converter], ...]:

@@ -13,7 +13,10 @@ from types import FrameType
 from typing import Any
 
 from deploy.instance import find
+from deploy.progress import Progress as Line
+from events import archive
 from events.database import connect, migrate
+from events.log import Connection
 from events.settings import Settings
 from projectors import parking, swap
 from projectors.digest import live_digest
@@ -52,6 +55,13 @@ def register(subparsers: Any) -> None:
         action="store_true",
         help="compare every row of the live and the rebuilt tables, at the same position of the log, and swap "
         "only if they are equal",
+    )
+    rebuild.add_argument(
+        "--from-export",
+        type=Path,
+        default=None,
+        metavar="FILE",
+        help="first import the log exported to FILE (see `cardlog log export`); events that are there already stay",
     )
     rebuild.add_argument("--workers", type=int, default=None, help="processes (default: one a core)")
     rebuild.add_argument(
@@ -104,8 +114,11 @@ def run_rebuild(options: argparse.Namespace, settings: Settings) -> int:
         raise ValueError(f"--workers {options.workers}: use 1 or more")
     signal.signal(signal.SIGTERM, _interrupt)
     settings, _ = find(settings, options.data)
+    imported: archive.Imported | None = None
     with connect(settings.database_url, application="rebuild") as connection:
         migrate(connection)
+        if options.from_export is not None:
+            imported = _import(connection, options.from_export, as_json=options.json)
     outcomes: list[Outcome] = []
     left_out: dict[str, str] = {}
     told = _Telling(as_json=options.json)
@@ -126,7 +139,7 @@ def run_rebuild(options: argparse.Namespace, settings: Settings) -> int:
             told.end()
     hints = _hints(settings, outcomes)
     if options.json:
-        print(json.dumps(_document(outcomes, left_out, hints), ensure_ascii=False))
+        print(json.dumps(_document(outcomes, left_out, hints, imported), ensure_ascii=False))
     else:
         for outcome in outcomes:
             _print(outcome)
@@ -135,6 +148,14 @@ def run_rebuild(options: argparse.Namespace, settings: Settings) -> int:
     for hint in hints:
         print(hint, file=sys.stderr)
     return 1 if any(outcome.equal is False for outcome in outcomes) else 0
+
+
+def _import(connection: Connection, path: Path, *, as_json: bool) -> archive.Imported:
+    with path.open("rb") as file, Line("events") as progress:
+        done = archive.import_log(connection, file, progress=(lambda *_: None) if as_json else progress)
+    if not as_json:
+        print(f"imported {done.added} events, {done.already} were there already", file=sys.stderr)
+    return done
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -230,7 +251,9 @@ def _hints(settings: Settings, outcomes: list[Outcome]) -> list[str]:
     return hints
 
 
-def _document(outcomes: list[Outcome], left_out: dict[str, str], hints: list[str]) -> dict[str, Any]:
+def _document(
+    outcomes: list[Outcome], left_out: dict[str, str], hints: list[str], imported: archive.Imported | None
+) -> dict[str, Any]:
     events = sum(outcome.events for outcome in outcomes)
     seconds = sum(outcome.seconds for outcome in outcomes)
     document: dict[str, Any] = {
@@ -238,6 +261,7 @@ def _document(outcomes: list[Outcome], left_out: dict[str, str], hints: list[str
         "events": events,
         "seconds": round(seconds, 3),
         "events_per_s": round(events / seconds, 1) if seconds else None,
+        "imported": None if imported is None else asdict(imported),
         "projections": {},
         "left_out": left_out,
         "hints": hints,

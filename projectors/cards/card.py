@@ -15,42 +15,33 @@ from projectors.cards.timeline import Span
 from projectors.text.grams import grams
 from projectors.text.terms import analyse, key_of
 
-COLUMNS = (
-    "user_id", "kind", "card_id", "project_id", "context_layer", "created_at", "occurred_at", "occurred_until",
-    "effective_at", "superseded_at", "last_verified", "session_id", "agent_id", "document_id", "speaker", "turn_ids",
-    "source_span", "concept_key", "entity", "value", "cardinality", "tags", "confidence", "weight", "provenance",
-    "content", "mentions", "retracted", "episode", "topics", "importance", "sentiment", "title", "aliases",
-    "definition", "position", "mode", "term_keys", "own_terms", "pair_keys",
-)  # fmt: skip
-
 Row = dict[str, Any]
 
 CONCEPT_TERM = "concept:"
 _SHORT = 48
 
 
-def event_row(event: Event, payload: EventNoted) -> tuple[Row, set[str]]:
-    """The card of something that happened; it never changes."""
+def event_row(event: Event, payload: EventNoted) -> tuple[Row, list[str]]:
+    """The card of something that happened, and the terms in it; it never changes."""
     row = _base(
         "event", event, payload.origin, payload.content, payload.tags, payload.confidence, payload.weight
     )
     concept_key = canonical_key(payload.concept_key) if payload.concept_key else None
-    row.update(
-        occurred_at=payload.occurred_at,
-        occurred_until=payload.occurred_until,
-        entity=normalise_entity(payload.entity),
-        concept_key=concept_key,
-        value=payload.value,
-        episode=payload.episode,
-        topics=list(payload.topics),
-        importance=min(10, max(1, payload.importance)),
-        sentiment=payload.sentiment,
-    )
-    words = _index(row, [*payload.topics], [] if concept_key is None else [concept_key])
-    scope = key_of("user", row["user_id"])
-    for said in payload.before:
-        row["term_keys"] += [scope ^ digest for digest in _said_digests(said.text)]
-    return row, words
+    row["occurred_at"] = payload.occurred_at
+    row["occurred_until"] = payload.occurred_until
+    row["entity"] = normalise_entity(payload.entity)
+    row["concept_key"] = concept_key
+    row["value"] = payload.value
+    row["episode"] = payload.episode
+    row["topics"] = list(payload.topics)
+    row["importance"] = min(10, max(1, payload.importance))
+    row["sentiment"] = payload.sentiment
+    terms = _index(row, payload.topics, () if concept_key is None else (concept_key,))
+    if payload.before:
+        scope = key_of("user", row["user_id"])
+        for said in payload.before:
+            row["term_keys"] += [scope ^ digest for digest in _said_digests(said.text)]
+    return row, terms
 
 
 def state_row(span: Span) -> Row:
@@ -106,15 +97,15 @@ def knowledge_row(span: Span) -> Row:
     return row
 
 
-def spoken_words(event: Event) -> set[str]:
-    """The Latin words in a statement, its names and tags: those of the card it makes or deepens."""
+def spoken_terms(event: Event) -> list[str]:
+    """The terms in a statement, its names and tags: those of the card it makes or deepens."""
     payload = event.payload
     if isinstance(payload, StateAsserted):
         names, concepts = [payload.value, payload.entity], [canonical_key(payload.concept_key)]
     else:
         assert isinstance(payload, KnowledgeLearned)
         names, concepts = [payload.title, *payload.aliases, payload.definition], []
-    return _words(_terms(payload.content, payload.tags, names, payload.origin.speaker, concepts))
+    return _terms(payload.content, payload.tags, names, payload.origin.speaker, concepts)
 
 
 def _base(
@@ -126,32 +117,49 @@ def _base(
     confidence: float,
     weight: float,
 ) -> Row:
-    row: Row = dict.fromkeys(COLUMNS)
-    row.update(
-        user_id=event.user_id,
-        kind=kind,
-        card_id=event.event_id,
-        project_id=origin.project_id,
-        context_layer=origin.context_layer,
-        created_at=event.recorded_at,
-        last_verified=origin.said_at,
-        session_id=origin.session_id,
-        agent_id=origin.agent_id,
-        document_id=origin.document_id,
-        speaker=origin.speaker,
-        turn_ids=list(origin.turn_ids),
-        source_span=_span_json(origin.source_span),
-        tags=list(tags),
-        confidence=confidence,
-        weight=weight,
-        provenance=origin.provenance,
-        content=content,
-        mentions=1,
-        retracted=False,
-        position=event.position,
-        mode=origin.mode,
-    )
-    return row
+    # In the order of sql/copy_cards.sql.
+    return {
+        "user_id": event.user_id,
+        "kind": kind,
+        "card_id": event.event_id,
+        "project_id": origin.project_id,
+        "context_layer": origin.context_layer,
+        "created_at": event.recorded_at,
+        "occurred_at": None,
+        "occurred_until": None,
+        "effective_at": None,
+        "superseded_at": None,
+        "last_verified": origin.said_at,
+        "session_id": origin.session_id,
+        "agent_id": origin.agent_id,
+        "document_id": origin.document_id,
+        "speaker": origin.speaker,
+        "turn_ids": list(origin.turn_ids),
+        "source_span": _span_json(origin.source_span),
+        "concept_key": None,
+        "entity": None,
+        "value": None,
+        "cardinality": None,
+        "tags": list(tags),
+        "confidence": confidence,
+        "weight": weight,
+        "provenance": origin.provenance,
+        "content": content,
+        "mentions": 1,
+        "retracted": False,
+        "episode": None,
+        "topics": None,
+        "importance": None,
+        "sentiment": None,
+        "title": None,
+        "aliases": None,
+        "definition": None,
+        "position": event.position,
+        "mode": origin.mode,
+        "term_keys": None,
+        "own_terms": None,
+        "pair_keys": None,
+    }
 
 
 def _span_json(span: SourceSpan | None) -> str | None:
@@ -175,8 +183,8 @@ def _concept_terms(concept_key: str) -> tuple[str, ...]:
     return (CONCEPT_TERM + concept_key, *analyse(concept_key.replace("_", " ")))
 
 
-def _index(row: Row, names: Sequence[str], concepts: Sequence[str]) -> set[str]:
-    """Fill in what finds the card; returns the Latin words in it."""
+def _index(row: Row, names: Sequence[str], concepts: Sequence[str]) -> list[str]:
+    """Fill in what finds the card; returns its terms."""
     terms = _terms(row["content"], row["tags"], names, row["speaker"], concepts)
     scope = key_of("user", row["user_id"])
     row["term_keys"] = [scope ^ _term_digest(term) for term in terms]
@@ -184,7 +192,7 @@ def _index(row: Row, names: Sequence[str], concepts: Sequence[str]) -> set[str]:
     text = " ".join((row["content"], *names))
     # Pairs of characters find Chinese that was cut otherwise or misspelt; Latin words have `words` for that.
     row["pair_keys"] = [] if text.isascii() else pair_keys(row["user_id"], text)
-    return _words(terms)
+    return terms
 
 
 def _terms(
@@ -224,10 +232,6 @@ def _short_terms(text: str) -> tuple[str, ...]:
     return tuple(analyse(text))
 
 
-def _words(terms: Sequence[str]) -> set[str]:
-    return {term for term in terms if _is_word(term)}
-
-
 def pair_keys(user_id: str, text: str) -> list[int]:
     """The keys of the character pairs in a text, among one user's cards; Latin words have none."""
     scope = key_of("user", user_id)
@@ -245,6 +249,6 @@ def _gram_digest(gram: str) -> int:
     return key_of("gram", gram)
 
 
-@lru_cache(maxsize=65536)
-def _is_word(term: str) -> bool:
+def is_word(term: str) -> bool:
+    """Whether a term is a Latin word, among which misspelt ones are looked for."""
     return 3 <= len(term) <= 40 and term.isascii() and not term.startswith(CONCEPT_TERM)

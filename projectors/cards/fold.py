@@ -10,7 +10,7 @@ from uuid import UUID
 from events.envelope import Event
 from events.types.cards import EventNoted
 from events.types.relations import CardsConnected, ConnectionWithdrawn
-from projectors.cards.card import Row, event_row, knowledge_row, spoken_words, state_row
+from projectors.cards.card import Row, event_row, knowledge_row, spoken_terms, state_row
 from projectors.cards.statement import Statement, statements_of
 from projectors.cards.timeline import Span, Timeline, knowledge_timeline, state_timeline
 
@@ -23,7 +23,7 @@ RelationKey = tuple[str, UUID, UUID, str, bool]  # user, from, to, predicate, im
 class Changes:
     """What a batch does to the tables: gone first, then put. Counts are differences.
 
-    Words, by user, are those ever said, whether or not a card holds them now, so they are only ever added.
+    Terms, by user, are those ever said, whether or not a card holds them now, so they are only ever added.
     """
 
     cards_put: dict[CardKey, Row] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Changes:
     relations_gone: set[RelationKey] = field(default_factory=set)
     statements: list[Statement] = field(default_factory=list)
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
-    words: dict[str, set[str]] = field(default_factory=dict)
+    terms: dict[str, set[str]] = field(default_factory=dict)
 
 
 def keys_touched(events: Iterable[Event], *, supersede: bool = True) -> set[Key]:
@@ -56,8 +56,8 @@ def fold(
     for event in events:
         payload = event.payload
         if isinstance(payload, EventNoted):
-            row, words = event_row(event, payload)
-            changes.words.setdefault(event.user_id, set()).update(words)
+            row, terms = event_row(event, payload)
+            changes.terms.setdefault(event.user_id, set()).update(terms)
             changes.cards_put[event.user_id, "event", event.event_id] = row
             _count(changes, event.user_id, 1, row)
         elif isinstance(payload, CardsConnected):
@@ -67,7 +67,7 @@ def fold(
             changes.relations_put.pop(relation, None)
             changes.relations_gone.add(relation)
         elif statements := statements_of(event, supersede=supersede):
-            changes.words.setdefault(event.user_id, set()).update(spoken_words(event))
+            changes.terms.setdefault(event.user_id, set()).update(spoken_terms(event))
             changes.statements += statements
             for statement in statements:
                 said.setdefault((event.user_id, statement.identity), []).append(statement)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from projectors.cards.card import is_word
 from projectors.cards.fold import Changes
 from projectors.copying import as_array, line
 from projectors.text.grams import grams
@@ -27,10 +28,15 @@ def relation_lines(changes: Changes) -> Iterator[str]:
         yield line((*key, *values.values()))
 
 
-def word_lines(user_id: str, words: Iterable[str]) -> Iterator[str]:
-    """Lines of one user's words, which are letters and digits and need no escaping."""
+def words_among(terms: Iterable[str]) -> list[str]:
+    """The Latin words among terms, in one order whatever theirs."""
+    return sorted(filter(is_word, terms))
+
+
+def word_lines(user_id: str, terms: Iterable[str]) -> Iterator[str]:
+    """Lines of the words among one user's terms; they are of letters and digits, and need no escaping."""
     user = line((user_id,))[:-1]
-    for word in words:
+    for word in words_among(terms):
         key, grams = word_keys(user_id, word)
         yield f"{user}\t{word}\t{key}\t{as_array(grams)}\n"
 
@@ -38,9 +44,9 @@ def word_lines(user_id: str, words: Iterable[str]) -> Iterator[str]:
 def word_keys(user_id: str, word: str) -> tuple[int, list[int]]:
     """The keys of a word and of its trigrams among one user's cards."""
     scope = key_of("user", user_id)
-    return scope ^ key_of("term", word), sorted([scope ^ key for key in _gram_digests(word)])
+    return scope ^ key_of("term", word), [scope ^ key for key in _gram_digests(word)]
 
 
 @lru_cache(maxsize=32768)
 def _gram_digests(word: str) -> tuple[int, ...]:
-    return tuple({key_of("gram", gram) for gram in grams(word)})
+    return tuple(sorted({key_of("gram", gram) for gram in grams(word)}))

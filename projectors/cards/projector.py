@@ -13,7 +13,14 @@ from events.log import Connection, event_of
 from events.sql import statement
 from events.types.cards import EventNoted
 from projectors.cards.fold import Changes, Key, fold, keys_touched
-from projectors.cards.lines import card_lines, relation_lines, statement_lines, word_keys, word_lines
+from projectors.cards.lines import (
+    card_lines,
+    relation_lines,
+    statement_lines,
+    word_keys,
+    word_lines,
+    words_among,
+)
 from projectors.cards.statement import Statement, statements_of
 from projectors.copying import CopyBuffer, as_array, line
 
@@ -74,10 +81,10 @@ class CardsProjector:
                     statements.add(text)
                 for text in relation_lines(changes):
                     relations.add(text)
-                spoken |= changes.words.get(user_id, set())
+                spoken |= changes.terms.get(user_id, set())
                 for more_cards, more_terms in changes.counts.values():
                     number, terms = number + more_cards, terms + more_terms
-            for text in word_lines(user_id, sorted(spoken)):
+            for text in word_lines(user_id, spoken):
                 words.add(text)
             if number:
                 counts.add(line((user_id, number, terms)))
@@ -141,8 +148,8 @@ class CardsProjector:
             for text in lines:
                 buffer.add(text)
             buffer.flush()
-        if changes.words:
-            words = sorted((user, word) for user, said in changes.words.items() for word in said)
+        words = [(user, word) for user, terms in sorted(changes.terms.items()) for word in words_among(terms)]
+        if words:
             keys = [word_keys(user, word) for user, word in words]
             connection.execute(
                 self._statement("add_words"),

@@ -229,7 +229,7 @@ class TestRedis:
     def test_promises_kept_in_its_settings(self, tmp_path: Path) -> None:
         with EmbeddedRedis(tmp_path) as server, Redis.from_url(server.url, decode_responses=True) as client:
             settings = client.config_get("*")
-            assert (settings["appendonly"], settings["appendfsync"]) == ("yes", "everysec")
+            assert (settings["appendonly"], settings["appendfsync"]) == ("yes", "no")
             assert settings["maxmemory-policy"] == "noeviction"
             assert settings["bind"] == "127.0.0.1"
             other = EmbeddedRedis(tmp_path)

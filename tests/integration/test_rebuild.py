@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +19,7 @@ import numpy as np
 import pytest
 
 from deploy.command import main
-from events import log
+from events import archive, log
 from events.codec import Payload
 from events.database import Connection, connect
 from events.envelope import NewEvent, partition_of, uuid7
@@ -530,6 +531,33 @@ def test_vectors_of_a_new_model_are_computed_once_whatever_interrupts(
 
 
 # --- the command
+
+
+def test_tables_are_rebuilt_elsewhere_from_an_export(
+    database: str,
+    connection: Connection,
+    empty_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    events = fill(connection, 600, users=5, texts=100)
+    fold_live(database)
+    exported = tmp_path / "log.jsonl"
+    with exported.open("wb") as file:
+        archive.export_log(connection, file.write)
+    cardlog = run(monkeypatch, empty_database)
+    with connect(empty_database, application="test") as elsewhere:
+        elsewhere.execute("CREATE EXTENSION vector")
+        assert cardlog("rebuild", "cards", "--from-export", str(exported), "--json") == 0
+        assert json.loads(capsys.readouterr().out)["imported"] == {"added": events, "already": 0}
+        assert digest_of(elsewhere, CardsProjector(), "cards") == digest_of(
+            connection, CardsProjector(), "cards"
+        )
+        assert cardlog("rebuild", "cards", "--from-export", str(exported), "--verify", "--json") == 0
+        document = json.loads(capsys.readouterr().out)
+    assert (document["imported"], document["equal"]) == ({"added": 0, "already": events}, True)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, database: str) -> Callable[..., int]:
