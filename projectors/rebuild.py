@@ -34,7 +34,13 @@ _PACKAGE = "projectors"
 _SMALL = 20_000
 """Events one process folds in the time it takes to start another."""
 
+
 Stage = Literal["folding", "indexing", "catching up", "comparing", "swapping"]
+
+
+def usual_workers() -> int:
+    """One process more than there are cores: each waits for its server now and then (63 s for 88 with two)."""
+    return (os.cpu_count() or 1) + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +130,7 @@ class Rebuild:
         heads = log.heads(connection)
         total = sum(heads.values())
         self._begun = time.perf_counter()
-        workers = self._workers or max(1, min(os.cpu_count() or 1, total // _SMALL))
+        workers = self._workers or max(1, min(usual_workers(), total // _SMALL))
         task = Task(self._settings.database_url, self._projector, generation)
         done = dict.fromkeys(heads, 0)
         shares: dict[int, float] = {}

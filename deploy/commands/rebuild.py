@@ -63,7 +63,9 @@ def register(subparsers: Any) -> None:
         metavar="FILE",
         help="first import the log exported to FILE (see `cardlog log export`); events that are there already stay",
     )
-    rebuild.add_argument("--workers", type=int, default=None, help="processes (default: one a core)")
+    rebuild.add_argument(
+        "--workers", type=int, default=None, help="processes (default: one more than there are cores)"
+    )
     rebuild.add_argument(
         "--json", action="store_true", help="progress as JSON lines on stderr, the outcome as JSON on stdout"
     )

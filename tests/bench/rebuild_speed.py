@@ -1,6 +1,6 @@
 """How fast the card tables are rebuilt, beside how fast COPY loads the same rows, and how fast live folding is.
 
-    python tests/bench/rebuild_speed.py [--events 1000000] [--users 1000] [--workers 2]
+    python tests/bench/rebuild_speed.py [--events 1000000] [--users 1000] [--workers 3]
 
 A made-up history, a tenth of it first, on an embedded server of its own in a temporary folder (about 5 GB at
 a million events). COPY loads the finished tables from files, over as many connections and with the same
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import tempfile
 import time
@@ -28,7 +27,7 @@ from events.settings import Settings
 from projectors.bulk import bulk_connection
 from projectors.cards.projector import CardsProjector
 from projectors.generations import ensure_live, standings, use_schema
-from projectors.rebuild import Outcome, Rebuild
+from projectors.rebuild import Outcome, Rebuild, usual_workers
 from projectors.runner import Runner
 from tests.bench.history import fill
 from tests.conftest import url_of
@@ -137,7 +136,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--users", type=int, default=1_000)
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--workers", type=int, default=usual_workers())
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="cardlog-bench-") as folder,

@@ -11,12 +11,14 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from deploy.command import main
 from events import archive, log
@@ -44,8 +46,9 @@ from projectors.generations import (
 from projectors.rebuild import Outcome, Rebuild
 from projectors.runner import Runner
 from projectors.strict import FoldFailedError
-from projectors.text.embedding import EmbedderUnavailableError
+from projectors.text.embedding import EmbedderUnavailableError, open_embedder
 from projectors.vectors.projector import VectorsProjector
+from retrieval.read_api import create_app
 from tests.bench.history import fill
 from tests.waiting import eventually
 
@@ -229,6 +232,41 @@ def test_readers_see_no_error_and_no_gap_while_generations_are_swapped(
         reader.join()
     assert errors == []
     assert answers == {wanted}
+
+
+def test_the_read_service_answers_from_every_channel_while_generations_are_swapped(
+    database: str, connection: Connection
+) -> None:
+    settings = settings_of(database, embed_model="hash", tags_deadline_ms=5000, fuzzy_deadline_ms=5000)
+    settings = replace(settings, time_deadline_ms=5000, semantic_deadline_ms=5000)
+    log.append(connection, [noted(f"We walked to the night market, part {n}") for n in range(30)])
+    vectors = VectorsProjector(partial(open_embedder, "hash", ""))
+    fold_live(database)
+    fold_live(database, vectors)
+    answers: list[dict[str, Any]] = []
+    codes: list[int] = []
+    stop = threading.Event()
+    with TestClient(create_app(settings)) as client:
+
+        def ask() -> None:
+            while not stop.is_set():
+                answer = client.post("/v1/recall", json={"user_id": "alex", "query": "night market"})
+                codes.append(answer.status_code)
+                answers.append(answer.json())
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        eventually(lambda: len(answers) > 3)
+        rebuild(database)
+        rebuild(database, vectors)
+        for _ in range(8):
+            swap.rollback(connection, CardsProjector())
+            swap.rollback(connection, vectors)
+        stop.set()
+        asking.join()
+    assert set(codes) == {200}
+    assert {len(answer["cards"]) for answer in answers} == {5}
+    assert {report["status"] for answer in answers for report in answer["channels"].values()} == {"ok"}
 
 
 def test_a_reader_in_a_long_transaction_holds_up_no_swap(database: str, connection: Connection) -> None:
@@ -549,7 +587,6 @@ def test_tables_are_rebuilt_elsewhere_from_an_export(
         archive.export_log(connection, file.write)
     cardlog = run(monkeypatch, empty_database)
     with connect(empty_database, application="test") as elsewhere:
-        elsewhere.execute("CREATE EXTENSION vector")
         assert cardlog("rebuild", "cards", "--from-export", str(exported), "--json") == 0
         assert json.loads(capsys.readouterr().out)["imported"] == {"added": events, "already": 0}
         assert digest_of(elsewhere, CardsProjector(), "cards") == digest_of(
