@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from events.timex.report import as_json
-
 from events import timex
 from events.settings import Settings
+from events.timex.report import as_json
 
 
 def register(subparsers: Any) -> None:

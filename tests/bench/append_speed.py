@@ -119,8 +119,8 @@ def main() -> None:
         for writers in (1, 16):
             rates: dict[str, list[float]] = {"append": [], "insert": []}
             for round_ in range(ROUNDS):
-                for side in rates:
-                    rates[side].append(rate(server.url, side, writers, writers * 100 + round_))
+                for side, measured in rates.items():
+                    measured.append(rate(server.url, side, writers, writers * 100 + round_))
             ours, floor = statistics.median(rates["append"]), statistics.median(rates["insert"])
             pairs = [a / b for a, b in zip(rates["append"], rates["insert"], strict=True)]
             sys.stdout.write(

@@ -17,7 +17,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 INSTANT = st.datetimes(
     min_value=datetime(1900, 1, 2),
     max_value=datetime(2199, 1, 1),
-    timezones=st.just(UTC),  # noqa: DTZ001
+    timezones=st.just(UTC),
 )
 ORIGIN = st.builds(
     CardOrigin,
@@ -82,7 +82,7 @@ def test_a_misfitting_payload_names_the_field() -> None:
             timezone="UTC",
             session_id="s",
             project_id="p",
-        )  # fmt: skip
+        )
     )
     with pytest.raises(PayloadError, match="does not know: extra"):
         decode("TurnRecorded", 1, good[:-1] + b',"extra":1}')

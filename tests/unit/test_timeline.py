@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -160,7 +161,7 @@ def test_a_timeline_does_not_depend_on_the_order_of_arrival(plan, random) -> Non
 @given(HISTORY)
 def test_at_most_one_value_is_true_at_any_instant(plan) -> None:  # type: ignore[no-untyped-def]
     found = spans(timeline(*history_of(plan)))
-    for (_, begun, ended), (_, next_begun, _) in zip(found, found[1:], strict=False):
+    for (_, begun, ended), (_, next_begun, _) in pairwise(found):
         assert ended is not None
         assert begun <= ended <= next_begun
 

@@ -39,7 +39,7 @@ CHINESE = [
         "年代",
     ),
 ]
-AWARE = st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31)).flatmap(  # noqa: DTZ001
+AWARE = st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31)).flatmap(
     lambda wall: st.sampled_from(
         [UTC, timezone(timedelta(hours=-12)), ZoneInfo("Asia/Taipei"), ZoneInfo("America/New_York")]
     ).map(lambda zone: wall.replace(tzinfo=zone))
@@ -71,7 +71,7 @@ def test_any_text_is_read_without_error_and_findings_are_whole(text: str, now: d
 
 
 @given(
-    now=st.datetimes(min_value=datetime(1950, 1, 1), max_value=datetime(2090, 1, 1)),  # noqa: DTZ001
+    now=st.datetimes(min_value=datetime(1950, 1, 1), max_value=datetime(2090, 1, 1)),
     weeks=st.integers(-500, 500),
     text=st.sampled_from(
         [
@@ -95,7 +95,7 @@ def test_whole_weeks_shift_weekdays_by_the_same(now: datetime, weeks: int, text:
     assert (there.start, there.end) == (here.start + shift, here.end + shift)
 
 
-@given(day=st.dates(min_value=datetime(1950, 1, 1).date(), max_value=datetime(2089, 12, 31).date()))  # noqa: DTZ001
+@given(day=st.dates(min_value=datetime(1950, 1, 1).date(), max_value=datetime(2089, 12, 31).date()))
 @settings(max_examples=40, deadline=None)
 def test_every_way_of_writing_a_date_is_that_date(day: datetime) -> None:
     now = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
