@@ -96,7 +96,7 @@ format: setup ## rewrite the code in the one style
 	@$(PY) -m ruff check --fix .
 
 bench: setup ## measure (some need data: each script in tests/bench says which)
-	@status=0; for each in tests/bench/*.py; do echo "== $$each"; $(PY) "$$each" || status=1; done; exit $$status
+	@status=0; for each in tests/bench/*.py; do echo "== $$each"; PYTHONPATH=. $(PY) "$$each" || status=1; done; exit $$status
 
 model: setup ## build the offline embedding model (once)
 	@$(PY) -m deploy.model
