@@ -12,7 +12,7 @@ from events.concepts import canonical_key, normalise_entity
 from events.envelope import Event
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from projectors.cards.timeline import Span
-from projectors.text.grams import grams
+from projectors.text.grams import pairs
 from projectors.text.terms import analyse, key_of
 
 Row = dict[str, Any]
@@ -235,7 +235,7 @@ def _short_terms(text: str) -> tuple[str, ...]:
 def pair_keys(user_id: str, text: str) -> list[int]:
     """The keys of the character pairs in a text, among one user's cards; Latin words have none."""
     scope = key_of("user", user_id)
-    return sorted([scope ^ _gram_digest(gram) for gram in grams(text) if not gram.isascii()])
+    return sorted([scope ^ _gram_digest(gram) for gram in pairs(text)])
 
 
 # One argument, so that a look-up need not make a tuple: there are dozens a card.

@@ -36,17 +36,19 @@ def words_among(terms: Iterable[str]) -> list[str]:
 def word_lines(user_id: str, terms: Iterable[str]) -> Iterator[str]:
     """Lines of the words among one user's terms; they are of letters and digits, and need no escaping."""
     user = line((user_id,))[:-1]
+    scope = key_of("user", user_id)
     for word in words_among(terms):
-        key, grams = word_keys(user_id, word)
-        yield f"{user}\t{word}\t{key}\t{as_array(grams)}\n"
+        own, grams = _word_digests(word)
+        yield f"{user}\t{word}\t{scope ^ own}\t{as_array([scope ^ gram for gram in grams])}\n"
 
 
 def word_keys(user_id: str, word: str) -> tuple[int, list[int]]:
     """The keys of a word and of its trigrams among one user's cards."""
     scope = key_of("user", user_id)
-    return scope ^ key_of("term", word), [scope ^ key for key in _gram_digests(word)]
+    own, grams = _word_digests(word)
+    return scope ^ own, [scope ^ gram for gram in grams]
 
 
 @lru_cache(maxsize=32768)
-def _gram_digests(word: str) -> tuple[int, ...]:
-    return tuple(sorted({key_of("gram", gram) for gram in grams(word)}))
+def _word_digests(word: str) -> tuple[int, tuple[int, ...]]:
+    return key_of("term", word), tuple(sorted({key_of("gram", gram) for gram in grams(word)}))

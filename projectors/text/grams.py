@@ -22,6 +22,14 @@ def grams(text: str) -> set[str]:
     return _grams(text, lambda word: True)
 
 
+def pairs(text: str) -> set[str]:
+    """The distinct grams of a text's scripts without spaces: what is left of :func:`grams` without Latin words."""
+    found: set[str] = set()
+    for han, unspaced, _ in RUNS.findall(fold(text)):
+        _add_pairs(found, han or unspaced)
+    return found
+
+
 def question_grams(text: str) -> set[str]:
     """The grams of a question's words of topic: "where is" is near too many texts (recall@10 .46, without .50)."""
     return _grams(text, is_topic)
@@ -30,15 +38,18 @@ def question_grams(text: str) -> set[str]:
 def _grams(text: str, wanted: Callable[[str], bool]) -> set[str]:
     found: set[str] = set()
     for han, unspaced, spaced in RUNS.findall(fold(text)):
-        run = han or unspaced
-        if len(run) == 1:
-            found.add(run)
-        elif run:
-            found.update([run[index : index + 2] for index in range(len(run) - 1)])
-        else:
+        _add_pairs(found, han or unspaced)
+        if spaced:
             for word in filter(wanted, _WORD.findall(spaced)):
                 found.update(_trigrams(word) if len(word) <= _LONGEST else _cut(word))
     return found
+
+
+def _add_pairs(found: set[str], run: str) -> None:
+    if len(run) == 1:
+        found.add(run)
+    else:
+        found.update([run[index : index + 2] for index in range(len(run) - 1)])
 
 
 @lru_cache(maxsize=16384)
@@ -52,7 +63,7 @@ def _cut(word: str) -> tuple[str, ...]:
 
 
 def gram_keys(user_id: str, text: str) -> list[int]:
-    """The sorted, distinct, signed 64-bit keys of a text's grams among one user's cards."""
+    """The sorted, distinct, signed 32-bit keys of a text's grams among one user's cards."""
     scope = key_of("user", user_id)
     return sorted({scope ^ key_of("gram", gram) for gram in grams(text)})
 

@@ -502,6 +502,36 @@ def test_a_rebuild_that_is_killed_leaves_the_live_generation_and_the_next_one_su
     assert statuses(connection) == {1: "retired", 2: "live"}
 
 
+@pytest.mark.parametrize("stage", ["indexing", "swapping"])
+def test_a_rebuild_killed_when_all_is_folded_leaves_the_live_generation_and_the_next_one_succeeds(
+    database: str, connection: Connection, stage: str
+) -> None:
+    fill(connection, 3_000, users=30, texts=300)
+    fold_live(database)
+    before = digest_of(connection, CardsProjector(), "cards")
+    with connect(database, application="in the way") as other, other.transaction():
+        if stage == "swapping":
+            assert hold_live(other, "cards") is not None
+        process = start(database, "cards", "--workers", "1")
+        try:
+            eventually(lambda: statuses(connection).get(2) == "building")
+            if stage == "indexing":
+                # Rows may be written under this lock, and no index be made.
+                other.execute("LOCK TABLE cards_g2.words IN ROW EXCLUSIVE MODE")
+            eventually(lambda: count(connection, "pg_locks WHERE NOT granted") > 0)
+            process.kill()
+            process.communicate(timeout=30)
+        finally:
+            process.kill()
+            process.wait()
+        assert process.returncode == -signal.SIGKILL
+        assert statuses(connection) == {1: "live", 2: "building"}
+        assert digest_of(connection, CardsProjector(), "cards") == before
+    assert rebuild(database, verify=True).equal
+    assert statuses(connection) == {1: "retired", 2: "live"}
+    assert digest_of(connection, CardsProjector(), "cards") == before
+
+
 # --- vectors
 
 

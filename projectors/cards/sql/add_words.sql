@@ -1,5 +1,5 @@
 INSERT INTO words (user_id, word, term_key, gram_keys)
-SELECT user_id, word, term_key, gram_keys::bigint[]
-FROM unnest(%(users)s::text[], %(words)s::text[], %(keys)s::bigint[], %(grams)s::text[])
+SELECT user_id, word, term_key, gram_keys::integer[]
+FROM unnest(%(users)s::text[], %(words)s::text[], %(keys)s::integer[], %(grams)s::text[])
      AS seen(user_id, word, term_key, gram_keys)
 ON CONFLICT DO NOTHING;

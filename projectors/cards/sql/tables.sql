@@ -41,9 +41,9 @@ CREATE TABLE cards (
     -- where it stands in the log, and what finds it
     position       bigint NOT NULL,
     mode           text,
-    term_keys      bigint[] NOT NULL, -- of the card's own terms, then of what was said before it
+    term_keys      integer[] NOT NULL, -- of the card's own terms, then of what was said before it
     own_terms      integer NOT NULL,  -- how many of them are its own
-    pair_keys      bigint[] NOT NULL,
+    pair_keys      integer[] NOT NULL,
     PRIMARY KEY (user_id, kind, card_id)
 ) PARTITION BY LIST (kind);
 
@@ -58,6 +58,13 @@ ALTER TABLE event_cards
 CREATE TABLE knowledge_cards PARTITION OF cards FOR VALUES IN ('knowledge');
 ALTER TABLE knowledge_cards
     ADD CHECK (title IS NOT NULL AND aliases IS NOT NULL AND definition IS NOT NULL);
+
+-- The planner gains nothing from knowing the commonest words, and learning them is most of the time ANALYZE takes.
+ALTER TABLE cards
+    ALTER turn_ids SET STATISTICS 0, ALTER source_span SET STATISTICS 0, ALTER tags SET STATISTICS 0,
+    ALTER content SET STATISTICS 0, ALTER topics SET STATISTICS 0, ALTER aliases SET STATISTICS 0,
+    ALTER definition SET STATISTICS 0, ALTER value SET STATISTICS 0, ALTER term_keys SET STATISTICS 0,
+    ALTER pair_keys SET STATISTICS 0;
 
 -- What was said about each state or concept, in full; the cards of an identity are a pure function of its rows.
 -- The words themselves stay in the log, at (partition, position).
@@ -99,7 +106,8 @@ CREATE TABLE card_counts (
 CREATE TABLE words (
     user_id   text COLLATE "C" NOT NULL,
     word      text COLLATE "C" NOT NULL,
-    term_key  bigint NOT NULL,
-    gram_keys bigint[] NOT NULL,
+    term_key  integer NOT NULL,
+    gram_keys integer[] NOT NULL,
     PRIMARY KEY (user_id, word)
 );
+ALTER TABLE words ALTER gram_keys SET STATISTICS 0;

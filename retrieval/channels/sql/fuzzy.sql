@@ -1,5 +1,5 @@
 WITH asked AS (
-    SELECT ordinal, word, grams::bigint[] AS grams
+    SELECT ordinal, word, grams::integer[] AS grams
     FROM unnest(%(words)s::text[], %(word_grams)s::text[]) WITH ORDINALITY AS a(word, grams, ordinal)
 ), near AS MATERIALIZED (
     -- The user's words closest to each word asked, by the share of trigrams they have in common.
@@ -20,7 +20,7 @@ WITH asked AS (
     SELECT c.card_id, c.term_keys, c.pair_keys
     FROM cards.cards c
     WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key), '{}') FROM near)
-           OR c.pair_keys && %(pairs)s::bigint[])
+           OR c.pair_keys && %(pairs)s::integer[])
       AND c.user_id = %(user_id)s
       AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
       AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
@@ -35,9 +35,9 @@ WITH asked AS (
            (SELECT coalesce(sum(best), 0) / (SELECT words FROM total)
             FROM (SELECT max(near.similarity) AS best FROM near
                   WHERE near.term_key = ANY (hit.term_keys) GROUP BY near.ordinal) word) AS words,
-           CASE WHEN cardinality(%(pairs)s::bigint[]) = 0 THEN 0
-                ELSE (SELECT count(*) FROM unnest(hit.pair_keys) p WHERE p = ANY (%(pairs)s::bigint[]))
-                     / cardinality(%(pairs)s::bigint[])::float8 END AS pairs
+           CASE WHEN cardinality(%(pairs)s::integer[]) = 0 THEN 0
+                ELSE (SELECT count(*) FROM unnest(hit.pair_keys) p WHERE p = ANY (%(pairs)s::integer[]))
+                     / cardinality(%(pairs)s::integer[])::float8 END AS pairs
     FROM hit
 )
 SELECT card_id, greatest(words, pairs)::float8 AS score

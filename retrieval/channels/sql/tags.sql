@@ -4,7 +4,7 @@ WITH hit AS MATERIALIZED (
     SELECT c.card_id, c.term_keys, c.own_terms,
            c.own_terms + %(before)s::float8 * (cardinality(c.term_keys) - c.own_terms) AS length
     FROM cards.cards c
-    WHERE c.term_keys && %(keys)s::bigint[] AND c.user_id = %(user_id)s
+    WHERE c.term_keys && %(keys)s::integer[] AND c.user_id = %(user_id)s
       AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
       AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
       AND (c.kind <> 'state'
@@ -17,11 +17,11 @@ WITH hit AS MATERIALIZED (
     SELECT hit.card_id, key, hit.length,
            sum(CASE WHEN place <= hit.own_terms THEN 1 ELSE %(before)s::float8 END) AS frequency
     FROM hit CROSS JOIN LATERAL unnest(hit.term_keys) WITH ORDINALITY AS term(key, place)
-    WHERE key = ANY (%(keys)s::bigint[])
+    WHERE key = ANY (%(keys)s::integer[])
     GROUP BY hit.card_id, key, hit.length
 ), weight AS (
     SELECT key, asked.weight * ln(1 + (greatest(totals.cards, count(*)) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
-    FROM occurrence JOIN unnest(%(keys)s::bigint[], %(weights)s::float8[]) AS asked(key, weight) USING (key)
+    FROM occurrence JOIN unnest(%(keys)s::integer[], %(weights)s::float8[]) AS asked(key, weight) USING (key)
     CROSS JOIN (
         SELECT coalesce(max(cards), 0) AS cards FROM cards.card_counts WHERE user_id = %(user_id)s) totals
     GROUP BY key, asked.weight, totals.cards

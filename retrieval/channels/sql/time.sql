@@ -23,7 +23,7 @@ WITH inside AS (
       AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
 )
 SELECT card_id,
-       ((SELECT count(DISTINCT key) FROM unnest(term_keys) key WHERE key = ANY (%(keys)s::bigint[]))
+       ((SELECT count(DISTINCT key) FROM unnest(term_keys) key WHERE key = ANY (%(keys)s::integer[]))
         + coalesce(importance, 5) / 20.0 + CASE WHEN episode THEN 0 ELSE 0.25 END)::float8 AS score
 FROM inside
 ORDER BY score DESC, at, card_id
