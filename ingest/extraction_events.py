@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import asdict, replace
 from datetime import datetime
 
 import orjson
@@ -149,3 +150,21 @@ def events_of(
     for event in events:
         encode(event.payload)
     return events
+
+
+def counted(events: Iterable[NewEvent]) -> dict[str, float]:
+    """What ``events`` say readings came to, by name; dollars are left out where a price is not known."""
+    found: dict[str, float] = {}
+    for event in events:
+        said = event.payload
+        if isinstance(said, TurnsExtracted):
+            amounts = {"turns": len(said.turn_ids), "cards": said.cards, "refused": said.refused}
+        elif isinstance(said, ExtractionFailed):
+            amounts = {"turns": len(said.turn_ids), "failed": len(said.turn_ids)}
+        else:
+            continue
+        spent = asdict(said.usage)
+        for name, amount in (*amounts.items(), *spent.items()):
+            if amount is not None:
+                found[name] = found.get(name, 0) + amount
+    return found

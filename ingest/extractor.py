@@ -20,7 +20,7 @@ from events.stages import Pulse
 from events.types.turns import TurnRecorded
 from ingest.conversation import CONTEXT_TURNS, preceding, recorded
 from ingest.extraction import Burst, Extractor, ExtractorUnavailableError
-from ingest.extraction_events import STAGE, events_of, failure_of, stream_of, unreadable_turn
+from ingest.extraction_events import STAGE, counted, events_of, failure_of, stream_of, unreadable_turn
 
 logger = logging.getLogger(__name__)
 
@@ -137,6 +137,7 @@ class ExtractorWorker:
         self._left.update((claim.partition, page[-1].position) for claim, page in batches)
         if appended:
             log.announce(connection)
+            self._pulse.count(counted(appended))
         return sum(len(page) for _, page in batches)
 
     def _claim(self, connection: Connection) -> list[Claim]:

@@ -26,7 +26,7 @@ from ingest.extraction import (
     RemoteExtractor,
     TurnsUnreadableError,
 )
-from ingest.extraction_events import events_of, failure_of, stream_of, unreadable_turn
+from ingest.extraction_events import counted, events_of, failure_of, stream_of, unreadable_turn
 from ingest.extractor import PROCESSOR
 from ingest.holdings import Holdings
 from ingest.known_concepts import KnownConcepts
@@ -182,6 +182,7 @@ class ModelWorker:
         written, passed = self._holdings.write(connection)
         self._pulse.passed(passed)
         for reading in written:
+            self._pulse.count(counted(reading.outcome or ()))
             for event in reading.outcome or ():
                 if isinstance(event.payload, TurnsExtracted | ExtractionFailed):
                     self._budget.spend(event.user_id, event.payload.usage)

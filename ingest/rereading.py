@@ -35,7 +35,7 @@ class RereadingBusyError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class EarlierReading:
     """One event that says that turns were read, or given up: the last word on at least one of them."""
 
     partition: int
@@ -61,7 +61,7 @@ class Choice:
     since: datetime | None = None
     prompt_version: str | None = None
 
-    def wants(self, reading: Reading, extractor: Extractor) -> bool:
+    def wants(self, reading: EarlierReading, extractor: Extractor) -> bool:
         """Whether ``reading`` is to be done again by ``extractor``."""
         if self.since is not None and reading.recorded_at < self.since:
             return False
@@ -94,13 +94,22 @@ class Tally:
 class _Job:
     """Readings of one session that lie together, the bursts their turns make, and what came of these."""
 
-    readings: list[Reading]
+    readings: list[EarlierReading]
     bursts: list[Burst]
     done: dict[int, list[NewEvent]] = field(default_factory=dict)
     failed: str | None = None
 
+    @property
+    def session(self) -> tuple[str, str]:
+        return self.readings[0].user_id, self.readings[0].stream
 
-def readings_of(connection: Connection, choice: Choice, extractor: Extractor) -> Iterator[Reading]:
+    @property
+    def whole(self) -> bool:
+        """Whether every burst was read, or found unreadable."""
+        return len(self.done) == len(self.bursts)
+
+
+def readings_of(connection: Connection, choice: Choice, extractor: Extractor) -> Iterator[EarlierReading]:
     """The readings ``choice`` wants, partition by partition. A turn that was read twice counts with the later one."""
     partitions = range(PARTITIONS) if choice.user_id is None else [partition_of(choice.user_id)]
     for partition in partitions:
@@ -108,7 +117,7 @@ def readings_of(connection: Connection, choice: Choice, extractor: Extractor) ->
             rows = cursor.execute(
                 statement("ingest", "readings"), {"partition": partition, "user_id": choice.user_id}
             ).fetchall()
-        last: dict[int, Reading] = {}
+        last: dict[int, EarlierReading] = {}
         for row in rows:
             reading = _reading(partition, row)
             last.update(dict.fromkeys(reading.turns, reading))
@@ -117,9 +126,9 @@ def readings_of(connection: Connection, choice: Choice, extractor: Extractor) ->
                 yield reading
 
 
-def _reading(partition: int, row: dict[str, object]) -> Reading:
+def _reading(partition: int, row: dict[str, object]) -> EarlierReading:
     data = orjson.loads(str(row["data"]))
-    return Reading(
+    return EarlierReading(
         partition=partition,
         position=int(str(row["position"])),
         event_id=UUID(str(row["event_id"])),
@@ -150,13 +159,13 @@ class Rereading:
         self._stopping = stopping
         self._concepts = KnownConcepts()
 
-    def plan(self, connection: Connection, readings: Sequence[Reading]) -> Iterator[Burst]:
+    def plan(self, connection: Connection, readings: Sequence[EarlierReading]) -> Iterator[Burst]:
         """The bursts that would be read."""
         for job in self._jobs(connection, readings):
             yield from job.bursts
 
     def run(
-        self, connection: Connection, readings: Sequence[Reading], progress: Callable[[int, int], None]
+        self, connection: Connection, readings: Sequence[EarlierReading], progress: Callable[[int, int], None]
     ) -> Tally:
         """Do ``readings`` again; returns what came of it, also when told to stop on the way."""
         row = connection.execute(statement("ingest", "rereading_lock")).fetchone()
@@ -180,7 +189,8 @@ class Rereading:
                     at_work[number] = job
                     waiting.extend((number, place) for place in range(len(job.bursts)))
                     number += 1
-                while waiting and calls.free and not stopping:
+                # What was begun is finished: half a job's answers would be paid for and thrown away.
+                while waiting and calls.free:
                     key = waiting.popleft()
                     calls.begin(key, self._call(at_work[key[0]].bursts[key[1]]))
                 if not calls.under_way:
@@ -188,20 +198,22 @@ class Rereading:
                 for ended in calls.ended(0.2):
                     job = at_work[ended.key[0]]
                     if isinstance(ended.error, ExtractorUnavailableError):
+                        if self._stopping():
+                            continue
                         raise ended.error
                     if ended.result is None:
                         job.failed = str(ended.error)
                     job.done[ended.key[1]] = ended.result or []
-                    if len(job.done) == len(job.bursts):
-                        self._write(connection, at_work.pop(ended.key[0]), tally)
-                        progress(tally.turns + tally.left, total)
+                for leaving in list(_leaving(at_work)):
+                    self._write(connection, at_work.pop(leaving), tally)
+                    progress(tally.turns + tally.left, total)
         finally:
             calls.close()
         return tally
 
-    def _jobs(self, connection: Connection, readings: Sequence[Reading]) -> Iterator[_Job]:
+    def _jobs(self, connection: Connection, readings: Sequence[EarlierReading]) -> Iterator[_Job]:
         """The readings by session, in order, with the bursts their turns make under today's limits."""
-        sessions: dict[tuple[int, str, str], list[Reading]] = {}
+        sessions: dict[tuple[int, str, str], list[EarlierReading]] = {}
         for reading in readings:
             sessions.setdefault((reading.partition, reading.user_id, reading.stream), []).append(reading)
         for (partition, _, _), several in sessions.items():
@@ -210,7 +222,9 @@ class Rereading:
                 if turns:
                     yield _Job(together, self._bursts(connection, turns))
 
-    def _turns(self, connection: Connection, partition: int, readings: Sequence[Reading]) -> list[Event]:
+    def _turns(
+        self, connection: Connection, partition: int, readings: Sequence[EarlierReading]
+    ) -> list[Event]:
         wanted = sorted({position for reading in readings for position in reading.turns})
         with connection.cursor(row_factory=dict_row) as cursor:
             rows = cursor.execute(
@@ -306,12 +320,22 @@ class Rereading:
         ]
 
 
-def _together(readings: Sequence[Reading], most_turns: int) -> Iterator[list[Reading]]:
+def _leaving(at_work: dict[int, _Job]) -> Iterator[int]:
+    """Those that are whole, and before them in their session all are: readings are written in its order."""
+    held: set[tuple[str, str]] = set()
+    for number, job in at_work.items():
+        if job.whole and job.session not in held:
+            yield number
+        else:
+            held.add(job.session)
+
+
+def _together(readings: Sequence[EarlierReading], most_turns: int) -> Iterator[list[EarlierReading]]:
     """Neighbouring readings, as many as make one burst: short ones of rules become one call of a model.
 
     One that failed stays alone: what replaces it is found by its id, and it no longer counts as given up.
     """
-    together: list[Reading] = []
+    together: list[EarlierReading] = []
     for reading in sorted(readings, key=lambda one: min(one.turns, default=0)):
         alone = reading.failed or any(one.failed for one in together)
         if together and (alone or sum(len(one.turns) for one in (*together, reading)) > most_turns):

@@ -32,9 +32,9 @@ def moment(hint: str | None, turn: TurnRecorded, quote: SourceSpan) -> Moment | 
     if at >= 0:
         spoken = (one for one in _found(sentence, turn) if one.begin < at + len(hint) and at < one.stop)
         if (best := _best(spoken)) is not None:
-            return _moment(best, hint)
+            return Moment.of(best, hint)
     best = _best(_found(_INTERVAL.sub(lambda found: f"{found[1] or ''} to ", hint), turn))
-    return None if best is None else _moment(best, hint)
+    return None if best is None else Moment.of(best, hint)
 
 
 def _found(text: str, turn: TurnRecorded) -> Iterable[timex.Found]:
@@ -43,11 +43,6 @@ def _found(text: str, turn: TurnRecorded) -> Iterable[timex.Found]:
 
 def _best(found: Iterable[timex.Found]) -> timex.Found | None:
     return max(found, key=lambda one: (one.start is not None, one.confidence), default=None)
-
-
-def _moment(found: timex.Found, hint: str) -> Moment:
-    end = found.through or found.end
-    return Moment(found.start, end, hint, found.begin, found.stop, found.grain, found.ambiguous)
 
 
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:

@@ -189,6 +189,23 @@ def test_a_turn_becomes_cards_that_say_what_they_rest_on_and_what_it_cost(
     assert {e.causation_id for e in caused} == leaders
 
 
+def test_what_turns_cost_is_counted_as_the_log_has_it(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    settings = replace(settings, burst_turns=2, burst_wait_ms=200)
+    api.trouble = lambda request: says("no") if any("Porto" in text for text in request.turns) else None
+    log.append(connection, [*moves("ana", 5), turn("bea", "ok!", 0)])
+    with reading(settings):
+        eventually(caught_up(connection, "ana", "bea"))
+    counts = getattr(report(connection), "counts", {})
+    spent = [e.payload.usage for e in events_of(connection, "ana", "bea") if hasattr(e.payload, "usage")]
+    assert (counts["turns"], counts["failed"], counts["refused"]) == (6, 1, 0)
+    assert counts["calls"] == len(api.requests) == sum(usage.calls for usage in spent)
+    for name in ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"):
+        assert counts[name] == sum(getattr(usage, name) for usage in spent) > 0
+    assert counts["cost_usd"] == pytest.approx(sum(usage.cost_usd or 0 for usage in spent))
+
+
 def test_turns_of_a_session_said_together_are_one_call_and_small_talk_is_none(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:

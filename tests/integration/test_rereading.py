@@ -36,7 +36,7 @@ from tests.integration.test_model_worker import (
     turn,
 )
 from tests.integration.test_rebuild import fold_live, rebuild
-from tests.messages_api import MessagesApi, calls, says
+from tests.messages_api import MessagesApi, Request, calls, says
 from tests.waiting import eventually
 
 
@@ -223,6 +223,27 @@ def test_turns_that_cannot_be_read_keep_the_reading_they_have(
     assert (tally.turns, tally.left) == (0, 2)
     assert cards(connection, "ana") == before
     check_rebuilt(settings)
+
+
+def test_a_session_read_again_is_written_in_its_order(
+    settings: Settings,
+    api: MessagesApi,
+    connection: Connection,
+) -> None:
+    log.append(connection, moves("ana", 3))
+    by_rules(settings, connection)
+    answered = threading.Event()
+
+    def first_is_last(request: Request) -> None:
+        if TOWNS[0] in request.turns[0]:
+            answered.wait(20)
+        elif len(api.requests) == 3:
+            answered.set()
+
+    api.trouble = first_is_last  # type: ignore[assignment]
+    assert again(settings, connection).turns == 3
+    assert answered.is_set()
+    assert extracted(connection, "ana") == ["s-0", "s-1", "s-2"] * 2
 
 
 def test_what_was_done_stays_done_when_it_is_stopped(
