@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Protocol
 
 from events.settings import Settings
-from ingest.extraction import Extractor
 
 
 class Worker(Protocol):
@@ -20,20 +19,9 @@ def model_is_meant(settings: Settings) -> bool:
     return bool(settings.anthropic_api_key or settings.anthropic_base_url)
 
 
-def extractor_of(settings: Settings) -> Extractor:
-    """The extractor ``settings`` ask for."""
-    # Imported here: the SDK takes a second to load, and rules do without.
-    if model_is_meant(settings):
-        from ingest.claude.extractor import ClaudeExtractor  # noqa: PLC0415
-
-        return ClaudeExtractor(settings)
-    from ingest.rules import RulesExtractor  # noqa: PLC0415
-
-    return RulesExtractor()
-
-
 def worker_of(settings: Settings, stopping: Callable[[], bool], name: str) -> Worker:
     """The worker for that extractor: rules read inside a transaction, a model's answers are waited for outside."""
+    # Imported here: the SDK takes a second to load, and rules do without.
     from ingest.rules import RulesExtractor  # noqa: PLC0415
 
     if model_is_meant(settings):

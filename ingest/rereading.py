@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import groupby
 from uuid import UUID
 
 import orjson
@@ -159,20 +160,22 @@ class Rereading:
         self._stopping = stopping
         self._concepts = KnownConcepts()
 
-    def plan(self, connection: Connection, readings: Sequence[EarlierReading]) -> Iterator[Burst]:
+    def plan(self, connection: Connection, readings: Iterable[EarlierReading]) -> Iterator[Burst]:
         """The bursts that would be read."""
         for job in self._jobs(connection, readings):
             yield from job.bursts
 
     def run(
-        self, connection: Connection, readings: Sequence[EarlierReading], progress: Callable[[int, int], None]
+        self, connection: Connection, readings: Iterable[EarlierReading], progress: Callable[[int], None]
     ) -> Tally:
-        """Do ``readings`` again; returns what came of it, also when told to stop on the way."""
+        """Do ``readings`` again; returns what came of it, also when told to stop on the way.
+
+        ``progress`` is told after each session's share how many turns are done.
+        """
         row = connection.execute(statement("ingest", "rereading_lock")).fetchone()
         if row is None or not row[0]:
             raise RereadingBusyError("another cardlog reextract is at work on this database; wait for it")
         tally = Tally()
-        total = sum(len(reading.turns) for reading in readings)
         calls: Calls[tuple[int, int], list[NewEvent]] = Calls(self._settings.extract_concurrency)
         jobs = self._jobs(connection, readings)
         at_work: dict[int, _Job] = {}
@@ -206,21 +209,25 @@ class Rereading:
                     job.done[ended.key[1]] = ended.result or []
                 for leaving in list(_leaving(at_work)):
                     self._write(connection, at_work.pop(leaving), tally)
-                    progress(tally.turns + tally.left, total)
+                    progress(tally.turns + tally.left)
         finally:
             calls.close()
         return tally
 
-    def _jobs(self, connection: Connection, readings: Sequence[EarlierReading]) -> Iterator[_Job]:
-        """The readings by session, in order, with the bursts their turns make under today's limits."""
-        sessions: dict[tuple[int, str, str], list[EarlierReading]] = {}
-        for reading in readings:
-            sessions.setdefault((reading.partition, reading.user_id, reading.stream), []).append(reading)
-        for (partition, _, _), several in sessions.items():
-            for together in _together(several, self._settings.burst_turns):
-                turns = self._turns(connection, partition, together)
-                if turns:
-                    yield _Job(together, self._bursts(connection, turns))
+    def _jobs(self, connection: Connection, readings: Iterable[EarlierReading]) -> Iterator[_Job]:
+        """The readings by session, in order, with the bursts their turns make under today's limits.
+
+        Readings come partition by partition: those of one are held at a time.
+        """
+        for partition, those in groupby(readings, key=lambda reading: reading.partition):
+            sessions: dict[tuple[str, str], list[EarlierReading]] = {}
+            for reading in those:
+                sessions.setdefault((reading.user_id, reading.stream), []).append(reading)
+            for several in sessions.values():
+                for together in _together(several, self._settings.burst_turns):
+                    turns = self._turns(connection, partition, together)
+                    if turns:
+                        yield _Job(together, self._bursts(connection, turns))
 
     def _turns(
         self, connection: Connection, partition: int, readings: Sequence[EarlierReading]

@@ -23,7 +23,6 @@ class Reading:
     turns: tuple[Event, ...]
     burst: Burst | None = None
     outcome: list[NewEvent] | None = None
-    under_way: bool = False
     not_before: float = 0.0
     tries: int = 0
     held_against: int = 0

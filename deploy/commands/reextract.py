@@ -43,7 +43,7 @@ def register(subparsers: Any) -> None:
         "--prompt-version",
         default=None,
         metavar="V",
-        help="only turns read with this prompt, such as rules-1, even if it is today's",
+        help="only turns read with this prompt, such as rules-1; today's own begins anew each time",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="say what would be read and what it would cost"
@@ -85,13 +85,12 @@ def _run(
     stop: Stop,
 ) -> int:
     with connect(settings.database_url, application="reextract") as connection:
-        readings = list(readings_of(connection, choice, extractor))
         rereading = Rereading(settings, extractor, stop)
         turns = bursts = 0
 
         def counted() -> Iterator[Burst]:
             nonlocal turns, bursts
-            for burst in rereading.plan(connection, readings):
+            for burst in rereading.plan(connection, readings_of(connection, choice, extractor)):
                 turns, bursts = turns + len(burst.turns), bursts + 1
                 yield burst
 
@@ -100,7 +99,6 @@ def _run(
             "extractor": extractor.name,
             "model": extractor.model,
             "prompt_version": extractor.prompt_version,
-            "readings": len(readings),
             "turns": turns,
             "bursts": bursts,
             "about": {"calls": about.calls, "tokens": about.tokens, "cost_usd": about.cost_usd},
@@ -114,7 +112,11 @@ def _run(
                 print(json.dumps({"planned": planned, "done": None}))
             return 0
         with Progress("turns") as progress:
-            tally = rereading.run(connection, readings, progress)
+            tally = rereading.run(
+                connection,
+                readings_of(connection, choice, extractor),
+                lambda done: progress(done, turns),
+            )
     if options.json:
         print(json.dumps({"planned": planned, "done": asdict(tally)}, ensure_ascii=False))
     else:

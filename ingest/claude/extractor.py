@@ -37,7 +37,6 @@ class ClaudeExtractor:
         self._max_tokens = settings.extract_max_tokens
         self.model: str | None = self._client.model
         self.prompt_version = prompt.version()
-        self.address = self._client.address
 
     def extract(self, burst: Burst) -> Extraction:
         if not any(substantive(said.turn) for said in burst.turns):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +22,7 @@ from events.database import Connection, connect
 from events.envelope import Event, NewEvent, partition_of, uuid7
 from events.settings import Settings
 from events.stages import StageReport, reports
-from events.types.cards import EventNoted, StateAsserted
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
 from ingest.choice import worker_of
@@ -624,20 +626,48 @@ def episodes(events: Iterable[Event]) -> list[Any]:
     return [e.payload for e in events if isinstance(e.payload, EventNoted) and e.payload.episode]
 
 
-def test_hostile_turns_come_out_of_the_log_as_they_went_in_and_stop_nothing(
-    settings: Settings, api: MessagesApi, connection: Connection
+@pytest.mark.parametrize("reader", ["model", "rules"])
+def test_hostile_turns_come_out_of_the_log_as_they_went_in_stop_nothing_and_state_nothing(
+    settings: Settings, connection: Connection, reader: str
 ) -> None:
     settings = replace(settings, burst_turns=12, burst_wait_ms=200)
+    if reader == "rules":
+        settings = replace(settings, anthropic_base_url="", anthropic_api_key="")
     texts = hostile.turns()
     assert len(texts) >= 200
     log.append(connection, [turn("eve", text, number) for number, text in enumerate(texts)])
     with reading(settings):
         eventually(caught_up(connection, "eve"), within=60)
     assert failed(connection, "eve") == []
+    events = events_of(connection, "eve")
+    kept = [e.payload.text for e in events if isinstance(e.payload, TurnRecorded)]
+    assert [text.encode() for text in kept] == [text.encode() for text in texts]
+    assert extracted(connection, "eve") == [f"s-{number}" for number in range(len(texts))]
+    said = [e.payload for e in events if isinstance(e.payload, TurnsExtracted)]
+    assert {each.extractor for each in said} == {"claude" if reader == "model" else "rules"}
+    cards = [
+        e.payload for e in events if isinstance(e.payload, StateAsserted | EventNoted | KnowledgeLearned)
+    ]
+    assert len(cards) == len(episodes(events)) > 0
+
+
+@pytest.mark.parametrize("reader", ["model", "rules"])
+def test_naughty_strings_break_nothing(settings: Settings, connection: Connection, reader: str) -> None:
+    folder = os.environ.get("CARDLOG_EVAL_DATA")
+    if folder is None:
+        pytest.skip("CARDLOG_EVAL_DATA names no folder of evaluation data")
+    settings = replace(settings, burst_turns=12, burst_wait_ms=200)
+    if reader == "rules":
+        settings = replace(settings, anthropic_base_url="", anthropic_api_key="")
+    naughty = json.loads((Path(folder) / "naughty_strings" / "blns.json").read_text("utf-8"))
+    texts = [text for text in naughty if text and "\0" not in text]
+    log.append(connection, [turn("eve", text, number) for number, text in enumerate(texts)])
+    with reading(settings):
+        eventually(caught_up(connection, "eve"), within=60)
     kept = [e.payload.text for e in events_of(connection, "eve") if isinstance(e.payload, TurnRecorded)]
     assert [text.encode() for text in kept] == [text.encode() for text in texts]
     assert extracted(connection, "eve") == [f"s-{number}" for number in range(len(texts))]
-    assert towns(connection, "eve") == []
+    assert failed(connection, "eve") == []
 
 
 def test_every_turn_of_substance_is_an_episode_in_its_own_words(

@@ -65,7 +65,7 @@ def again(settings: Settings, connection: Connection, choice: Choice | None = No
     extractor = ClaudeExtractor(settings)
     try:
         wanted = list(readings_of(connection, choice or Choice(), extractor))
-        return Rereading(settings, extractor, lambda: False).run(connection, wanted, lambda *_: None)
+        return Rereading(settings, extractor, lambda: False).run(connection, wanted, lambda _: None)
     finally:
         extractor.close()
         fold_live(settings.database_url)
@@ -184,7 +184,7 @@ def test_a_user_without_any_card_left_looks_like_one_who_never_had_one(
             return replace(super().extract(burst), cards=())
 
     wanted = list(readings_of(connection, Choice(), Silent()))
-    Rereading(settings, Silent(), lambda: False).run(connection, wanted, lambda *_: None)
+    Rereading(settings, Silent(), lambda: False).run(connection, wanted, lambda _: None)
     fold_live(settings.database_url)
     assert connection.execute("SELECT count(*) FROM cards.cards").fetchone() == (0,)
     check_rebuilt(settings)
@@ -260,7 +260,7 @@ def test_what_was_done_stays_done_when_it_is_stopped(
     few = replace(settings, extract_concurrency=2)
     try:
         wanted = list(readings_of(connection, Choice(), extractor))
-        first = Rereading(few, extractor, stop.is_set).run(connection, wanted, lambda *_: None)
+        first = Rereading(few, extractor, stop.is_set).run(connection, wanted, lambda _: None)
     finally:
         extractor.close()
     assert 0 < first.turns < 24
@@ -286,7 +286,7 @@ def test_only_one_reads_again_at_a_time(
     with connect(settings.database_url, application="another") as other:
         other.execute("SELECT pg_advisory_lock(hashtextextended('cardlog reextract', 0))")
         with pytest.raises(RereadingBusyError, match="another cardlog reextract"):
-            Rereading(settings, RulesExtractor(), lambda: False).run(connection, [], lambda *_: None)
+            Rereading(settings, RulesExtractor(), lambda: False).run(connection, [], lambda _: None)
 
 
 def command(settings: Settings, api: MessagesApi, *arguments: str) -> subprocess.CompletedProcess[str]:
