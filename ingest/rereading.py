@@ -78,7 +78,10 @@ class Choice:
 
 @dataclass(slots=True)
 class Tally:
-    """What came of it. ``left`` turns could not be read and keep the reading they had."""
+    """What came of it. ``left`` turns could not be read and keep the reading they had.
+
+    ``away`` says why it ended early: the extractor could read nothing any more.
+    """
 
     readings: int = 0
     turns: int = 0
@@ -89,6 +92,7 @@ class Tally:
     withdrawn: int = 0
     left: int = 0
     reasons: list[str] = field(default_factory=list)
+    away: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -150,8 +154,8 @@ class Rereading:
     """Does readings again, some at once. What it has done stays done: stopped at any moment, it goes on next time.
 
     The new events of a reading, and the withdrawal of the old cards, are appended together or not at all. Turns the
-    extractor cannot read keep the reading they had. Raises :class:`ExtractorUnavailableError` when the extractor
-    stays away, and :class:`RereadingBusyError` when another one is at work.
+    extractor cannot read keep the reading they had. Where the extractor stays away it ends, too. Raises
+    :class:`RereadingBusyError` when another one is at work.
     """
 
     def __init__(self, settings: Settings, extractor: Extractor, stopping: Callable[[], bool]) -> None:
@@ -168,7 +172,7 @@ class Rereading:
     def run(
         self, connection: Connection, readings: Iterable[EarlierReading], progress: Callable[[int], None]
     ) -> Tally:
-        """Do ``readings`` again; returns what came of it, also when told to stop on the way.
+        """Do ``readings`` again; returns what came of it, also when it ended on the way.
 
         ``progress`` is told after each session's share how many turns are done.
         """
@@ -181,10 +185,13 @@ class Rereading:
         at_work: dict[int, _Job] = {}
         waiting: deque[tuple[int, int]] = deque()
         number, exhausted = 0, False
+
+        def ending() -> bool:
+            return tally.away is not None or self._stopping()
+
         try:
             while True:
-                stopping = self._stopping()
-                while calls.free > len(waiting) and not exhausted and not stopping:
+                while calls.free > len(waiting) and not exhausted and not ending():
                     job = next(jobs, None)
                     if job is None:
                         exhausted = True
@@ -195,15 +202,15 @@ class Rereading:
                 # What was begun is finished: half a job's answers would be paid for and thrown away.
                 while waiting and calls.free:
                     key = waiting.popleft()
-                    calls.begin(key, self._call(at_work[key[0]].bursts[key[1]]))
+                    calls.begin(key, self._call(at_work[key[0]].bursts[key[1]], ending))
                 if not calls.under_way:
                     break
                 for ended in calls.ended(0.2):
                     job = at_work[ended.key[0]]
                     if isinstance(ended.error, ExtractorUnavailableError):
-                        if self._stopping():
-                            continue
-                        raise ended.error
+                        tally.away = str(ended.error)
+                        waiting.clear()
+                        continue
                     if ended.result is None:
                         job.failed = str(ended.error)
                     job.done[ended.key[1]] = ended.result or []
@@ -252,7 +259,7 @@ class Rereading:
             for group, earlier in zip(groups, before, strict=True)
         ]
 
-    def _call(self, burst: Burst) -> Callable[[], list[NewEvent]]:
+    def _call(self, burst: Burst, ending: Callable[[], bool]) -> Callable[[], list[NewEvent]]:
         knowledge = self._settings.knowledge_extraction
 
         def call() -> list[NewEvent]:
@@ -263,10 +270,10 @@ class Rereading:
                     return events_of(burst, extraction, self._extractor, knowledge=knowledge)
                 except ExtractorUnavailableError as error:
                     tries += 1
-                    if tries >= _TRIES or self._stopping():
+                    if tries >= _TRIES or ending():
                         raise
                     until = time.monotonic() + max(backoff(tries), error.retry_after or 0.0)
-                    while time.monotonic() < until and not self._stopping():
+                    while time.monotonic() < until and not ending():
                         time.sleep(0.05)
 
         return call

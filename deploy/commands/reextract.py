@@ -126,8 +126,10 @@ def _run(
         )
     for reason in dict.fromkeys(tally.reasons):
         _note(f"left as they were: {reason}")
-    if stop() and tally.turns + tally.left < turns:
-        _note("stopped; start it again to go on")
+    if tally.turns + tally.left < turns:
+        _note(
+            f"stopped{f', {tally.away}' if tally.away else ''}; what was read is kept: start it again to go on"
+        )
         return 1
     return 1 if tally.left else 0
 

@@ -36,7 +36,7 @@ from tests.integration.test_model_worker import (
     turn,
 )
 from tests.integration.test_rebuild import fold_live, rebuild
-from tests.messages_api import MessagesApi, Request, calls, says
+from tests.messages_api import MessagesApi, Request, calls, says, status
 from tests.waiting import eventually
 
 
@@ -275,6 +275,25 @@ def test_what_was_done_stays_done_when_it_is_stopped(
         if isinstance(event.payload, TurnsExtracted) and event.payload.replaces
     ]
     assert sum(len(each.turn_ids) for each in read) == 24
+    check_rebuilt(settings)
+
+
+def test_a_model_that_goes_away_ends_it_and_what_was_read_is_kept(
+    settings: Settings,
+    api: MessagesApi,
+    connection: Connection,
+) -> None:
+    for number in range(4):
+        log.append(connection, moves(f"user{number}", 2))
+    by_rules(settings, connection)
+    few = replace(settings, extract_concurrency=1)
+    api.trouble = lambda _: None if len(api.requests) <= 2 else status(401)
+    first = again(few, connection)
+    assert (first.turns, first.left) == (2, 0)
+    assert "refuses the key" in (first.away or "")
+    api.trouble = lambda _: None
+    second = again(few, connection)
+    assert (second.turns, second.away) == (6, None)
     check_rebuilt(settings)
 
 
