@@ -38,7 +38,7 @@ class Holdings:
 
     def forget(self) -> list[Reading]:
         """The connection is lost, and the partitions with it; gives what was done and is not written."""
-        done = list(self.finished())
+        done = [reading for window in self._windows.values() for reading in window.done()]
         self._windows.clear()
         return done
 

@@ -131,8 +131,7 @@ class ModelWorker:
     def _let_go(self) -> None:
         """The connection is lost and the partitions with it; what was paid for is kept for when they are back."""
         for reading in self._holdings.forget():
-            if reading.outcome:
-                self._kept[_key(reading)] = reading.outcome
+            self._kept[_key(reading)] = reading.outcome or []
         self._kept_until = time.monotonic() + _KEPT_S
         self._coming.update(self._flights)
         self._flights.clear()

@@ -103,6 +103,11 @@ class Window:
                     break
                 yield reading
 
+    def done(self) -> Iterator[Reading]:
+        """The readings that got to events, whether or not they may be written yet."""
+        for queue in self._queues.values():
+            yield from (reading for reading in queue if reading.outcome is not None)
+
     def written(self, readings: list[Reading], *, mark: int, seen: int) -> None:
         """``readings`` (of :meth:`finished`) were committed, together with the checkpoint at ``mark``."""
         for reading in readings:

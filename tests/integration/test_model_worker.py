@@ -350,6 +350,18 @@ def test_an_answer_that_cannot_be_used_is_asked_for_once_more_with_what_was_wron
     assert said.usage.calls == 2
 
 
+def test_what_was_paid_before_the_server_failed_is_not_forgotten(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    api.next.extend([says("no"), status(500)])
+    log.append(connection, moves("ana", 1))
+    with reading(settings):
+        eventually(caught_up(connection, "ana"))
+    [said] = [e.payload for e in events_of(connection, "ana") if isinstance(e.payload, TurnsExtracted)]
+    assert len(api.requests) == 3
+    assert said.usage.calls == 2
+
+
 @pytest.mark.parametrize("name", UNUSABLE)
 def test_turns_whose_answers_stay_unusable_fail_alone_and_say_why(
     settings: Settings, api: MessagesApi, connection: Connection, name: str
@@ -462,6 +474,44 @@ def test_the_rules_too_recognise_what_a_model_read_above_the_checkpoint(
     assert behind(connection) == 0
 
 
+def test_the_rules_leave_a_partition_alone_that_a_model_is_reading(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    hold = threading.Event()
+
+    def delay(_: Request) -> None:
+        hold.wait(20)
+
+    api.trouble = delay  # type: ignore[assignment]
+    settings = replace(settings, extract_timeout_s=30)
+    log.append(connection, moves("ana", 2))
+    rules = ExtractorWorker(settings, RulesExtractor(), lambda: False)
+    with reading(settings):
+        eventually(lambda: len(api.requests) == 2)
+        log.append(connection, moves("bea", 1))
+        eventually(lambda: len(api.requests) == 3)
+        assert rules.step(connection) == 0
+        hold.set()
+        eventually(caught_up(connection, "ana", "bea"))
+    assert extracted(connection, "ana") == ["s-0", "s-1"]
+
+
+def test_without_knowledge_nothing_explained_becomes_a_card(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    told = "A JWT is a signed token."
+    found = {"turn": 1, "quote": told, "title": "JWT", "definition": "a signed token"}
+    api.trouble = lambda _: calls({"states": [], "events": [], "knowledge": [found]})
+    for user, wanted in (("ana", True), ("bea", False)):
+        log.append(connection, [turn(user, told, 0)])
+        with reading(replace(settings, knowledge_extraction=wanted)):
+            eventually(caught_up(connection, user))
+        learned = [e for e in events_of(connection, user) if isinstance(e.payload, KnowledgeLearned)]
+        assert len(learned) == wanted
+        [said] = [e.payload for e in events_of(connection, user) if isinstance(e.payload, TurnsExtracted)]
+        assert said.cards == 1 + wanted
+
+
 def test_answers_under_way_at_a_stop_are_waited_for_and_written(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
@@ -496,6 +546,34 @@ def test_a_lost_connection_costs_no_answer_that_was_under_way(
         eventually(caught_up(connection, "ana"))
     assert extracted(connection, "ana") == ["s-0", "s-1", "s-2", "s-3"]
     assert len(api.requests) == 4
+
+
+def test_a_lost_connection_costs_no_answer_that_waited_for_another(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    hold = threading.Event()
+
+    def delay(request: Request) -> None:
+        if request.turns == ["I moved to Lisbon."]:
+            hold.wait(20)
+
+    api.trouble = delay  # type: ignore[assignment]
+    settings = replace(settings, extract_timeout_s=30)
+    log.append(connection, moves("ana", 4))
+    with reading(settings):
+        eventually(lambda: len(api.requests) == 4 and api.at_once == 1)
+        # Once a later answer is written, the earlier ones have arrived, too.
+        log.append(connection, moves("bea", 2)[1:])
+        eventually(lambda: extracted(connection, "bea") == ["s-1"])
+        assert extracted(connection, "ana") == []
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE application_name = 'cardlog extractor' AND datname = current_database()"
+        )
+        hold.set()
+        eventually(caught_up(connection, "ana", "bea"))
+    assert extracted(connection, "ana") == ["s-0", "s-1", "s-2", "s-3"]
+    assert len(api.requests) == 5
 
 
 def test_two_workers_never_pay_for_a_turn_twice_and_one_goes_on_alone(
