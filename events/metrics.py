@@ -9,6 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from events.stages import StageReport
 from events.standing import Stage
 
 _ENDED = frozenset(("stuck", "stopped", "abandoned"))
@@ -23,6 +24,7 @@ class Seen:
     dead: int | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     events: int | None = None
+    reports: Sequence[StageReport] = ()
 
 
 class StageMetrics(Collector):
@@ -81,6 +83,37 @@ def _metrics(seen: Seen) -> Iterable[Metric]:
         # A count appears with the first turn it counts; until then it is zero where the queue could be asked.
         count = seen.counts.get(name, 0) if seen.dead is not None else None
         yield _total(f"cardlog_turns_{name}", f"{meaning}, since the stream began", count)
+    extractors = _newest(report for report in seen.reports if report.stage == "extractor")
+    for name, meaning in (
+        ("turns", "turns read or given up"),
+        ("failed", "turns given up"),
+        ("cards", "cards made, episodes included"),
+        ("refused", "cards of a model that the words of the turns did not bear out"),
+        ("calls", "calls of a model"),
+        ("input_tokens", "tokens asked, beyond what the server kept"),
+        ("cache_write_tokens", "tokens asked that the server was to keep"),
+        ("cache_read_tokens", "tokens asked that the server had kept"),
+        ("output_tokens", "tokens answered"),
+        ("latency_ms", "milliseconds calls took"),
+        ("cost_usd", "dollars at list price, of calls whose price is known"),
+    ):
+        family = CounterMetricFamily(
+            f"cardlog_extraction_{name}", f"{meaning}, by this worker", labels=["worker"]
+        )
+        for report in extractors:
+            if name in report.counts:
+                family.add_metric([report.worker], report.counts[name])
+        yield family
+
+
+def _newest(reports: Iterable[StageReport]) -> list[StageReport]:
+    """The last process of each worker: a counter that began anew is a counter that began anew."""
+    found: dict[str, StageReport] = {}
+    for report in reports:
+        known = found.get(report.worker)
+        if known is None or report.seen_s < known.seen_s:
+            found[report.worker] = report
+    return list(found.values())
 
 
 def _gauge(name: str, meaning: str, label: str, values: Mapping[str, float | None]) -> Metric:

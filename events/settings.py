@@ -34,6 +34,29 @@ class Settings:
         True, "a new single value supersedes the old one instead of standing beside it"
     )
     knowledge_extraction: bool = _setting(True, "knowledge cards are extracted")
+    model: str = _setting(
+        "claude-haiku-5-5",
+        "model that reads turns, where there is an ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL",
+    )
+    thinking: bool = _setting(False, "the model may think before it answers: slower and dearer")
+    burst_gap_s: int = _setting(180, "turns of a session said further apart than this are not read together")
+    burst_turns: int = _setting(12, "turns of a session the model reads together at most")
+    burst_chars: int = _setting(6_000, "characters of turns the model reads together at most")
+    burst_wait_ms: int = _setting(
+        2_000, "how long the newest turns wait for more before the model reads them"
+    )
+    extract_concurrency: int = _setting(32, "calls of the model at once, in one extractor process")
+    extract_timeout_s: int = _setting(60, "an answer of the model is waited for this long")
+    extract_max_tokens: int = _setting(4_096, "tokens of an answer; twice as many when one was cut off")
+    extract_retries: int = _setting(
+        8, "how often turns are tried again that fail while others are read, before they are given up"
+    )
+    extract_grace_s: int = _setting(8, "an extractor told to stop waits this long for answers under way")
+    breaker_failures: int = _setting(5, "failed calls in a row after which only one at a time is tried")
+    stand_in: bool = _setting(False, "while the model cannot be reached, the rules read turns in its place")
+    budget_tokens_per_user_day: int = _setting(
+        0, "tokens the model may cost a user in a day (UTC), then the rules stand in; 0: no limit"
+    )
     knowledge_inject: bool = _setting(True, "knowledge cards are offered to assistants")
     embed_model: str = _setting(
         "sentence-transformers/all-MiniLM-L6-v2", "embedding model of the default mode"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -35,7 +37,8 @@ class StageReport:
     """The last word of one worker of a stage; ages are seconds on the database's clock.
 
     ``rate`` is events a second over the last few seconds, None before there is anything to tell it from.
-    ``moved_s`` is how long ago it got something done, None when it never did.
+    ``moved_s`` is how long ago it got something done, None when it never did. ``counts`` are what else it
+    counted since it began.
     """
 
     stage: str
@@ -49,6 +52,7 @@ class StageReport:
     rate: float | None
     seen_s: float
     moved_s: float | None
+    counts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def alive(self) -> bool:
@@ -83,6 +87,7 @@ class Pulse:
         self._error: str | None = None
         self._error_at = 0.0
         self._done = 0
+        self._counts: dict[str, float] = {}
         self._moved_at: float | None = None
         self._counted: deque[tuple[float, int]] = deque()
         self._thread: threading.Thread | None = None
@@ -126,6 +131,12 @@ class Pulse:
             with self._lock:
                 self._done += count
                 self._moved_at = time.monotonic()
+
+    def count(self, amounts: Mapping[str, float]) -> None:
+        """These were added to what is counted, by name, apart from what is done."""
+        with self._lock:
+            for name, amount in amounts.items():
+                self._counts[name] = self._counts.get(name, 0) + amount
 
     def _say(self, state: State, detail: str | None, error: str | None) -> None:
         detail = None if detail is None else " ".join(detail.split())[:_LONGEST]
@@ -177,6 +188,7 @@ class Pulse:
                 "error_s": now - self._error_at,
                 "done": self._done,
                 "rate": None if self._ended else self._rate(now),
+                "counts": json.dumps(self._counts),
                 "moved_s": None if self._moved_at is None else now - self._moved_at,
             }
 

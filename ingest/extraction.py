@@ -44,7 +44,33 @@ class Extraction:
 
 
 class ExtractorUnavailableError(RuntimeError):
-    """No turn can be read now, whatever is in it; the message says what must change. Nothing is lost."""
+    """No turn can be read now, whatever is in it; the message says what must change. Nothing is lost.
+
+    ``retry_after``: seconds the other side asked to be left alone. ``suspect``: it may be these very turns
+    that cannot be read, which shows when others can. ``usage`` is what was spent all the same.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        suspect: bool = False,
+        usage: Usage | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.suspect = suspect
+        self.usage = usage or Usage()
+
+
+class TurnsUnreadableError(RuntimeError):
+    """The extractor answered, and what it said of these turns cannot be used; ``usage`` is what that cost."""
+
+    def __init__(self, message: str, *, usage: Usage | None = None, attempts: int = 1) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage()
+        self.attempts = attempts
 
 
 class Extractor(Protocol):
@@ -59,3 +85,9 @@ class Extractor(Protocol):
     prompt_version: str
 
     def extract(self, burst: Burst) -> Extraction: ...
+
+
+class RemoteExtractor(Extractor, Protocol):
+    """An extractor that asks somebody else: slow, used by many threads at once, and closed in the end."""
+
+    def close(self) -> None: ...

@@ -1,41 +1,33 @@
-"""The extractor: reads recorded turns from the log in order and appends what it understood."""
+"""The extractor of pure rules: reads recorded turns from the log in order and appends what it understood.
+
+Extractors that wait for somebody else's answers have a worker of their own (:mod:`ingest.model_worker`).
+"""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from datetime import datetime
-from itertools import groupby
-
-import orjson
-from psycopg.rows import dict_row
 
 from events import log
-from events.checkpoints import CheckpointMovedError, Connection, Processor, read_claimed
-from events.codec import encode
+from events.checkpoints import CheckpointMovedError, Claim, Connection, Processor, read_claimed
 from events.database import AWAY, connect_patiently
-from events.envelope import Event, NewEvent, partition_of, uuid7
+from events.envelope import Event, NewEvent, partition_of
 from events.log import Unreadable
 from events.settings import Settings
 from events.sql import statement
 from events.stages import Pulse
-from events.types.cards import EventNoted, KnowledgeLearned, Utterance
-from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
-from ingest.extraction import Burst, CardEvent, Extraction, Extractor, ExtractorUnavailableError, RecordedTurn
-from ingest.grounding import without_memory_blocks
+from ingest.conversation import CONTEXT_TURNS, preceding, recorded
+from ingest.extraction import Burst, Extractor, ExtractorUnavailableError
+from ingest.extraction_events import STAGE, counted, events_of, failure_of, stream_of, unreadable_turn
 
 logger = logging.getLogger(__name__)
 
-PROCESSOR = Processor("extractor")
-_TURN = TurnRecorded.__name__
+PROCESSOR = Processor(STAGE)
+TURN = TurnRecorded.__name__
 _PATIENCE_S = 0.1
 _LONGEST_PAUSE_S = 10.0
-_TURNS_BEFORE = 2  # a third adds nothing (see projectors.text.passages)
-_LONGEST_BEFORE = 300  # characters of each that an episode keeps
-_CONTEXT_TURNS = 6  # earlier turns of the session an extractor may look at
 
 
 class ExtractorWorker:
@@ -53,6 +45,9 @@ class ExtractorWorker:
         self._extractor = extractor
         self._stopping = stopping
         self._pulse = Pulse(settings.database_url, PROCESSOR.name, worker)
+        # Where this worker left each partition, and the turns above that which were read out of their order.
+        self._left: dict[int, int] = {}
+        self._read_before: dict[int, frozenset[int]] = {}
 
     def run(self) -> None:
         """Extract until ``stopping``. Waits out a Postgres that is away, and an extractor that is."""
@@ -117,31 +112,58 @@ class ExtractorWorker:
     def step(self, connection: Connection) -> int:
         """One batch, in one transaction; returns how many events of the log were passed."""
         with connection.transaction():
-            claims = PROCESSOR.claim(connection)
+            claims = self._claim(connection)
             if not claims:
                 return 0
             batches = read_claimed(
                 connection, claims, limit=self._settings.batch_events, keep_unreadable=True
             )
-            events = [event for _, page in batches for event in page]
+            events = [
+                event
+                for claim, page in batches
+                for event in page
+                if event.type == TURN and event.position not in self._read_before.get(claim.partition, ())
+            ]
             turns = [event for event in events if isinstance(event.payload, TurnRecorded)]
             appended: list[NewEvent] = [
                 unreadable_turn(event, event.payload, self._extractor)
                 for event in events
-                if event.type == _TURN and isinstance(event.payload, Unreadable)
+                if isinstance(event.payload, Unreadable)
             ]
             for burst in self._bursts(connection, turns):
                 appended.extend(self._read(burst))
             log.append(connection, appended)
-            PROCESSOR.advance(connection, [(claim, events[-1].position) for claim, events in batches])
+            PROCESSOR.advance(connection, [(claim, page[-1].position) for claim, page in batches])
+        self._left.update((claim.partition, page[-1].position) for claim, page in batches)
         if appended:
             log.announce(connection)
-        return sum(len(events) for _, events in batches)
+            self._pulse.count(counted(appended))
+        return sum(len(page) for _, page in batches)
+
+    def _claim(self, connection: Connection) -> list[Claim]:
+        """Partitions nobody else has; where another extractor was in between, what it read ahead is looked up."""
+        claims = PROCESSOR.claim(connection)
+        if not claims:
+            return []
+        own = {
+            row[0]
+            for row in connection.execute(
+                statement("ingest", "own_partitions"), {"partitions": [claim.partition for claim in claims]}
+            )
+        }
+        claims = [claim for claim in claims if claim.partition in own]
+        strange = [claim for claim in claims if self._left.get(claim.partition) != claim.position]
+        if strange:
+            self._read_before.update(read_ahead(connection, {c.partition: c.position for c in strange}))
+        return claims
 
     def _read(self, burst: Burst) -> list[NewEvent]:
         """The events of a burst; where reading it together fails, turn by turn, so that only the culprit does."""
         try:
-            return self._written(events_of(burst, self._understand(burst), self._extractor))
+            extraction = self._extractor.extract(burst)
+            return events_of(
+                burst, extraction, self._extractor, knowledge=self._settings.knowledge_extraction
+            )
         except ExtractorUnavailableError:
             raise
         except Exception as error:
@@ -151,7 +173,7 @@ class ExtractorWorker:
                     event
                     for index, turn in enumerate(burst.turns, len(burst.preceding))
                     for event in self._read(
-                        Burst((turn,), before[max(0, index - _CONTEXT_TURNS) : index], burst.known_concepts)
+                        Burst((turn,), before[max(0, index - CONTEXT_TURNS) : index], burst.known_concepts)
                     )
                 ]
             [turn] = burst.turns
@@ -161,7 +183,7 @@ class ExtractorWorker:
                 turn.turn.turn_id, partition_of(turn.user_id), turn.position, reason,
                 exc_info=True,
                 extra={
-                    "stage": PROCESSOR.name, "turn_id": turn.turn.turn_id,
+                    "stage": STAGE, "turn_id": turn.turn.turn_id,
                     "partition": partition_of(turn.user_id), "position": turn.position,
                 },
             )  # fmt: skip
@@ -171,165 +193,32 @@ class ExtractorWorker:
                     turn.user_id,
                     turn.position,
                     turn.turn.turn_id,
-                    _stream_of(turn.turn),
+                    stream_of(turn.turn),
                     turn.turn.said_at,
                     reason,
                     self._extractor,
                 )
             ]
 
-    @staticmethod
-    def _written(events: list[NewEvent]) -> list[NewEvent]:
-        """``events``, sure to have bytes: what an extractor made up must not fail the append of all others."""
-        for event in events:
-            encode(event.payload)
-        return events
-
-    def _understand(self, burst: Burst) -> Extraction:
-        extraction = self._extractor.extract(burst)
-        if self._settings.knowledge_extraction:
-            return extraction
-        cards = tuple(card for card in extraction.cards if not isinstance(card, KnowledgeLearned))
-        return Extraction(cards, extraction.usage, extraction.refused)
-
     def _bursts(self, connection: Connection, turns: Sequence[Event]) -> Iterable[Burst]:
         grouped: dict[tuple[str, str], list[Event]] = {}
         for event in turns:
             grouped.setdefault((event.user_id, event.stream), []).append(event)
-        earlier = self._preceding(connection, grouped)
-        for key, events in grouped.items():
-            yield Burst(tuple(_recorded(event) for event in events), earlier.get(key, ()))
-
-    def _preceding(
-        self, connection: Connection, grouped: dict[tuple[str, str], list[Event]]
-    ) -> dict[tuple[str, str], tuple[RecordedTurn, ...]]:
-        firsts = [events[0] for events in grouped.values() if events[0].version > 1]
-        if not firsts:
-            return {}
-        with connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(
-                statement("ingest", "preceding_turns"),
-                {
-                    "partitions": [event.partition for event in firsts],
-                    "users": [event.user_id for event in firsts],
-                    "streams": [event.stream for event in firsts],
-                    "versions": [event.version for event in firsts],
-                    "limit": _CONTEXT_TURNS,
-                },
-            ).fetchall()
-        events = [log.event_if_readable(row) for row in rows]
-        return {
-            key: tuple(_recorded(event) for event in group if isinstance(event.payload, TurnRecorded))
-            for key, group in groupby(events, key=lambda event: (event.user_id, event.stream))
-        }
+        earlier = preceding(connection, [events[0] for events in grouped.values()])
+        for events, before in zip(grouped.values(), earlier, strict=True):
+            yield Burst(tuple(recorded(event) for event in events), before)
 
 
-def _recorded(event: Event) -> RecordedTurn:
-    assert isinstance(event.payload, TurnRecorded)
-    return RecordedTurn(event.user_id, event.position, event.payload)
+def read_ahead(connection: Connection, checkpoints: dict[int, int]) -> dict[int, frozenset[int]]:
+    """The turns above each checkpoint that an extractor dealt with before it stopped, by partition.
 
-
-def _stream_of(turn: TurnRecorded) -> str:
-    return f"extraction/{turn.project_id}/{turn.session_id}"
-
-
-def unreadable_turn(event: Event, payload: Unreadable, extractor: Extractor) -> NewEvent:
-    """The failure of a turn this build cannot decode; its id is taken from the stored bytes where they tell it."""
-    try:
-        turn_id = str(orjson.loads(payload.data)["turn_id"])
-    except (ValueError, TypeError, KeyError):
-        turn_id = str(event.event_id)
-    logger.warning(
-        "turn %s (%d/%d) cannot be read: %s", turn_id, event.partition, event.position, payload.reason,
-        extra={
-            "stage": PROCESSOR.name, "turn_id": turn_id, "event_id": event.event_id,
-            "partition": event.partition, "position": event.position,
-        },
-    )  # fmt: skip
-    stream = "extraction/" + event.stream.removeprefix("session/")
-    return failure_of(
-        event.user_id, event.position, turn_id, stream, event.occurred_at, payload.reason, extractor
-    )
-
-
-def failure_of(
-    user_id: str,
-    position: int,
-    turn_id: str,
-    stream: str,
-    occurred_at: datetime,
-    reason: str,
-    extractor: Extractor,
-) -> NewEvent:
-    """The event that says one turn was not understood, and why."""
-    return NewEvent(
-        event_id=uuid7(),
-        user_id=user_id,
-        stream=stream,
-        payload=ExtractionFailed(
-            extractor=extractor.name,
-            model=extractor.model,
-            prompt_version=extractor.prompt_version,
-            turn_ids=(turn_id,),
-            turn_positions=(position,),
-            reason=reason,
-            attempts=1,
-        ),
-        occurred_at=occurred_at,
-        actor=f"extractor/{extractor.name}",
-    )
-
-
-def _in_its_place(card: CardEvent, burst: Burst) -> CardEvent:
-    """An episode with what was said before it; other cards as they are."""
-    if not isinstance(card, EventNoted) or not card.episode:
-        return card
-    session = [*burst.preceding, *burst.turns]
-    places = [place for place, said in enumerate(session) if said.turn.turn_id in card.origin.turn_ids]
-    if not places:
-        return card
-    nearest_first = reversed(session[max(0, places[0] - _TURNS_BEFORE) : places[0]])
-    before = tuple(
-        Utterance(without_memory_blocks(said.turn.text).strip()[:_LONGEST_BEFORE], said.turn.speaker)
-        for said in nearest_first
-    )
-    return replace(card, before=before)
-
-
-def events_of(burst: Burst, extraction: Extraction, extractor: Extractor) -> list[NewEvent]:
-    """The events of one burst: the extraction, then a card event each, caused by it."""
-    first = burst.turns[0]
-    stream = _stream_of(first.turn)
-    occurred_at = max(turn.turn.said_at for turn in burst.turns)
-    leader = NewEvent(
-        event_id=uuid7(),
-        user_id=first.user_id,
-        stream=stream,
-        payload=TurnsExtracted(
-            extractor=extractor.name,
-            model=extractor.model,
-            prompt_version=extractor.prompt_version,
-            turn_ids=tuple(turn.turn.turn_id for turn in burst.turns),
-            turn_positions=tuple(turn.position for turn in burst.turns),
-            usage=extraction.usage,
-            cards=len(extraction.cards),
-            refused=extraction.refused,
-        ),
-        occurred_at=occurred_at,
-        actor=f"extractor/{extractor.name}",
-        dedupe_key=f"extraction/{extractor.prompt_version}/{first.turn.turn_id}",
-    )
-    caused = [
-        NewEvent(
-            event_id=uuid7(),
-            user_id=first.user_id,
-            stream=stream,
-            payload=_in_its_place(card, burst),
-            occurred_at=card.occurred_at if isinstance(card, EventNoted) else card.origin.said_at,
-            actor=leader.actor,
-            causation_id=leader.event_id,
-            correlation_id=leader.event_id,
-        )
-        for card in extraction.cards
-    ]
-    return [leader, *caused]
+    Only whoever owns these partitions may rely on the answer.
+    """
+    rows = connection.execute(
+        statement("ingest", "extracted_above"),
+        {"partitions": list(checkpoints), "positions": list(checkpoints.values())},
+    ).fetchall()
+    found: dict[int, set[int]] = {partition: set() for partition in checkpoints}
+    for partition, position in rows:
+        found[partition].add(position)
+    return {partition: frozenset(positions) for partition, positions in found.items()}

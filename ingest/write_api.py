@@ -200,6 +200,7 @@ def seen_in(found: LogStanding | None, queue: QueueStanding | None) -> Seen:
         dead=queue.dead,
         counts=queue.counts,
         events=found.events,
+        reports=found.reports,
     )
 
 

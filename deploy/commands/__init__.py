@@ -2,6 +2,38 @@
 
 from __future__ import annotations
 
-from deploy.commands import dead, demo, log, parked, push, rebuild, recall, status, top, up, when, work
+from deploy.commands import (
+    concepts,
+    dead,
+    demo,
+    evaluate,
+    log,
+    parked,
+    push,
+    rebuild,
+    recall,
+    reextract,
+    status,
+    top,
+    up,
+    when,
+    work,
+)
 
-COMMANDS = (up, push, recall, status, top, log, parked, dead, rebuild, when, work, demo)
+COMMANDS = (
+    up,
+    push,
+    recall,
+    status,
+    top,
+    log,
+    parked,
+    dead,
+    rebuild,
+    reextract,
+    when,
+    concepts,
+    evaluate,
+    work,
+    demo,
+)

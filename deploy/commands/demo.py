@@ -19,11 +19,11 @@ from rich.table import Table
 
 from deploy.catching_up import CatchingUp
 from deploy.commands.recall import when_of, why_of
-from deploy.commands.up import extractor_in_use
 from deploy.commands.work import Stop
 from deploy.instance import Instance
 from deploy.stack import Stack
 from events.settings import Settings
+from ingest.choice import in_a_sentence
 
 _ASKED_WARM = 2  # the second time is shown: the first pays for caches that a running service has
 
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             instance = stack.start()
             if instance is None:
                 return 1
-            _note(f"up after {time.monotonic() - began:.1f} s; extractor: {extractor_in_use(settings)}")
+            _note(f"up after {time.monotonic() - began:.1f} s; extractor: {in_a_sentence(settings)}")
             wrong = _show(instance, settings)
             if options.stay and not stop():
                 _stay(instance, stack, stop)

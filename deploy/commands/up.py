@@ -13,6 +13,7 @@ from deploy.commands.work import Stop
 from deploy.instance import default_data
 from deploy.stack import Stack
 from events.settings import Settings
+from ingest.choice import in_a_sentence
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         instance = stack.start()
         if instance is None:
             return 0
-        logger.info("extractor: %s", extractor_in_use(settings))
+        logger.info("extractor: %s", in_a_sentence(settings))
         line = {
             "ready": True,
             "write_url": instance.write_url,
@@ -60,8 +61,3 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     finally:
         stack.stop()
     return 0
-
-
-def extractor_in_use(settings: Settings) -> str:
-    """Which extractor understands turns, in a sentence."""
-    return "rules (no language model is used)"

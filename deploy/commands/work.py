@@ -62,10 +62,9 @@ def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) 
 
         Recorder(settings, name, stop).run()
     elif kind == "extractor":
-        from ingest.extractor import ExtractorWorker  # noqa: PLC0415
-        from ingest.rules import RulesExtractor  # noqa: PLC0415
+        from ingest.choice import worker_of  # noqa: PLC0415
 
-        ExtractorWorker(settings, RulesExtractor(), stop, name).run()
+        worker_of(settings, stop, name).run()
     else:
         from projectors.registry import projectors  # noqa: PLC0415
         from projectors.runner import Runner  # noqa: PLC0415

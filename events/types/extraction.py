@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from uuid import UUID
 
 from events.codec import event_type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What one extraction cost: tokens as billed, wall time in milliseconds."""
+    """What one extraction cost: tokens as billed, wall time in milliseconds, list price in US dollars.
+
+    ``cost_usd`` is None where the model's price is not known. Calls whose answer could not be used are counted.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -17,12 +21,35 @@ class Usage:
     cache_write_tokens: int = 0
     calls: int = 0
     latency_ms: int = 0
+    cost_usd: float | None = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, whatever they cost."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        known = self.cost_usd is not None and other.cost_usd is not None
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            calls=self.calls + other.calls,
+            latency_ms=self.latency_ms + other.latency_ms,
+            cost_usd=round((self.cost_usd or 0.0) + (other.cost_usd or 0.0), 9) if known else None,
+        )
 
 
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnsExtracted:
-    """Turns were read and understood; the card events it caused follow it in the same append."""
+    """Turns were read and understood; the card events it caused follow it in the same append.
+
+    ``refused`` counts cards the words of the turns did not bear out. ``stand_in``: another extractor was
+    meant to read them and could not, so they are worth reading again. ``replaces`` are the events of the same
+    turns' earlier readings; a :class:`CardsWithdrawn` takes their cards back.
+    """
 
     extractor: str
     model: str | None
@@ -32,6 +59,8 @@ class TurnsExtracted:
     usage: Usage
     cards: int
     refused: int = 0
+    stand_in: bool = False
+    replaces: tuple[UUID, ...] = ()
 
 
 @event_type(version=1)
@@ -46,3 +75,17 @@ class ExtractionFailed:
     turn_positions: tuple[int, ...]
     reason: str
     attempts: int
+    usage: Usage = field(default_factory=Usage)
+
+
+@event_type(version=1)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardsWithdrawn:
+    """Card events that count no more, as if they had never been said; they stay in the log.
+
+    ``positions`` are their places, in the partition of this event and in the order of ``event_ids``.
+    """
+
+    event_ids: tuple[UUID, ...]
+    positions: tuple[int, ...]
+    reason: str

@@ -15,6 +15,7 @@ from events.types.turns import TurnRecorded
 from events.values import word_set
 from ingest.extraction import Burst, CardEvent, Extraction, RecordedTurn
 from ingest.grounding import memory_blocks
+from ingest.instructions import trusted_length
 from ingest.rules import chinese, corrections, english, episodes, knowledge, wording
 from ingest.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft
 from ingest.rules.moments import TIME, Moment, lasting, mask, moments, nearest
@@ -102,12 +103,15 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
     if not segments:
         return
     reading = _Reading(turn, conversation)
+    trusted = trusted_length(turn.text)
     cards: list[CardEvent] = []
     question = False
     for begin, text in segments:
         pending = False
         for sentence in sentences(text):
             question = sentence.question
+            if begin + sentence.begin >= trusted:
+                continue
             cards.extend(reading.sentence(sentence, begin + sentence.begin, pending))
             pending = corrections.announces(sentence.plain, sentence.chinese)
     episode = reading.episode(segments, len(cards), question)

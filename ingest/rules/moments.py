@@ -95,8 +95,8 @@ def mask(sentence: Sentence) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A resolved time: ``start`` to ``end`` (exclusive), with the words that said it. ``closed`` where the words
-    name an end only ("until June")."""
+    """A resolved time: ``start`` to ``end`` (exclusive, and counting in what the words do: "to May 3" ends with
+    that day), with the words that said it. ``start`` is None where they name an end only ("until June")."""
 
     start: datetime | None
     end: datetime | None
@@ -105,6 +105,12 @@ class Moment:
     stop: int
     grain: str
     ambiguous: bool = False
+
+    @classmethod
+    def of(cls, found: timex.Found, words: str) -> Moment:
+        """What ``found`` says, as somebody means it who says ``words``."""
+        end = found.through or found.end
+        return cls(found.start, end, words, found.begin, found.stop, found.grain, found.ambiguous)
 
     @property
     def point(self) -> datetime | None:
@@ -134,7 +140,7 @@ def moments(sentence: Sentence, reference: datetime) -> list[Moment]:
             continue
         if one.start is not None and abs(one.start - reference) > _OUTLANDISH:
             continue
-        found.append(Moment(one.start, one.end, one.text, one.begin, one.stop, one.grain, one.ambiguous))
+        found.append(Moment.of(one, one.text))
     return found
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from events.envelope import Event
 from events.types.cards import EventNoted
+from events.types.extraction import CardsWithdrawn
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from projectors.cards.card import Row, event_row, knowledge_row, spoken_terms, state_row
 from projectors.cards.statement import Statement, statements_of
@@ -31,25 +32,36 @@ class Changes:
     relations_put: dict[RelationKey, dict[str, Any]] = field(default_factory=dict)
     relations_gone: set[RelationKey] = field(default_factory=set)
     statements: list[Statement] = field(default_factory=list)
+    statements_gone: list[Statement] = field(default_factory=list)
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     terms: dict[str, set[str]] = field(default_factory=dict)
 
 
-def keys_touched(events: Iterable[Event], *, supersede: bool = True) -> set[Key]:
+def keys_touched(
+    events: Iterable[Event], recalled: Iterable[Event] = (), *, supersede: bool = True
+) -> set[Key]:
     """The identities whose earlier statements :func:`fold` must be given."""
     return {
-        (event.user_id, s.identity) for event in events for s in statements_of(event, supersede=supersede)
+        (event.user_id, s.identity)
+        for each in (events, recalled)
+        for event in each
+        for s in statements_of(event, supersede=supersede)
     }
 
 
 def fold(
-    events: Sequence[Event], known: Mapping[Key, Sequence[Statement]], *, supersede: bool = True
+    events: Sequence[Event],
+    known: Mapping[Key, Sequence[Statement]],
+    recalled: Sequence[Event] = (),
+    *,
+    supersede: bool = True,
 ) -> Changes:
     """The changes ``events`` make to tables that hold the fold of everything before them.
 
     ``known`` are the earlier statements of every identity in :func:`keys_touched`. The cards of an
     identity are computed afresh, before and after, and the difference is what changes: so the result
-    depends on what was said and never on the order in which it came.
+    depends on what was said and never on the order in which it came. ``recalled`` are the events that a
+    ``CardsWithdrawn`` among ``events`` takes back.
     """
     changes = Changes()
     said: dict[Key, list[Statement]] = {}
@@ -71,10 +83,43 @@ def fold(
             changes.statements += statements
             for statement in statements:
                 said.setdefault((event.user_id, statement.identity), []).append(statement)
+    for key in _withdraw(changes, recalled, supersede=supersede):
+        said.setdefault(key, [])
+    gone = {event.event_id for event in recalled}
     for key, new in said.items():
         old = known.get(key, ())
-        _difference(changes, key, _timeline(key, old), _timeline(key, [*old, *new]))
+        now = [*old, *new]
+        if gone:
+            changes.statements_gone += [one for one in old if one.event.event_id in gone]
+            now = [one for one in now if one.event.event_id not in gone]
+        _difference(changes, key, _timeline(key, old), _timeline(key, now))
+    if gone:
+        changes.statements = [one for one in changes.statements if one.event.event_id not in gone]
     return changes
+
+
+def withdrawn_places(events: Iterable[Event]) -> list[tuple[int, int]]:
+    """Where the events stand that ``events`` take back: (partition, position)."""
+    return [
+        (event.partition, position)
+        for event in events
+        if isinstance(event.payload, CardsWithdrawn)
+        for position in event.payload.positions
+    ]
+
+
+def _withdraw(changes: Changes, recalled: Iterable[Event], *, supersede: bool) -> Iterator[Key]:
+    """Take noted events back at once; gives the identities whose statements are to be taken back."""
+    for event in recalled:
+        if isinstance(event.payload, EventNoted):
+            card = (event.user_id, "event", event.event_id)
+            row = changes.cards_put.pop(card, None)
+            if row is None:
+                row, _ = event_row(event, event.payload)
+                changes.cards_gone.add(card)
+            _count(changes, event.user_id, -1, row)
+        for statement in statements_of(event, supersede=supersede):
+            yield event.user_id, statement.identity
 
 
 def _connect(changes: Changes, event: Event, payload: CardsConnected) -> None:

@@ -12,7 +12,7 @@ from events.envelope import Event
 from events.log import Connection, event_of
 from events.sql import statement
 from events.types.cards import EventNoted
-from projectors.cards.fold import Changes, Key, fold, keys_touched
+from projectors.cards.fold import Changes, Key, fold, keys_touched, withdrawn_places
 from projectors.cards.lines import (
     card_lines,
     relation_lines,
@@ -37,7 +37,14 @@ class CardsProjector:
     package = "projectors.cards"
     batch_partitions = 64
     types = frozenset(
-        ("StateAsserted", "EventNoted", "KnowledgeLearned", "CardsConnected", "ConnectionWithdrawn")
+        (
+            "StateAsserted",
+            "EventNoted",
+            "KnowledgeLearned",
+            "CardsWithdrawn",
+            "CardsConnected",
+            "ConnectionWithdrawn",
+        )
     )
 
     def __init__(self, *, supersede: bool = True) -> None:
@@ -58,8 +65,9 @@ class CardsProjector:
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         """Fold ``events`` into the tables of the schema on the search path, inside the caller's transaction."""
-        known = self._known(connection, keys_touched(events, supersede=self._supersede))
-        self._write(connection, fold(events, known, supersede=self._supersede))
+        recalled = self._recalled(connection, events)
+        known = self._known(connection, keys_touched(events, recalled, supersede=self._supersede))
+        self._write(connection, fold(events, known, recalled, supersede=self._supersede))
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         """Fold whole users, one after the other, into empty tables: the same fold, with nothing known before.
@@ -74,7 +82,11 @@ class CardsProjector:
         for user_id, history in groupby(events, key=lambda event: event.user_id):
             spoken: set[str] = set()
             number, terms = 0, 0
-            for changes in self._folded(history):
+            for changes in self._folded(connection, history):
+                if changes.cards_gone:
+                    # Taken back after it was written: what happened is not held until the user is done.
+                    cards.flush()
+                    self._delete_cards(connection, changes)
                 for text in card_lines(changes):
                     cards.add(text)
                 for text in statement_lines(changes):
@@ -91,12 +103,24 @@ class CardsProjector:
         for buffer in (cards, statements, relations, words, counts):
             buffer.flush()
 
-    def _folded(self, history: Iterator[Event]) -> Iterator[Changes]:
+    def _folded(self, connection: Connection, history: Iterator[Event]) -> Iterator[Changes]:
         waiting: list[Event] = []
         while batch := list(islice(history, _AT_ONCE)):
             yield fold([event for event in batch if isinstance(event.payload, EventNoted)], {})
             waiting += [event for event in batch if not isinstance(event.payload, EventNoted)]
-        yield fold(waiting, {}, supersede=self._supersede)
+        yield fold(waiting, {}, self._recalled(connection, waiting), supersede=self._supersede)
+
+    def _recalled(self, connection: Connection, events: Sequence[Event]) -> list[Event]:
+        """The events that ``events`` take back, as they stand in the log."""
+        places = withdrawn_places(events)
+        if not places:
+            return []
+        with connection.cursor(row_factory=dict_row) as cursor:
+            rows = cursor.execute(
+                self._statement("recalled_events"),
+                {"partitions": [part for part, _ in places], "positions": [place for _, place in places]},
+            ).fetchall()
+        return [event_of(row) for row in rows]
 
     def _known(self, connection: Connection, keys: set[Key]) -> dict[Key, list[Statement]]:
         if not keys:
@@ -118,13 +142,14 @@ class CardsProjector:
 
     def _write(self, connection: Connection, changes: Changes) -> None:
         if changes.cards_gone:
-            gone = sorted(changes.cards_gone)
+            self._delete_cards(connection, changes)
+        if changes.statements_gone:
             connection.execute(
-                self._statement("delete_cards"),
+                self._statement("delete_statements"),
                 {
-                    "users": [key[0] for key in gone],
-                    "kinds": [key[1] for key in gone],
-                    "cards": [key[2] for key in gone],
+                    "users": [said.event.user_id for said in changes.statements_gone],
+                    "identities": [said.identity for said in changes.statements_gone],
+                    "events": [said.event.event_id for said in changes.statements_gone],
                 },
             )
         if changes.relations_gone:
@@ -169,6 +194,20 @@ class CardsProjector:
                     "terms": [terms for _, terms in changes.counts.values()],
                 },
             )
+            lessened = [user for user, (cards, _) in changes.counts.items() if cards < 0]
+            if lessened:
+                connection.execute(self._statement("delete_counts"), {"users": lessened})
+
+    def _delete_cards(self, connection: Connection, changes: Changes) -> None:
+        gone = sorted(changes.cards_gone)
+        connection.execute(
+            self._statement("delete_cards"),
+            {
+                "users": [key[0] for key in gone],
+                "kinds": [key[1] for key in gone],
+                "cards": [key[2] for key in gone],
+            },
+        )
 
     def _statement(self, name: str) -> SQL:
         return statement(self.package, name)

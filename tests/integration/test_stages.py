@@ -420,6 +420,24 @@ def test_metrics_leave_out_what_is_unknown() -> None:
     assert "cardlog_turns_duplicates_total 0.0" in text
 
 
+def test_what_an_extractor_counted_is_told_by_worker_of_its_last_process() -> None:
+    counts = {"turns": 12, "calls": 3, "input_tokens": 900, "cost_usd": 0.25}
+    now = replace(said(worker="one"), stage="extractor", counts=counts)
+    before = replace(now, pid=7, seen_s=10.0, counts={"turns": 500})
+    other = replace(now, worker="two", counts={"turns": 4})
+    seen = Seen((), {}, reports=(before, now, other, replace(now, stage="cards", worker="three")))
+    registry = CollectorRegistry()
+    registry.register(StageMetrics(lambda: seen))
+    told = [line for line in generate_latest(registry).decode().splitlines() if line[0] != "#"]
+    assert set(told) == {
+        'cardlog_extraction_turns_total{worker="one"} 12.0',
+        'cardlog_extraction_turns_total{worker="two"} 4.0',
+        'cardlog_extraction_calls_total{worker="one"} 3.0',
+        'cardlog_extraction_input_tokens_total{worker="one"} 900.0',
+        'cardlog_extraction_cost_usd_total{worker="one"} 0.25',
+    }
+
+
 def test_watching_goes_on_after_postgres_cut_the_connection(database: str, connection: Connection) -> None:
     watch = LogWatch(database, "watching")
     try:

@@ -244,3 +244,11 @@ def test_several_expressions_keep_their_places() -> None:
 )
 def test_what_is_no_time_is_not_found(text: str) -> None:
     assert [found.text for found in find(text, NOW)] == []
+
+
+@pytest.mark.parametrize("about", ["around", "about", "roughly"])
+def test_roughly_a_day_of_no_stated_month_is_nothing_to_state_and_somewhere_to_look(about: str) -> None:
+    assert find(f"Could you plan it {about} the 21st?", NOW) == []
+    assert shown(only(f"What did we do {about} the 21st?", "question").start) == "2026-04-21"
+    assert shown(only(f"We met {about} the 21st of April.").start) == "2026-04-21"
+    assert shown(only("We met on the 21st.").start) == "2026-04-21"

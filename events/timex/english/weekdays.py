@@ -158,6 +158,8 @@ def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
 
 
 _PREPOSITIONS = listed("on by until till since from to through between and before after")
+# Roughly some day of a month nobody named is no day to state; a question may look there all the same.
+_ROUGHLY = listed("around about approximately roughly circa")
 
 
 @opens("the", NUMBERS, ORDINALS, digits=True)
@@ -167,6 +169,8 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
     the = words[i] == "the"
     j = i + 1 if the else i
     last = scan.before(i)
+    if last in _ROUGHLY and not scan.asked:
+        return None
     dom = ordinal(scan, j)
     if dom is None:
         day, after = scan.digits(j, 2), words[j + 1]

@@ -1,0 +1,151 @@
+"""``cardlog reextract``: old turns read again, with today's prompt and model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from deploy.commands.work import Stop
+from deploy.instance import find
+from deploy.progress import Progress
+from events.database import connect
+from events.settings import Settings
+from events.types.extraction import Usage
+from ingest.choice import in_a_sentence, model_is_meant
+from ingest.extraction import Burst, Extractor
+from ingest.rereading import Choice, Rereading, readings_of
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "reextract",
+        help="read old turns again, with today's prompt and model",
+        description="Read old turns again with the extractor set up now (ANTHROPIC_API_KEY, CARDLOG_MODEL; or rules). "
+        "The earlier readings stay in the log; the cards become those of the newest reading, and cards only "
+        "the earlier one had are withdrawn. Without options, everything is read again that was not read with "
+        "today's prompt and model: also what the rules read as stand-ins, and turns that were given up. Prints what it "
+        "will cost, about, before it begins. It can be stopped at any moment (Ctrl-C) and goes on where it was "
+        "when it is started again. Turns that cannot be read keep the reading they have; the exit status "
+        "is 1 then.",
+    )
+    parser.add_argument("--user", default=None, metavar="ID", help="only this user's turns")
+    parser.add_argument(
+        "--since", default=None, metavar="INSTANT", help="only turns read since then (ISO 8601)"
+    )
+    parser.add_argument(
+        "--prompt-version",
+        default=None,
+        metavar="V",
+        help="only turns read with this prompt, such as rules-1; today's own begins anew each time",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would be read and what it would cost"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, settings: Settings) -> int:
+    choice = Choice(options.user, _since(options.since), options.prompt_version)
+    settings, _ = find(settings, options.data)
+    stop = Stop()
+    if model_is_meant(settings):
+        from ingest.claude.extractor import ClaudeExtractor  # noqa: PLC0415 - the SDK takes a second to load
+
+        extractor = ClaudeExtractor(settings)
+        try:
+            return _run(options, settings, choice, extractor, extractor.estimate, stop)
+        finally:
+            extractor.close()
+    from ingest.rules import RulesExtractor  # noqa: PLC0415
+
+    return _run(options, settings, choice, RulesExtractor(), _for_nothing, stop)
+
+
+def _for_nothing(bursts: Iterable[Burst]) -> Usage:
+    """Rules cost nothing; the bursts are only counted."""
+    deque(bursts, maxlen=0)
+    return Usage()
+
+
+def _run(
+    options: argparse.Namespace,
+    settings: Settings,
+    choice: Choice,
+    extractor: Extractor,
+    estimate: Callable[[Iterable[Burst]], Usage],
+    stop: Stop,
+) -> int:
+    with connect(settings.database_url, application="reextract") as connection:
+        rereading = Rereading(settings, extractor, stop)
+        turns = bursts = 0
+
+        def counted() -> Iterator[Burst]:
+            nonlocal turns, bursts
+            for burst in rereading.plan(connection, readings_of(connection, choice, extractor)):
+                turns, bursts = turns + len(burst.turns), bursts + 1
+                yield burst
+
+        about = estimate(counted())
+        planned = {
+            "extractor": extractor.name,
+            "model": extractor.model,
+            "prompt_version": extractor.prompt_version,
+            "turns": turns,
+            "bursts": bursts,
+            "about": {"calls": about.calls, "tokens": about.tokens, "cost_usd": about.cost_usd},
+        }
+        _note(
+            f"{turns} turns in {bursts} bursts, to be read by {in_a_sentence(settings)}: about "
+            f"{about.calls} calls, {about.tokens} tokens, {_dollars(about.cost_usd)}"
+        )
+        if options.dry_run:
+            if options.json:
+                print(json.dumps({"planned": planned, "done": None}))
+            return 0
+        with Progress("turns") as progress:
+            tally = rereading.run(
+                connection,
+                readings_of(connection, choice, extractor),
+                lambda done: progress(done, turns),
+            )
+    if options.json:
+        print(json.dumps({"planned": planned, "done": asdict(tally)}, ensure_ascii=False))
+    else:
+        print(
+            f"{tally.turns} turns read again: {tally.cards} cards now, {tally.withdrawn} withdrawn; "
+            f"{tally.calls} calls, {tally.tokens} tokens, {_dollars(tally.cost_usd)}"
+        )
+    for reason in dict.fromkeys(tally.reasons):
+        _note(f"left as they were: {reason}")
+    if tally.turns + tally.left < turns:
+        _note(
+            f"stopped{f', {tally.away}' if tally.away else ''}; what was read is kept: start it again to go on"
+        )
+        return 1
+    return 1 if tally.left else 0
+
+
+def _since(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError:
+        raise ValueError(f"--since {text!r} is not ISO 8601, such as 2026-05-08T00:00:00Z") from None
+
+
+def _dollars(cost: float | None) -> str:
+    return "at a price nobody told" if cost is None else f"{cost:.4f} USD"
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,44 @@
+"""Which extractor understands turns: a model where there is one to ask, rules where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from events.settings import Settings
+
+
+class Worker(Protocol):
+    """Works until it was told to stop."""
+
+    def run(self) -> None: ...
+
+
+def model_is_meant(settings: Settings) -> bool:
+    """Whether there is a key, or a server to ask without one."""
+    return bool(settings.anthropic_api_key or settings.anthropic_base_url)
+
+
+def worker_of(settings: Settings, stopping: Callable[[], bool], name: str) -> Worker:
+    """The worker for that extractor: rules read inside a transaction, a model's answers are waited for outside."""
+    # Imported here: the SDK takes a second to load, and rules do without.
+    from ingest.rules import RulesExtractor  # noqa: PLC0415
+
+    if model_is_meant(settings):
+        from ingest.claude.extractor import ClaudeExtractor  # noqa: PLC0415
+        from ingest.model_worker import ModelWorker  # noqa: PLC0415
+
+        return ModelWorker(settings, ClaudeExtractor(settings), RulesExtractor(), stopping, name)
+    from ingest.extractor import ExtractorWorker  # noqa: PLC0415
+
+    return ExtractorWorker(settings, RulesExtractor(), stopping, name)
+
+
+def in_a_sentence(settings: Settings) -> str:
+    """Which extractor it is, for people; nothing secret."""
+    if not model_is_meant(settings):
+        return "rules (no language model is used; with ANTHROPIC_API_KEY set, Claude reads the turns)"
+    from ingest.claude import prompt  # noqa: PLC0415
+    from ingest.claude.address import address_of  # noqa: PLC0415
+
+    return f"{settings.model} at {address_of(settings)} (prompt {prompt.version()})"

@@ -1,0 +1,78 @@
+"""The breaker: after failures in a row calls are held back, and one at a time finds out whether it is over."""
+
+from __future__ import annotations
+
+import random
+from typing import Literal
+
+State = Literal["closed", "open", "half-open"]
+
+_FIRST_S, _LONGEST_S = 0.5, 30.0
+
+
+class Breaker:
+    """Closed: all calls may go. Open: none, for a time that doubles. Half-open: one; its outcome decides.
+
+    Time is given, never read, so that it is the caller's. Not safe for several threads.
+    """
+
+    def __init__(self, failures: int) -> None:
+        self._limit = max(1, failures)
+        self._in_a_row = 0
+        self._until = 0.0
+        self._pause = _FIRST_S
+        self._open = False
+        self._probing = False
+        self.reason: str | None = None
+        self.successes = 0
+
+    def state(self, now: float) -> State:
+        """How it stands."""
+        if not self._open:
+            return "closed"
+        return "half-open" if now >= self._until else "open"
+
+    @property
+    def troubled(self) -> bool:
+        """Whether the last call failed."""
+        return self._in_a_row > 0 or self._open
+
+    def permits(self, now: float) -> bool:
+        """Whether a call may go now; half-open, only the first who asks may."""
+        state = self.state(now)
+        if state == "half-open" and not self._probing:
+            self._probing = True
+            return True
+        return state == "closed"
+
+    def succeeded(self) -> None:
+        """The other side answered."""
+        self.successes += 1
+        self._in_a_row = 0
+        self._open = self._probing = False
+        self._pause = _FIRST_S
+        self.reason = None
+
+    def abstained(self) -> None:
+        """A permitted call was not made after all, so nothing was found out."""
+        self._probing = False
+
+    def failed(self, now: float, reason: str, retry_after: float | None = None) -> None:
+        """A call failed; the other side may have asked to be left alone."""
+        self._in_a_row += 1
+        self.reason = reason
+        probe, self._probing = self._probing, False
+        if retry_after is not None:
+            self._open = True
+            self._until = max(self._until, now + retry_after)
+        elif self._in_a_row >= self._limit and (probe or not self._open):
+            # Calls that were under way when it opened fail, too, and are no news.
+            self._open = True
+            self._until = now + self._pause
+            self._pause = min(self._pause * 2, _LONGEST_S)
+
+
+def backoff(tries: int) -> float:
+    """Seconds to wait after the ``tries``-th failure of the same turns; spread, so that not all come back at once."""
+    spread: float = random.uniform(0.75, 1.25)  # noqa: S311 - nobody gains by guessing it
+    return min(_FIRST_S * 2.0 ** (tries - 1), _LONGEST_S) * spread

@@ -1,0 +1,300 @@
+"""Found cards to believed ones: every one is held against the words of the turns, its time against the calendar."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import unescape
+
+from events.concepts import canonical_key, concept, default_cardinality, normalise_entity, normalise_value
+from events.script import fold_script, has_cjk
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.turns import TurnRecorded
+from ingest.claude.moments import moment
+from ingest.claude.schema import Answer, EventFound, KnowledgeFound, StateFound
+from ingest.extraction import Burst, CardEvent
+from ingest.grounding import memory_blocks, without_memory_blocks
+from ingest.instructions import trusted_length
+from ingest.rules import episodes
+
+_SPACE = re.compile(r"\s")
+_FOREIGN = re.compile(r"[^\W\d_]")
+_QUOTES = str.maketrans("‘’“”", "''\"\"")
+_SURE, _LESS_SURE = 0.9, 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Believed:
+    """The cards that stand, in the order of their turns, and how many did not."""
+
+    cards: tuple[CardEvent, ...]
+    refused: int
+
+
+class TurnWords:
+    """The words of one turn, in which quotes are looked up however their spaces, case and width came back."""
+
+    def __init__(self, turn: TurnRecorded) -> None:
+        self.turn = turn
+        self.words = without_memory_blocks(turn.text)
+        # Orders to whoever reads them are somebody's words, and kept as such, and nobody's facts.
+        self._plain, self._places = _plain(self.words[: trusted_length(self.words)])
+
+    def find(self, quote: str) -> SourceSpan | None:
+        """Where ``quote`` was said; None when it was not, or only in a memory block or among orders to the reader."""
+        for wanted in dict.fromkeys((quote, unescape(quote))):
+            plain, _ = _plain(wanted)
+            at = self._plain.find(plain) if plain else -1
+            if at >= 0:
+                start, end = self._places[at], self._places[at + len(plain) - 1] + 1
+                return SourceSpan(
+                    turn_id=self.turn.turn_id, start=start, end=end, text=self.turn.text[start:end]
+                )
+        return None
+
+    def says(self, value: str) -> bool:
+        """Whether the words of ``value`` occur."""
+        plain, _ = _plain(value)
+        return plain in self._plain
+
+
+def believed(answer: Answer, burst: Burst) -> Believed:
+    """The cards of ``answer`` that the turns of ``burst`` bear out, and an episode of every turn of substance.
+
+    Refused are quotes nobody said, and states and events of a machine.
+    """
+    words = [TurnWords(said.turn) for said in burst.turns]
+    cards: list[list[CardEvent]] = [[] for _ in words]
+    seen: set[tuple[object, ...]] = set()
+    refused = answer.faulty
+    findings: list[StateFound | EventFound | KnowledgeFound] = [
+        *answer.states, *answer.events, *answer.knowledge,
+    ]  # fmt: skip
+    for found in findings:
+        place = _place(found.turn, found.quote, words)
+        card = None if place is None else _card(found, words[place[0]], place[1])
+        if place is None or card is None:
+            refused += 1
+        elif (identity := _identity(card)) not in seen:
+            seen.add(identity)
+            cards[place[0]].append(card)
+    return Believed(
+        tuple(
+            card
+            for said, found_here in zip(words, cards, strict=True)
+            for card in (*_episode(said, len(found_here)), *found_here)
+        ),
+        refused,
+    )
+
+
+def substantive(turn: TurnRecorded) -> bool:
+    """Whether a turn says anything beyond small talk; what is written in other scripts is taken to."""
+    words = without_memory_blocks(turn.text)
+    if turn.role == "system" or not words.strip():
+        return False
+    return episodes.read(words).substantive or any(
+        not character.isascii() and unicodedata.category(character).startswith("L") and not has_cjk(character)
+        for character in _FOREIGN.findall(words)
+    )
+
+
+def _place(number: int, quote: str, words: Sequence[TurnWords]) -> tuple[int, SourceSpan] | None:
+    """The turn a quote is from, and where in it; a model that miscounts is helped, as long as the words are there."""
+    wanted = number - 1
+    order = sorted(range(len(words)), key=lambda index: (index != wanted, abs(index - wanted)))
+    for index in order:
+        span = words[index].find(quote)
+        if span is not None:
+            return index, span
+    return None
+
+
+def _card(
+    found: StateFound | EventFound | KnowledgeFound, said: TurnWords, span: SourceSpan
+) -> CardEvent | None:
+    if said.turn.role == "system":
+        return None
+    if isinstance(found, KnowledgeFound):
+        return _knowledge(found, said, span)
+    if said.turn.role != "user":
+        return None
+    return _state(found, said, span) if isinstance(found, StateFound) else _event(found, said, span)
+
+
+def _state(found: StateFound, said: TurnWords, span: SourceSpan) -> StateAsserted | None:
+    turn = said.turn
+    key = canonical_key(found.concept_key)
+    value = _as_spoken(found.value, turn).strip()
+    if not normalise_value(key, value):
+        return None
+    known = concept(key)
+    when = moment(found.occurred_at_hint, turn, span)
+    until = when.end if when is not None and when.start is None else None
+    point = when.point if when is not None else None
+    if found.statement == "ended" and until is not None:
+        point, until = until, None
+    return StateAsserted(
+        content=_as_spoken(found.content, turn, span.text),
+        entity=_entity(found.entity, turn),
+        concept_key=key,
+        value=value,
+        cardinality=default_cardinality(key) if known is not None else found.cardinality,
+        tags=tuple(dict.fromkeys((known.category if known is not None else "fact", key))),
+        origin=_origin(turn, span),
+        effective_at=point or turn.said_at,
+        statement=found.statement,
+        replaces=found.replaces if found.statement == "corrected" else None,
+        effective_until=until,
+        announced=found.announced,
+        occurred_at_hint=found.occurred_at_hint,
+        time_grain=when.grain if when is not None else None,
+        time_resolved=point is not None or until is not None,
+        # A value in other words than the speaker's may be right; it is less sure than one that was said.
+        confidence=_SURE if said.says(value) else _LESS_SURE,
+    )
+
+
+def _event(found: EventFound, said: TurnWords, span: SourceSpan) -> EventNoted:
+    turn = said.turn
+    when = moment(found.occurred_at_hint, turn, span)
+    start = when.start if when is not None else None
+    topics = episodes.read(span.text).topics
+    return EventNoted(
+        content=_as_spoken(found.content, turn, span.text),
+        entity=_entity(found.entity, turn),
+        tags=tuple(topic.lower() for topic in topics[:4]),
+        origin=_origin(turn, span),
+        occurred_at=start or turn.said_at,
+        occurred_until=when.end if when is not None and start is not None else None,
+        occurred_at_hint=found.occurred_at_hint,
+        time_grain=when.grain if when is not None else None,
+        time_resolved=start is not None,
+        topics=topics,
+        importance=found.importance,
+        sentiment=found.sentiment,
+        confidence=_SURE,
+    )
+
+
+def _knowledge(found: KnowledgeFound, said: TurnWords, span: SourceSpan) -> KnowledgeLearned:
+    title = found.title.strip()
+    return KnowledgeLearned(
+        content=_as_spoken(found.content or span.text, said.turn, span.text),
+        title=title,
+        definition=_as_spoken(found.definition, said.turn, span.text),
+        tags=("knowledge", title.lower()),
+        origin=_origin(said.turn, span),
+        aliases=tuple(dict.fromkeys(alias.strip() for alias in found.aliases if alias.strip() != title)),
+        confidence=_SURE,
+    )
+
+
+def _episode(said: TurnWords, cards: int) -> list[EventNoted]:
+    """The turn itself, in its human words; nothing of small talk."""
+    turn = said.turn
+    if not substantive(turn) and not (cards and said.words.strip()):
+        return []
+    segments: list[tuple[int, int]] = []
+    reached = 0
+    for start, end in (*memory_blocks(turn.text), (len(turn.text), len(turn.text))):
+        if turn.text[reached:start].strip():
+            segments.append((reached, start))
+        reached = end
+    content = " ".join(turn.text[start:end].strip() for start, end in segments)
+    start, end = max(segments, key=lambda segment: segment[1] - segment[0])
+    longest = turn.text[start:end]
+    start += len(longest) - len(longest.lstrip())
+    end = start + len(longest.strip())
+    read = episodes.read(content)
+    question = content.rstrip().endswith(("?", "？"))
+    return [
+        EventNoted(
+            content=content,
+            entity=_owner(turn),
+            tags=tuple(topic.lower() for topic in read.topics[:4]),
+            origin=_origin(
+                turn, SourceSpan(turn_id=turn.turn_id, start=start, end=end, text=turn.text[start:end])
+            ),
+            occurred_at=turn.said_at,
+            episode=True,
+            topics=read.topics,
+            importance=read.importance(cards=cards, question=question),
+            sentiment=read.sentiment,
+        )
+    ]
+
+
+def _identity(card: CardEvent) -> tuple[object, ...]:
+    """What makes two cards of one burst the same card, found twice."""
+    if isinstance(card, StateAsserted):
+        value = normalise_value(card.concept_key, card.value)
+        return (
+            "state",
+            normalise_entity(card.entity),
+            card.concept_key,
+            value,
+            card.statement,
+            card.effective_at,
+        )
+    if isinstance(card, EventNoted):
+        return "event", normalise_entity(card.entity), card.content.casefold(), card.occurred_at
+    return "knowledge", card.title.casefold(), card.definition.casefold()
+
+
+def _owner(turn: TurnRecorded) -> str:
+    return turn.speaker or ("assistant" if turn.role == "assistant" else "user")
+
+
+def _entity(name: str, turn: TurnRecorded) -> str:
+    return _owner(turn) if normalise_entity(name) == "user" else name.strip()
+
+
+def _origin(turn: TurnRecorded, span: SourceSpan) -> CardOrigin:
+    return CardOrigin(
+        project_id=turn.project_id,
+        session_id=turn.session_id,
+        turn_ids=(turn.turn_id,),
+        said_at=turn.said_at,
+        source_span=span,
+        provenance="assistant_stated" if turn.role == "assistant" else "user_stated",
+        speaker=turn.speaker,
+        agent_id=turn.agent_id,
+        document_id=turn.document_id,
+        context_layer=turn.context_layer,
+        mode=turn.mode,
+    )
+
+
+def _as_spoken(text: str, turn: TurnRecorded, instead: str | None = None) -> str:
+    """``text`` if it is in the speaker's script, else brought into it, else the speaker's own words ``instead``."""
+    text = text.strip()
+    if instead is not None and has_cjk(text) != has_cjk(instead):
+        return instead
+    if not has_cjk(text) or not has_cjk(turn.text):
+        return text
+    folded = fold_script(turn.text)
+    if folded == turn.text:
+        return fold_script(text)
+    if fold_script(text) != text:
+        return text
+    # The speaker writes traditional characters, and none came back: those that were spoken are put back.
+    spoken = {plain: said for said, plain in zip(turn.text, folded, strict=True) if said != plain}
+    return "".join(spoken.get(character, character) for character in text)
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """``text`` without spaces, in one case and width, and where each of its characters came from."""
+    characters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        if _SPACE.match(character):
+            continue
+        # Decomposed, because an accent may have come as a character of its own.
+        for plain in unicodedata.normalize("NFKD", character.translate(_QUOTES)).casefold():
+            if not _SPACE.match(plain):
+                characters.append(plain)
+                places.append(place)
+    return "".join(characters), places

@@ -1,0 +1,170 @@
+"""The events an extraction becomes: what was understood, what could not be, each said once and for good."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from datetime import datetime
+
+import orjson
+
+from events.codec import encode
+from events.envelope import Event, NewEvent, uuid7
+from events.log import Unreadable
+from events.types.cards import EventNoted, KnowledgeLearned, Utterance
+from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
+from events.types.turns import TurnRecorded
+from ingest.extraction import Burst, CardEvent, Extraction, Extractor
+from ingest.grounding import without_memory_blocks
+
+logger = logging.getLogger(__name__)
+
+STAGE = "extractor"
+_TURNS_BEFORE = 2  # a third adds nothing (see projectors.text.passages)
+_LONGEST_BEFORE = 300  # characters of each that an episode keeps
+
+
+def stream_of(turn: TurnRecorded) -> str:
+    """The stream of what was understood of a turn's session."""
+    return f"extraction/{turn.project_id}/{turn.session_id}"
+
+
+def unreadable_turn(event: Event, payload: Unreadable, extractor: Extractor) -> NewEvent:
+    """The failure of a turn this build cannot decode; its id is taken from the stored bytes where they tell it."""
+    try:
+        turn_id = str(orjson.loads(payload.data)["turn_id"])
+    except (ValueError, TypeError, KeyError):
+        turn_id = str(event.event_id)
+    logger.warning(
+        "turn %s (%d/%d) cannot be read: %s", turn_id, event.partition, event.position, payload.reason,
+        extra={
+            "stage": STAGE, "turn_id": turn_id, "event_id": event.event_id,
+            "partition": event.partition, "position": event.position,
+        },
+    )  # fmt: skip
+    stream = "extraction/" + event.stream.removeprefix("session/")
+    return failure_of(
+        event.user_id, event.position, turn_id, stream, event.occurred_at, payload.reason, extractor
+    )
+
+
+def failure_of(
+    user_id: str,
+    position: int,
+    turn_id: str,
+    stream: str,
+    occurred_at: datetime,
+    reason: str,
+    extractor: Extractor,
+    *,
+    attempts: int = 1,
+    usage: Usage | None = None,
+) -> NewEvent:
+    """The event that says one turn was not understood, why, and what trying cost."""
+    return NewEvent(
+        event_id=uuid7(),
+        user_id=user_id,
+        stream=stream,
+        payload=ExtractionFailed(
+            extractor=extractor.name,
+            model=extractor.model,
+            prompt_version=extractor.prompt_version,
+            turn_ids=(turn_id,),
+            turn_positions=(position,),
+            reason=reason,
+            attempts=attempts,
+            usage=usage or Usage(),
+        ),
+        occurred_at=occurred_at,
+        actor=f"extractor/{extractor.name}",
+    )
+
+
+def _in_its_place(card: CardEvent, burst: Burst) -> CardEvent:
+    """An episode with what was said before it; other cards as they are."""
+    if not isinstance(card, EventNoted) or not card.episode:
+        return card
+    session = [*burst.preceding, *burst.turns]
+    places = [place for place, said in enumerate(session) if said.turn.turn_id in card.origin.turn_ids]
+    if not places:
+        return card
+    nearest_first = reversed(session[max(0, places[0] - _TURNS_BEFORE) : places[0]])
+    before = tuple(
+        Utterance(without_memory_blocks(said.turn.text).strip()[:_LONGEST_BEFORE], said.turn.speaker)
+        for said in nearest_first
+    )
+    return replace(card, before=before)
+
+
+def events_of(
+    burst: Burst,
+    extraction: Extraction,
+    extractor: Extractor,
+    *,
+    knowledge: bool = True,
+    stand_in: bool = False,
+) -> list[NewEvent]:
+    """The events of one burst: the extraction, then a card event each, caused by it.
+
+    Without ``knowledge`` no knowledge card is among them. Whatever an extractor made up, they have bytes:
+    raises what the codec raises where they would not, so that nothing else of an append fails with them.
+    """
+    cards = [card for card in extraction.cards if knowledge or not isinstance(card, KnowledgeLearned)]
+    first = burst.turns[0]
+    stream = stream_of(first.turn)
+    occurred_at = max(turn.turn.said_at for turn in burst.turns)
+    leader = NewEvent(
+        event_id=uuid7(),
+        user_id=first.user_id,
+        stream=stream,
+        payload=TurnsExtracted(
+            extractor=extractor.name,
+            model=extractor.model,
+            prompt_version=extractor.prompt_version,
+            turn_ids=tuple(turn.turn.turn_id for turn in burst.turns),
+            turn_positions=tuple(turn.position for turn in burst.turns),
+            usage=extraction.usage,
+            cards=len(cards),
+            refused=extraction.refused,
+            stand_in=stand_in,
+        ),
+        occurred_at=occurred_at,
+        actor=f"extractor/{extractor.name}",
+        dedupe_key=f"extraction/{extractor.prompt_version}/{first.turn.turn_id}",
+    )
+    caused = [
+        NewEvent(
+            event_id=uuid7(),
+            user_id=first.user_id,
+            stream=stream,
+            payload=_in_its_place(card, burst),
+            occurred_at=card.occurred_at if isinstance(card, EventNoted) else card.origin.said_at,
+            actor=leader.actor,
+            causation_id=leader.event_id,
+            correlation_id=leader.event_id,
+        )
+        for card in cards
+    ]
+    events = [leader, *caused]
+    for event in events:
+        encode(event.payload)
+    return events
+
+
+def counted(events: Iterable[NewEvent]) -> dict[str, float]:
+    """What ``events`` say readings came to, by name; dollars are left out where a price is not known."""
+    found: dict[str, float] = {}
+    for event in events:
+        said = event.payload
+        if isinstance(said, TurnsExtracted):
+            amounts = {"turns": len(said.turn_ids), "cards": said.cards, "refused": said.refused}
+        elif isinstance(said, ExtractionFailed):
+            amounts = {"turns": len(said.turn_ids), "failed": len(said.turn_ids)}
+        else:
+            continue
+        spent = asdict(said.usage)
+        for name, amount in (*amounts.items(), *spent.items()):
+            if amount is not None:
+                found[name] = found.get(name, 0) + amount
+    return found

@@ -1,0 +1,10 @@
+-- Partitions with news, taken for as long as this session lives. Another extractor's are passed over.
+WITH news AS MATERIALIZED (
+    SELECT c.partition FROM log.checkpoints c JOIN log.heads h USING (partition)
+    WHERE c.processor = %(processor)s AND c.generation = %(generation)s AND h.position > c.position
+      AND c.partition <> ALL (%(held)s::smallint[])
+    ORDER BY c.moved_at NULLS FIRST, c.partition
+)
+SELECT partition FROM news
+WHERE pg_try_advisory_lock(hashtextextended('cardlog extractor ' || partition, 0))
+LIMIT %(limit)s;

@@ -1,0 +1,185 @@
+"""A whole Cardlog whose turns are read by a model behind a server of our own, well and badly."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, stop
+from tests.messages_api import MessagesApi, status
+from tests.waiting import eventually
+
+TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn")
+
+
+@pytest.fixture
+def api() -> Iterator[MessagesApi]:
+    with MessagesApi() as server:
+        yield server
+
+
+@pytest.fixture
+def running(api: MessagesApi, tmp_path: Path) -> Iterator[Running]:
+    stack = start(tmp_path / "data", ANTHROPIC_BASE_URL=api.url, ANTHROPIC_API_KEY="key-of-the-test")
+    yield stack
+    assert stop(stack) == 0
+
+
+def push(running: Running, turns: list[dict[str, str]]) -> None:
+    for begin in range(0, len(turns), 500):
+        answer = httpx.post(f"{running.write_url}/v1/turns", json=turns[begin : begin + 500], timeout=30)
+        assert answer.status_code == 202, answer.text
+
+
+def turns(count: int, *, users: int = 20, sessions: int = 2) -> list[dict[str, str]]:
+    return [
+        {
+            "user_id": f"user{number % users}",
+            "session_id": f"s{number // users % sessions}",
+            "turn_id": f"t{number:04}",
+            "text": f"I moved to {TOWNS[number % len(TOWNS)]}.",
+            "said_at": f"2026-05-08T{8 + number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}Z",
+        }
+        for number in range(count)
+    ]
+
+
+def show(running: Running, *arguments: str) -> list[dict[str, Any]]:
+    done = running.command("log", "show", "--json", *arguments)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def extractor(running: Running) -> dict[str, Any]:
+    stage: dict[str, Any] = json.loads(running.command("status", "--json").stdout)["stages"]["extractor"]
+    return stage
+
+
+def extracted(running: Running) -> dict[tuple[str, str], list[str]]:
+    """The turns read, in the order of the log, by user and session."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for event in show(running, "--type", "TurnsExtracted"):
+        found[event["user_id"], event["stream"].rsplit("/", 1)[1]] += event["data"]["turn_ids"]
+    return found
+
+
+def expected(pushed: list[dict[str, str]]) -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for turn in pushed:
+        found[turn["user_id"], turn["session_id"]].append(turn["turn_id"])
+    return found
+
+
+def test_the_demo_runs_through_the_model(api: MessagesApi) -> None:
+    done = subprocess.run(
+        [*COMMAND, "demo"], capture_output=True, text=True, timeout=200,
+        env=clean_environment() | {"ANTHROPIC_BASE_URL": api.url, "COLUMNS": "160"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "10 of 10 questions answered rightly" in done.stdout
+    assert f"extractor: claude-haiku-5-5 at {api.url} (prompt claude-" in done.stderr
+    assert api.requests
+
+
+def test_the_log_shows_prompt_version_tokens_and_quotes(running: Running, api: MessagesApi) -> None:
+    push(running, [{"user_id": "ana", "turn_id": "t1", "text": "I moved to Lisbon last week, at last."}])
+    running.wait()
+    [read] = show(running, "--user", "ana", "--type", "TurnsExtracted")
+    assert read["data"]["prompt_version"].startswith("claude-1-")
+    assert read["data"]["usage"]["calls"] == 1
+    assert read["data"]["usage"]["input_tokens"] > 0
+    assert read["data"]["usage"]["cost_usd"] > 0
+    [state] = show(running, "--user", "ana", "--type", "StateAsserted")
+    assert state["data"]["origin"]["source_span"]["text"] in "I moved to Lisbon last week, at last."
+    assert state["causation_id"] == read["event_id"]
+    card = running.recall("ana", "where do I live?")["cards"][0]
+    assert (card["value"], card["turn_ids"]) == ("Lisbon", ["t1"])
+    log = (running.data.parent / f"{running.data.name}.log").read_text()
+    assert f"extractor: claude-haiku-5-5 at {api.url}" in log
+    assert "key-of-the-test" not in log
+
+
+def test_a_thousand_turns_pushed_while_the_model_is_down_are_read_once_and_in_order(
+    running: Running, api: MessagesApi
+) -> None:
+    api.trouble = lambda _: status(529)
+    pushed = turns(1_000)
+    push(running, pushed)
+    stage = eventually(lambda: (seen := extractor(running))["state"] == "waiting" and seen)
+    assert "529" in stage["detail"]
+    eventually(lambda: extractor(running)["behind"] == 1_000)
+    assert extracted(running) == {}
+    api.trouble = lambda _: None
+    running.wait()
+    assert extracted(running) == expected(pushed)
+    stage = eventually(lambda: (seen := extractor(running))["state"] == "running" and seen)
+    assert (stage["behind"], stage["dead"]) == (0, 0)
+    assert running.command("log", "verify").returncode == 0
+
+
+def test_killed_workers_and_stops_in_between_lose_nothing_and_repeat_nothing(
+    running: Running, api: MessagesApi
+) -> None:
+    api.seconds = 0.05
+    pushed = turns(600, sessions=6)
+    push(running, pushed)
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
+        seen = len(api.requests)
+        eventually(lambda seen=seen: len(api.requests) >= seen + 10)  # type: ignore[misc]
+        for worker in running.workers("extractor"):
+            worker.send_signal(number)
+    running.wait()
+    assert extracted(running) == expected(pushed)
+    with psycopg.connect(running.database_url) as connection:
+        row = connection.execute(
+            "SELECT count(*), count(DISTINCT (user_id, turn_ids)) FROM cards.event_cards WHERE episode"
+        ).fetchone()
+    assert row == (600, 600)
+
+
+def test_a_stopped_worker_loses_its_partitions_to_another(running: Running, api: MessagesApi) -> None:
+    environment = clean_environment() | {
+        "ANTHROPIC_BASE_URL": api.url,
+        "CARDLOG_DATABASE_URL": running.database_url,
+        "CARDLOG_REDIS_URL": running.redis_url,
+    }
+    api.seconds = 60  # it has partitions in hand and waits for answers
+    push(running, turns(40))
+    eventually(lambda: len(api.requests) >= 10)
+    [stopped] = running.workers("extractor")
+    stopped.send_signal(signal.SIGSTOP)
+    api.seconds = 0
+    second = subprocess.Popen(
+        [*COMMAND, "work", "extractor", "--name", "second"], env=environment, stderr=subprocess.DEVNULL
+    )
+    try:
+        eventually(lambda: sum(map(len, extracted(running).values())) == 40, within=60)
+    finally:
+        stopped.send_signal(signal.SIGCONT)
+        second.terminate()
+        second.wait(30)
+    running.wait()
+    assert extracted(running) == expected(turns(40))
+
+
+def test_without_a_key_the_rules_read_and_the_command_says_so(tmp_path: Path) -> None:
+    stack = start(tmp_path / "data")
+    try:
+        push(stack, turns(3))
+        stack.wait()
+        read = show(stack, "--type", "TurnsExtracted")
+        assert {event["data"]["extractor"] for event in read} == {"rules"}
+    finally:
+        assert stop(stack) == 0
+    assert "extractor: rules (no language model is used" in (tmp_path / "data.log").read_text()
+    assert os.environ.get("ANTHROPIC_BASE_URL") is None
