@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from datetime import datetime
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from events.envelope import Event
 from events.types.naming import TagAliased
 from events.types.relations import CardsConnected, ConnectionWithdrawn
-from tests.statements import event, learned, merged, noted, ruled, said, skill, verified
+from tests.statements import day, event, learned, merged, noted, ruled, said, skill, verified
 from tests.tables import is_relation, tables_of
 
 CITIES = ("Taipei", "Tainan", "Kaohsiung")
@@ -73,9 +74,7 @@ def history(seed: int, length: int) -> list[Event]:
     return [*events, *remarks]
 
 
-def day_after(on: float, choose: random.Random) -> object:
-    from tests.statements import day
-
+def day_after(on: float, choose: random.Random) -> datetime:
     return day(on + choose.randint(-5, 30))
 
 
@@ -105,3 +104,20 @@ def test_tables_do_not_depend_on_arrival_or_batches(seed: int, length: int) -> N
     live = tables_of(*cut(shuffled(events, choose), choose)).rows
     for table, rows in at_once.items():
         assert live[table] == rows, table
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 40))
+def test_while_a_conflict_is_open_the_old_is_current_and_the_new_never_was(seed: int, length: int) -> None:
+    tables = tables_of(history(seed, length))
+    for row in tables.arbitrations.values():
+        old, new = (tables.cards["u", "state", row[side]] for side in ("old_card", "new_card"))
+        if row["status"] == "open":
+            assert (old["contested"], old["retracted"], old["ended"]) == (False, False, False)
+            assert old["effective_at"] <= new["effective_at"]
+            assert old["superseded_at"] is None or old["superseded_at"] > new["effective_at"]
+        if row["status"] in ("open", "keep_old"):
+            assert new["contested"]
+            assert new["superseded_at"] == new["effective_at"]
+        if row["status"] in ("accept_new", "coexist"):
+            assert not new["contested"]
