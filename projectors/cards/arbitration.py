@@ -119,7 +119,9 @@ class Docket:
         if before is None or not held or statement.value_key in held or self._is_past(heard):
             self._accept(heard)
             return
-        nth = 1 + bisect_right(self._changes, since) - bisect_right(self._changes, since - self._window)
+        # Differences, because a month before the first day there is no day.
+        past = bisect_right(self._changes, -self._window, key=lambda change: change - since)
+        nth = 1 + bisect_right(self._changes, since) - past
         insort(self._changes, since)
         old = list(held.values())[-1]
         reason = self._doubt(heard, old, before.since, nth)

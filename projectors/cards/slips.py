@@ -40,8 +40,9 @@ def slips_among(said: Sequence[Statement]) -> list[Slip]:
         if payload.statement == "corrected":
             mistaken = _mistaken(statement, claims)
             if mistaken is not None:
-                since = statement.said_at - _REACH
-                taken_back = [claim for claim in claims.pop(mistaken) if claim.said_at >= since]
+                taken_back = [
+                    claim for claim in claims.pop(mistaken) if statement.said_at - claim.said_at <= _REACH
+                ]
                 if taken_back:
                     slips.append(Slip(taken_back, statement))
         alike = claims.pop(statement.value_key, [])

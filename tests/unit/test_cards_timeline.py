@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from events.envelope import Event
+from events.types.cards import CardOrigin, StateAsserted, Statement
 from projectors.cards.slips import slips_among
 from projectors.cards.statement import in_order, statements_of
-from tests.statements import current, day, held, moved, said, skill, timeline, verified
+from tests.statements import current, day, event, held, moved, said, skill, timeline, verified
 from tests.tables import tables_of
 
 
@@ -116,6 +117,25 @@ def test_who_says_how_long_it_goes_on_ends_it_then() -> None:
     assert held(timeline(said("Taipei", 0), said("Taipei", 10, effective_until=day(50)))) == [
         ("Taipei", day(0), day(50))
     ]
+
+
+@pytest.mark.parametrize("how", ["asserted", "corrected"])
+def test_the_first_and_the_last_day_there_are_can_be_told(how: Statement) -> None:
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    origin = CardOrigin(
+        project_id="p", session_id="s", turn_ids=(), said_at=first, source_span=None, provenance="user_stated"
+    )  # fmt: skip
+    told = [
+        StateAsserted(
+            content=value, entity="user", concept_key="residence", value=value, cardinality="single_value", tags=(),
+            origin=origin, effective_at=instant, statement=said_as,
+        )
+        for value, instant, said_as in (("Ur", first, "asserted"), ("Uruk", first, how), ("Mars", last, "asserted"))
+    ]  # fmt: skip
+    lasting = [
+        value for value, begun, ended in held(timeline(*(event(one, 0) for one in told))) if begun != ended
+    ]
+    assert lasting == ["Uruk", "Mars"]
 
 
 # --- slips
