@@ -31,6 +31,7 @@ from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
 from retrieval.freshness import projected, turn_behind
+from retrieval.overlay import Overlay
 from retrieval.recall import Ask, Recall, RecallUnavailableError
 from retrieval.scope import KINDS
 
@@ -96,7 +97,7 @@ def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
         "fuzzy": settings.fuzzy_deadline_ms,
         "time": settings.time_deadline_ms,
     }
-    return Recall(pool, open_channels(settings), deadlines)
+    return Recall(pool, open_channels(settings), deadlines, Overlay(settings, pool))
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -123,6 +124,7 @@ def create_app(settings: Settings) -> FastAPI:
         await pool.open(wait=False)
         await asyncio.to_thread(recall.warm)
         yield
+        await recall.close()
         await pool.close()
         watch.close()
 

@@ -18,6 +18,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from events.sql import statement
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
 from retrieval.fusion import adjusted, fuse, spread
+from retrieval.overlay import Overlay
 from retrieval.question import Question, understand
 from retrieval.scope import KINDS, Scope, scope_of
 
@@ -74,9 +75,14 @@ class Recall:
     """
 
     def __init__(
-        self, pool: AsyncConnectionPool[Any], channels: Sequence[Channel], deadlines_ms: Mapping[str, int]
+        self,
+        pool: AsyncConnectionPool[Any],
+        channels: Sequence[Channel],
+        deadlines_ms: Mapping[str, int],
+        overlay: Overlay,
     ) -> None:
         self._pool = pool
+        self._overlay = overlay
         self._channels = channels
         self._deadlines = deadlines_ms
 
@@ -85,6 +91,10 @@ class Recall:
         for channel in self._channels:
             channel.warm()
         understand("warm 暖", datetime.now(UTC))
+
+    async def close(self) -> None:
+        """Let go of what was opened for the overlay; the pool is the caller's."""
+        await self._overlay.close()
 
     async def answer(self, ask: Ask) -> dict[str, Any]:
         """The contract's answer. Raises :class:`RecallUnavailableError` when Postgres is away."""
@@ -98,18 +108,25 @@ class Recall:
             as_of=ask.as_of,
             known_at=ask.known_at,
         )
+        laying = await self._overlay.begin(scope, ask.now)
         results = await asyncio.gather(
             *(self._search(channel, question, scope) for channel in self._channels)
         )
         votes = {channel.name: hits for channel, (hits, _) in zip(self._channels, results, strict=True)}
         reports = {channel.name: report for channel, (_, report) in zip(self._channels, results, strict=True)}
-        scores = fuse(votes, {channel.name: channel.weight(question) for channel in self._channels})
+        weights = {channel.name: channel.weight(question) for channel in self._channels}
+        scores = fuse(votes, weights)
         best = sorted(scores, key=lambda card: (-scores[card], card))[: max(40, _CANDIDATES * ask.k)]
-        cards = await self._cards(ask.user_id, best)
+        laid = await laying
+        cards = laid.over(await self._cards(ask.user_id, best), scope)
+        scores |= laid.votes(
+            question, {name: weights[name] for name, report in reports.items() if report.status == "ok"}
+        )
         ranked = sorted(
             (
                 (adjusted(scores[card_id], card, question, context_layer=ask.context_layer), card_id)
                 for card_id, card in cards.items()
+                if card_id in scores
             ),
             key=lambda pair: (-pair[0], pair[1]),
         )
@@ -120,7 +137,10 @@ class Recall:
         spread_out = spread(
             _distinct(ranked, cards), {card_id: card["turn_ids"] for card_id, card in cards.items()}
         )
-        chosen = [_card(cards[card_id], score, places, now) for score, card_id in spread_out[: ask.k]]
+        chosen = [
+            _card(cards[card_id], score, places, now, pending=card_id in laid.pending)
+            for score, card_id in spread_out[: ask.k]
+        ]
         return {
             "current_time": now.isoformat(),
             "cards": chosen,
@@ -130,7 +150,8 @@ class Recall:
                 f"the {name} channel is {report.status}: {report.detail or 'no detail'}"
                 for name, report in reports.items()
                 if report.status != "ok"
-            ],
+            ]
+            + list(laid.warnings),
         }
 
     async def _search(self, channel: Channel, question: Question, scope: Scope) -> tuple[list[Hit], Report]:
@@ -194,6 +215,8 @@ def _card(
     score: float,
     places: Mapping[str, Mapping[UUID, tuple[int, float]]],
     now: datetime,
+    *,
+    pending: bool,
 ) -> dict[str, Any]:
     names = (
         "card_id", "kind", "content", "entity", "concept_key", "value", "cardinality", "tags", "occurred_at",
@@ -214,7 +237,7 @@ def _card(
             for name, hits in places.items()
             if (place := hits.get(card["card_id"])) is not None
         },
-        pending=False,
+        pending=pending,
         aging=card["cardinality"] == "single_value"
         and card["superseded_at"] is None
         and unverified > AGING_AFTER,

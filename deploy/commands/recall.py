@@ -87,8 +87,8 @@ async def _in_process(request: dict[str, Any], settings: Settings) -> dict[str, 
 
     pool = open_pool(settings, "recall")
     await pool.open(wait=True, timeout=5)
+    recall = open_recall(settings, pool)
     try:
-        recall = open_recall(settings, pool)
         await asyncio.to_thread(recall.warm)
         answer = await recall.answer(ask_of(RecallIn.model_validate(request)))
         document: dict[str, Any] = orjson.loads(orjson.dumps(answer))
@@ -99,6 +99,7 @@ async def _in_process(request: dict[str, Any], settings: Settings) -> dict[str, 
     except ProblemError as problem:
         raise RuntimeError(problem.document["detail"]) from None
     finally:
+        await recall.close()
         await pool.close()
 
 

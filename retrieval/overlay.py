@@ -1,0 +1,297 @@
+"""Reading one's own writes: what a user said a moment ago is laid over the answer before any table shows it.
+
+Turns nobody has read yet are read by rules, card events nobody has folded yet are taken as they are, and both go
+through the very fold the tables come from, on top of what the tables know. So a new address hides the old one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+from uuid import UUID, uuid5
+
+import orjson
+import psycopg
+import redis.asyncio
+from psycopg import AsyncConnection
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from events.codec import describe
+from events.envelope import Event, NewEvent, partition_of
+from events.log import event_of
+from events.settings import Settings
+from events.sql import statement
+from events.types.cards import KnowledgeLearned
+from ingest.extraction import Burst, RecordedTurn
+from ingest.extraction_events import events_of
+from ingest.rules import RulesExtractor
+from projectors.cards.card import CONCEPT_TERM, Row
+from projectors.cards.fold import fold, keys_touched, withdrawn_places
+from projectors.cards.statement import Statement, statements_of
+from projectors.text.terms import term_keys
+from retrieval.backlog import Backlog, QueueTail, backlog_of, session_of
+from retrieval.fusion import RRF_K
+from retrieval.question import Question
+from retrieval.scope import Scope
+
+logger = logging.getLogger(__name__)
+
+BY_CONTENT = ("semantic", "tags", "fuzzy")
+"""The channels that find a card by what it says."""
+_PENDING = UUID(
+    "5a1f1f0e-6c63-5d0c-9f0b-2c4b9a1f7d11"
+)  # any constant: the name space of cards that are not yet
+_RULES = RulesExtractor()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Laid:
+    """Cards as they will be once everything under way is folded.
+
+    ``rows`` are those that are new or change, ``gone`` those that go; ``pending`` are the new ones.
+    """
+
+    rows: Mapping[UUID, Row] = field(default_factory=dict)
+    gone: frozenset[UUID] = frozenset()
+    pending: frozenset[UUID] = frozenset()
+    warnings: tuple[str, ...] = ()
+
+    def over(self, found: Mapping[UUID, Row], scope: Scope) -> dict[UUID, Row]:
+        """The found cards with what is under way laid over them, and the pending ones that may answer.
+
+        A card that became real since is not shown twice: where a table has a card of the same kind from the same
+        turn, the pending one steps back.
+        """
+        real = {
+            _made_of(row, turn)
+            for card_id, row in found.items()
+            if card_id not in self.pending
+            for turn in row["turn_ids"]
+        }
+        cards = {}
+        for card_id, row in found.items():
+            if card_id in self.gone:
+                continue
+            changed = self.rows.get(card_id)
+            if changed is None:
+                cards[card_id] = row
+            elif scope.admits(changed):
+                cards[card_id] = changed
+        for card_id in sorted(self.pending - found.keys()):
+            row = self.rows[card_id]
+            if scope.admits(row) and not any(_made_of(row, turn) in real for turn in row["turn_ids"]):
+                cards[card_id] = row
+        return cards
+
+    def votes(self, question: Question, weights: Mapping[str, float]) -> dict[UUID, float]:
+        """What the channels would have said of the pending cards, on the scale they are fused on.
+
+        No channel sees them, so each that goes by content is taken to put a pending card first as far as the card
+        answers: with the share of the question's terms it holds. The time channel's vote goes to those inside the
+        stretch asked about. A card that nothing speaks for has no vote.
+        """
+        asked = dict(question.weights) | {CONCEPT_TERM + key: 1.0 for key in question.concepts}
+        whole = sum(asked.values())
+        by_content = sum(weights.get(name, 0.0) for name in BY_CONTENT)
+        votes = {}
+        for card_id in self.pending:
+            row = self.rows[card_id]
+            own = set(row["term_keys"][: row["own_terms"]])
+            keys = term_keys(row["user_id"], asked)
+            held = sum(weight for key, weight in zip(keys, asked.values(), strict=True) if key in own)
+            vote = by_content * held / whole if whole else 0.0
+            if _within(question, row):
+                vote += weights.get("time", 0.0)
+            if vote:
+                votes[card_id] = vote / (RRF_K + 1)
+        return votes
+
+
+class Overlay:
+    """Lays what is under way over an answer. Never fails a recall: what it could not do is in the warnings.
+
+    Bounded: it reads the newest 50 turns of the one user and no more than 20,000 characters, within its deadline.
+    """
+
+    def __init__(self, settings: Settings, pool: AsyncConnectionPool[Any]) -> None:
+        self._pool = pool
+        self._within = settings.overlay_deadline_ms / 1000
+        self._supersede = settings.supersede_fork
+        self._knowledge = settings.knowledge_extraction
+        self._client: redis.asyncio.Redis | None = None
+        self._queue: QueueTail | None = None
+        if settings.redis_url:
+            self._client = redis.asyncio.Redis.from_url(
+                settings.redis_url, socket_timeout=1, socket_connect_timeout=1
+            )
+            self._queue = QueueTail(self._client, settings.turns_stream, settings.consumer_group)
+
+    async def close(self) -> None:
+        """Let go of Redis."""
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def begin(self, scope: Scope, now: datetime) -> asyncio.Task[Laid]:
+        """Look for what is under way, and lay it in the background.
+
+        Whoever asks the tables after this returned misses nothing: what was not under way by then is in them.
+        """
+        looked = asyncio.Event()
+        laying = asyncio.create_task(self._lay(scope, now, looked))
+        await looked.wait()
+        return laying
+
+    async def _lay(self, scope: Scope, now: datetime, looked: asyncio.Event) -> Laid:
+        try:
+            async with asyncio.timeout(self._within):
+                async with self._pool.connection(timeout=self._within) as connection:
+                    backlog = await backlog_of(scope.user_id, self._queue, connection)
+                looked.set()
+                if not backlog:
+                    return Laid(warnings=backlog.warnings)
+                events = await asyncio.to_thread(_events, backlog, self._knowledge, now, scope.known_at)
+                if not events:
+                    return Laid(warnings=backlog.warnings)
+                async with self._pool.connection(timeout=self._within) as connection:
+                    return await self._fold(backlog, events, connection)
+        except (TimeoutError, PoolTimeout):
+            why = f"the overlay is late: nothing within {self._within * 1000:.0f} ms"
+        except psycopg.Error as error:
+            logger.warning("the overlay failed: %s", error)
+            why = f"the overlay is down: {type(error).__name__}: {error}".splitlines()[0]
+        except Exception as error:  # a broken overlay must never break the answer
+            logger.exception("the overlay is broken")
+            why = f"the overlay is down: {type(error).__name__}: {error}".splitlines()[0]
+        finally:
+            looked.set()
+        return Laid(warnings=(f"{why}; what was said a moment ago may be missing",))
+
+    async def _fold(
+        self, backlog: Backlog, events: Sequence[Event], connection: AsyncConnection[Any]
+    ) -> Laid:
+        user_id = events[0].user_id
+        recalled = await _recalled(events, connection)
+        identities = [
+            identity for _, identity in sorted(keys_touched(events, recalled, supersede=self._supersede))
+        ]
+        known: dict[tuple[str, str], list[Statement]] = {}
+        if identities:
+            parameters = {"user_id": user_id, "identities": identities, "folded": backlog.folded}
+            async with connection.cursor(row_factory=dict_row) as cursor:
+                await cursor.execute(statement("retrieval", "statements_known"), parameters)
+                for row in await cursor.fetchall():
+                    identity = row.pop("identity")
+                    for said in statements_of(event_of(row), supersede=self._supersede):
+                        if said.identity == identity:
+                            known.setdefault((user_id, identity), []).append(said)
+        changes = fold(events, known, recalled, supersede=self._supersede)
+        rows = {card_id: _shown(row) for (_, _, card_id), row in changes.cards_put.items()}
+        return Laid(
+            rows=rows,
+            gone=frozenset(card_id for _, _, card_id in changes.cards_gone if card_id not in rows),
+            pending=frozenset(rows.keys() & {event.event_id for event in events}),
+            warnings=backlog.warnings,
+        )
+
+
+async def _recalled(events: Sequence[Event], connection: AsyncConnection[Any]) -> list[Event]:
+    """The events that ``events`` take back."""
+    places = withdrawn_places(events)
+    if not places:
+        return []
+    async with connection.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(
+            statement("projectors.cards", "recalled_events"),
+            {"partitions": [part for part, _ in places], "positions": [place for _, place in places]},
+        )
+        return [event_of(row) for row in await cursor.fetchall()]
+
+
+def _events(backlog: Backlog, knowledge: bool, now: datetime, known_at: datetime | None) -> list[Event]:
+    """The card events under way, in order: those in the log, then those the unread turns give by the rules."""
+    events = list(backlog.events)
+    sessions: dict[str, list[RecordedTurn]] = {}
+    for turn in backlog.turns:
+        sessions.setdefault(session_of(turn.turn), []).append(turn)
+    position = backlog.head + len(backlog.turns)
+    for stream, turns in sessions.items():
+        known_since = {turn.turn.turn_id: _recorded_at(backlog, turn, now) for turn in turns}
+        for new in _read(Burst(tuple(turns), backlog.before.get(stream, ()))):
+            if knowledge or not isinstance(new.payload, KnowledgeLearned):
+                position += 1
+                at = max(known_since[turn] for turn in new.payload.origin.turn_ids)
+                events.append(_pending(new, position, at))
+    return [event for event in events if known_at is None or event.recorded_at <= known_at]
+
+
+def _recorded_at(backlog: Backlog, turn: RecordedTurn, now: datetime) -> datetime:
+    """When a turn was recorded; what is still in the queue will be now, at the earliest."""
+    event = backlog.recorded.get(turn.position)
+    return now if event is None else event.recorded_at
+
+
+# The backlog of a user who asks again is mostly the one they had when they asked before.
+@lru_cache(maxsize=128)
+def _read(burst: Burst) -> tuple[NewEvent, ...]:
+    """The card events the rules find in a burst, with ids that are the same at every reading."""
+    found = events_of(burst, _RULES.extract(burst), _RULES)[1:]
+    places: Counter[tuple[str, ...]] = Counter()
+    named = []
+    for new in found:
+        turns = new.payload.origin.turn_ids
+        places[turns] += 1
+        name = "\x1f".join((new.user_id, *turns, str(places[turns])))
+        named.append(replace(new, event_id=uuid5(_PENDING, name)))
+    return tuple(named)
+
+
+def _pending(new: NewEvent, position: int, recorded_at: datetime) -> Event:
+    """The event as it will stand in the log, at the place it may get."""
+    name, schema_version = describe(new.payload)
+    return Event(
+        partition=partition_of(new.user_id),
+        position=position,
+        event_id=new.event_id,
+        user_id=new.user_id,
+        stream=new.stream,
+        version=0,
+        type=name,
+        schema_version=schema_version,
+        dedupe_key=None,
+        occurred_at=new.occurred_at,
+        recorded_at=recorded_at,
+        actor=new.actor,
+        causation_id=None,
+        correlation_id=None,
+        payload=new.payload,
+    )
+
+
+def _shown(row: Row) -> Row:
+    """A row as the card tables give it."""
+    span = row["source_span"]
+    return row | {"source_span": None if span is None else orjson.loads(span)}
+
+
+def _made_of(row: Mapping[str, Any], turn: str) -> tuple[str, str, bool]:
+    """What is taken for the same card, read twice: its kind, its turn, and whether it is the turn itself."""
+    return row["kind"], turn, bool(row["episode"])
+
+
+def _within(question: Question, row: Mapping[str, Any]) -> bool:
+    """Whether a card happened, or began to hold, in the stretch the question names."""
+    span = question.span
+    if span is None:
+        return False
+    begun = row["effective_at"] if row["kind"] != "event" else row["occurred_at"]
+    over = row["occurred_until"] or begun
+    return (span.end is None or begun < span.end) and (
+        span.start is None or begun >= span.start or over > span.start
+    )
