@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from events.sql import statement
+from retrieval.alerts import aging, contradictions, outdated
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
 from retrieval.fusion import adjusted, fuse, spread
 from retrieval.overlay import Overlay
@@ -24,8 +25,6 @@ from retrieval.scope import KINDS, Scope, scope_of
 
 logger = logging.getLogger(__name__)
 
-AGING_AFTER = timedelta(days=180)
-OUTDATED_AFTER = timedelta(days=90)
 _CARDS_WITHIN_S = 2.0
 _CANDIDATES = 4  # cards looked at for each one answered
 
@@ -144,7 +143,7 @@ class Recall:
         return {
             "current_time": now.isoformat(),
             "cards": chosen,
-            "contradictions": _contradictions(chosen),
+            "contradictions": contradictions(chosen),
             "channels": {name: report.document() for name, report in reports.items()},
             "warnings": [
                 f"the {name} channel is {report.status}: {report.detail or 'no detail'}"
@@ -229,7 +228,6 @@ def _card(
         document.update({name: card[name] for name in ("title", "aliases", "definition")})
     if card["kind"] == "event":
         document.update({name: card[name] for name in ("episode", "importance")})
-    unverified = now - card["last_verified"]
     document.update(
         score=round(score, 6),
         channels={
@@ -238,28 +236,7 @@ def _card(
             if (place := hits.get(card["card_id"])) is not None
         },
         pending=pending,
-        aging=card["cardinality"] == "single_value"
-        and card["superseded_at"] is None
-        and unverified > AGING_AFTER,
-        outdated=card["kind"] == "knowledge" and unverified > OUTDATED_AFTER,
+        aging=aging(card, now),
+        outdated=outdated(card, now),
     )
     return document
-
-
-def _contradictions(cards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Current single values of one concept that say different things."""
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for card in cards:
-        if card["cardinality"] == "single_value" and card["superseded_at"] is None:
-            groups.setdefault((card["concept_key"], card["entity"]), []).append(card)
-    return [
-        {
-            "concept_key": key,
-            "entity": entity,
-            "card_ids": [card["card_id"] for card in group],
-            "reason": "different values stand side by side: "
-            + ", ".join(str(card["value"]) for card in group),
-        }
-        for (key, entity), group in groups.items()
-        if len({card["value"] for card in group}) > 1
-    ]
