@@ -16,7 +16,7 @@ OUTDATED_AFTER = timedelta(days=90)
 
 def aging(card: Mapping[str, Any], now: datetime) -> bool:
     """Whether a current single value is so old that the user should be asked about it."""
-    return (
+    return bool(
         card["cardinality"] == "single_value"
         and card["superseded_at"] is None
         and now - card["last_verified"] > AGING_AFTER
@@ -25,7 +25,7 @@ def aging(card: Mapping[str, Any], now: datetime) -> bool:
 
 def outdated(card: Mapping[str, Any], now: datetime) -> bool:
     """Whether a piece of knowledge is so old that it should be checked before it is relied on."""
-    return card["kind"] == "knowledge" and now - card["last_verified"] > OUTDATED_AFTER
+    return bool(card["kind"] == "knowledge" and now - card["last_verified"] > OUTDATED_AFTER)
 
 
 def contradictions(cards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
