@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from events.concepts import canonical_key, normalise_entity
+from events.concepts import canonical_key, normalise_entity, normalise_value
 from events.envelope import Event
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from projectors.cards.timeline import Span
@@ -89,6 +89,8 @@ def knowledge_row(span: Span) -> Row:
         title=payload.title,
         aliases=list(names),
         definition=latest.definition,
+        name_keys=sorted({normalise_value("title", name) for name in (payload.title, *names)}),
+        related_keys=[],
         concept_key=canonical_key(payload.title),
         entity=payload.title,
     )
@@ -130,12 +132,14 @@ def _base(
         "effective_at": None,
         "superseded_at": None,
         "last_verified": origin.said_at,
+        "said_at": origin.said_at,
         "session_id": origin.session_id,
         "agent_id": origin.agent_id,
         "document_id": origin.document_id,
         "speaker": origin.speaker,
         "turn_ids": list(origin.turn_ids),
         "source_span": _span_json(origin.source_span),
+        "caused_by": event.causation_id,
         "concept_key": None,
         "entity": None,
         "value": None,
@@ -147,6 +151,8 @@ def _base(
         "content": content,
         "mentions": 1,
         "retracted": False,
+        "contested": False,
+        "ended": False,
         "episode": None,
         "topics": None,
         "importance": None,
@@ -154,6 +160,8 @@ def _base(
         "title": None,
         "aliases": None,
         "definition": None,
+        "name_keys": None,
+        "related_keys": None,
         "position": event.position,
         "mode": origin.mode,
         "term_keys": None,

@@ -130,6 +130,8 @@ def _connect(changes: Changes, event: Event, payload: CardsConnected) -> None:
         "confidence": payload.confidence,
         "event_id": event.event_id,
         "created_at": event.recorded_at,
+        "actor": event.actor,
+        "refused": False,
     }
 
 
@@ -183,6 +185,8 @@ def _relations(user_id: str, timeline: Timeline) -> dict[RelationKey, dict[str, 
             "confidence": 1.0,
             "event_id": edge.newer.event.event_id,
             "created_at": edge.newer.event.recorded_at,
+            "actor": edge.newer.event.actor,
+            "refused": False,
         }
         for edge in timeline.edges
     }

@@ -26,6 +26,7 @@ from projectors.copying import CopyBuffer, as_array, line
 
 _INDEXES = (
     "index_card_terms", "index_words", "index_card_pairs", "index_event_cards", "index_state_cards", "index_relations",
+    "index_statements",
 )  # fmt: skip
 _AT_ONCE = 500
 
