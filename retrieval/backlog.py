@@ -12,12 +12,11 @@ from importlib.resources import files
 from typing import Any
 
 import redis.asyncio
-from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from redis.exceptions import RedisError
 
 from events.envelope import Event, partition_of
-from events.log import event_if_readable
+from events.log import Connection, event_if_readable
 from events.sql import statement
 from events.turn import TurnInvalidError, entry_time, parse_turn, text_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
@@ -44,8 +43,16 @@ _TURN = TurnRecorded.__name__
 _TYPES = sorted({_TURN, TurnsExtracted.__name__, ExtractionFailed.__name__} | CardsProjector.types)
 
 
-class QueueUnreadableError(RuntimeError):
-    """The queue cannot be looked at now; the message says why."""
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """The valid turns of a user that wait in the queue, oldest first.
+
+    ``cut``: there may be more than were looked at. ``warning``: what kept the queue from being read, if anything.
+    """
+
+    turns: tuple[TurnRecorded, ...] = ()
+    cut: bool = False
+    warning: str | None = None
 
 
 class QueueTail:
@@ -58,16 +65,13 @@ class QueueTail:
         self._stream = stream
         self._group = group
         self._script = client.register_script(_lua("waiting_turns"))
-        self._resting: tuple[float, str] = (0.0, "")
+        self._rests_until = 0.0
+        self._why = ""
 
-    async def turns_of(self, user_id: str) -> tuple[list[TurnRecorded], bool]:
-        """The valid turns that wait, oldest first, and whether there may be more than were looked at.
-
-        Raises :class:`QueueUnreadableError`.
-        """
-        until, why = self._resting
-        if time.monotonic() < until:
-            raise QueueUnreadableError(why)
+    async def turns_of(self, user_id: str) -> Queued:
+        """What waits. Never raises: a queue that cannot be read is a warning."""
+        if time.monotonic() < self._rests_until:
+            return Queued(warning=self._why)
         try:
             async with asyncio.timeout(_QUEUE_WITHIN_S):
                 cut, entries = await self._script(
@@ -75,20 +79,21 @@ class QueueTail:
                     args=[self._group, user_id, QUEUE_DEPTH, MOST_TURNS + 1, 4 * MOST_CHARS],
                 )
         except (RedisError, TimeoutError, OSError) as error:
-            text = str(error).strip()
-            why = (
-                "redis did not answer in time"
-                if isinstance(error, TimeoutError)
-                else f"redis is away: {text}"
-            )
-            self._resting = (time.monotonic() + _QUEUE_RESTS_S, why)
-            raise QueueUnreadableError(why) from error
+            reason = "redis did not answer in time" if isinstance(error, TimeoutError) else _line(error)
+            self._why = f"the overlay does not see turns that are still in the queue: {reason}"
+            self._rests_until = time.monotonic() + _QUEUE_RESTS_S
+            logger.warning("%s", self._why)
+            return Queued(warning=self._why)
         turns: dict[str, TurnRecorded] = {}
         for entry_id, words in reversed(entries):
             turn = _turn_of(entry_id.decode(), words)
             if turn is not None:
                 turns.setdefault(turn.turn_id, turn)
-        return list(turns.values()), bool(cut)
+        return Queued(tuple(turns.values()), bool(cut))
+
+
+def _line(error: Exception) -> str:
+    return f"redis is away: {' '.join(str(error).split())}"
 
 
 @cache
@@ -134,30 +139,23 @@ def session_of(turn: TurnRecorded) -> str:
     return f"session/{turn.project_id}/{turn.session_id}"
 
 
-async def backlog_of(user_id: str, queue: QueueTail | None, connection: AsyncConnection[Any]) -> Backlog:
-    """Look at the queue, then at the log: a turn that moves on meanwhile is seen twice rather than not at all.
+def backlog_of(connection: Connection, user_id: str, queued: Queued) -> Backlog:
+    """One user's backlog: what the queue held a moment ago, and what the log holds now.
 
-    A queue that cannot be read is a warning. Raises what the database raises.
+    The queue must have been looked at first: a turn that moves on meanwhile is then seen twice rather than
+    not at all. Raises what the database raises.
     """
-    warnings = []
-    queued: list[TurnRecorded] = []
-    cut = False
-    if queue is not None:
-        try:
-            queued, cut = await queue.turns_of(user_id)
-        except QueueUnreadableError as error:
-            warnings.append(f"the overlay does not see turns that are still in the queue: {error}")
-    rows = await _rows(user_id, queued, connection)
-    if not rows:
-        return Backlog(warnings=tuple(warnings))
+    warnings = [queued.warning] if queued.warning else []
+    rows = _rows(connection, user_id, queued.turns)
     first = rows[0]
     place = (first["head"], first["extracted"], first["folded"])
+    cut = queued.cut
     in_log = set(first["recorded"])
     low = min(place[1], place[2])
     events = [_event(row) for row in reversed(rows) if row["position"] is not None]
     cut = cut or len(rows) == _MOST_EVENTS or place[0] - low > LOG_DEPTH
     turns, cut_turns = _newest(
-        _unread(user_id, events, place[1]) + _queued(user_id, queued, in_log, place[0])
+        _unread(user_id, events, place[1]) + _queued(user_id, queued.turns, in_log, place[0])
     )
     if cut or cut_turns:
         warnings.append(
@@ -166,7 +164,7 @@ async def backlog_of(user_id: str, queue: QueueTail | None, connection: AsyncCon
     recorded = {event.position: event for event in events if event.type == _TURN}
     return Backlog(
         turns=tuple(turns),
-        before=await _before(user_id, turns, recorded, connection),
+        before=_before(connection, user_id, turns, recorded),
         recorded=recorded,
         events=tuple(e for e in events if e.position > place[2] and e.type in CardsProjector.types),
         folded=place[2],
@@ -175,11 +173,9 @@ async def backlog_of(user_id: str, queue: QueueTail | None, connection: AsyncCon
     )
 
 
-async def _rows(
-    user_id: str, queued: Sequence[TurnRecorded], connection: AsyncConnection[Any]
-) -> list[dict[str, Any]]:
-    async with connection.cursor(row_factory=dict_row) as cursor:
-        await cursor.execute(
+def _rows(connection: Connection, user_id: str, queued: Sequence[TurnRecorded]) -> list[dict[str, Any]]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        cursor.execute(
             statement("retrieval", "waiting"),
             {
                 "partition": partition_of(user_id),
@@ -190,7 +186,7 @@ async def _rows(
                 "limit": _MOST_EVENTS,
             },
         )
-        return await cursor.fetchall()
+        return cursor.fetchall()
 
 
 def _event(row: dict[str, Any]) -> Event:
@@ -233,11 +229,8 @@ def _newest(turns: Sequence[RecordedTurn]) -> tuple[list[RecordedTurn], bool]:
     return kept[::-1], len(kept) < len(turns)
 
 
-async def _before(
-    user_id: str,
-    turns: Sequence[RecordedTurn],
-    recorded: Mapping[int, Event],
-    connection: AsyncConnection[Any],
+def _before(
+    connection: Connection, user_id: str, turns: Sequence[RecordedTurn], recorded: Mapping[int, Event]
 ) -> dict[str, tuple[RecordedTurn, ...]]:
     """Up to six turns of each session before the first that is read."""
     firsts: dict[str, int | None] = {}
@@ -246,8 +239,8 @@ async def _before(
         firsts.setdefault(session_of(turn.turn), None if event is None else event.version)
     if not firsts:
         return {}
-    async with connection.cursor(row_factory=dict_row) as cursor:
-        await cursor.execute(
+    with connection.cursor(row_factory=dict_row) as cursor:
+        cursor.execute(
             statement("retrieval", "said_before"),
             {
                 "partition": partition_of(user_id),
@@ -257,7 +250,7 @@ async def _before(
                 "limit": CONTEXT_TURNS,
             },
         )
-        rows = await cursor.fetchall()
+        rows = cursor.fetchall()
     own = {turn.turn.turn_id for turn in turns}
     before: dict[str, list[RecordedTurn]] = {}
     for row in rows:

@@ -9,34 +9,35 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from uuid import UUID, uuid5
 
 import orjson
 import psycopg
 import redis.asyncio
-from psycopg import AsyncConnection
-from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg.errors import QueryCanceled
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from events.codec import describe
 from events.envelope import Event, NewEvent, partition_of
-from events.log import event_of
+from events.log import Connection
 from events.settings import Settings
-from events.sql import statement
 from events.types.cards import KnowledgeLearned
 from ingest.extraction import Burst, RecordedTurn
 from ingest.extraction_events import events_of
 from ingest.rules import RulesExtractor
 from projectors.cards.card import CONCEPT_TERM, Row
-from projectors.cards.fold import fold, keys_touched, withdrawn_places
-from projectors.cards.statement import Statement, statements_of
+from projectors.cards.projector import CardsProjector
+from projectors.generations import use_schema
+from projectors.registry import projectors
 from projectors.text.terms import term_keys
-from retrieval.backlog import Backlog, QueueTail, backlog_of, session_of
+from retrieval.backlog import Backlog, Queued, QueueTail, backlog_of, session_of
 from retrieval.fusion import RRF_K
 from retrieval.question import Question
 from retrieval.scope import Scope
@@ -45,6 +46,7 @@ logger = logging.getLogger(__name__)
 
 BY_CONTENT = ("semantic", "tags", "fuzzy")
 """The channels that find a card by what it says."""
+_THREADS = 4
 _PENDING = UUID(
     "5a1f1f0e-6c63-5d0c-9f0b-2c4b9a1f7d11"
 )  # any constant: the name space of cards that are not yet
@@ -118,25 +120,41 @@ class Overlay:
     """Lays what is under way over an answer. Never fails a recall: what it could not do is in the warnings.
 
     Bounded: it reads the newest 50 turns of the one user and no more than 20,000 characters, within its deadline.
+    It reads the tables as the projector does, on connections and threads of its own: should they hang, nobody else
+    does.
     """
 
-    def __init__(self, settings: Settings, pool: AsyncConnectionPool[Any]) -> None:
-        self._pool = pool
+    def __init__(self, settings: Settings) -> None:
         self._within = settings.overlay_deadline_ms / 1000
-        self._supersede = settings.supersede_fork
         self._knowledge = settings.knowledge_extraction
-        self._client: redis.asyncio.Redis | None = None
+        self._projector = next(one for one in projectors(settings) if isinstance(one, CardsProjector))
+        self._pool = ConnectionPool(
+            settings.database_url,
+            connection_class=Connection,
+            min_size=1,
+            max_size=_THREADS,
+            open=False,
+            configure=_read_only,
+            kwargs={
+                "application_name": "cardlog overlay",
+                "options": f"-c statement_timeout={settings.overlay_deadline_ms}",
+            },
+        )
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="overlay")
+        self._redis: redis.asyncio.Redis | None = None
         self._queue: QueueTail | None = None
         if settings.redis_url:
-            self._client = redis.asyncio.Redis.from_url(
+            self._redis = redis.asyncio.Redis.from_url(
                 settings.redis_url, socket_timeout=1, socket_connect_timeout=1
             )
-            self._queue = QueueTail(self._client, settings.turns_stream, settings.consumer_group)
+            self._queue = QueueTail(self._redis, settings.turns_stream, settings.consumer_group)
 
     async def close(self) -> None:
-        """Let go of Redis."""
-        if self._client is not None:
-            await self._client.aclose()
+        """Let go of Redis, connections and threads."""
+        if self._redis is not None:
+            await self._redis.aclose()
+        await asyncio.to_thread(self._pool.close)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def begin(self, scope: Scope, now: datetime) -> asyncio.Task[Laid]:
         """Look for what is under way, and lay it in the background.
@@ -149,19 +167,14 @@ class Overlay:
         return laying
 
     async def _lay(self, scope: Scope, now: datetime, looked: asyncio.Event) -> Laid:
+        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._within):
-                async with self._pool.connection(timeout=self._within) as connection:
-                    backlog = await backlog_of(scope.user_id, self._queue, connection)
-                looked.set()
-                if not backlog:
-                    return Laid(warnings=backlog.warnings)
-                events = await asyncio.to_thread(_events, backlog, self._knowledge, now, scope.known_at)
-                if not events:
-                    return Laid(warnings=backlog.warnings)
-                async with self._pool.connection(timeout=self._within) as connection:
-                    return await self._fold(backlog, events, connection)
-        except (TimeoutError, PoolTimeout):
+                queued = Queued() if self._queue is None else await self._queue.turns_of(scope.user_id)
+                return await loop.run_in_executor(
+                    self._threads, self._folded, scope, now, queued, partial(_tell, loop, looked)
+                )
+        except (TimeoutError, PoolTimeout, QueryCanceled):
             why = f"the overlay is late: nothing within {self._within * 1000:.0f} ms"
         except psycopg.Error as error:
             logger.warning("the overlay failed: %s", error)
@@ -173,25 +186,19 @@ class Overlay:
             looked.set()
         return Laid(warnings=(f"{why}; what was said a moment ago may be missing",))
 
-    async def _fold(
-        self, backlog: Backlog, events: Sequence[Event], connection: AsyncConnection[Any]
-    ) -> Laid:
-        user_id = events[0].user_id
-        recalled = await _recalled(events, connection)
-        identities = [
-            identity for _, identity in sorted(keys_touched(events, recalled, supersede=self._supersede))
-        ]
-        known: dict[tuple[str, str], list[Statement]] = {}
-        if identities:
-            parameters = {"user_id": user_id, "identities": identities, "folded": backlog.folded}
-            async with connection.cursor(row_factory=dict_row) as cursor:
-                await cursor.execute(statement("retrieval", "statements_known"), parameters)
-                for row in await cursor.fetchall():
-                    identity = row.pop("identity")
-                    for said in statements_of(event_of(row), supersede=self._supersede):
-                        if said.identity == identity:
-                            known.setdefault((user_id, identity), []).append(said)
-        changes = fold(events, known, recalled, supersede=self._supersede)
+    def _folded(self, scope: Scope, now: datetime, queued: Queued, tell: Callable[[], None]) -> Laid:
+        """Everything of one snapshot, so that what is under way and what the tables hold fit together."""
+        self._pool.open(wait=False)
+        with self._pool.connection(timeout=self._within) as connection:
+            backlog = backlog_of(connection, scope.user_id, queued)
+            tell()
+            if not backlog:
+                return Laid(warnings=backlog.warnings)
+            events = _events(backlog, self._knowledge, now, scope.known_at)
+            if not events:
+                return Laid(warnings=backlog.warnings)
+            use_schema(connection, self._projector.name)
+            changes = self._projector.changes(connection, events)
         rows = {card_id: _shown(row) for (_, _, card_id), row in changes.cards_put.items()}
         return Laid(
             rows=rows,
@@ -201,17 +208,15 @@ class Overlay:
         )
 
 
-async def _recalled(events: Sequence[Event], connection: AsyncConnection[Any]) -> list[Event]:
-    """The events that ``events`` take back."""
-    places = withdrawn_places(events)
-    if not places:
-        return []
-    async with connection.cursor(row_factory=dict_row) as cursor:
-        await cursor.execute(
-            statement("projectors.cards", "recalled_events"),
-            {"partitions": [part for part, _ in places], "positions": [place for _, place in places]},
-        )
-        return [event_of(row) for row in await cursor.fetchall()]
+def _read_only(connection: Connection) -> None:
+    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    connection.read_only = True
+
+
+def _tell(loop: asyncio.AbstractEventLoop, looked: asyncio.Event) -> None:
+    # The loop may have ended since: then nobody waits any more.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(looked.set)
 
 
 def _events(backlog: Backlog, knowledge: bool, now: datetime, known_at: datetime | None) -> list[Event]:

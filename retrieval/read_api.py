@@ -107,7 +107,7 @@ def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
         "fuzzy": settings.fuzzy_deadline_ms,
         "time": settings.time_deadline_ms,
     }
-    return Recall(pool, open_channels(settings), deadlines, Overlay(settings, pool))
+    return Recall(pool, open_channels(settings), deadlines, Overlay(settings))
 
 
 def create_app(settings: Settings) -> FastAPI:

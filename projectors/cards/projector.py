@@ -66,9 +66,13 @@ class CardsProjector:
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         """Fold ``events`` into the tables of the schema on the search path, inside the caller's transaction."""
+        self._write(connection, self.changes(connection, events))
+
+    def changes(self, connection: Connection, events: Sequence[Event]) -> Changes:
+        """What :meth:`project` would write; changes nothing."""
         recalled = self._recalled(connection, events)
         known = self._known(connection, keys_touched(events, recalled, supersede=self._supersede))
-        self._write(connection, fold(events, known, recalled, supersede=self._supersede))
+        return fold(events, known, recalled, supersede=self._supersede)
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         """Fold whole users, one after the other, into empty tables: the same fold, with nothing known before.
