@@ -35,8 +35,7 @@ QUEUE_DEPTH = 2_000
 """Unsettled entries of the queue that are looked at, whoever's they are."""
 LOG_DEPTH = 5_000
 """Events of the user's partition above the checkpoints that are looked at."""
-_MOST_EVENTS = 600
-_QUEUE_WITHIN_S = 0.05
+_MOST_EVENTS = 300
 _QUEUE_RESTS_S = 5.0
 
 _TURN = TurnRecorded.__name__
@@ -61,7 +60,8 @@ class QueueTail:
     A Redis that was late or away is left alone for five seconds: its trouble must not cost every question a wait.
     """
 
-    def __init__(self, client: redis.asyncio.Redis, stream: str, group: str) -> None:
+    def __init__(self, client: redis.asyncio.Redis, stream: str, group: str, within_s: float) -> None:
+        self._within = within_s
         self._stream = stream
         self._group = group
         self._script = client.register_script(_lua("waiting_turns"))
@@ -73,7 +73,7 @@ class QueueTail:
         if time.monotonic() < self._rests_until:
             return Queued(warning=self._why)
         try:
-            async with asyncio.timeout(_QUEUE_WITHIN_S):
+            async with asyncio.timeout(self._within):
                 cut, entries = await self._script(
                     keys=[self._stream],
                     args=[self._group, user_id, QUEUE_DEPTH, MOST_TURNS + 1, 4 * MOST_CHARS],

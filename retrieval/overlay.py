@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from events.envelope import Event, NewEvent, partition_of
 from events.log import Connection
 from events.settings import Settings
 from events.types.cards import KnowledgeLearned
+from ingest.conversation import CONTEXT_TURNS
 from ingest.extraction import Burst, RecordedTurn
 from ingest.extraction_events import events_of
 from ingest.rules import RulesExtractor
@@ -47,6 +49,8 @@ logger = logging.getLogger(__name__)
 BY_CONTENT = ("semantic", "tags", "fuzzy")
 """The channels that find a card by what it says."""
 _THREADS = 4
+_SHARE_FOR_QUEUE = 0.3  # of the deadline
+_SHARE_FOR_READING = 0.4  # of it, too; what is left is for folding
 _PENDING = UUID(
     "5a1f1f0e-6c63-5d0c-9f0b-2c4b9a1f7d11"
 )  # any constant: the name space of cards that are not yet
@@ -66,45 +70,44 @@ class Laid:
     warnings: tuple[str, ...] = ()
 
     def over(self, found: Mapping[UUID, Row], scope: Scope) -> dict[UUID, Row]:
-        """The found cards with what is under way laid over them, and the pending ones that may answer.
+        """The found cards with what is under way laid over them, and those that may answer now and were not found.
 
         A card that became real since is not shown twice: where a table has a card of the same kind from the same
         turn, the pending one steps back.
         """
+        cards = {}
+        for card_id, row in found.items():
+            if card_id not in self.gone:
+                laid = self.rows.get(card_id, row)
+                if laid is row or scope.admits(laid):
+                    cards[card_id] = laid
         real = {
             _made_of(row, turn)
-            for card_id, row in found.items()
+            for card_id, row in cards.items()
             if card_id not in self.pending
             for turn in row["turn_ids"]
         }
-        cards = {}
-        for card_id, row in found.items():
-            if card_id in self.gone:
-                continue
-            changed = self.rows.get(card_id)
-            if changed is None:
-                cards[card_id] = row
-            elif scope.admits(changed):
-                cards[card_id] = changed
-        for card_id in sorted(self.pending - found.keys()):
+        for card_id in sorted(self.rows.keys() - found.keys()):
             row = self.rows[card_id]
-            if scope.admits(row) and not any(_made_of(row, turn) in real for turn in row["turn_ids"]):
+            repeated = card_id in self.pending and any(
+                _made_of(row, turn) in real for turn in row["turn_ids"]
+            )
+            if scope.admits(row) and not repeated:
                 cards[card_id] = row
         return cards
 
     def votes(self, question: Question, weights: Mapping[str, float]) -> dict[UUID, float]:
-        """What the channels would have said of the pending cards, on the scale they are fused on.
+        """What the channels would have said of these cards, had they seen them, on the scale they are fused on.
 
-        No channel sees them, so each that goes by content is taken to put a pending card first as far as the card
-        answers: with the share of the question's terms it holds. The time channel's vote goes to those inside the
-        stretch asked about. A card that nothing speaks for has no vote.
+        Each that goes by content is taken to put a card first as far as the card answers: with the share of the
+        question's terms it holds. The time channel's vote goes to those inside the stretch asked about. A card
+        that nothing speaks for has no vote.
         """
         asked = dict(question.weights) | {CONCEPT_TERM + key: 1.0 for key in question.concepts}
         whole = sum(asked.values())
         by_content = sum(weights.get(name, 0.0) for name in BY_CONTENT)
         votes = {}
-        for card_id in self.pending:
-            row = self.rows[card_id]
+        for card_id, row in self.rows.items():
             own = set(row["term_keys"][: row["own_terms"]])
             keys = term_keys(row["user_id"], asked)
             held = sum(weight for key, weight in zip(keys, asked.values(), strict=True) if key in own)
@@ -147,7 +150,12 @@ class Overlay:
             self._redis = redis.asyncio.Redis.from_url(
                 settings.redis_url, socket_timeout=1, socket_connect_timeout=1
             )
-            self._queue = QueueTail(self._redis, settings.turns_stream, settings.consumer_group)
+            self._queue = QueueTail(
+                self._redis,
+                settings.turns_stream,
+                settings.consumer_group,
+                self._within * _SHARE_FOR_QUEUE,
+            )
 
     async def close(self) -> None:
         """Let go of Redis, connections and threads."""
@@ -188,15 +196,19 @@ class Overlay:
 
     def _folded(self, scope: Scope, now: datetime, queued: Queued, tell: Callable[[], None]) -> Laid:
         """Everything of one snapshot, so that what is under way and what the tables hold fit together."""
+        until = time.monotonic() + self._within * _SHARE_FOR_READING
         self._pool.open(wait=False)
         with self._pool.connection(timeout=self._within) as connection:
             backlog = backlog_of(connection, scope.user_id, queued)
             tell()
             if not backlog:
                 return Laid(warnings=backlog.warnings)
-            events = _events(backlog, self._knowledge, now, scope.known_at)
+            events, unread = _events(backlog, self._knowledge, now, scope, until)
+            warnings = backlog.warnings
+            if unread:
+                warnings += (f"the overlay had no time to read {unread} of the turns that are under way",)
             if not events:
-                return Laid(warnings=backlog.warnings)
+                return Laid(warnings=warnings)
             use_schema(connection, self._projector.name)
             changes = self._projector.changes(connection, events)
         rows = {card_id: _shown(row) for (_, _, card_id), row in changes.cards_put.items()}
@@ -204,7 +216,7 @@ class Overlay:
             rows=rows,
             gone=frozenset(card_id for _, _, card_id in changes.cards_gone if card_id not in rows),
             pending=frozenset(rows.keys() & {event.event_id for event in events}),
-            warnings=backlog.warnings,
+            warnings=warnings,
         )
 
 
@@ -219,21 +231,40 @@ def _tell(loop: asyncio.AbstractEventLoop, looked: asyncio.Event) -> None:
         loop.call_soon_threadsafe(looked.set)
 
 
-def _events(backlog: Backlog, knowledge: bool, now: datetime, known_at: datetime | None) -> list[Event]:
-    """The card events under way, in order: those in the log, then those the unread turns give by the rules."""
+def _events(
+    backlog: Backlog, knowledge: bool, now: datetime, scope: Scope, until: float
+) -> tuple[list[Event], int]:
+    """The card events under way, in order: those in the log, then those the unread turns give by the rules.
+
+    The newest turns are read first, until the clock says ``until``; gives how many were not read.
+    """
+    readings: list[tuple[RecordedTurn, tuple[NewEvent, ...]]] = []
+    unread = 0
+    for burst in reversed(list(_bursts(backlog))):
+        if readings and time.monotonic() > until:
+            unread += 1
+        else:
+            readings.append((burst.turns[0], _read(burst)))
     events = list(backlog.events)
-    sessions: dict[str, list[RecordedTurn]] = {}
-    for turn in backlog.turns:
-        sessions.setdefault(session_of(turn.turn), []).append(turn)
     position = backlog.head + len(backlog.turns)
-    for stream, turns in sessions.items():
-        known_since = {turn.turn.turn_id: _recorded_at(backlog, turn, now) for turn in turns}
-        for new in _read(Burst(tuple(turns), backlog.before.get(stream, ()))):
+    for turn, found in reversed(readings):
+        recorded_at = _recorded_at(backlog, turn, now)
+        for new in found:
             if knowledge or not isinstance(new.payload, KnowledgeLearned):
                 position += 1
-                at = max(known_since[turn] for turn in new.payload.origin.turn_ids)
-                events.append(_pending(new, position, at))
-    return [event for event in events if known_at is None or event.recorded_at <= known_at]
+                events.append(_pending(new, position, recorded_at))
+    return [
+        event for event in events if scope.known_at is None or event.recorded_at <= scope.known_at
+    ], unread
+
+
+def _bursts(backlog: Backlog) -> Iterator[Burst]:
+    """Each turn by itself, with those of its session before it: so a turn that was read stays read."""
+    said = {stream: list(turns) for stream, turns in backlog.before.items()}
+    for turn in backlog.turns:
+        before = said.setdefault(session_of(turn.turn), [])
+        yield Burst((turn,), tuple(before[-CONTEXT_TURNS:]))
+        before.append(turn)
 
 
 def _recorded_at(backlog: Backlog, turn: RecordedTurn, now: datetime) -> datetime:
@@ -242,8 +273,8 @@ def _recorded_at(backlog: Backlog, turn: RecordedTurn, now: datetime) -> datetim
     return now if event is None else event.recorded_at
 
 
-# The backlog of a user who asks again is mostly the one they had when they asked before.
-@lru_cache(maxsize=128)
+# Reading takes a millisecond or two, and who asks again mostly has the backlog they had before.
+@lru_cache(maxsize=512)
 def _read(burst: Burst) -> tuple[NewEvent, ...]:
     """The card events the rules find in a burst, with ids that are the same at every reading."""
     found = events_of(burst, _RULES.extract(burst), _RULES)[1:]

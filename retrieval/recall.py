@@ -118,9 +118,8 @@ class Recall:
         best = sorted(scores, key=lambda card: (-scores[card], card))[: max(40, _CANDIDATES * ask.k)]
         laid = await laying
         cards = laid.over(await self._cards(ask.user_id, best), scope)
-        scores |= laid.votes(
-            question, {name: weights[name] for name, report in reports.items() if report.status == "ok"}
-        )
+        answering = {name: weights[name] for name, report in reports.items() if report.status == "ok"}
+        scores = laid.votes(question, answering) | scores
         ranked = sorted(
             (
                 (adjusted(scores[card_id], card, question, context_layer=ask.context_layer), card_id)
