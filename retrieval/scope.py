@@ -30,7 +30,7 @@ class Scope:
 
     def admits(self, row: Mapping[str, Any]) -> bool:
         """Whether a card that stands in no table may answer: the same filter, for rows of a fold."""
-        if row["kind"] not in self.kinds or row["retracted"]:
+        if row["kind"] not in self.kinds or row["retracted"] or row["contested"]:
             return False
         if self.projects is not None and row["project_id"] not in self.projects:
             return False
