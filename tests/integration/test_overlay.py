@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +133,8 @@ STAGES = {
 def test_what_was_just_said_hides_what_it_replaces(
     memory: Memory, stages: tuple[str, ...], before: str, new: str, question: str, old_value: str, value: str
 ) -> None:
-    memory.push(before, said_at="2026-01-03T10:00:00+08:00", timezone="Asia/Taipei")
+    earlier = datetime.now(UTC) - timedelta(days=10)
+    memory.push(before, said_at=earlier.isoformat(), timezone="Asia/Taipei")
     memory.settle()
     assert memory.values(question) == [(old_value, False)]
     memory.push(new, timezone="Asia/Taipei")
