@@ -119,7 +119,8 @@ def _blocks(answer: Mapping[str, Any], cards: Sequence[Card]) -> list[Block]:
     for name, inner in lines.items():
         if inner:
             blocks.append(Block(name, "\n".join((f"<{name}>", *inner, f"</{name}>\n"))))
-    blocks.append(Block("current_time", f"<current_time>{_text(answer['current_time'])}</current_time>\n"))
+    now = datetime.fromisoformat(answer["current_time"]).isoformat(timespec="seconds")
+    blocks.append(Block("current_time", f"<current_time>{now}</current_time>\n"))
     return blocks
 
 
