@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -61,12 +61,14 @@ _RULES = RulesExtractor()
 class Laid:
     """Cards as they will be once everything under way is folded.
 
-    ``rows`` are those that are new or change, ``gone`` those that go; ``pending`` are the new ones.
+    ``rows`` are those that are new or change, ``gone`` those that go; ``pending`` are the new ones. ``conflicts``
+    are what was just said and will wait for a verdict, because it goes against what held for long.
     """
 
     rows: Mapping[UUID, Row] = field(default_factory=dict)
     gone: frozenset[UUID] = frozenset()
     pending: frozenset[UUID] = frozenset()
+    conflicts: tuple[Row, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def over(self, found: Mapping[UUID, Row], scope: Scope) -> dict[UUID, Row]:
@@ -95,6 +97,11 @@ class Laid:
             if scope.admits(row) and not repeated:
                 cards[card_id] = row
         return cards
+
+    def alerts(self, chosen: Iterable[Mapping[str, Any]]) -> list[Row]:
+        """The conflicts a chosen card is part of."""
+        ids = {card["card_id"] for card in chosen}
+        return [conflict for conflict in self.conflicts if ids.intersection(conflict["card_ids"])]
 
     def votes(self, question: Question, weights: Mapping[str, float]) -> dict[UUID, float]:
         """What the channels would have said of these cards, had they seen them, on the scale they are fused on.
@@ -216,6 +223,9 @@ class Overlay:
             rows=rows,
             gone=frozenset(card_id for _, _, card_id in changes.cards_gone if card_id not in rows),
             pending=frozenset(rows.keys() & {event.event_id for event in events}),
+            conflicts=tuple(
+                _conflict(row) for row in changes.arbitrations_put.values() if row["status"] == "open"
+            ),
             warnings=warnings,
         )
 
@@ -314,6 +324,16 @@ def _shown(row: Row) -> Row:
     """A row as the card tables give it."""
     span = row["source_span"]
     return row | {"source_span": None if span is None else orjson.loads(span)}
+
+
+def _conflict(row: Row) -> Row:
+    """An open arbitration as a contradiction: the old value stays current, and both are told."""
+    return {
+        "concept_key": row["concept_key"],
+        "entity": row["entity"],
+        "card_ids": [row["old_card"], row["new_card"]],
+        "reason": f"{row['old_value']} or {row['new_value']}: {row['reason']}",
+    }
 
 
 def _made_of(row: Mapping[str, Any], turn: str) -> tuple[str, str, bool]:

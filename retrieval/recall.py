@@ -142,7 +142,7 @@ class Recall:
         return {
             "current_time": now.isoformat(),
             "cards": chosen,
-            "contradictions": contradictions(chosen),
+            "contradictions": contradictions(chosen) + laid.alerts(chosen),
             "channels": {name: report.document() for name, report in reports.items()},
             "warnings": [
                 f"the {name} channel is {report.status}: {report.detail or 'no detail'}"

@@ -226,6 +226,17 @@ def test_at_no_moment_of_its_way_is_a_turn_missing_or_there_twice(memory: Memory
     assert not pending(answers[-1])
 
 
+def test_what_goes_against_a_fact_of_long_standing_is_told_beside_it(memory: Memory) -> None:
+    memory.push("I work at Acme.", said_at="2025-01-03T10:00:00Z")
+    memory.settle()
+    memory.push("I work at Globex.")
+    answer = memory.ask("where do I work?")
+    assert [card["value"] for card in answer["cards"] if card["kind"] == "state"] == ["Acme"]
+    [conflict] = answer["contradictions"]
+    assert (conflict["concept_key"], conflict["entity"]) == ("employer", "user")
+    assert "Acme or Globex" in conflict["reason"]
+
+
 def test_a_pending_card_keeps_its_name_from_one_question_to_the_next(memory: Memory) -> None:
     memory.push("My dog is called Rex.")
     first = [card["card_id"] for card in memory.ask("what is my dog's name?")["cards"]]
