@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any
 from uuid import UUID, uuid5
@@ -30,11 +30,14 @@ from events.envelope import Event, NewEvent, partition_of
 from events.log import Connection
 from events.settings import Settings
 from events.types.cards import KnowledgeLearned
+from events.types.turns import TurnRecorded
 from ingest.conversation import CONTEXT_TURNS
 from ingest.extraction import Burst, RecordedTurn
 from ingest.extraction_events import events_of
-from ingest.rules import RulesExtractor
+from ingest.rules import RulesExtractor, chinese, english
+from ingest.rules.scene import compiled
 from projectors.cards.card import CONCEPT_TERM, Row
+from projectors.cards.fold import fold
 from projectors.cards.projector import CardsProjector
 from projectors.generations import use_schema
 from projectors.registry import projectors
@@ -55,6 +58,7 @@ _PENDING = UUID(
     "5a1f1f0e-6c63-5d0c-9f0b-2c4b9a1f7d11"
 )  # any constant: the name space of cards that are not yet
 _RULES = RulesExtractor()
+_FIRST_WORDS = ("I moved to Lisbon last week, and I like tea.", "我上週搬到高雄了，我喜歡喝茶。")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +167,25 @@ class Overlay:
                 settings.consumer_group,
                 self._within * _SHARE_FOR_QUEUE,
             )
+
+    def warm(self) -> None:
+        """Do what the first reading would otherwise wait for: longer than the deadline, all together. Never fails."""
+        self._pool.open(wait=False)
+        for rule in (*english.RULES, *chinese.RULES):
+            compiled(rule.source)
+        said_at = datetime(2026, 1, 1, tzinfo=UTC)
+        for text in _FIRST_WORDS:
+            turn = TurnRecorded(
+                turn_id="warm",
+                text=text,
+                role="user",
+                said_at=said_at,
+                timezone="UTC",
+                session_id="s",
+                project_id="p",
+            )
+            read = _read(Burst((RecordedTurn("warm", 1, turn),)))
+            fold([_pending(new, place, said_at) for place, new in enumerate(read, 1)], {})
 
     async def close(self) -> None:
         """Let go of Redis, connections and threads."""

@@ -89,6 +89,7 @@ class Recall:
         """Load what the first question would otherwise wait for. Never fails."""
         for channel in self._channels:
             channel.warm()
+        self._overlay.warm()
         understand("warm 暖", datetime.now(UTC))
 
     async def close(self) -> None:

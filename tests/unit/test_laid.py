@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from events.settings import Settings
+from events.types.turns import TurnRecorded
+from ingest.extraction import Burst, RecordedTurn
+from ingest.rules import RulesExtractor
+from ingest.rules.scene import compiled
 from projectors.text.terms import analyse, term_keys
-from retrieval.overlay import Laid
+from retrieval.overlay import Laid, Overlay
 from retrieval.question import understand
 from retrieval.scope import scope_of
 
@@ -92,3 +98,22 @@ def test_inside_the_stretch_asked_about_the_time_channel_votes_too() -> None:
     inside, outside = row("soup", occurred_at=NOW - timedelta(days=1)), row("tea")
     votes = Laid(rows={OLD: inside, REAL: outside}).votes(asked, {"tags": 1.0, "time": 1.0})
     assert votes == {OLD: pytest.approx(1 / 61)}
+
+
+def test_the_first_reading_is_done_before_anybody_waits_for_it() -> None:
+    overlay = Overlay(Settings(database_url="postgresql://127.0.0.1:1/none"))
+    compiled.cache_clear()
+    overlay.warm()
+    met = compiled.cache_info().misses
+    for text in (
+        "My new address is Kaohsiung.",
+        "I just started working at Globex.",
+        "我住在台北",
+        "我對花生過敏",
+    ):
+        turn = TurnRecorded(
+            turn_id=text, text=text, role="user", said_at=NOW, timezone="UTC", session_id="s", project_id="p"
+        )
+        RulesExtractor().extract(Burst((RecordedTurn("ann", 1, turn),)))
+    assert compiled.cache_info().misses == met
+    asyncio.run(overlay.close())
