@@ -76,6 +76,7 @@ class Settings:
     tags_deadline_ms: int = _setting(150, "deadline of the tags channel")
     fuzzy_deadline_ms: int = _setting(150, "deadline of the fuzzy channel")
     time_deadline_ms: int = _setting(150, "deadline of the time channel")
+    overlay_deadline_ms: int = _setting(150, "deadline for laying what was said a moment ago over an answer")
     wait_for_ms: int = _setting(5000, "longest a recall waits for the turns of a push token")
     pool_size: int = _setting(8, "database connections of one API process")
     log_level: str = _setting("info", "debug, info, warning or error")

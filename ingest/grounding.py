@@ -10,7 +10,7 @@ import unicodedata
 _BLOCKS = (
     "state_cards|event_cards|knowledge_cards|knowledge_cards_referenced|relevant_memory|relevant_memories|"
     "memory|memories|aging_facts|contradiction_alert|current_time|recent_notes|user_profile|core_document|"
-    "recent_turns|memory_context"
+    "recent_turns|memory_context|core|guard_rules"
 )
 _CLOSED = re.compile(rf"</(?P<name>{_BLOCKS})\s*>", re.IGNORECASE)
 _OPENED = re.compile(rf"<(?P<name>{_BLOCKS})\b[^<>]{{0,200}}>", re.IGNORECASE)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -30,7 +31,9 @@ from retrieval.channels.fuzzy import FuzzyChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
+from retrieval.context import BudgetTooSmallError, context_of
 from retrieval.freshness import projected, turn_behind
+from retrieval.overlay import Overlay
 from retrieval.recall import Ask, Recall, RecallUnavailableError
 from retrieval.scope import KINDS
 
@@ -61,6 +64,14 @@ class RecallIn(BaseModel):
     wait_for: Annotated[str | None, Field(description="token of a push: wait until its turns are cards")] = (
         None
     )
+
+
+class ContextIn(RecallIn):
+    """One question, answered as prompt blocks."""
+
+    token_budget: Annotated[
+        int | None, Field(ge=1, le=1_000_000, description="tokens the whole prompt may take, as counted here")
+    ] = None
 
 
 def open_pool(settings: Settings, application: str) -> AsyncConnectionPool[Any]:
@@ -96,7 +107,7 @@ def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
         "fuzzy": settings.fuzzy_deadline_ms,
         "time": settings.time_deadline_ms,
     }
-    return Recall(pool, open_channels(settings), deadlines)
+    return Recall(pool, open_channels(settings), deadlines, Overlay(settings))
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -123,6 +134,7 @@ def create_app(settings: Settings) -> FastAPI:
         await pool.open(wait=False)
         await asyncio.to_thread(recall.warm)
         yield
+        await recall.close()
         await pool.close()
         watch.close()
 
@@ -131,8 +143,18 @@ def create_app(settings: Settings) -> FastAPI:
 
     @app.post("/v1/recall", summary="Ask; get the few cards that matter")
     async def ask(body: RecallIn) -> JSONResponse:
+        return JSONResponse(await answered(body, ask_of(body)))
+
+    @app.post("/v1/context", summary="Ask; get the cards as blocks of a prompt")
+    async def context(body: ContextIn) -> JSONResponse:
+        question = for_prompt(ask_of(body), knowledge=settings.knowledge_inject)
+        answer = await answered(body, question)
+        if body.kinds and question.kinds != tuple(body.kinds):
+            answer["warnings"].append("knowledge cards are not offered here: CARDLOG_KNOWLEDGE_INJECT is off")
+        return JSONResponse(prompt_of(answer, body.token_budget))
+
+    async def answered(body: RecallIn, question: Ask) -> dict[str, Any]:
         with seconds.time():
-            question = ask_of(body)
             try:
                 fresh = await _fresh(body, settings.wait_for_ms / 1000)
                 answer = await recall.answer(question)
@@ -142,7 +164,7 @@ def create_app(settings: Settings) -> FastAPI:
             answer["warnings"].append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
         for name, report in answer["channels"].items():
             statuses.labels(name, report["status"]).inc()
-        return JSONResponse(answer)
+        return answer
 
     async def _fresh(body: RecallIn, within: float) -> bool:
         turn = None if body.wait_for is None else turn_behind(body.wait_for, body.user_id)
@@ -175,6 +197,23 @@ def seen_in(found: LogStanding | None) -> Seen:
     if found is None or found.events is None:
         return Seen((), {"postgres": False})
     return Seen((found.recorder, *found.readers), {"postgres": True}, events=found.events)
+
+
+def for_prompt(question: Ask, *, knowledge: bool) -> Ask:
+    """The recall behind a prompt: without knowledge cards where they are not to be offered."""
+    if knowledge:
+        return question
+    return replace(question, kinds=tuple(kind for kind in question.kinds if kind != "knowledge"))
+
+
+def prompt_of(answer: dict[str, Any], token_budget: int | None) -> dict[str, Any]:
+    """The prompt for an answer. Raises a 422 :class:`ProblemError` naming the least budget that works."""
+    try:
+        return context_of(answer, token_budget)
+    except BudgetTooSmallError as error:
+        raise invalid(
+            "token_budget", f"is {token_budget}; {error}: allow at least {error.least}", least=error.least
+        ) from None
 
 
 def ask_of(body: RecallIn) -> Ask:

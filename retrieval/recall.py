@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -16,15 +16,15 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from events.sql import statement
+from retrieval.alerts import aging, contradictions, outdated
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
 from retrieval.fusion import adjusted, fuse, spread
+from retrieval.overlay import Overlay
 from retrieval.question import Question, understand
 from retrieval.scope import KINDS, Scope, scope_of
 
 logger = logging.getLogger(__name__)
 
-AGING_AFTER = timedelta(days=180)
-OUTDATED_AFTER = timedelta(days=90)
 _CARDS_WITHIN_S = 2.0
 _CANDIDATES = 4  # cards looked at for each one answered
 
@@ -74,9 +74,14 @@ class Recall:
     """
 
     def __init__(
-        self, pool: AsyncConnectionPool[Any], channels: Sequence[Channel], deadlines_ms: Mapping[str, int]
+        self,
+        pool: AsyncConnectionPool[Any],
+        channels: Sequence[Channel],
+        deadlines_ms: Mapping[str, int],
+        overlay: Overlay,
     ) -> None:
         self._pool = pool
+        self._overlay = overlay
         self._channels = channels
         self._deadlines = deadlines_ms
 
@@ -84,7 +89,12 @@ class Recall:
         """Load what the first question would otherwise wait for. Never fails."""
         for channel in self._channels:
             channel.warm()
+        self._overlay.warm()
         understand("warm 暖", datetime.now(UTC))
+
+    async def close(self) -> None:
+        """Let go of what was opened for the overlay; the pool is the caller's."""
+        await self._overlay.close()
 
     async def answer(self, ask: Ask) -> dict[str, Any]:
         """The contract's answer. Raises :class:`RecallUnavailableError` when Postgres is away."""
@@ -98,18 +108,24 @@ class Recall:
             as_of=ask.as_of,
             known_at=ask.known_at,
         )
+        laying = await self._overlay.begin(scope, ask.now)
         results = await asyncio.gather(
             *(self._search(channel, question, scope) for channel in self._channels)
         )
         votes = {channel.name: hits for channel, (hits, _) in zip(self._channels, results, strict=True)}
         reports = {channel.name: report for channel, (_, report) in zip(self._channels, results, strict=True)}
-        scores = fuse(votes, {channel.name: channel.weight(question) for channel in self._channels})
+        weights = {channel.name: channel.weight(question) for channel in self._channels}
+        scores = fuse(votes, weights)
         best = sorted(scores, key=lambda card: (-scores[card], card))[: max(40, _CANDIDATES * ask.k)]
-        cards = await self._cards(ask.user_id, best)
+        laid = await laying
+        cards = laid.over(await self._cards(ask.user_id, best), scope)
+        answering = {name: weights[name] for name, report in reports.items() if report.status == "ok"}
+        scores = laid.votes(question, answering) | scores
         ranked = sorted(
             (
                 (adjusted(scores[card_id], card, question, context_layer=ask.context_layer), card_id)
                 for card_id, card in cards.items()
+                if card_id in scores
             ),
             key=lambda pair: (-pair[0], pair[1]),
         )
@@ -120,17 +136,21 @@ class Recall:
         spread_out = spread(
             _distinct(ranked, cards), {card_id: card["turn_ids"] for card_id, card in cards.items()}
         )
-        chosen = [_card(cards[card_id], score, places, now) for score, card_id in spread_out[: ask.k]]
+        chosen = [
+            _card(cards[card_id], score, places, now, pending=card_id in laid.pending)
+            for score, card_id in spread_out[: ask.k]
+        ]
         return {
             "current_time": now.isoformat(),
             "cards": chosen,
-            "contradictions": _contradictions(chosen),
+            "contradictions": contradictions(chosen) + laid.alerts(chosen),
             "channels": {name: report.document() for name, report in reports.items()},
             "warnings": [
                 f"the {name} channel is {report.status}: {report.detail or 'no detail'}"
                 for name, report in reports.items()
                 if report.status != "ok"
-            ],
+            ]
+            + list(laid.warnings),
         }
 
     async def _search(self, channel: Channel, question: Question, scope: Scope) -> tuple[list[Hit], Report]:
@@ -194,6 +214,8 @@ def _card(
     score: float,
     places: Mapping[str, Mapping[UUID, tuple[int, float]]],
     now: datetime,
+    *,
+    pending: bool,
 ) -> dict[str, Any]:
     names = (
         "card_id", "kind", "content", "entity", "concept_key", "value", "cardinality", "tags", "occurred_at",
@@ -206,7 +228,6 @@ def _card(
         document.update({name: card[name] for name in ("title", "aliases", "definition")})
     if card["kind"] == "event":
         document.update({name: card[name] for name in ("episode", "importance")})
-    unverified = now - card["last_verified"]
     document.update(
         score=round(score, 6),
         channels={
@@ -214,29 +235,8 @@ def _card(
             for name, hits in places.items()
             if (place := hits.get(card["card_id"])) is not None
         },
-        pending=False,
-        aging=card["cardinality"] == "single_value"
-        and card["superseded_at"] is None
-        and unverified > AGING_AFTER,
-        outdated=card["kind"] == "knowledge" and unverified > OUTDATED_AFTER,
+        pending=pending,
+        aging=aging(card, now),
+        outdated=outdated(card, now),
     )
     return document
-
-
-def _contradictions(cards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Current single values of one concept that say different things."""
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for card in cards:
-        if card["cardinality"] == "single_value" and card["superseded_at"] is None:
-            groups.setdefault((card["concept_key"], card["entity"]), []).append(card)
-    return [
-        {
-            "concept_key": key,
-            "entity": entity,
-            "card_ids": [card["card_id"] for card in group],
-            "reason": "different values stand side by side: "
-            + ", ".join(str(card["value"]) for card in group),
-        }
-        for (key, entity), group in groups.items()
-        if len({card["value"] for card in group}) > 1
-    ]

@@ -1,9 +1,10 @@
-"""The verbs of the ``cardlog`` command, a module a family."""
+"""The subcommands of ``cardlog``, one module each."""
 
 from __future__ import annotations
 
 from deploy.commands import (
     concepts,
+    context,
     dead,
     demo,
     evaluate,
@@ -21,19 +22,5 @@ from deploy.commands import (
 )
 
 COMMANDS = (
-    up,
-    push,
-    recall,
-    status,
-    top,
-    log,
-    parked,
-    dead,
-    rebuild,
-    reextract,
-    when,
-    concepts,
-    evaluate,
-    work,
-    demo,
-)
+    up, push, recall, context, status, top, log, parked, dead, rebuild, reextract, concepts, when, evaluate, work, demo,
+)  # fmt: skip

@@ -62,35 +62,53 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def answer_of(request: dict[str, Any], settings: Settings, data: Path | None) -> dict[str, Any]:
-    """The answer of the running service, or, where only a database was named, of this process."""
+def answer_of(
+    request: dict[str, Any], settings: Settings, data: Path | None, *, what: str = "recall"
+) -> dict[str, Any]:
+    """The answer of the running service, or, where only a database was named, of this process.
+
+    ``what`` is asked for: ``recall``, or ``context`` for the prompt.
+    """
     url = os.environ.get("CARDLOG_READ_URL", "")
     if not url:
         settings, instance = find(settings, data)
         url = "" if instance is None else instance.read_url
     if url:
         try:
-            response = httpx.post(f"{url}/v1/recall", json=request, timeout=30)
+            response = httpx.post(f"{url}/v1/{what}", json=request, timeout=30)
         except httpx.HTTPError as error:
             raise RuntimeError(f"the read service at {url} does not answer: {error}") from None
         document: dict[str, Any] = response.json()
         if response.status_code != 200:
             raise RuntimeError(str(document.get("detail", document)))
         return document
-    return asyncio.run(_in_process(request, settings))
+    return asyncio.run(_in_process(request, settings, what))
 
 
-async def _in_process(request: dict[str, Any], settings: Settings) -> dict[str, Any]:
+async def _in_process(request: dict[str, Any], settings: Settings, what: str) -> dict[str, Any]:
     from pydantic import ValidationError  # noqa: PLC0415 - loading recall takes a second that most commands save
 
-    from retrieval.read_api import RecallIn, ask_of, open_pool, open_recall  # noqa: PLC0415
+    from retrieval.read_api import (  # noqa: PLC0415
+        ContextIn,
+        RecallIn,
+        ask_of,
+        for_prompt,
+        open_pool,
+        open_recall,
+        prompt_of,
+    )
 
     pool = open_pool(settings, "recall")
     await pool.open(wait=True, timeout=5)
+    recall = open_recall(settings, pool)
     try:
-        recall = open_recall(settings, pool)
         await asyncio.to_thread(recall.warm)
-        answer = await recall.answer(ask_of(RecallIn.model_validate(request)))
+        if what == "context":
+            body = ContextIn.model_validate(request)
+            asked = for_prompt(ask_of(body), knowledge=settings.knowledge_inject)
+            answer = prompt_of(await recall.answer(asked), body.token_budget)
+        else:
+            answer = await recall.answer(ask_of(RecallIn.model_validate(request)))
         document: dict[str, Any] = orjson.loads(orjson.dumps(answer))
         return document
     except ValidationError as error:
@@ -99,6 +117,7 @@ async def _in_process(request: dict[str, Any], settings: Settings) -> dict[str, 
     except ProblemError as problem:
         raise RuntimeError(problem.document["detail"]) from None
     finally:
+        await recall.close()
         await pool.close()
 
 

@@ -77,12 +77,16 @@ class CardsProjector:
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         """Fold ``events`` into the tables of the schema on the search path, inside the caller's transaction."""
+        self._write(connection, self.changes(connection, events))
+
+    def changes(self, connection: Connection, events: Sequence[Event]) -> Changes:
+        """What :meth:`project` would write; changes nothing."""
         recalled = self._recalled(connection, events)
         keys = keys_touched(events, recalled, supersede=self._supersede)
         keys |= self._remarked(connection, events)
         known = self._known(connection, keys)
         said = [one.event for statements in known.values() for one in statements]
-        changes = fold(
+        return fold(
             events,
             known,
             recalled,
@@ -91,7 +95,6 @@ class CardsProjector:
             supersede=self._supersede,
             thresholds=self._thresholds,
         )
-        self._write(connection, changes)
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         """Fold whole users, one after the other, into empty tables: the same fold, with nothing known before.

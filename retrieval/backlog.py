@@ -1,0 +1,261 @@
+"""What a user said that the card tables do not show yet: in the queue, in the log unread, or read and not folded."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import redis.asyncio
+from psycopg.rows import dict_row
+from redis.exceptions import RedisError
+
+from events.envelope import Event, partition_of
+from events.log import Connection, event_if_readable
+from events.sql import statement
+from events.turn import TurnInvalidError, entry_time, parse_turn, text_of
+from events.types.extraction import ExtractionFailed, TurnsExtracted
+from events.types.turns import TurnRecorded
+from ingest.conversation import CONTEXT_TURNS
+from ingest.extraction import RecordedTurn
+from projectors.cards.projector import CardsProjector
+
+logger = logging.getLogger(__name__)
+
+MOST_TURNS = 50
+"""Turns of one user that are read at recall, the newest."""
+MOST_CHARS = 20_000
+"""Their text in all: bounds the time of reading, whatever was pasted into a turn."""
+QUEUE_DEPTH = 2_000
+"""Unsettled entries of the queue that are looked at, whoever's they are."""
+LOG_DEPTH = 5_000
+"""Events of the user's partition above the checkpoints that are looked at."""
+_MOST_EVENTS = 300
+_QUEUE_RESTS_S = 5.0
+
+_TURN = TurnRecorded.__name__
+_TYPES = sorted({_TURN, TurnsExtracted.__name__, ExtractionFailed.__name__} | CardsProjector.types)
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """The valid turns of a user that wait in the queue, oldest first.
+
+    ``cut``: there may be more than were looked at. ``warning``: what kept the queue from being read, if anything.
+    """
+
+    turns: tuple[TurnRecorded, ...] = ()
+    cut: bool = False
+    warning: str | None = None
+
+
+class QueueTail:
+    """The newest unsettled entries of the queue, one user's at a time.
+
+    A Redis that was late or away is left alone for five seconds: its trouble must not cost every question a wait.
+    """
+
+    def __init__(self, client: redis.asyncio.Redis, stream: str, group: str, within_s: float) -> None:
+        self._within = within_s
+        self._stream = stream
+        self._group = group
+        self._script = client.register_script(_lua("waiting_turns"))
+        self._rests_until = 0.0
+        self._why = ""
+
+    async def turns_of(self, user_id: str) -> Queued:
+        """What waits. Never raises: a queue that cannot be read is a warning."""
+        if time.monotonic() < self._rests_until:
+            return Queued(warning=self._why)
+        try:
+            async with asyncio.timeout(self._within):
+                cut, entries = await self._script(
+                    keys=[self._stream],
+                    args=[self._group, user_id, QUEUE_DEPTH, MOST_TURNS + 1, 4 * MOST_CHARS],
+                )
+        except (RedisError, TimeoutError, OSError) as error:
+            reason = "redis did not answer in time" if isinstance(error, TimeoutError) else _line(error)
+            self._why = f"the overlay does not see turns that are still in the queue: {reason}"
+            self._rests_until = time.monotonic() + _QUEUE_RESTS_S
+            logger.warning("%s", self._why)
+            return Queued(warning=self._why)
+        turns: dict[str, TurnRecorded] = {}
+        for entry_id, words in reversed(entries):
+            turn = _turn_of(entry_id.decode(), words)
+            if turn is not None:
+                turns.setdefault(turn.turn_id, turn)
+        return Queued(tuple(turns.values()), bool(cut))
+
+
+def _line(error: Exception) -> str:
+    return f"redis is away: {' '.join(str(error).split())}"
+
+
+@cache
+def _lua(name: str) -> str:
+    return files("retrieval").joinpath("lua", f"{name}.lua").read_text("utf-8")
+
+
+def _turn_of(entry_id: str, words: Sequence[bytes]) -> TurnRecorded | None:
+    """The turn in an entry; None for one the recorder will refuse."""
+    try:
+        fields = {
+            text_of("(field name)", name): text_of("(field)", value)
+            for name, value in zip(words[::2], words[1::2], strict=True)
+        }
+        return parse_turn(fields, entry_time=entry_time(entry_id), entry_id=entry_id)[1]
+    except TurnInvalidError:
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backlog:
+    """One user's share of what is under way, as it stood at one moment.
+
+    ``turns`` are those nobody has read yet, in log order and with the queue's behind (their positions continue the
+    log's); ``before`` the turns of each of their sessions that came earlier. ``events`` were read and are not folded:
+    they stand above ``folded``. ``recorded`` are the log's turns by position.
+    """
+
+    turns: tuple[RecordedTurn, ...] = ()
+    before: Mapping[str, tuple[RecordedTurn, ...]] = field(default_factory=dict)
+    recorded: Mapping[int, Event] = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+    folded: int = 0
+    head: int = 0
+    warnings: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.turns or self.events)
+
+
+def session_of(turn: TurnRecorded) -> str:
+    """The log stream of a turn's session."""
+    return f"session/{turn.project_id}/{turn.session_id}"
+
+
+def backlog_of(connection: Connection, user_id: str, queued: Queued) -> Backlog:
+    """One user's backlog: what the queue held a moment ago, and what the log holds now.
+
+    The queue must have been looked at first: a turn that moves on meanwhile is then seen twice rather than
+    not at all. Raises what the database raises.
+    """
+    warnings = [queued.warning] if queued.warning else []
+    rows = _rows(connection, user_id, queued.turns)
+    first = rows[0]
+    place = (first["head"], first["extracted"], first["folded"])
+    cut = queued.cut
+    in_log = set(first["recorded"])
+    low = min(place[1], place[2])
+    events = [_event(row) for row in reversed(rows) if row["position"] is not None]
+    cut = cut or len(rows) == _MOST_EVENTS or place[0] - low > LOG_DEPTH
+    turns, cut_turns = _newest(
+        _unread(user_id, events, place[1]) + _queued(user_id, queued.turns, in_log, place[0])
+    )
+    if cut or cut_turns:
+        warnings.append(
+            f"more of what was said is under way than the overlay reads: {len(turns)} turns, the newest, are laid over"
+        )
+    recorded = {event.position: event for event in events if event.type == _TURN}
+    return Backlog(
+        turns=tuple(turns),
+        before=_before(connection, user_id, turns, recorded),
+        recorded=recorded,
+        events=tuple(e for e in events if e.position > place[2] and e.type in CardsProjector.types),
+        folded=place[2],
+        head=place[0],
+        warnings=tuple(warnings),
+    )
+
+
+def _rows(connection: Connection, user_id: str, queued: Sequence[TurnRecorded]) -> list[dict[str, Any]]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        cursor.execute(
+            statement("retrieval", "waiting"),
+            {
+                "partition": partition_of(user_id),
+                "user_id": user_id,
+                "keys": [f"turn/{turn.turn_id}" for turn in queued],
+                "types": _TYPES,
+                "depth": LOG_DEPTH,
+                "limit": _MOST_EVENTS,
+            },
+        )
+        return cursor.fetchall()
+
+
+def _event(row: dict[str, Any]) -> Event:
+    return event_if_readable({name: value for name, value in row.items() if name not in _PLACE})
+
+
+_PLACE = frozenset(("head", "extracted", "folded", "recorded"))
+
+
+def _unread(user_id: str, events: Sequence[Event], extracted: int) -> list[RecordedTurn]:
+    """The turns above the extractor's checkpoint that no extractor has dealt with."""
+    done = {
+        position
+        for event in events
+        if isinstance(event.payload, TurnsExtracted | ExtractionFailed)
+        for position in event.payload.turn_positions
+    }
+    return [
+        RecordedTurn(user_id, event.position, event.payload)
+        for event in events
+        if isinstance(event.payload, TurnRecorded)
+        and event.position > extracted
+        and event.position not in done
+    ]
+
+
+def _queued(user_id: str, queued: Sequence[TurnRecorded], in_log: set[str], head: int) -> list[RecordedTurn]:
+    new = [turn for turn in queued if f"turn/{turn.turn_id}" not in in_log]
+    return [RecordedTurn(user_id, head + place, turn) for place, turn in enumerate(new, 1)]
+
+
+def _newest(turns: Sequence[RecordedTurn]) -> tuple[list[RecordedTurn], bool]:
+    """The newest turns that are read in bounded time, in order, and whether others were left out."""
+    kept: list[RecordedTurn] = []
+    chars = 0
+    for turn in reversed(turns[-MOST_TURNS:]):
+        if chars + len(turn.turn.text) <= MOST_CHARS:
+            chars += len(turn.turn.text)
+            kept.append(turn)
+    return kept[::-1], len(kept) < len(turns)
+
+
+def _before(
+    connection: Connection, user_id: str, turns: Sequence[RecordedTurn], recorded: Mapping[int, Event]
+) -> dict[str, tuple[RecordedTurn, ...]]:
+    """Up to six turns of each session before the first that is read."""
+    firsts: dict[str, int | None] = {}
+    for turn in turns:
+        event = recorded.get(turn.position)
+        firsts.setdefault(session_of(turn.turn), None if event is None else event.version)
+    if not firsts:
+        return {}
+    with connection.cursor(row_factory=dict_row) as cursor:
+        cursor.execute(
+            statement("retrieval", "said_before"),
+            {
+                "partition": partition_of(user_id),
+                "user_id": user_id,
+                "streams": list(firsts),
+                "versions": list(firsts.values()),
+                "limit": CONTEXT_TURNS,
+            },
+        )
+        rows = cursor.fetchall()
+    own = {turn.turn.turn_id for turn in turns}
+    before: dict[str, list[RecordedTurn]] = {}
+    for row in rows:
+        event = event_if_readable(row)
+        # One that left the queue for the log in this very moment is read, not remembered.
+        if isinstance(event.payload, TurnRecorded) and event.payload.turn_id not in own:
+            before.setdefault(event.stream, []).append(RecordedTurn(user_id, event.position, event.payload))
+    return {stream: tuple(said) for stream, said in before.items()}

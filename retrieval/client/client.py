@@ -1,0 +1,175 @@
+"""The clients: the same methods, once to be called and once to be awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from retrieval.client.documents import Answer, CardsPage, Prompt, Pushed, Turn
+from retrieval.client.errors import UnavailableError
+from retrieval.client.requests import (
+    Request,
+    answer_of,
+    ask_request,
+    cards_request,
+    no_answer,
+    push_request,
+    unsendable,
+    wait_asked_for,
+    waits,
+)
+
+WRITE_URL = "http://127.0.0.1:8700"
+READ_URL = "http://127.0.0.1:8701"
+
+
+class Client:
+    """Talks to a write and a read service; keeps connections open until closed.
+
+    Every request is repeated up to ``retries`` times while a service is away: reading changes nothing, and a
+    pushed turn counts once, however often it arrives. Raises :class:`RefusedError` for a request that is wrong,
+    :class:`UnavailableError` where no retry helped.
+    """
+
+    def __init__(
+        self,
+        write_url: str = WRITE_URL,
+        read_url: str = READ_URL,
+        *,
+        timeout: float = 10.0,
+        retries: int = 3,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._write_url = write_url.rstrip("/")
+        self._read_url = read_url.rstrip("/")
+        self._retries = retries
+        self._http = httpx.Client(timeout=timeout, transport=transport)
+
+    def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
+        """Push one turn or a list; they are safe once this returned. All are taken, or none."""
+        pushed: Pushed = self._send(push_request(self._write_url, turns))
+        return pushed
+
+    def recall(self, user_id: str, query: str, **more: Any) -> Answer:
+        """Ask. ``more`` are the recall's other fields: k, project_id, kinds, as_of, known_at, wait_for, …"""
+        answer: Answer = self._send(ask_request(self._read_url, "recall", user_id, query, more))
+        return answer
+
+    def context(self, user_id: str, query: str, *, token_budget: int | None = None, **more: Any) -> Prompt:
+        """Ask, and get blocks for a prompt. ``more`` are the recall's other fields."""
+        more["token_budget"] = token_budget
+        prompt: Prompt = self._send(ask_request(self._read_url, "context", user_id, query, more))
+        return prompt
+
+    def cards(self, user_id: str, **filters: Any) -> CardsPage:
+        """A page of the cards that fit all ``filters``, the last recorded first."""
+        page: CardsPage = self._send(cards_request(self._read_url, user_id, filters))
+        return page
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _send(self, request: Request) -> Any:
+        for wait in waits(self._retries):
+            try:
+                return self._send_once(request)
+            except UnavailableError as error:
+                time.sleep(wait_asked_for(error, wait))
+        return self._send_once(request)
+
+    def _send_once(self, request: Request) -> Any:
+        try:
+            response = self._http.request(
+                request.method, request.url, json=request.json, params=request.params
+            )
+        except httpx.HTTPError as error:
+            raise no_answer(error, request) from error
+        except UnicodeEncodeError as error:
+            raise unsendable(error) from error
+        return answer_of(response)
+
+
+class AsyncClient:
+    """The same as :class:`Client`, to be awaited."""
+
+    def __init__(
+        self,
+        write_url: str = WRITE_URL,
+        read_url: str = READ_URL,
+        *,
+        timeout: float = 10.0,
+        retries: int = 3,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._write_url = write_url.rstrip("/")
+        self._read_url = read_url.rstrip("/")
+        self._retries = retries
+        self._http = httpx.AsyncClient(timeout=timeout, transport=transport)
+
+    async def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
+        """Push one turn or a list; they are safe once this returned. All are taken, or none."""
+        pushed: Pushed = await self._send(push_request(self._write_url, turns))
+        return pushed
+
+    async def recall(self, user_id: str, query: str, **more: Any) -> Answer:
+        """Ask. ``more`` are the recall's other fields: k, project_id, kinds, as_of, known_at, wait_for, …"""
+        answer: Answer = await self._send(ask_request(self._read_url, "recall", user_id, query, more))
+        return answer
+
+    async def context(
+        self, user_id: str, query: str, *, token_budget: int | None = None, **more: Any
+    ) -> Prompt:
+        """Ask, and get blocks for a prompt. ``more`` are the recall's other fields."""
+        more["token_budget"] = token_budget
+        prompt: Prompt = await self._send(ask_request(self._read_url, "context", user_id, query, more))
+        return prompt
+
+    async def cards(self, user_id: str, **filters: Any) -> CardsPage:
+        """A page of the cards that fit all ``filters``, the last recorded first."""
+        page: CardsPage = await self._send(cards_request(self._read_url, user_id, filters))
+        return page
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _send(self, request: Request) -> Any:
+        for wait in waits(self._retries):
+            try:
+                return await self._send_once(request)
+            except UnavailableError as error:
+                await asyncio.sleep(wait_asked_for(error, wait))
+        return await self._send_once(request)
+
+    async def _send_once(self, request: Request) -> Any:
+        try:
+            response = await self._http.request(
+                request.method, request.url, json=request.json, params=request.params
+            )
+        except httpx.HTTPError as error:
+            raise no_answer(error, request) from error
+        except UnicodeEncodeError as error:
+            raise unsendable(error) from error
+        return answer_of(response)

@@ -1,0 +1,90 @@
+"""Requests and what becomes of their answers, without any I/O: both clients send the same and read the same."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from retrieval.client.documents import Turn
+from retrieval.client.errors import CardlogError, RefusedError, UnavailableError
+
+_AGAIN = frozenset((429, 502, 503, 504))
+_FIRST_WAIT_S = 0.1
+_LONGEST_WAIT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request. All of them may be sent again: reading changes nothing, and a turn has its id."""
+
+    method: str
+    url: str
+    json: Any = None
+    params: Mapping[str, Any] | None = None
+
+
+def push_request(write_url: str, turns: Turn | Sequence[Turn]) -> Request:
+    """The push of one turn or several, each with an id."""
+    several: list[Mapping[str, Any]] = [turns] if isinstance(turns, Mapping) else list(turns)
+    named = [turn if turn.get("turn_id") else {**turn, "turn_id": uuid.uuid4().hex} for turn in several]
+    return Request("POST", f"{write_url}/v1/turns", json=named)
+
+
+def ask_request(read_url: str, what: str, user_id: str, query: str, more: Mapping[str, Any]) -> Request:
+    """A recall or a context; what is None is left to the service."""
+    given = {name: value for name, value in more.items() if value is not None}
+    return Request("POST", f"{read_url}/v1/{what}", json={"user_id": user_id, "query": query, **given})
+
+
+def cards_request(read_url: str, user_id: str, filters: Mapping[str, Any]) -> Request:
+    """A page of a slice."""
+    given = {name: value for name, value in filters.items() if value is not None}
+    return Request("GET", f"{read_url}/v1/cards", params={"user_id": user_id, **given})
+
+
+def waits(retries: int) -> Iterator[float]:
+    """How long to wait before each retry, in seconds."""
+    for number in range(retries):
+        yield min(_FIRST_WAIT_S * 2**number, _LONGEST_WAIT_S)
+
+
+def wait_asked_for(error: CardlogError, otherwise: float) -> float:
+    """The wait the service asked for, within reason."""
+    asked = error.problem.get("retry_after")
+    return min(float(asked), _LONGEST_WAIT_S) if asked is not None else otherwise
+
+
+def answer_of(response: httpx.Response) -> Any:
+    """The document of an answer. Raises :class:`RefusedError` or :class:`UnavailableError`."""
+    try:
+        document = response.json()
+    except ValueError:
+        document = None
+    if response.is_success and document is not None:
+        return document
+    problem: dict[str, Any] = document if isinstance(document, dict) else {}
+    problem = {"status": response.status_code, "title": response.reason_phrase} | problem
+    after = response.headers.get("retry-after", "")
+    if after.isdecimal():
+        problem["retry_after"] = int(after)
+    message = str(problem.get("detail") or f"{response.status_code} {response.reason_phrase}")
+    if response.status_code in _AGAIN or response.status_code >= 500 or response.is_success:
+        raise UnavailableError(message, problem)
+    raise RefusedError(message, problem)
+
+
+def no_answer(error: httpx.HTTPError, request: Request) -> UnavailableError:
+    """What is raised where nobody answered."""
+    return UnavailableError(f"{request.url} does not answer: {error or type(error).__name__}")
+
+
+def unsendable(error: UnicodeEncodeError) -> RefusedError:
+    """What is raised for text that no service could be sent."""
+    shown = error.object[error.start : error.start + 1]
+    return RefusedError(
+        f"the request holds a lone surrogate ({shown!r}), which is no character; leave it out"
+    )

@@ -1,0 +1,46 @@
+-- One user's entries that are not settled yet, the newest first: what every recorder of the group has acknowledged is
+-- in the log and is not looked at. Looks at a bounded number of entries, so others' backlog costs little; the first
+-- value says whether it stopped before it had seen all that waits.
+-- KEYS: stream. ARGV: group, user, entries looked at, entries given, bytes given.
+local depth, most, room = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local groups = redis.pcall('XINFO', 'GROUPS', KEYS[1])
+if groups.err then
+    return {0, {}}
+end
+local from = '-'
+for _, group in ipairs(groups) do
+    local told = {}
+    for index = 1, #group, 2 do
+        told[group[index]] = group[index + 1]
+    end
+    if told['name'] == ARGV[1] then
+        from = '(' .. told['last-delivered-id']
+        if told['pending'] > 0 then
+            from = redis.call('XPENDING', KEYS[1], ARGV[1])[2]
+        end
+    end
+end
+local found, looked, newest = {}, 0, '+'
+while true do
+    local page = redis.call('XREVRANGE', KEYS[1], newest, from, 'COUNT', 100)
+    for _, entry in ipairs(page) do
+        if looked == depth or #found == most or room <= 0 then
+            return {1, found}
+        end
+        looked = looked + 1
+        local fields = entry[2]
+        for index = 1, #fields, 2 do
+            if fields[index] == 'user_id' and fields[index + 1] == ARGV[2] then
+                found[#found + 1] = entry
+                for word = 1, #fields do
+                    room = room - #fields[word]
+                end
+                break
+            end
+        end
+    end
+    if #page < 100 then
+        return {0, found}
+    end
+    newest = '(' .. page[#page][1]
+end

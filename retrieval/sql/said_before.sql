@@ -1,0 +1,12 @@
+-- The last turns of each session before the one that is read: what a correction corrects.
+SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id, e.data::text AS data
+FROM unnest(%(streams)s::text[], %(versions)s::bigint[]) AS first(stream, version)
+CROSS JOIN LATERAL (
+    SELECT * FROM log.events e
+    WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = first.stream
+      AND (first.version IS NULL OR e.version < first.version)
+    ORDER BY e.version DESC
+    LIMIT %(limit)s
+) e
+ORDER BY e.stream, e.version;

@@ -1,0 +1,31 @@
+-- What was said by or understood of one user above the checkpoints, the newest first; one row without an event when
+-- there is nothing. The tail of the partition is walked by its primary key, at most `depth` events of it: a backlog,
+-- whoever's it is, costs no more than that. `recorded` are the queue's turns that are in the log already.
+SELECT place.head, place.extracted, place.folded,
+       ARRAY(SELECT k.dedupe_key FROM log.events k
+             WHERE k.partition = %(partition)s AND k.user_id = %(user_id)s
+               AND k.dedupe_key = ANY (%(keys)s::text[])) AS recorded,
+       e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id, e.data::text AS data
+FROM (
+    SELECT h.position AS head,
+           coalesce((SELECT c.position FROM log.checkpoints c
+                     WHERE c.processor = 'extractor' AND c.generation = 0 AND c.partition = h.partition), 0) AS extracted,
+           coalesce((SELECT c.position FROM log.checkpoints c
+                     JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
+                                           AND g.status = 'live'
+                     WHERE c.processor = 'cards' AND c.partition = h.partition), 0) AS folded
+    FROM log.heads h WHERE h.partition = %(partition)s
+) place
+LEFT JOIN LATERAL (
+    SELECT own.* FROM (
+        SELECT t.* FROM log.events t
+        WHERE t.partition = %(partition)s AND t.position > least(place.extracted, place.folded)
+        ORDER BY t.position DESC
+        LIMIT %(depth)s
+    ) own
+    WHERE own.user_id = %(user_id)s AND own.type = ANY (%(types)s::text[])
+    ORDER BY own.position DESC
+    LIMIT %(limit)s
+) e ON true
+ORDER BY e.position DESC;

@@ -1,0 +1,182 @@
+"""The Python client, as an app uses it: against a whole stack, and against a service in trouble."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrieval.client import AsyncClient, CardlogError, Client, RefusedError, UnavailableError
+from tests.acceptance.conftest import Running, start, stop
+
+GUIDE = Path(__file__).parents[2] / "docs" / "client.md"
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A stack that is in no hurry: what it answers is asked about here, not how a busy machine cuts it short."""
+    names = ("OVERLAY", "TAGS", "FUZZY", "TIME", "SEMANTIC")
+    patient = {f"CARDLOG_{name}_DEADLINE_MS": "10000" for name in names} | {"CARDLOG_WAIT_FOR_MS": "30000"}
+    running = start(tmp_path_factory.mktemp("patient") / "data", **patient)
+    yield running
+    assert stop(running) == 0
+
+
+@pytest.fixture
+def client(stack: Running) -> Iterator[Client]:
+    with Client(stack.write_url, stack.read_url) as opened:
+        yield opened
+
+
+def test_the_example_of_the_guide_works(stack: Running) -> None:
+    [example] = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
+    for address, real in (
+        ("http://127.0.0.1:8700", stack.write_url),
+        ("http://127.0.0.1:8701", stack.read_url),
+    ):
+        assert address in example
+        example = example.replace(address, real)
+    exec(compile(example, str(GUIDE), "exec"), {})
+
+
+def test_what_is_pushed_is_recalled_and_put_into_a_prompt(client: Client) -> None:
+    pushed = client.push(
+        [
+            {"user_id": "cleo", "text": "I work at Acme.", "turn_id": "t1"},
+            {"user_id": "cleo", "text": "My dog is called Rex.", "turn_id": "t2"},
+        ]
+    )
+    assert pushed["turn_ids"] == ["t1", "t2"]
+    answer = client.recall("cleo", "what is my dog's name?", wait_for=pushed["token"], k=3)
+    assert (answer["cards"][0]["value"], answer["cards"][0]["turn_ids"]) == ("Rex", ["t2"])
+    assert client.push({"user_id": "cleo", "text": "I work at Acme.", "turn_id": "t1"})["duplicates"] == [
+        "t1"
+    ]
+    prompt = client.context("cleo", "where do I work?", token_budget=3000)
+    assert prompt["tokens"] <= 3000
+    assert "Acme" in prompt["text"]
+
+
+def test_the_command_prints_the_prompt(stack: Running, client: Client) -> None:
+    pushed = client.push({"user_id": "olga", "text": "I live in Riga."})
+    client.recall("olga", "x", wait_for=pushed["token"])
+    shown = stack.command("context", "--user", "olga", "where do I live?")
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.startswith("<core>")
+    assert "Riga</card>" in shown.stdout
+    assert shown.stdout.rstrip().endswith("</current_time>")
+    refused = stack.command("context", "--user", "olga", "where do I live?", "--budget", "5")
+    assert refused.returncode == 1
+    assert "token_budget: is 5" in refused.stderr
+    document = json.loads(stack.command("context", "--user", "olga", "where do I live?", "--json").stdout)
+    assert document["text"].startswith("<core>")
+
+
+def test_the_awaited_client_does_the_same(stack: Running) -> None:
+    async def talk() -> None:
+        async with AsyncClient(stack.write_url, stack.read_url) as client:
+            pushed = await client.push({"user_id": "ada", "text": "I live in Oslo."})
+            answer = await client.recall("ada", "where do I live?", wait_for=pushed["token"])
+            assert answer["cards"][0]["value"] == "Oslo"
+            assert "Oslo" in (await client.context("ada", "where do I live?"))["text"]
+            with pytest.raises(RefusedError) as refused:
+                await client.context("ada", "where do I live?", token_budget=1)
+            assert refused.value.field == "token_budget"
+            assert refused.value.problem["least"] > 1
+
+    asyncio.run(talk())
+
+
+def test_a_wrong_request_names_its_field(client: Client) -> None:
+    with pytest.raises(RefusedError) as refused:
+        client.recall("cleo", "x", k=0)
+    assert (refused.value.status, refused.value.field) == (422, "k")
+    with pytest.raises(RefusedError) as refused:
+        client.push([{"user_id": "cleo", "text": "fine"}, {"user_id": "cleo", "text": ""}])
+    assert (refused.value.field, refused.value.problem["index"]) == ("text", 1)
+    with pytest.raises(RefusedError, match="lone surrogate"):
+        client.push({"user_id": "cleo", "text": "a\ud800b"})
+
+
+class Troubled(BaseHTTPRequestHandler):
+    """Answers what its server has in ``says``, one after the other, and keeps what it was sent."""
+
+    def do_POST(self) -> None:
+        server: Any = self.server
+        server.sent.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        status, body = server.says.pop(0) if server.says else (200, {})
+        if status == 0:
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
+            return
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Retry-After", "0")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Tests are quiet."""
+
+
+@pytest.fixture
+def troubled() -> Iterator[Any]:
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Troubled)
+    server.says, server.sent = [], []
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+BUSY = {"title": "Queue unavailable", "status": 503, "detail": "Redis cannot take turns now"}
+
+
+def test_a_push_is_sent_again_under_the_same_id_until_it_is_taken(troubled: Any) -> None:
+    taken = {"turn_ids": ["x"], "duplicates": [], "token": "t"}
+    troubled.says += [(503, BUSY), (0, None), (202, taken)]
+    with Client(troubled.url, troubled.url) as client:
+        assert client.push({"user_id": "u", "text": "once"}) == taken
+    ids = [sent[0]["turn_id"] for sent in troubled.sent]
+    assert len(ids) == 3
+    assert len(set(ids)) == 1
+    assert ids[0]
+
+
+def test_a_service_that_stays_away_is_an_error_that_says_why(troubled: Any) -> None:
+    troubled.says += [(503, BUSY)] * 10
+    with (
+        Client(troubled.url, troubled.url, retries=2) as client,
+        pytest.raises(UnavailableError, match="Redis cannot take turns now") as away,
+    ):
+        client.recall("u", "x")
+    assert (len(troubled.sent), away.value.status) == (3, 503)
+
+
+def test_a_wrong_request_is_never_sent_again(troubled: Any) -> None:
+    troubled.says += [(422, {"status": 422, "detail": "k: is 0", "field": "k"})]
+    with Client(troubled.url, troubled.url) as client, pytest.raises(RefusedError, match="k: is 0"):
+        client.recall("u", "x")
+    assert len(troubled.sent) == 1
+
+
+def test_where_nobody_listens_the_error_names_the_address() -> None:
+    with (
+        Client("http://127.0.0.1:1", "http://127.0.0.1:1", retries=0) as client,
+        pytest.raises(CardlogError, match=r"http://127\.0\.0\.1:1/v1/recall does not answer") as away,
+    ):
+        client.recall("u", "x")
+    assert (away.value.status, away.value.field) == (None, None)
