@@ -27,10 +27,14 @@ from events.turn import TurnInvalidError, text_of
 from projectors.text.embedding import open_embedder
 from retrieval.channels.channel import Channel
 from retrieval.channels.fuzzy import FuzzyChannel
+from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
+from retrieval.faults import faults_of
 from retrieval.freshness import projected, turn_behind
+from retrieval.health import Health
+from retrieval.panel import Panel
 from retrieval.recall import Ask, Recall, RecallUnavailableError
 from retrieval.scope import KINDS
 
@@ -58,6 +62,10 @@ class RecallIn(BaseModel):
     known_at: Annotated[AwareDatetime | None, Field(description="only what had been recorded by then")] = None
     kinds: Annotated[list[Literal["state", "event", "knowledge"]] | None, Field(min_length=1)] = None
     context_layer: Literal["personal", "work", "social"] | None = None
+    mode: Annotated[
+        str | None, Field(min_length=1, description="only cards of this register, such as code or journal")
+    ] = None
+    explain: Annotated[bool, Field(description="say how the answer came about")] = False
     wait_for: Annotated[str | None, Field(description="token of a push: wait until its turns are cards")] = (
         None
     )
@@ -75,7 +83,7 @@ def open_pool(settings: Settings, application: str) -> AsyncConnectionPool[Any]:
 
 
 def open_channels(settings: Settings) -> list[Channel]:
-    """Every channel there is."""
+    """Every channel that looks by itself; the graph looks around what these find."""
     return [
         SemanticChannel(
             lambda: open_embedder(
@@ -88,15 +96,30 @@ def open_channels(settings: Settings) -> list[Channel]:
     ]
 
 
-def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
-    """A recall over the live tables behind ``pool``."""
+def open_panel(settings: Settings, pool: AsyncConnectionPool[Any]) -> Panel:
+    """The panel with the deadlines, limits and faults that are set. Raises a SettingsError for an unreadable fault."""
     deadlines = {
         "semantic": settings.semantic_deadline_ms,
         "tags": settings.tags_deadline_ms,
         "fuzzy": settings.fuzzy_deadline_ms,
         "time": settings.time_deadline_ms,
+        "graph": settings.graph_deadline_ms,
     }
-    return Recall(pool, open_channels(settings), deadlines)
+    health = {
+        name: Health(limit_ms=settings.quarantine_over_ms, quarantine_s=settings.quarantine_s)
+        for name in deadlines
+    }
+    faults = faults_of(settings)
+    for name, fault in faults.items():
+        logger.warning(
+            "FAULT INJECTION IS ON: %s makes the %s channel fail; this is for tests", fault.variable, name
+        )
+    return Panel(pool, deadlines, health, faults)
+
+
+def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
+    """A recall over the live tables behind ``pool``."""
+    return Recall(pool, open_panel(settings, pool), open_channels(settings), GraphChannel())
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -199,4 +222,6 @@ def ask_of(body: RecallIn) -> Ask:
         known_at=body.known_at,
         kinds=tuple(body.kinds) if body.kinds else KINDS,
         context_layer=body.context_layer,
+        mode=body.mode,
+        explain=body.explain,
     )

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 import psycopg
 from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool
 
 from events.sql import statement
-from retrieval.channels.channel import Channel, ChannelDownError, Hit
-from retrieval.fusion import adjusted, fuse, spread
+from retrieval.channels.channel import Channel
+from retrieval.channels.graph import SEEN, GraphChannel
+from retrieval.explain import explanation, placings
+from retrieval.fusion import Placed, adjustments, distinct, fuse, spread
+from retrieval.panel import Ballot, Panel
 from retrieval.question import Question, understand
 from retrieval.scope import KINDS, Scope, scope_of
-
-logger = logging.getLogger(__name__)
 
 AGING_AFTER = timedelta(days=180)
 OUTDATED_AFTER = timedelta(days=90)
 _CARDS_WITHIN_S = 2.0
 _CANDIDATES = 4  # cards looked at for each one answered
-
-Status = Literal["ok", "late", "quarantined", "down"]
 
 
 class RecallUnavailableError(RuntimeError):
@@ -48,37 +45,37 @@ class Ask:
     known_at: datetime | None = None
     kinds: tuple[str, ...] = KINDS
     context_layer: str | None = None
+    mode: str | None = None
+    explain: bool = False
 
 
-@dataclass(slots=True)
-class Report:
-    """How one channel did."""
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The cards in their final order, and those that were left out because another says the very same (by id)."""
 
-    status: Status
-    ms: float
-    hits: int
-    detail: str | None = None
-
-    def document(self) -> dict[str, Any]:
-        document: dict[str, Any] = {"status": self.status, "ms": round(self.ms, 2), "hits": self.hits}
-        if self.detail:
-            document["detail"] = self.detail
-        return document
+    placed: list[Placed]
+    same: dict[UUID, UUID]
 
 
 class Recall:
     """Answers questions from the live card tables.
 
-    A channel that is slow, down or broken costs its own vote and nothing else; the answer says which and
-    why. Deterministic: the same tables and the same instant give the same answer.
+    ``channels`` are asked side by side, ``graph`` then looks around the best they found. A channel that is
+    slow, down or broken costs its own vote and nothing else; the answer says which and why. Deterministic:
+    the same tables and the same instant give the same answer.
     """
 
     def __init__(
-        self, pool: AsyncConnectionPool[Any], channels: Sequence[Channel], deadlines_ms: Mapping[str, int]
+        self,
+        pool: AsyncConnectionPool[Any],
+        panel: Panel,
+        channels: Sequence[Channel],
+        graph: GraphChannel | None,
     ) -> None:
         self._pool = pool
+        self._panel = panel
         self._channels = channels
-        self._deadlines = deadlines_ms
+        self._graph = graph
 
     def warm(self) -> None:
         """Load what the first question would otherwise wait for. Never fails."""
@@ -97,61 +94,68 @@ class Recall:
             kinds=ask.kinds,
             as_of=ask.as_of,
             known_at=ask.known_at,
+            mode=ask.mode,
         )
-        results = await asyncio.gather(
-            *(self._search(channel, question, scope) for channel in self._channels)
-        )
-        votes = {channel.name: hits for channel, (hits, _) in zip(self._channels, results, strict=True)}
-        reports = {channel.name: report for channel, (_, report) in zip(self._channels, results, strict=True)}
-        scores = fuse(votes, {channel.name: channel.weight(question) for channel in self._channels})
-        best = sorted(scores, key=lambda card: (-scores[card], card))[: max(40, _CANDIDATES * ask.k)]
+        weights = {channel.name: channel.weight(question) for channel in self._everyone}
+        ballots = await self._vote(question, scope, weights)
+        votes = fuse({name: ballot.hits for name, ballot in ballots.items()}, weights)
+        best = _best(votes)[: max(40, _CANDIDATES * ask.k)]
         cards = await self._cards(ask.user_id, best)
-        ranked = sorted(
-            (
-                (adjusted(scores[card_id], card, question, context_layer=ask.context_layer), card_id)
-                for card_id, card in cards.items()
-            ),
-            key=lambda pair: (-pair[0], pair[1]),
-        )
+        ranking = _ranked(votes, cards, question, ask.context_layer)
         places = {
-            name: {hit.card_id: (rank, hit.score) for rank, hit in enumerate(hits, 1)}
-            for name, hits in votes.items()
+            name: {hit.card_id: (rank, hit.score) for rank, hit in enumerate(ballot.hits, 1)}
+            for name, ballot in ballots.items()
         }
-        spread_out = spread(
-            _distinct(ranked, cards), {card_id: card["turn_ids"] for card_id, card in cards.items()}
-        )
-        chosen = [_card(cards[card_id], score, places, now) for score, card_id in spread_out[: ask.k]]
-        return {
+        chosen = [
+            _card(cards[placed.card_id], placed.score, places, now) for placed in ranking.placed[: ask.k]
+        ]
+        _credit(chosen, ranking.same, cards)
+        answer = {
             "current_time": now.isoformat(),
             "cards": chosen,
             "contradictions": _contradictions(chosen),
-            "channels": {name: report.document() for name, report in reports.items()},
+            "channels": {name: ballot.report.document() for name, ballot in ballots.items()},
             "warnings": [
-                f"the {name} channel is {report.status}: {report.detail or 'no detail'}"
-                for name, report in reports.items()
-                if report.status != "ok"
+                f"the {name} channel is {ballot.report.status}: {ballot.report.detail or 'no detail'}"
+                for name, ballot in ballots.items()
+                if ballot.report.status != "ok"
             ],
         }
+        if ask.explain:
+            answer["explain"] = explanation(question, scope, ballots, weights) | {
+                "cards": placings(ranking.placed, ranking.same, cards, votes, ask.k),
+                "withheld": await self._withheld(question, scope, votes),
+            }
+        return answer
 
-    async def _search(self, channel: Channel, question: Question, scope: Scope) -> tuple[list[Hit], Report]:
-        deadline = self._deadlines.get(channel.name, 150) / 1000
-        began = time.perf_counter()
-        try:
-            async with asyncio.timeout(deadline), self._pool.connection(timeout=deadline) as connection:
-                hits = await channel.search(connection, question, scope)
-        except TimeoutError:
-            return [], Report("late", _ms(began), 0, f"no answer within {deadline * 1000:.0f} ms")
-        except PoolTimeout:
-            return [], Report("late", _ms(began), 0, "no database connection was free in time")
-        except ChannelDownError as error:
-            return [], Report("down", _ms(began), 0, str(error))
-        except psycopg.Error as error:
-            logger.warning("channel %s failed: %s", channel.name, error)
-            return [], Report("down", _ms(began), 0, f"{type(error).__name__}: {error}".splitlines()[0])
-        except Exception as error:  # a broken channel must never break the answer
-            logger.exception("channel %s is broken", channel.name)
-            return [], Report("down", _ms(began), 0, f"{type(error).__name__}: {error}")
-        return hits, Report("ok", _ms(began), len(hits))
+    @property
+    def _everyone(self) -> list[Channel]:
+        return [*self._channels, *([] if self._graph is None else [self._graph])]
+
+    async def _vote(
+        self, question: Question, scope: Scope, weights: Mapping[str, float]
+    ) -> dict[str, Ballot]:
+        ballots = await self._panel.ask(self._channels, question, scope)
+        if self._graph is not None:
+            seeds = _best(fuse({name: ballot.hits for name, ballot in ballots.items()}, weights))
+            seen = [hit.card_id for ballot in ballots.values() for hit in ballot.hits[:SEEN]]
+            ballots |= await self._panel.ask([self._graph.around(seeds, seen)], question, scope)
+        return ballots
+
+    async def _withheld(
+        self, question: Question, scope: Scope, votes: Mapping[UUID, float]
+    ) -> list[dict[str, Any]]:
+        """What shares the question's words and was kept out because of when it was true, or of its kind or mode."""
+        ballots = await self._panel.ask(
+            [channel for channel in self._channels if channel.name == "tags"], question, scope.widened()
+        )
+        ids = [hit.card_id for ballot in ballots.values() for hit in ballot.hits if hit.card_id not in votes]
+        cards = await self._cards(scope.user_id, ids)
+        return [
+            {"card_id": card_id, "content": cards[card_id]["content"], "reason": reason}
+            for card_id in ids
+            if card_id in cards and (reason := scope.refuses(cards[card_id])) is not None
+        ]
 
     async def _cards(self, user_id: str, ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
         until = time.monotonic() + _CARDS_WITHIN_S
@@ -170,23 +174,37 @@ class Recall:
                     raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
 
 
-def _ms(began: float) -> float:
-    return (time.perf_counter() - began) * 1000
+def _best(votes: Mapping[UUID, float]) -> list[UUID]:
+    return sorted(votes, key=lambda card_id: (-votes[card_id], card_id))
 
 
-def _distinct(
-    ranked: list[tuple[float, UUID]], cards: Mapping[UUID, dict[str, Any]]
-) -> list[tuple[float, UUID]]:
-    """Cards that say the very same words once, the best placed one."""
-    seen: set[tuple[Any, ...]] = set()
-    kept = []
-    for score, card_id in ranked:
-        card = cards[card_id]
-        words = (card["kind"], card["speaker"], card["content"], card["effective_at"])
-        if words not in seen:
-            seen.add(words)
-            kept.append((score, card_id))
-    return kept
+def _ranked(
+    votes: Mapping[UUID, float],
+    cards: Mapping[UUID, Mapping[str, Any]],
+    question: Question,
+    context_layer: str | None,
+) -> Ranking:
+    """Votes weighed by what each card is; the same words once; what a turn says twice held back."""
+    ranked = sorted(
+        (
+            Placed(card_id, votes[card_id], adjustments(card, question, context_layer=context_layer))
+            for card_id, card in cards.items()
+        ),
+        key=Placed.order,
+    )
+    kept, same = distinct(ranked, cards)
+    return Ranking(spread(kept, {card_id: card["turn_ids"] for card_id, card in cards.items()}), same)
+
+
+def _credit(
+    chosen: Sequence[dict[str, Any]], same: Mapping[UUID, UUID], cards: Mapping[UUID, Mapping[str, Any]]
+) -> None:
+    """Name the turns of the cards that were left out for saying the same behind the one that says it."""
+    turns = {document["card_id"]: document for document in chosen}
+    for left_out, kept in same.items():
+        if kept in turns:
+            both = [*turns[kept]["turn_ids"], *cards[left_out]["turn_ids"]]
+            turns[kept]["turn_ids"] = list(dict.fromkeys(both))
 
 
 def _card(

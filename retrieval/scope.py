@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from retrieval.question import Question
 
 KINDS = ("state", "event", "knowledge")
+GENERAL_MODE = "general"  # of turns that named none; sql/visible.sql says so too
+OWNER = "user"  # the entity of what is said about the one whose memory it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,8 @@ class Scope:
     """The walls of one recall. ``projects`` None means all of them.
 
     A state answers when its validity meets [``valid_from``, ``valid_until``]; both the same instant for
-    "what is true then". Events and knowledge answer when they were there by ``until``.
+    "what is true then". Events and knowledge answer when they were there by ``until``. ``mode`` None means all
+    registers; cards of turns that named none are of the general one.
     """
 
     user_id: str
@@ -26,6 +30,7 @@ class Scope:
     valid_until: datetime | None
     until: datetime | None
     known_at: datetime | None
+    mode: str | None = None
 
     def parameters(self) -> dict[str, Any]:
         """The named parameters of every channel's statement."""
@@ -37,7 +42,33 @@ class Scope:
             "valid_until": self.valid_until,
             "until": self.until,
             "known_at": self.known_at,
+            "mode": self.mode,
         }
+
+    def widened(self) -> Scope:
+        """The same user and projects, without the walls of time, kind and mode: to tell what those kept out."""
+        return replace(
+            self, kinds=KINDS, valid_from=None, valid_until=None, until=None, known_at=None, mode=None
+        )
+
+    def refuses(self, card: Mapping[str, Any]) -> str | None:
+        """Why a card of this user and these projects may not answer; None when it may."""
+        at = card["occurred_at"] or card["effective_at"]
+        if card["kind"] not in self.kinds:
+            return f"it is a {card['kind']} card, and only {', '.join(self.kinds)} was asked for"
+        if self.mode is not None and (card["mode"] or GENERAL_MODE) != self.mode:
+            return f"it is of the mode {card['mode'] or GENERAL_MODE}, not {self.mode}"
+        if self.known_at is not None and card["created_at"] > self.known_at:
+            return f"it was recorded {card['created_at'].isoformat()}, after known_at"
+        if self.until is not None and at is not None and at > self.until:
+            return f"it is of {at.isoformat()}, after as_of"
+        if card["kind"] == "state":
+            if self.valid_until is not None and card["effective_at"] > self.valid_until:
+                return f"it is true only from {card['effective_at'].isoformat()} on"
+            ended = card["superseded_at"]
+            if self.valid_from is not None and ended is not None and ended <= self.valid_from:
+                return f"it is no longer true since {ended.isoformat()}"
+        return None
 
 
 def scope_of(
@@ -48,6 +79,7 @@ def scope_of(
     kinds: tuple[str, ...] = KINDS,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
+    mode: str | None = None,
 ) -> Scope:
     """The scope a question asks for: the present, a stretch of the past it names, or all there ever was."""
     valid_from: datetime | None = question.now
@@ -59,6 +91,7 @@ def scope_of(
         valid_until = span.end if span.end is not None else question.now
     elif question.intent == "history":
         valid_from = valid_until = None
-    elif question.intent == "past":
+    elif question.intent in {"past", "why"}:
+        # Why something is as it is, what it was before tells.
         valid_from = None
-    return Scope(user_id, projects, kinds, valid_from, valid_until, as_of, known_at)
+    return Scope(user_id, projects, kinds, valid_from, valid_until, as_of, known_at, mode)

@@ -6,11 +6,10 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from events.sql import statement
 from projectors.cards.card import pair_keys
 from projectors.copying import as_array
 from projectors.text.grams import gram_keys
-from retrieval.channels.channel import Hit
+from retrieval.channels.channel import Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
 
@@ -37,7 +36,7 @@ class FuzzyChannel:
         if not words and not pairs:
             return []
         cursor = await connection.execute(
-            statement("retrieval.channels", "fuzzy"),
+            search_statement("fuzzy"),
             {
                 **scope.parameters(),
                 "words": words,

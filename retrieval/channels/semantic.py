@@ -8,12 +8,10 @@ from typing import Any
 
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
-from psycopg.sql import Identifier
 
 from events.script import has_cjk
-from events.sql import statement
 from projectors.text.embedding import Embedder, EmbedderUnavailableError, reads_chinese
-from retrieval.channels.channel import ChannelDownError, Hit
+from retrieval.channels.channel import ChannelDownError, Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
 
@@ -49,9 +47,7 @@ class SemanticChannel:
         await register_vector_async(connection)
         assert self._embedder is not None
         cursor = await connection.execute(
-            statement("retrieval.channels", "semantic").format(
-                vectors=Identifier("vectors", f"card_vectors_{self._embedder.dimension}")
-            ),
+            search_statement("semantic", vectors=f"vectors.card_vectors_{self._embedder.dimension}"),
             {**scope.parameters(), "vector": vector, "model": self._embedder.name, "limit": _LIMIT},
         )
         return [Hit(*row) for row in await cursor.fetchall()]

@@ -6,9 +6,8 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from events.sql import statement
 from projectors.text.terms import term_keys
-from retrieval.channels.channel import Hit
+from retrieval.channels.channel import Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
 
@@ -32,7 +31,7 @@ class TimeChannel:
         if span is None:
             return []
         cursor = await connection.execute(
-            statement("retrieval.channels", "time"),
+            search_statement("time"),
             {
                 **scope.parameters(),
                 "from": span.start,

@@ -19,17 +19,9 @@ WITH asked AS (
 ), hit AS MATERIALIZED (
     SELECT c.card_id, c.term_keys, c.pair_keys
     FROM cards.cards c
-    WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key), '{}') FROM near)
+    WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key), '{{}}') FROM near)
            OR c.pair_keys && %(pairs)s::bigint[])
-      AND c.user_id = %(user_id)s
-      AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
-      AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
-      AND (c.kind <> 'state'
-           OR ((%(valid_until)s::timestamptz IS NULL OR c.effective_at <= %(valid_until)s::timestamptz)
-               AND (%(valid_from)s::timestamptz IS NULL OR c.superseded_at IS NULL
-                    OR c.superseded_at > %(valid_from)s::timestamptz)))
-      AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s::timestamptz)
-      AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
+      AND {visible}
 ), scored AS (
     SELECT hit.card_id,
            (SELECT coalesce(sum(best), 0) / (SELECT words FROM total)

@@ -4,15 +4,7 @@ WITH hit AS MATERIALIZED (
     SELECT c.card_id, c.term_keys, c.own_terms,
            c.own_terms + %(before)s::float8 * (cardinality(c.term_keys) - c.own_terms) AS length
     FROM cards.cards c
-    WHERE c.term_keys && %(keys)s::bigint[] AND c.user_id = %(user_id)s
-      AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
-      AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
-      AND (c.kind <> 'state'
-           OR ((%(valid_until)s::timestamptz IS NULL OR c.effective_at <= %(valid_until)s::timestamptz)
-               AND (%(valid_from)s::timestamptz IS NULL OR c.superseded_at IS NULL
-                    OR c.superseded_at > %(valid_from)s::timestamptz)))
-      AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s::timestamptz)
-      AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
+    WHERE c.term_keys && %(keys)s::bigint[] AND {visible}
 ), occurrence AS (
     SELECT hit.card_id, key, hit.length,
            sum(CASE WHEN place <= hit.own_terms THEN 1 ELSE %(before)s::float8 END) AS frequency

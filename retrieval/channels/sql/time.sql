@@ -3,24 +3,16 @@
 WITH inside AS (
     SELECT c.card_id, c.term_keys, c.importance, c.episode, c.occurred_at AS at
     FROM cards.cards c
-    WHERE c.user_id = %(user_id)s AND c.kind = 'event'
+    WHERE c.kind = 'event' AND {visible}
       AND (%(to)s::timestamptz IS NULL OR c.occurred_at < %(to)s::timestamptz)
       AND (%(from)s::timestamptz IS NULL OR c.occurred_at >= %(from)s::timestamptz
            OR c.occurred_until > %(from)s::timestamptz)
-      AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
-      AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
-      AND (%(until)s::timestamptz IS NULL OR c.occurred_at <= %(until)s::timestamptz)
-      AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
     UNION ALL
     SELECT c.card_id, c.term_keys, 5, false, c.effective_at
     FROM cards.cards c
-    WHERE c.user_id = %(user_id)s AND c.kind IN ('state', 'knowledge')
+    WHERE c.kind IN ('state', 'knowledge') AND {visible}
       AND (%(to)s::timestamptz IS NULL OR c.effective_at < %(to)s::timestamptz)
       AND (%(from)s::timestamptz IS NULL OR c.effective_at >= %(from)s::timestamptz)
-      AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
-      AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
-      AND (%(until)s::timestamptz IS NULL OR c.effective_at <= %(until)s::timestamptz)
-      AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
 )
 SELECT card_id,
        ((SELECT count(DISTINCT key) FROM unnest(term_keys) key WHERE key = ANY (%(keys)s::bigint[]))
