@@ -83,6 +83,13 @@ class Panel:
         ballots = await asyncio.gather(*(ballot(channel, question, scope) for channel in channels))
         return {channel.name: ballot for channel, ballot in zip(channels, ballots, strict=True)}
 
+    def standing(self) -> dict[str, dict[str, Any]]:
+        """How every channel stands, by name; with what is made to go wrong, where something is."""
+        return {
+            name: health.document() | ({"fault": self._faults[name].variable} if name in self._faults else {})
+            for name, health in self._health.items()
+        }
+
     async def _ballot(self, channel: Channel, question: Question, scope: Scope) -> Ballot:
         health = self._health[channel.name]
         admission = health.admit()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import psycopg
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, generate_latest
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
@@ -34,9 +34,10 @@ from retrieval.channels.time import TimeChannel
 from retrieval.faults import faults_of
 from retrieval.freshness import projected, turn_behind
 from retrieval.health import Health
+from retrieval.metrics import RecallMetrics
 from retrieval.panel import Panel
 from retrieval.recall import Ask, Recall, RecallUnavailableError
-from retrieval.scope import KINDS
+from retrieval.scope import GENERAL_MODE, KINDS
 
 logger = logging.getLogger(__name__)
 
@@ -127,16 +128,7 @@ def create_app(settings: Settings) -> FastAPI:
     pool = open_pool(settings, "read")
     recall = open_recall(settings, pool)
     registry = CollectorRegistry()
-    seconds = Histogram(
-        "cardlog_recall_seconds",
-        "time a recall took",
-        buckets=(0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1),
-        registry=registry,
-    )
-    statuses = Counter(
-        "cardlog_recall_channels", "channel outcomes", ["channel", "status"], registry=registry
-    )
-
+    metrics_of = RecallMetrics(registry, recall.standing)
     watch = LogWatch(settings.database_url, "read, watching")
     standing = Glance(watch)
     registry.register(StageMetrics(lambda: seen_in(standing())))
@@ -154,8 +146,8 @@ def create_app(settings: Settings) -> FastAPI:
 
     @app.post("/v1/recall", summary="Ask; get the few cards that matter")
     async def ask(body: RecallIn) -> JSONResponse:
-        with seconds.time():
-            question = ask_of(body)
+        with metrics_of.seconds.time():
+            question = ask_of(body, modes_of(settings))
             try:
                 fresh = await _fresh(body, settings.wait_for_ms / 1000)
                 answer = await recall.answer(question)
@@ -163,13 +155,16 @@ def create_app(settings: Settings) -> FastAPI:
                 raise ProblemError(503, "Cards unavailable", str(error)) from error
         if not fresh:
             answer["warnings"].append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
-        for name, report in answer["channels"].items():
-            statuses.labels(name, report["status"]).inc()
+        metrics_of.count(answer)
         return JSONResponse(answer)
 
     async def _fresh(body: RecallIn, within: float) -> bool:
         turn = None if body.wait_for is None else turn_behind(body.wait_for, body.user_id)
         return turn is None or await projected(pool, body.user_id, turn, within)
+
+    @app.get("/v1/channels", summary="How the channels of recall stand in this process")
+    async def channels() -> JSONResponse:
+        return JSONResponse(recall.standing())
 
     @app.get("/readyz", summary="Can questions be answered?")
     async def ready() -> JSONResponse:
@@ -200,17 +195,31 @@ def seen_in(found: LogStanding | None) -> Seen:
     return Seen((found.recorder, *found.readers), {"postgres": True}, events=found.events)
 
 
-def ask_of(body: RecallIn) -> Ask:
-    """The recall a request asks for. Raises a 422 :class:`ProblemError` naming the field."""
+def modes_of(settings: Settings) -> tuple[str, ...]:
+    """The modes there are; none where any may be asked for."""
+    return tuple(name for name in map(str.strip, settings.modes.split(",")) if name)
+
+
+def ask_of(body: RecallIn, modes: Sequence[str] = ()) -> Ask:
+    """The recall a request asks for. Raises a 422 :class:`ProblemError` naming the field.
+
+    Where ``modes`` are declared, any other is refused; general, that of turns which name none, always is one.
+    """
     try:
         user_id = text_of("user_id", body.user_id)
         query = text_of("query", body.query)
+        for name in [body.project_id] if isinstance(body.project_id, str) else body.project_id:
+            text_of("project_id", name)
+        if body.mode is not None:
+            text_of("mode", body.mode)
     except TurnInvalidError as error:
         raise invalid(error.field, error.reason) from None
     if len(query.encode()) > MAX_QUERY_BYTES:
         raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
     if not query.strip():
         raise invalid("query", "must not be empty")
+    if modes and body.mode not in {None, GENERAL_MODE, *modes}:
+        raise invalid("mode", f"{body.mode!r} is unknown; use one of {', '.join((GENERAL_MODE, *modes))}")
     named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
     return Ask(
         user_id=user_id,

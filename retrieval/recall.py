@@ -83,6 +83,10 @@ class Recall:
             channel.warm()
         understand("warm 暖", datetime.now(UTC))
 
+    def standing(self) -> dict[str, dict[str, Any]]:
+        """How every channel stands in this process."""
+        return self._panel.standing()
+
     async def answer(self, ask: Ask) -> dict[str, Any]:
         """The contract's answer. Raises :class:`RecallUnavailableError` when Postgres is away."""
         now = ask.as_of or ask.now

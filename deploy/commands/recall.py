@@ -13,7 +13,9 @@ from typing import Any
 
 import httpx
 import orjson
+from rich.console import Console
 
+from deploy.explanation import tables_of
 from deploy.instance import find
 from events.problem import ProblemError
 from events.settings import Settings
@@ -35,6 +37,8 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--known-at", default=None, metavar="INSTANT", help="only what had been recorded by then"
     )
+    parser.add_argument("--mode", default=None, help="only cards of this register, such as code or journal")
+    parser.add_argument("--explain", action="store_true", help="show how the answer came about, as tables")
     parser.add_argument("--json", action="store_true", help="print the service's answer as JSON")
     parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
     parser.set_defaults(run=run)
@@ -48,6 +52,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         "k": options.k,
         "as_of": options.as_of,
         "known_at": options.known_at,
+        "mode": options.mode,
+        "explain": options.explain or None,
     }
     answer = answer_of(
         {name: value for name, value in request.items() if value is not None}, settings, options.data
@@ -57,6 +63,10 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         return 0
     for line in lines_of(answer):
         print(line)
+    if options.explain:
+        console = Console()
+        for table in tables_of(answer):
+            console.print(table)
     for warning in answer["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
     return 0
@@ -83,14 +93,14 @@ def answer_of(request: dict[str, Any], settings: Settings, data: Path | None) ->
 async def _in_process(request: dict[str, Any], settings: Settings) -> dict[str, Any]:
     from pydantic import ValidationError  # noqa: PLC0415 - loading recall takes a second that most commands save
 
-    from retrieval.read_api import RecallIn, ask_of, open_pool, open_recall  # noqa: PLC0415
+    from retrieval.read_api import RecallIn, ask_of, modes_of, open_pool, open_recall  # noqa: PLC0415
 
     pool = open_pool(settings, "recall")
     await pool.open(wait=True, timeout=5)
     try:
         recall = open_recall(settings, pool)
         await asyncio.to_thread(recall.warm)
-        answer = await recall.answer(ask_of(RecallIn.model_validate(request)))
+        answer = await recall.answer(ask_of(RecallIn.model_validate(request), modes_of(settings)))
         document: dict[str, Any] = orjson.loads(orjson.dumps(answer))
         return document
     except ValidationError as error:
