@@ -12,7 +12,9 @@ from typing import Annotated, Any, Literal
 import psycopg
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
+from pgvector.psycopg import register_vector_async
 from prometheus_client import CollectorRegistry, generate_latest
+from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
@@ -79,8 +81,14 @@ def open_pool(settings: Settings, application: str) -> AsyncConnectionPool[Any]:
         min_size=min(5, settings.pool_size),
         max_size=settings.pool_size,
         open=False,
+        configure=_configure,
         kwargs={"autocommit": True, "application_name": f"cardlog {application}"},
     )
+
+
+async def _configure(connection: AsyncConnection[Any]) -> None:
+    await connection.execute(statement("retrieval", "session"))
+    await register_vector_async(connection)
 
 
 def open_channels(settings: Settings) -> list[Channel]:

@@ -8,11 +8,14 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from psycopg import AsyncConnection
-from psycopg.sql import Composed, Identifier
+from psycopg.sql import Composed, Identifier, Literal
 
 from events.sql import statement
 from retrieval.question import Question
 from retrieval.scope import Scope
+
+COMMON = 2000
+"""So many of a user's cards make a word common. Below, nothing changes; above, time would grow with all ever said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +35,20 @@ class ChannelDownError(RuntimeError):
 
 
 @cache
-def search_statement(name: str, **tables: str) -> Composed:
-    """The channel's statement with its ``{tables}``, schema and name each, and ``sql/visible.sql`` for ``{visible}``.
+def search_statement(name: str, **parts: str | int) -> Composed:
+    """The channel's statement with its parts, names of tables and numbers, and with what several channels share.
 
-    The walls of a recall stand in that one file: what a channel may find is the same for all of them.
+    ``sql/visible.sql`` is the walls of a recall, the same for all of them; ``sql/telling.sql`` tells words that
+    find something from those that are everywhere, at more than ``COMMON`` of a user's cards.
     """
     package = "retrieval.channels"
     return statement(package, name).format(
         visible=statement(package, "visible"),
-        **{part: Identifier(*table.split(".")) for part, table in tables.items()},
+        telling=statement(package, "telling"),
+        **{
+            name: Identifier(*part.split(".")) if isinstance(part, str) else Literal(part)
+            for name, part in parts.items()
+        },
     )
 
 

@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 from projectors.cards.card import pair_keys
 from projectors.copying import as_array
 from projectors.text.grams import gram_keys
-from retrieval.channels.channel import Hit, search_statement
+from retrieval.channels.channel import COMMON, Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
 
@@ -44,6 +44,7 @@ class FuzzyChannel:
                 "pairs": pairs,
                 "least_word": _LEAST_WORD,
                 "least_pairs": _LEAST_PAIRS,
+                "common": COMMON,
                 "limit": _LIMIT,
             },
         )

@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 from projectors.cards.card import CONCEPT_TERM
 from projectors.text.passages import BM25_B, BM25_K1
 from projectors.text.terms import term_keys
-from retrieval.channels.channel import Hit, search_statement
+from retrieval.channels.channel import COMMON, Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
 
@@ -59,6 +59,7 @@ class TagsChannel:
                 "k1": _K1,
                 "b": _B,
                 "before": _BEFORE,
+                "common": COMMON,
                 "limit": _LIMIT,
             },
         )

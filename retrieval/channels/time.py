@@ -7,11 +7,12 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from projectors.text.terms import term_keys
-from retrieval.channels.channel import Hit, search_statement
+from retrieval.channels.channel import COMMON, Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
 
 _LIMIT = 50
+_LOOKED_AT = 500  # of those in the stretch that share no telling word, the latest
 
 
 class TimeChannel:
@@ -37,6 +38,9 @@ class TimeChannel:
                 "from": span.start,
                 "to": span.end,
                 "keys": term_keys(scope.user_id, question.terms),
+                "weights": [1.0] * len(question.terms),
+                "common": COMMON,
+                "looked_at": _LOOKED_AT,
                 "limit": _LIMIT,
             },
         )

@@ -14,13 +14,40 @@ WITH asked AS (
         LIMIT 5
     ) n
     WHERE n.similarity >= %(least_word)s
+), word AS MATERIALIZED (
+    -- As among the exact terms: what very many cards hold finds nothing, unless there is nothing else, and still counts.
+    SELECT term_key, common AND NOT bool_and(common) OVER () AS idle
+    FROM (
+        SELECT term_key, %(common)s <= (
+                   SELECT count(*) FROM (
+                       SELECT FROM cards.cards held
+                       WHERE held.term_keys @> ARRAY[near.term_key] AND held.user_id = %(user_id)s
+                       LIMIT %(common)s
+                   ) up_to
+               ) AS common
+        FROM (SELECT DISTINCT term_key FROM near) near
+        OFFSET 0
+    ) counted
+), pair AS MATERIALIZED (
+    SELECT pair_key, common AND NOT bool_and(common) OVER () AS idle
+    FROM (
+        SELECT pair_key, %(common)s <= (
+                   SELECT count(*) FROM (
+                       SELECT FROM cards.cards held
+                       WHERE held.pair_keys @> ARRAY[pair_key] AND held.user_id = %(user_id)s
+                       LIMIT %(common)s
+                   ) up_to
+               ) AS common
+        FROM unnest(%(pairs)s::bigint[]) pair_key
+        OFFSET 0
+    ) counted
 ), total AS (
     SELECT greatest(count(*), 1) AS words FROM asked
 ), hit AS MATERIALIZED (
     SELECT c.card_id, c.term_keys, c.pair_keys
     FROM cards.cards c
-    WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key), '{{}}') FROM near)
-           OR c.pair_keys && %(pairs)s::bigint[])
+    WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key) FILTER (WHERE NOT idle), '{{}}') FROM word)
+           OR c.pair_keys && (SELECT coalesce(array_agg(pair_key) FILTER (WHERE NOT idle), '{{}}') FROM pair))
       AND {visible}
 ), scored AS (
     SELECT hit.card_id,
