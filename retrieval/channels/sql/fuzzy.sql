@@ -16,28 +16,28 @@ WITH asked AS (
     WHERE n.similarity >= %(least_word)s
 ), word AS MATERIALIZED (
     -- As among the exact terms: what very many cards hold finds nothing, unless there is nothing else, and still counts.
-    SELECT term_key, common AND NOT bool_and(common) OVER () AS idle
+    SELECT term_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
     FROM (
-        SELECT term_key, %(common)s <= (
+        SELECT term_key, (
                    SELECT count(*) FROM (
-                       SELECT FROM cards.cards held
-                       WHERE held.term_keys @> ARRAY[near.term_key] AND held.user_id = %(user_id)s
+                       SELECT FROM cards.cards holder
+                       WHERE holder.term_keys @> ARRAY[near.term_key] AND holder.user_id = %(user_id)s
                        LIMIT %(common)s
                    ) up_to
-               ) AS common
+               ) AS held
         FROM (SELECT DISTINCT term_key FROM near) near
         OFFSET 0
     ) counted
 ), pair AS MATERIALIZED (
-    SELECT pair_key, common AND NOT bool_and(common) OVER () AS idle
+    SELECT pair_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
     FROM (
-        SELECT pair_key, %(common)s <= (
+        SELECT pair_key, (
                    SELECT count(*) FROM (
-                       SELECT FROM cards.cards held
-                       WHERE held.pair_keys @> ARRAY[pair_key] AND held.user_id = %(user_id)s
+                       SELECT FROM cards.cards holder
+                       WHERE holder.pair_keys @> ARRAY[pair_key] AND holder.user_id = %(user_id)s
                        LIMIT %(common)s
                    ) up_to
-               ) AS common
+               ) AS held
         FROM unnest(%(pairs)s::bigint[]) pair_key
         OFFSET 0
     ) counted
