@@ -145,11 +145,16 @@ def _entities(text: str) -> tuple[str, ...]:
     found = dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(text))
     for match in _NAME.finditer(text):
         words = match[0].split()
-        if _SENTENCE.search(text[: match.start()]) and not is_topic(words[0].casefold().partition("'")[0]):
+        # "I" is no name wherever it stands, nor is a question's first word.
+        if (len(words) == 1 or _SENTENCE.search(text[: match.start()])) and not _is_name(words[0]):
             words = words[1:]
         if words:
             found[" ".join(words).removesuffix("'s").removesuffix("’s")] = None
     return tuple(found)
+
+
+def _is_name(word: str) -> bool:
+    return is_topic(word.casefold().replace("’", "'").partition("'")[0])
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:

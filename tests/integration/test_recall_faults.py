@@ -146,7 +146,7 @@ def test_what_was_late_leaves_no_query_behind_on_the_server(cards: str, connecti
         for _ in range(3):
             answer = Asking(client).recall()
             assert answer["channels"]["fuzzy"]["status"] == "late"
-        eventually(lambda: not _running(connection), within=5.0)
+        eventually(lambda: not _running(connection), within=3.0)  # before statement_timeout
 
 
 def test_a_query_that_waits_for_a_lock_is_cancelled_too(
@@ -157,7 +157,7 @@ def test_a_query_that_waits_for_a_lock_is_cancelled_too(
         answer = Asking(client).recall("where do I live?")
         assert answer["channels"]["fuzzy"]["status"] == "late"
         with psycopg.connect(cards, autocommit=True) as other:
-            eventually(lambda: not _running(other), within=5.0)
+            eventually(lambda: not _running(other), within=3.0)
 
 
 def _running(connection: Connection) -> list[Any]:

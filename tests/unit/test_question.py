@@ -50,6 +50,7 @@ def test_the_language(text: str, language: str) -> None:
         ("Where does Ann Lee's sister live?", ("Ann Lee",)),
         ("Caroline is where?", ("Caroline",)),
         ("where is it?", ()),
+        ("where do I live, and what's Zoe like?", ("Zoe",)),
         ("「藍鯨計畫」的負責人是誰？", ("藍鯨計畫",)),
     ],
 )
