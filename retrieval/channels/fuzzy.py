@@ -14,7 +14,9 @@ from retrieval.question import Question
 from retrieval.scope import Scope
 
 _LIMIT = 20
-_LEAST_WORD = 0.27  # trigram similarity below which two words are just two words; two swapped letters keep a third
+_LEAST_WORD = (
+    0.27  # trigram similarity below which two words are just two words; two swapped letters keep a third
+)
 _LEAST_PAIRS = 0.25  # share of the question's character pairs a card must have
 
 
