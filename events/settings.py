@@ -77,6 +77,17 @@ class Settings:
     fuzzy_deadline_ms: int = _setting(150, "deadline of the fuzzy channel")
     time_deadline_ms: int = _setting(150, "deadline of the time channel")
     overlay_deadline_ms: int = _setting(150, "deadline for laying what was said a moment ago over an answer")
+    graph_deadline_ms: int = _setting(200, "deadline of the graph channel")
+    quarantine_over_ms: int = _setting(
+        150, "a channel whose last 10 latencies have a P95 above this is not waited for"
+    )
+    quarantine_s: int = _setting(600, "longest a channel that was too slow is left out")
+    modes: str = _setting("", "modes recall may ask for, with commas; empty: any that turns were pushed with")
+    fault_semantic: str = _setting("", "for tests: the semantic channel is down, error or slow:<ms>")
+    fault_tags: str = _setting("", "for tests: the tags channel is down, error or slow:<ms>")
+    fault_fuzzy: str = _setting("", "for tests: the fuzzy channel is down, error or slow:<ms>")
+    fault_time: str = _setting("", "for tests: the time channel is down, error or slow:<ms>")
+    fault_graph: str = _setting("", "for tests: the graph channel is down, error or slow:<ms>")
     wait_for_ms: int = _setting(5000, "longest a recall waits for the turns of a push token")
     pool_size: int = _setting(8, "database connections of one API process")
     log_level: str = _setting("info", "debug, info, warning or error")

@@ -10,13 +10,14 @@ from typing import Literal
 
 from events import timex
 from events.concepts import concepts_asked
-from events.script import fold_script
+from events.script import fold_script, has_cjk
 from projectors.text.questions import asked
-from projectors.text.terms import analyse
+from projectors.text.terms import analyse, is_topic
 
-Intent = Literal["present", "past", "history"]
+Intent = Literal["present", "past", "history", "list", "why"]
+Language = Literal["english", "chinese", "mixed", "none"]
 
-# Words that ask for all there ever was, and words that ask for what is no longer.
+# Words that ask for all there ever was, for reasons, for what is no longer, and for several things at once.
 _HISTORY = re.compile(
     r"\b(history|histories|ever|over time|all the|timeline|so far|changed?)\b|历史|曾经|历来|变化|演变"
 )
@@ -24,6 +25,16 @@ _PAST = re.compile(
     r"\b(used to|previous(ly)?|former(ly)?|before|earlier|back then|did|was|were|had|old|last)\b"
     r"|以前|之前|过去|当时|原本|原来"
 )
+
+
+_WHY = re.compile(r"\b(why|how come|what made|what for|the reasons?)\b|为什么|为何|为啥|怎么会|原因|理由")
+_LIST = re.compile(
+    r"\b(list|which (ones|of)|what (are|were) (all|some|the)|name (all|some|the)|how many|everything|anything)\b"
+    r"|哪些|列出|列举|有几|多少个|都有|所有"
+)
+_QUOTED = re.compile(r"[\"“「『《]([^\"”」』》]{1,60})[\"”」』》]")
+_NAME = re.compile(r"\b[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*")
+_SENTENCE = re.compile(r"(?:^|[.!?]\s+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +49,17 @@ class Window:
 class Question:
     """What was asked.
 
-    ``weights`` are its terms with how much each counts, ``times`` the stretches it names, ``now`` what
-    "yesterday" is reckoned from.
+    ``parts`` are the things it asks, in its order, each as terms with how much they count; ``weights`` all of
+    them together. ``times`` are the stretches it names, ``now`` is what "yesterday" is reckoned from, and
+    ``entities`` are the names in it that can be told by their spelling.
     """
 
     text: str
     now: datetime
+    language: Language
+    parts: tuple[Mapping[str, float], ...]
     weights: Mapping[str, float]
+    entities: tuple[str, ...]
     concepts: tuple[str, ...]
     times: tuple[Window, ...]
     intent: Intent
@@ -70,11 +85,28 @@ class Question:
 def understand(text: str, now: datetime) -> Question:
     """Analyse a question asked at ``now`` (aware; its zone is the asker's). Never raises on any text."""
     found = timex.find(text, now, reading="question")
-    windows = tuple(_window(item) for item in found if item.kind != "duration")
+    # A time that is only thought aloud of ("busy these days... what I really want to know is") is not asked about.
+    points = " ".join(part.text for part in asked(text))
+    meant = found if points == text else timex.find(points, now, reading="question")
+    windows = tuple(_window(item) for item in meant if item.kind != "duration")
     # The words of a time are answered by the time channel; as terms they would only find other dates.
     rest = _without(text, [(item.begin, item.stop) for item in found if item.kind != "duration"])
-    weights = _weights(rest) or _weights(text) or dict.fromkeys(analyse(text), 1.0)
-    return Question(text, now, weights, concepts_asked(text), windows, _intent(text, windows, now))
+    parts = _parts(rest) or _parts(text) or (dict.fromkeys(analyse(text), 1.0),)
+    weights: dict[str, float] = {}
+    for part in parts:
+        for term, weight in part.items():
+            weights[term] = max(weight, weights.get(term, 0.0))
+    return Question(
+        text=text,
+        now=now,
+        language=_language(text),
+        parts=parts,
+        weights=weights,
+        entities=_entities(text),
+        concepts=concepts_asked(text),
+        times=windows,
+        intent=_intent(text, windows, now),
+    )
 
 
 # What people mean is no sharper than the words: "two months ago" is a day that is right to within weeks.
@@ -97,12 +129,32 @@ def _window(found: timex.Found) -> Window:
     return Window(start, end)
 
 
-def _weights(text: str) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    for part in asked(text):
-        for term, weight in part.terms.items():
-            weights[term] = max(weight, weights.get(term, 0.0))
-    return weights
+def _parts(text: str) -> tuple[Mapping[str, float], ...]:
+    return tuple(part.terms for part in asked(text) if part.terms)
+
+
+def _language(text: str) -> Language:
+    chinese, latin = has_cjk(text), any(letter.isascii() and letter.isalpha() for letter in text)
+    if chinese and latin:
+        return "mixed"
+    return "chinese" if chinese else "english" if latin else "none"
+
+
+def _entities(text: str) -> tuple[str, ...]:
+    """What is quoted, and capitalised words that are no ordinary word at the beginning of a sentence."""
+    found = dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(text))
+    for match in _NAME.finditer(text):
+        words = match[0].split()
+        # "I" is no name wherever it stands, nor is a question's first word.
+        if (len(words) == 1 or _SENTENCE.search(text[: match.start()])) and not _is_name(words[0]):
+            words = words[1:]
+        if words:
+            found[" ".join(words).removesuffix("'s").removesuffix("’s")] = None
+    return tuple(found)
+
+
+def _is_name(word: str) -> bool:
+    return is_topic(word.casefold().replace("’", "'").partition("'")[0])
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -115,6 +167,8 @@ def _intent(text: str, windows: Sequence[Window], now: datetime) -> Intent:
     folded = fold_script(text.casefold())
     if _HISTORY.search(folded):
         return "history"
+    if _WHY.search(folded):
+        return "why"
     if any(window.end is not None and window.end <= now for window in windows) or _PAST.search(folded):
         return "past"
-    return "present"
+    return "list" if _LIST.search(folded) else "present"

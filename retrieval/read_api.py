@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +13,9 @@ from typing import Annotated, Any, Literal
 import psycopg
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from pgvector.psycopg import register_vector_async
+from prometheus_client import CollectorRegistry, generate_latest
+from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
@@ -28,14 +30,19 @@ from events.turn import TurnInvalidError, text_of
 from projectors.text.embedding import open_embedder
 from retrieval.channels.channel import Channel
 from retrieval.channels.fuzzy import FuzzyChannel
+from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
 from retrieval.context import BudgetTooSmallError, context_of
+from retrieval.faults import faults_of
 from retrieval.freshness import projected, turn_behind
+from retrieval.health import Health
+from retrieval.metrics import RecallMetrics
 from retrieval.overlay import Overlay
+from retrieval.panel import Panel
 from retrieval.recall import Ask, Recall, RecallUnavailableError
-from retrieval.scope import KINDS
+from retrieval.scope import GENERAL_MODE, KINDS
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +68,10 @@ class RecallIn(BaseModel):
     known_at: Annotated[AwareDatetime | None, Field(description="only what had been recorded by then")] = None
     kinds: Annotated[list[Literal["state", "event", "knowledge"]] | None, Field(min_length=1)] = None
     context_layer: Literal["personal", "work", "social"] | None = None
+    mode: Annotated[
+        str | None, Field(min_length=1, description="only cards of this register, such as code or journal")
+    ] = None
+    explain: Annotated[bool, Field(description="say how the answer came about")] = False
     wait_for: Annotated[str | None, Field(description="token of a push: wait until its turns are cards")] = (
         None
     )
@@ -81,12 +92,18 @@ def open_pool(settings: Settings, application: str) -> AsyncConnectionPool[Any]:
         min_size=min(5, settings.pool_size),
         max_size=settings.pool_size,
         open=False,
+        configure=_configure,
         kwargs={"autocommit": True, "application_name": f"cardlog {application}"},
     )
 
 
+async def _configure(connection: AsyncConnection[Any]) -> None:
+    await connection.execute(statement("retrieval", "session"))
+    await register_vector_async(connection)
+
+
 def open_channels(settings: Settings) -> list[Channel]:
-    """Every channel there is."""
+    """Every channel that looks by itself; the graph looks around what these find."""
     return [
         SemanticChannel(
             lambda: open_embedder(
@@ -99,15 +116,30 @@ def open_channels(settings: Settings) -> list[Channel]:
     ]
 
 
-def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
-    """A recall over the live tables behind ``pool``."""
+def open_panel(settings: Settings, pool: AsyncConnectionPool[Any]) -> Panel:
+    """The panel with the deadlines, limits and faults that are set. Raises a SettingsError for an unreadable fault."""
     deadlines = {
         "semantic": settings.semantic_deadline_ms,
         "tags": settings.tags_deadline_ms,
         "fuzzy": settings.fuzzy_deadline_ms,
         "time": settings.time_deadline_ms,
+        "graph": settings.graph_deadline_ms,
     }
-    return Recall(pool, open_channels(settings), deadlines, Overlay(settings))
+    health = {
+        name: Health(limit_ms=settings.quarantine_over_ms, quarantine_s=settings.quarantine_s)
+        for name in deadlines
+    }
+    faults = faults_of(settings)
+    for name, fault in faults.items():
+        logger.warning(
+            "FAULT INJECTION IS ON: %s makes the %s channel fail; this is for tests", fault.variable, name
+        )
+    return Panel(pool, deadlines, health, faults)
+
+
+def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
+    """A recall over the live tables behind ``pool``."""
+    return Recall(pool, open_panel(settings, pool), open_channels(settings), GraphChannel(), Reading(pool, fold_of(settings)), Overlay(settings))
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -115,16 +147,7 @@ def create_app(settings: Settings) -> FastAPI:
     pool = open_pool(settings, "read")
     recall = open_recall(settings, pool)
     registry = CollectorRegistry()
-    seconds = Histogram(
-        "cardlog_recall_seconds",
-        "time a recall took",
-        buckets=(0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1),
-        registry=registry,
-    )
-    statuses = Counter(
-        "cardlog_recall_channels", "channel outcomes", ["channel", "status"], registry=registry
-    )
-
+    metrics_of = RecallMetrics(registry, recall.standing)
     watch = LogWatch(settings.database_url, "read, watching")
     standing = Glance(watch)
     registry.register(StageMetrics(lambda: seen_in(standing())))
@@ -143,18 +166,18 @@ def create_app(settings: Settings) -> FastAPI:
 
     @app.post("/v1/recall", summary="Ask; get the few cards that matter")
     async def ask(body: RecallIn) -> JSONResponse:
-        return JSONResponse(await answered(body, ask_of(body)))
+        return JSONResponse(await answered(body, ask_of(body, modes_of(settings))))
 
     @app.post("/v1/context", summary="Ask; get the cards as blocks of a prompt")
     async def context(body: ContextIn) -> JSONResponse:
-        question = for_prompt(ask_of(body), knowledge=settings.knowledge_inject)
+        question = for_prompt(ask_of(body, modes_of(settings)), knowledge=settings.knowledge_inject)
         answer = await answered(body, question)
         if body.kinds and question.kinds != tuple(body.kinds):
             answer["warnings"].append("knowledge cards are not offered here: CARDLOG_KNOWLEDGE_INJECT is off")
         return JSONResponse(prompt_of(answer, body.token_budget))
 
     async def answered(body: RecallIn, question: Ask) -> dict[str, Any]:
-        with seconds.time():
+        with metrics_of.seconds.time():
             try:
                 fresh = await _fresh(body, settings.wait_for_ms / 1000)
                 answer = await recall.answer(question)
@@ -162,13 +185,16 @@ def create_app(settings: Settings) -> FastAPI:
                 raise ProblemError(503, "Cards unavailable", str(error)) from error
         if not fresh:
             answer["warnings"].append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
-        for name, report in answer["channels"].items():
-            statuses.labels(name, report["status"]).inc()
+        metrics_of.count(answer)
         return answer
 
     async def _fresh(body: RecallIn, within: float) -> bool:
         turn = None if body.wait_for is None else turn_behind(body.wait_for, body.user_id)
         return turn is None or await projected(pool, body.user_id, turn, within)
+
+    @app.get("/v1/channels", summary="How the channels of recall stand in this process")
+    async def channels() -> JSONResponse:
+        return JSONResponse(recall.standing())
 
     @app.get("/readyz", summary="Can questions be answered?")
     async def ready() -> JSONResponse:
@@ -216,17 +242,31 @@ def prompt_of(answer: dict[str, Any], token_budget: int | None) -> dict[str, Any
         ) from None
 
 
-def ask_of(body: RecallIn) -> Ask:
-    """The recall a request asks for. Raises a 422 :class:`ProblemError` naming the field."""
+def modes_of(settings: Settings) -> tuple[str, ...]:
+    """The modes there are; none where any may be asked for."""
+    return tuple(name for name in map(str.strip, settings.modes.split(",")) if name)
+
+
+def ask_of(body: RecallIn, modes: Sequence[str] = ()) -> Ask:
+    """The recall a request asks for. Raises a 422 :class:`ProblemError` naming the field.
+
+    Where ``modes`` are declared, any other is refused; general, that of turns which name none, always is one.
+    """
     try:
         user_id = text_of("user_id", body.user_id)
         query = text_of("query", body.query)
+        for name in [body.project_id] if isinstance(body.project_id, str) else body.project_id:
+            text_of("project_id", name)
+        if body.mode is not None:
+            text_of("mode", body.mode)
     except TurnInvalidError as error:
         raise invalid(error.field, error.reason) from None
     if len(query.encode()) > MAX_QUERY_BYTES:
         raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
     if not query.strip():
         raise invalid("query", "must not be empty")
+    if modes and body.mode not in {None, GENERAL_MODE, *modes}:
+        raise invalid("mode", f"{body.mode!r} is unknown; use one of {', '.join((GENERAL_MODE, *modes))}")
     named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
     return Ask(
         user_id=user_id,
@@ -238,4 +278,6 @@ def ask_of(body: RecallIn) -> Ask:
         known_at=body.known_at,
         kinds=tuple(body.kinds) if body.kinds else KINDS,
         context_layer=body.context_layer,
+        mode=body.mode,
+        explain=body.explain,
     )

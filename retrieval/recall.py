@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 import psycopg
 from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool
 
 from events.sql import statement
-from retrieval.alerts import aging, contradictions, outdated
-from retrieval.channels.channel import Channel, ChannelDownError, Hit
-from retrieval.fusion import adjusted, fuse, spread
+from retrieval.alerts import contradictions
+from retrieval.cards.document import card_document
+from retrieval.channels.channel import Channel
+from retrieval.channels.graph import SEEN, GraphChannel
+from retrieval.explain import explanation, placings
+from retrieval.fusion import Placed, adjustments, distinct, fuse, spread
 from retrieval.overlay import Overlay
+from retrieval.panel import Ballot, Panel
 from retrieval.question import Question, understand
+from retrieval.reading import Reading, before_folding
 from retrieval.scope import KINDS, Scope, scope_of
-
-logger = logging.getLogger(__name__)
 
 _CARDS_WITHIN_S = 2.0
 _CANDIDATES = 4  # cards looked at for each one answered
-
-Status = Literal["ok", "late", "quarantined", "down"]
 
 
 class RecallUnavailableError(RuntimeError):
@@ -37,7 +36,7 @@ class RecallUnavailableError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One recall. ``now`` is aware; ``projects`` None asks in all of them."""
+    """One recall. ``now`` is aware; ``projects`` and ``layers`` None ask in all of them."""
 
     user_id: str
     query: str
@@ -48,42 +47,43 @@ class Ask:
     known_at: datetime | None = None
     kinds: tuple[str, ...] = KINDS
     context_layer: str | None = None
+    layers: tuple[str, ...] | None = None
+    mode: str | None = None
+    explain: bool = False
 
 
-@dataclass(slots=True)
-class Report:
-    """How one channel did."""
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The cards in their final order, and those that were left out because another says the very same (by id)."""
 
-    status: Status
-    ms: float
-    hits: int
-    detail: str | None = None
-
-    def document(self) -> dict[str, Any]:
-        document: dict[str, Any] = {"status": self.status, "ms": round(self.ms, 2), "hits": self.hits}
-        if self.detail:
-            document["detail"] = self.detail
-        return document
+    placed: list[Placed]
+    same: dict[UUID, UUID]
 
 
 class Recall:
-    """Answers questions from the live card tables.
+    """Answers questions from the live card tables, and from what is on its way into them.
 
-    A channel that is slow, down or broken costs its own vote and nothing else; the answer says which and
-    why. Deterministic: the same tables and the same instant give the same answer.
+    ``channels`` are asked side by side, ``graph`` then looks around the best they found; ``reading`` applies the
+    rules of reading to what was found, and ``overlay`` lays over it what the user said a moment ago. A channel
+    that is slow, down or broken costs its own vote and nothing else; the answer says which and why.
+    Deterministic: the same tables and the same instant give the same answer.
     """
 
     def __init__(
         self,
         pool: AsyncConnectionPool[Any],
+        panel: Panel,
         channels: Sequence[Channel],
-        deadlines_ms: Mapping[str, int],
+        graph: GraphChannel | None,
+        reading: Reading,
         overlay: Overlay,
     ) -> None:
         self._pool = pool
-        self._overlay = overlay
+        self._panel = panel
         self._channels = channels
-        self._deadlines = deadlines_ms
+        self._graph = graph
+        self._reading = reading
+        self._overlay = overlay
 
     def warm(self) -> None:
         """Load what the first question would otherwise wait for. Never fails."""
@@ -96,6 +96,10 @@ class Recall:
         """Let go of what was opened for the overlay; the pool is the caller's."""
         await self._overlay.close()
 
+    def standing(self) -> dict[str, dict[str, Any]]:
+        """How every channel stands in this process."""
+        return self._panel.standing()
+
     async def answer(self, ask: Ask) -> dict[str, Any]:
         """The contract's answer. Raises :class:`RecallUnavailableError` when Postgres is away."""
         now = ask.as_of or ask.now
@@ -107,71 +111,78 @@ class Recall:
             kinds=ask.kinds,
             as_of=ask.as_of,
             known_at=ask.known_at,
+            mode=ask.mode,
+            layers=ask.layers,
         )
+        # What is under way is looked up before the tables are: so it may be seen in both, and is never missed.
         laying = await self._overlay.begin(scope, ask.now)
-        results = await asyncio.gather(
-            *(self._search(channel, question, scope) for channel in self._channels)
-        )
-        votes = {channel.name: hits for channel, (hits, _) in zip(self._channels, results, strict=True)}
-        reports = {channel.name: report for channel, (_, report) in zip(self._channels, results, strict=True)}
-        weights = {channel.name: channel.weight(question) for channel in self._channels}
-        scores = fuse(votes, weights)
-        best = sorted(scores, key=lambda card: (-scores[card], card))[: max(40, _CANDIDATES * ask.k)]
+        weights = {channel.name: channel.weight(question) for channel in self._everyone}
+        ballots = await self._vote(question, before_folding(scope), weights)
+        votes = fuse({name: ballot.hits for name, ballot in ballots.items()}, weights)
+        best = _best(votes)[: max(40, _CANDIDATES * ask.k)]
+        found = await self._cards(ask.user_id, best)
+        read = await self._reading.read(question, scope, found, votes)
         laid = await laying
-        cards = laid.over(await self._cards(ask.user_id, best), scope)
-        answering = {name: weights[name] for name, report in reports.items() if report.status == "ok"}
-        scores = laid.votes(question, answering) | scores
-        ranked = sorted(
-            (
-                (adjusted(scores[card_id], card, question, context_layer=ask.context_layer), card_id)
-                for card_id, card in cards.items()
-                if card_id in scores
-            ),
-            key=lambda pair: (-pair[0], pair[1]),
-        )
+        cards = laid.over(read.cards, scope)
+        answering = {name: weights[name] for name, ballot in ballots.items() if ballot.report.status == "ok"}
+        scores = laid.votes(question, answering) | read.scores
+        ranking = _ranked(scores, cards, question, ask.context_layer)
         places = {
-            name: {hit.card_id: (rank, hit.score) for rank, hit in enumerate(hits, 1)}
-            for name, hits in votes.items()
+            name: {hit.card_id: (rank, hit.score) for rank, hit in enumerate(ballot.hits, 1)}
+            for name, ballot in ballots.items()
         }
-        spread_out = spread(
-            _distinct(ranked, cards), {card_id: card["turn_ids"] for card_id, card in cards.items()}
-        )
         chosen = [
-            _card(cards[card_id], score, places, now, pending=card_id in laid.pending)
-            for score, card_id in spread_out[: ask.k]
+            _card(cards[placed.card_id], placed.score, places, now, pending=placed.card_id in laid.pending)
+            for placed in ranking.placed[: ask.k]
         ]
-        return {
+        _credit(chosen, ranking.same, cards)
+        answer = {
             "current_time": now.isoformat(),
             "cards": chosen,
-            "contradictions": contradictions(chosen) + laid.alerts(chosen),
-            "channels": {name: report.document() for name, report in reports.items()},
+            "contradictions": contradictions(chosen) + read.alerts(chosen) + laid.alerts(chosen),
+            "channels": {name: ballot.report.document() for name, ballot in ballots.items()},
             "warnings": [
-                f"the {name} channel is {report.status}: {report.detail or 'no detail'}"
-                for name, report in reports.items()
-                if report.status != "ok"
+                f"the {name} channel is {ballot.report.status}: {ballot.report.detail or 'no detail'}"
+                for name, ballot in ballots.items()
+                if ballot.report.status != "ok"
             ]
             + list(laid.warnings),
         }
+        if ask.explain:
+            answer["explain"] = explanation(question, scope, ballots, weights) | {
+                "cards": placings(ranking.placed, ranking.same, found | cards, votes | scores, ask.k),
+                "withheld": await self._withheld(question, scope, votes),
+            }
+        return answer
 
-    async def _search(self, channel: Channel, question: Question, scope: Scope) -> tuple[list[Hit], Report]:
-        deadline = self._deadlines.get(channel.name, 150) / 1000
-        began = time.perf_counter()
-        try:
-            async with asyncio.timeout(deadline), self._pool.connection(timeout=deadline) as connection:
-                hits = await channel.search(connection, question, scope)
-        except TimeoutError:
-            return [], Report("late", _ms(began), 0, f"no answer within {deadline * 1000:.0f} ms")
-        except PoolTimeout:
-            return [], Report("late", _ms(began), 0, "no database connection was free in time")
-        except ChannelDownError as error:
-            return [], Report("down", _ms(began), 0, str(error))
-        except psycopg.Error as error:
-            logger.warning("channel %s failed: %s", channel.name, error)
-            return [], Report("down", _ms(began), 0, f"{type(error).__name__}: {error}".splitlines()[0])
-        except Exception as error:  # a broken channel must never break the answer
-            logger.exception("channel %s is broken", channel.name)
-            return [], Report("down", _ms(began), 0, f"{type(error).__name__}: {error}")
-        return hits, Report("ok", _ms(began), len(hits))
+    @property
+    def _everyone(self) -> list[Channel]:
+        return [*self._channels, *([] if self._graph is None else [self._graph])]
+
+    async def _vote(
+        self, question: Question, scope: Scope, weights: Mapping[str, float]
+    ) -> dict[str, Ballot]:
+        ballots = await self._panel.ask(self._channels, question, scope)
+        if self._graph is not None:
+            seeds = _best(fuse({name: ballot.hits for name, ballot in ballots.items()}, weights))
+            seen = [hit.card_id for ballot in ballots.values() for hit in ballot.hits[:SEEN]]
+            ballots |= await self._panel.ask([self._graph.around(seeds, seen)], question, scope)
+        return ballots
+
+    async def _withheld(
+        self, question: Question, scope: Scope, votes: Mapping[UUID, float]
+    ) -> list[dict[str, Any]]:
+        """What shares the question's words and was kept out because of when it was true, or of its kind or mode."""
+        ballots = await self._panel.ask(
+            [channel for channel in self._channels if channel.name == "tags"], question, scope.widened()
+        )
+        ids = [hit.card_id for ballot in ballots.values() for hit in ballot.hits if hit.card_id not in votes]
+        cards = await self._cards(scope.user_id, ids)
+        return [
+            {"card_id": card_id, "content": cards[card_id]["content"], "reason": reason}
+            for card_id in ids
+            if card_id in cards and (reason := scope.refuses(cards[card_id])) is not None
+        ]
 
     async def _cards(self, user_id: str, ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
         until = time.monotonic() + _CARDS_WITHIN_S
@@ -190,23 +201,38 @@ class Recall:
                     raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
 
 
-def _ms(began: float) -> float:
-    return (time.perf_counter() - began) * 1000
+def _best(votes: Mapping[UUID, float]) -> list[UUID]:
+    return sorted(votes, key=lambda card_id: (-votes[card_id], card_id))
 
 
-def _distinct(
-    ranked: list[tuple[float, UUID]], cards: Mapping[UUID, dict[str, Any]]
-) -> list[tuple[float, UUID]]:
-    """Cards that say the very same words once, the best placed one."""
-    seen: set[tuple[Any, ...]] = set()
-    kept = []
-    for score, card_id in ranked:
-        card = cards[card_id]
-        words = (card["kind"], card["speaker"], card["content"], card["effective_at"])
-        if words not in seen:
-            seen.add(words)
-            kept.append((score, card_id))
-    return kept
+def _ranked(
+    votes: Mapping[UUID, float],
+    cards: Mapping[UUID, Mapping[str, Any]],
+    question: Question,
+    context_layer: str | None,
+) -> Ranking:
+    """Votes weighed by what each card is; the same words once; what a turn says twice held back."""
+    ranked = sorted(
+        (
+            Placed(card_id, votes[card_id], adjustments(card, question, context_layer=context_layer))
+            for card_id, card in cards.items()
+            if card_id in votes
+        ),
+        key=Placed.order,
+    )
+    kept, same = distinct(ranked, cards)
+    return Ranking(spread(kept, {card_id: card["turn_ids"] for card_id, card in cards.items()}), same)
+
+
+def _credit(
+    chosen: Sequence[dict[str, Any]], same: Mapping[UUID, UUID], cards: Mapping[UUID, Mapping[str, Any]]
+) -> None:
+    """Name the turns of the cards that were left out for saying the same behind the one that says it."""
+    turns = {document["card_id"]: document for document in chosen}
+    for left_out, kept in same.items():
+        if kept in turns:
+            both = [*turns[kept]["turn_ids"], *cards[left_out]["turn_ids"]]
+            turns[kept]["turn_ids"] = list(dict.fromkeys(both))
 
 
 def _card(
@@ -217,17 +243,7 @@ def _card(
     *,
     pending: bool,
 ) -> dict[str, Any]:
-    names = (
-        "card_id", "kind", "content", "entity", "concept_key", "value", "cardinality", "tags", "occurred_at",
-        "occurred_until", "effective_at", "superseded_at", "last_verified", "created_at", "project_id", "session_id",
-        "agent_id", "document_id", "context_layer", "speaker", "turn_ids", "source_span", "provenance", "confidence",
-        "mentions",
-    )  # fmt: skip
-    document = {name: card[name] for name in names}
-    if card["kind"] == "knowledge":
-        document.update({name: card[name] for name in ("title", "aliases", "definition")})
-    if card["kind"] == "event":
-        document.update({name: card[name] for name in ("episode", "importance")})
+    document = card_document(card, now)
     document.update(
         score=round(score, 6),
         channels={
@@ -236,7 +252,5 @@ def _card(
             if (place := hits.get(card["card_id"])) is not None
         },
         pending=pending,
-        aging=aging(card, now),
-        outdated=outdated(card, now),
     )
     return document

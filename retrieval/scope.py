@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from retrieval.question import Question
 
 KINDS = ("state", "event", "knowledge")
+GENERAL_MODE = "general"  # of turns that named none; sql/visible.sql says so too
+OWNER = "user"  # the entity of what is said about the one whose memory it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,8 @@ class Scope:
     """The walls of one recall. ``projects`` None means all of them.
 
     A state answers when its validity meets [``valid_from``, ``valid_until``]; both the same instant for
-    "what is true then". Events and knowledge answer when they were there by ``until``.
+    "what is true then". Events and knowledge answer when they were there by ``until``. ``mode`` None means all
+    registers; cards of turns that named none are of the general one. ``layers`` None means all, and those of none.
     """
 
     user_id: str
@@ -27,23 +30,8 @@ class Scope:
     valid_until: datetime | None
     until: datetime | None
     known_at: datetime | None
-
-    def admits(self, row: Mapping[str, Any]) -> bool:
-        """Whether a card that stands in no table may answer: the same filter, for rows of a fold."""
-        if row["kind"] not in self.kinds or row["retracted"] or row["contested"]:
-            return False
-        if self.projects is not None and row["project_id"] not in self.projects:
-            return False
-        if row["kind"] == "state":
-            if self.valid_until is not None and row["effective_at"] > self.valid_until:
-                return False
-            ended = row["superseded_at"]
-            if self.valid_from is not None and ended is not None and ended <= self.valid_from:
-                return False
-        at = row["occurred_at"] or row["effective_at"]
-        if self.until is not None and at > self.until:
-            return False
-        return self.known_at is None or bool(row["created_at"] <= self.known_at)
+    mode: str | None = None
+    layers: tuple[str, ...] | None = None
 
     def parameters(self) -> dict[str, Any]:
         """The named parameters of every channel's statement."""
@@ -55,7 +43,50 @@ class Scope:
             "valid_until": self.valid_until,
             "until": self.until,
             "known_at": self.known_at,
+            "mode": self.mode,
+            "layers": None if self.layers is None else list(self.layers),
         }
+
+    def widened(self) -> Scope:
+        """The same user and projects, without the other walls: to tell what those kept out."""
+        return replace(
+            self,
+            kinds=KINDS,
+            valid_from=None,
+            valid_until=None,
+            until=None,
+            known_at=None,
+            mode=None,
+            layers=None,
+        )
+
+    def admits(self, card: Mapping[str, Any]) -> bool:
+        """Whether a card that stands in no table may answer: the walls of every channel, for rows of a fold."""
+        if card["retracted"] or card["contested"]:
+            return False
+        mine = self.projects is None or card["project_id"] in self.projects
+        return mine and self.refuses(card) is None
+
+    def refuses(self, card: Mapping[str, Any]) -> str | None:
+        """Why a card of this user and these projects may not answer; None when it may."""
+        at = card["occurred_at"] or card["effective_at"]
+        if card["kind"] not in self.kinds:
+            return f"it is a {card['kind']} card, and only {', '.join(self.kinds)} was asked for"
+        if self.mode is not None and (card["mode"] or GENERAL_MODE) != self.mode:
+            return f"it is of the mode {card['mode'] or GENERAL_MODE}, not {self.mode}"
+        if self.layers is not None and card["context_layer"] not in self.layers:
+            return f"it is of the layer {card['context_layer'] or 'none'}, not of {', '.join(self.layers)}"
+        if self.known_at is not None and card["created_at"] > self.known_at:
+            return f"it was recorded {card['created_at'].isoformat()}, after known_at"
+        if self.until is not None and at is not None and at > self.until:
+            return f"it is of {at.isoformat()}, after as_of"
+        if card["kind"] == "state":
+            if self.valid_until is not None and card["effective_at"] > self.valid_until:
+                return f"it is true only from {card['effective_at'].isoformat()} on"
+            ended = card["superseded_at"]
+            if self.valid_from is not None and ended is not None and ended <= self.valid_from:
+                return f"it is no longer true since {ended.isoformat()}"
+        return None
 
 
 def scope_of(
@@ -66,6 +97,8 @@ def scope_of(
     kinds: tuple[str, ...] = KINDS,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
+    mode: str | None = None,
+    layers: tuple[str, ...] | None = None,
 ) -> Scope:
     """The scope a question asks for: the present, a stretch of the past it names, or all there ever was."""
     valid_from: datetime | None = question.now
@@ -77,6 +110,7 @@ def scope_of(
         valid_until = span.end if span.end is not None else question.now
     elif question.intent == "history":
         valid_from = valid_until = None
-    elif question.intent == "past":
+    elif question.intent in {"past", "why"}:
+        # Why something is as it is, what it was before tells.
         valid_from = None
-    return Scope(user_id, projects, kinds, valid_from, valid_until, as_of, known_at)
+    return Scope(user_id, projects, kinds, valid_from, valid_until, as_of, known_at, mode, layers)

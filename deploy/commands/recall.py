@@ -13,7 +13,9 @@ from typing import Any
 
 import httpx
 import orjson
+from rich.console import Console
 
+from deploy.explanation import tables_of
 from deploy.instance import find
 from events.problem import ProblemError
 from events.settings import Settings
@@ -35,6 +37,8 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--known-at", default=None, metavar="INSTANT", help="only what had been recorded by then"
     )
+    parser.add_argument("--mode", default=None, help="only cards of this register, such as code or journal")
+    parser.add_argument("--explain", action="store_true", help="show how the answer came about, as tables")
     parser.add_argument("--json", action="store_true", help="print the service's answer as JSON")
     parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
     parser.set_defaults(run=run)
@@ -48,6 +52,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         "k": options.k,
         "as_of": options.as_of,
         "known_at": options.known_at,
+        "mode": options.mode,
+        "explain": options.explain or None,
     }
     answer = answer_of(
         {name: value for name, value in request.items() if value is not None}, settings, options.data
@@ -57,6 +63,10 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         return 0
     for line in lines_of(answer):
         print(line)
+    if options.explain:
+        console = Console()
+        for table in tables_of(answer):
+            console.print(table)
     for warning in answer["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
     return 0
@@ -93,6 +103,7 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
         RecallIn,
         ask_of,
         for_prompt,
+        modes_of,
         open_pool,
         open_recall,
         prompt_of,
@@ -103,12 +114,13 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
     recall = open_recall(settings, pool)
     try:
         await asyncio.to_thread(recall.warm)
+        modes = modes_of(settings)
         if what == "context":
             body = ContextIn.model_validate(request)
-            asked = for_prompt(ask_of(body), knowledge=settings.knowledge_inject)
+            asked = for_prompt(ask_of(body, modes), knowledge=settings.knowledge_inject)
             answer = prompt_of(await recall.answer(asked), body.token_budget)
         else:
-            answer = await recall.answer(ask_of(RecallIn.model_validate(request)))
+            answer = await recall.answer(ask_of(RecallIn.model_validate(request), modes))
         document: dict[str, Any] = orjson.loads(orjson.dumps(answer))
         return document
     except ValidationError as error:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psycopg
 import redis
 
@@ -45,12 +47,15 @@ def register(subparsers: Any) -> None:
 
 
 def run_status(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+    settings, instance = find(settings, options.data)
+    read_url = os.environ.get("CARDLOG_READ_URL") or (None if instance is None else instance.read_url)
     looking = Overviews(settings)
     try:
         while True:
             seen = looking()
-            _print(seen, as_json=options.json, clear=options.watch and sys.stdout.isatty())
+            _print(
+                seen, _channels(read_url), as_json=options.json, clear=options.watch and sys.stdout.isatty()
+            )
             if not options.watch:
                 return 0 if seen.well else 1
             time.sleep(max(0.1, options.every))
@@ -58,9 +63,28 @@ def run_status(options: argparse.Namespace, settings: Settings) -> int:
         looking.close()
 
 
-def _print(seen: Overview, *, as_json: bool, clear: bool) -> None:
+def _channels(read_url: str | None) -> dict[str, dict[str, Any]] | None:
+    """How the channels of recall stand, by name; None where no read service answers."""
+    if read_url is None:
+        return None
+    try:
+        answer = httpx.get(f"{read_url}/v1/channels", timeout=2.0)
+        document: dict[str, dict[str, Any]] = answer.raise_for_status().json()
+    except (httpx.HTTPError, ValueError):
+        return None
+    return document
+
+
+def _channel_line(name: str, health: dict[str, Any]) -> str:
+    p95 = "?" if health["p95_ms"] is None else f"{health['p95_ms']:.1f} ms"
+    resting = f", at most {health['quarantined_for_s']:.0f} s more" if health["quarantined_for_s"] else ""
+    fault = f"; made to fail by {health['fault']}" if "fault" in health else ""
+    return f"channel {name:<12}p95 {p95:>10}  {health['status']}{resting}{fault}"
+
+
+def _print(seen: Overview, channels: dict[str, dict[str, Any]] | None, *, as_json: bool, clear: bool) -> None:
     if as_json:
-        print(json.dumps(seen.document(), ensure_ascii=False), flush=True)
+        print(json.dumps(seen.document() | {"channels": channels}, ensure_ascii=False), flush=True)
         return
     lines = [
         f"{'stage':<12}{'behind':>10}{'seconds':>10}{'rate/s':>10}{'parked':>8}{'dead':>8}{'workers':>9}  state"
@@ -75,6 +99,10 @@ def _print(seen: Overview, *, as_json: bool, clear: bool) -> None:
         f"{name:<12}{number(getattr(seen, name)):>10}"
         for name in ("events", "recorded", "duplicates", "parked", "dead")
     ]
+    if channels is None:
+        lines.append("channels     ? (no read service answers)")
+    else:
+        lines += [_channel_line(name, health) for name, health in channels.items()]
     print("\x1b[H\x1b[2J" * clear + "\n".join(lines), flush=True)
 
 

@@ -50,10 +50,11 @@ class VectorsProjector:
         connection.execute(statement(_PACKAGE, "tables"))
 
     def create_indexes(self, connection: Connection) -> None:
-        """None: a user's own vectors are scanned exactly."""
+        for step in self.index_steps():
+            connection.execute(step)
 
     def index_steps(self) -> list[SQL]:
-        return []
+        return [statement(_PACKAGE, f"index_vectors_{dimension}") for dimension in _DIMENSIONS]
 
     def analyze_steps(self) -> list[SQL]:
         return [statement(_PACKAGE, "analyze")]

@@ -3,25 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 from uuid import UUID
 
 from psycopg import AsyncConnection
+from psycopg.sql import Composed, Identifier, Literal
 
+from events.sql import statement
 from retrieval.question import Question
 from retrieval.scope import Scope
+
+COMMON = 2000
+"""So many of a user's cards make a word common. Below, nothing changes; above, time would grow with all ever said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A card one channel votes for; ``score`` is in the channel's own unit and only orders its own hits."""
+    """A card one channel votes for; ``score`` is in the channel's own unit and only orders its own hits.
+
+    ``share`` is how much of the channel's vote it gets.
+    """
 
     card_id: UUID
     score: float
+    share: float = 1.0
 
 
 class ChannelDownError(RuntimeError):
     """The channel cannot answer; the message says why and what would bring it back."""
+
+
+@cache
+def search_statement(name: str, **parts: str | int) -> Composed:
+    """The channel's statement with its parts, names of tables and numbers, and with what several channels share.
+
+    ``sql/visible.sql`` is the walls of a recall, the same for all of them; ``sql/telling.sql`` tells words that
+    find something from those that are everywhere, at more than ``COMMON`` of a user's cards.
+    """
+    package = "retrieval.channels"
+    return statement(package, name).format(
+        visible=statement(package, "visible"),
+        telling=statement(package, "telling"),
+        **{
+            name: Identifier(*part.split(".")) if isinstance(part, str) else Literal(part)
+            for name, part in parts.items()
+        },
+    )
 
 
 class Channel(Protocol):

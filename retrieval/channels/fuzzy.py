@@ -6,16 +6,17 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from events.sql import statement
 from projectors.cards.card import pair_keys
 from projectors.copying import as_array
 from projectors.text.grams import gram_keys
-from retrieval.channels.channel import Hit
+from retrieval.channels.channel import COMMON, Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
 
 _LIMIT = 20
-_LEAST_WORD = 0.35  # trigram similarity below which two words are just two words
+_LEAST_WORD = (
+    0.27  # trigram similarity below which two words are just two words; two swapped letters keep a third
+)
 _LEAST_PAIRS = 0.25  # share of the question's character pairs a card must have
 
 
@@ -37,7 +38,7 @@ class FuzzyChannel:
         if not words and not pairs:
             return []
         cursor = await connection.execute(
-            statement("retrieval.channels", "fuzzy"),
+            search_statement("fuzzy"),
             {
                 **scope.parameters(),
                 "words": words,
@@ -45,6 +46,7 @@ class FuzzyChannel:
                 "pairs": pairs,
                 "least_word": _LEAST_WORD,
                 "least_pairs": _LEAST_PAIRS,
+                "common": COMMON,
                 "limit": _LIMIT,
             },
         )

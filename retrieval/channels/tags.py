@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from psycopg import AsyncConnection
 
-from events.sql import statement
 from projectors.cards.card import CONCEPT_TERM
 from projectors.text.passages import BM25_B, BM25_K1
 from projectors.text.terms import term_keys
-from retrieval.channels.channel import Hit
+from retrieval.channels.channel import COMMON, Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
 
@@ -35,19 +36,30 @@ class TagsChannel:
         """Nothing to load."""
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
-        weights = dict(question.weights) | {CONCEPT_TERM + key: 1.0 for key in question.concepts}
-        terms = list(weights)
-        if not terms:
+        best: dict[UUID, tuple[int, Hit]] = {}
+        for part in question.parts:
+            # A card that answers one of two things asked in a breath stands beside the one that answers the other.
+            for rank, hit in enumerate(await self._part(connection, part, question, scope)):
+                if hit.card_id not in best or rank < best[hit.card_id][0]:
+                    best[hit.card_id] = (rank, hit)
+        return [hit for _, hit in sorted(best.values(), key=lambda each: each[0])][:_LIMIT]
+
+    async def _part(
+        self, connection: AsyncConnection[Any], part: Mapping[str, float], question: Question, scope: Scope
+    ) -> list[Hit]:
+        weights = dict(part) | {CONCEPT_TERM + key: 1.0 for key in question.concepts}
+        if not weights:
             return []
         cursor = await connection.execute(
-            statement("retrieval.channels", "tags"),
+            search_statement("tags"),
             {
                 **scope.parameters(),
-                "keys": term_keys(scope.user_id, terms),
+                "keys": term_keys(scope.user_id, weights),
                 "weights": list(weights.values()),
                 "k1": _K1,
                 "b": _B,
                 "before": _BEFORE,
+                "common": COMMON,
                 "limit": _LIMIT,
             },
         )

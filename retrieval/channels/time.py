@@ -6,13 +6,13 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from events.sql import statement
 from projectors.text.terms import term_keys
-from retrieval.channels.channel import Hit
+from retrieval.channels.channel import COMMON, Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
 
 _LIMIT = 50
+_LOOKED_AT = 500  # of those in the stretch that share no telling word, the latest
 
 
 class TimeChannel:
@@ -32,12 +32,15 @@ class TimeChannel:
         if span is None:
             return []
         cursor = await connection.execute(
-            statement("retrieval.channels", "time"),
+            search_statement("time"),
             {
                 **scope.parameters(),
                 "from": span.start,
                 "to": span.end,
                 "keys": term_keys(scope.user_id, question.terms),
+                "weights": [1.0] * len(question.terms),
+                "common": COMMON,
+                "looked_at": _LOOKED_AT,
                 "limit": _LIMIT,
             },
         )

@@ -60,12 +60,16 @@ class History:
     """Turns of ``users`` users in turn, what was extracted from each, and the cards it caused.
 
     The mix is that of real conversations read by the rules: of a hundred events 34 are turns, 27 extractions,
-    28 episodes, the rest noted events, states (a third of them changes) and concepts. Deterministic.
+    28 episodes, the rest noted events, states (a third of them changes) and concepts. ``heavy`` is the share of
+    one user among them. Deterministic.
     """
 
-    def __init__(self, users: int, *, texts: int = 20_000, seed: int = 7) -> None:
+    def __init__(self, users: int, *, texts: int = 20_000, seed: int = 7, heavy: float = 0.0) -> None:
         self._random = random.Random(seed)
         self._users = [f"user-{number:05d}" for number in range(users)]
+        # The first user speaks as often as that share of all turns needs.
+        for number in range(round(users * heavy / (1 - heavy))):
+            self._users.insert((number * 7919) % (len(self._users) + 1), self._users[0])
         syllables = [c + v for c in "bdfgklmnprstvz" for v in ("a", "e", "i", "o", "u", "an", "er", "ing")]
         self._words = [
             "".join(self._random.choices(syllables, k=self._random.randint(1, 3))) for _ in range(9000)
@@ -184,13 +188,13 @@ class History:
         return "".join(pieces) + "。"
 
 
-def fill(connection: Connection, events: int, *, users: int, texts: int = 20_000) -> int:
+def fill(connection: Connection, events: int, *, users: int, texts: int = 20_000, heavy: float = 0.0) -> int:
     """Put a history of about ``events`` events into an empty log, with its digests; returns how many there are."""
     with connection.transaction():
         connection.execute(_STAGE)
         with connection.cursor() as cursor:
             with cursor.copy("COPY log.staged FROM STDIN") as copy:
-                for row in History(users, texts=texts).rows(events):
+                for row in History(users, texts=texts, heavy=heavy).rows(events):
                     copy.write_row(row)
             cursor.execute(_APPEND)
             count = cursor.rowcount

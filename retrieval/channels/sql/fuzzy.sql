@@ -14,22 +14,41 @@ WITH asked AS (
         LIMIT 5
     ) n
     WHERE n.similarity >= %(least_word)s
+), word AS MATERIALIZED (
+    -- As among the exact terms: what very many cards hold finds nothing, unless there is nothing else, and still counts.
+    SELECT term_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
+    FROM (
+        SELECT term_key, (
+                   SELECT count(*) FROM (
+                       SELECT FROM cards.cards holder
+                       WHERE holder.term_keys @> ARRAY[near.term_key] AND holder.user_id = %(user_id)s
+                       LIMIT %(common)s
+                   ) up_to
+               ) AS held
+        FROM (SELECT DISTINCT term_key FROM near) near
+        OFFSET 0
+    ) counted
+), pair AS MATERIALIZED (
+    SELECT pair_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
+    FROM (
+        SELECT pair_key, (
+                   SELECT count(*) FROM (
+                       SELECT FROM cards.cards holder
+                       WHERE holder.pair_keys @> ARRAY[pair_key] AND holder.user_id = %(user_id)s
+                       LIMIT %(common)s
+                   ) up_to
+               ) AS held
+        FROM unnest(%(pairs)s::integer[]) pair_key
+        OFFSET 0
+    ) counted
 ), total AS (
     SELECT greatest(count(*), 1) AS words FROM asked
 ), hit AS MATERIALIZED (
     SELECT c.card_id, c.term_keys, c.pair_keys
     FROM cards.cards c
-    WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key), '{}') FROM near)
-           OR c.pair_keys && %(pairs)s::integer[])
-      AND c.user_id = %(user_id)s
-      AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
-      AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
-      AND (c.kind <> 'state'
-           OR ((%(valid_until)s::timestamptz IS NULL OR c.effective_at <= %(valid_until)s::timestamptz)
-               AND (%(valid_from)s::timestamptz IS NULL OR c.superseded_at IS NULL
-                    OR c.superseded_at > %(valid_from)s::timestamptz)))
-      AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s::timestamptz)
-      AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
+    WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key) FILTER (WHERE NOT idle), '{{}}') FROM word)
+           OR c.pair_keys && (SELECT coalesce(array_agg(pair_key) FILTER (WHERE NOT idle), '{{}}') FROM pair))
+      AND {visible}
 ), scored AS (
     SELECT hit.card_id,
            (SELECT coalesce(sum(best), 0) / (SELECT words FROM total)

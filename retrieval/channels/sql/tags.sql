@@ -1,38 +1,38 @@
--- BM25 over every hit. A term's document frequency is the number of hits that hold it, which is exact:
--- a card that holds a term of the question is a hit by definition.
-WITH hit AS MATERIALIZED (
-    SELECT c.card_id, c.term_keys, c.own_terms,
+-- BM25 over every hit. A term's document frequency is the number of hits that hold it, which is exact where every
+-- word finds: a card that holds a term of the question is a hit by definition. Of a word too common to find, it is
+-- taken from how many of the hits of the others hold it.
+WITH asked AS MATERIALIZED (
+    {telling}
+), hit AS MATERIALIZED (
+    SELECT c.card_id, c.term_keys[:c.own_terms] AS own, c.term_keys[c.own_terms + 1:] AS earlier,
            c.own_terms + %(before)s::float8 * (cardinality(c.term_keys) - c.own_terms) AS length
     FROM cards.cards c
-    WHERE c.term_keys && %(keys)s::integer[] AND c.user_id = %(user_id)s
-      AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
-      AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
-      AND (c.kind <> 'state'
-           OR ((%(valid_until)s::timestamptz IS NULL OR c.effective_at <= %(valid_until)s::timestamptz)
-               AND (%(valid_from)s::timestamptz IS NULL OR c.superseded_at IS NULL
-                    OR c.superseded_at > %(valid_from)s::timestamptz)))
-      AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s::timestamptz)
-      AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
-), occurrence AS (
-    SELECT hit.card_id, key, hit.length,
-           sum(CASE WHEN place <= hit.own_terms THEN 1 ELSE %(before)s::float8 END) AS frequency
-    FROM hit CROSS JOIN LATERAL unnest(hit.term_keys) WITH ORDINALITY AS term(key, place)
-    WHERE key = ANY (%(keys)s::integer[])
-    GROUP BY hit.card_id, key, hit.length
-), weight AS (
-    SELECT key, asked.weight * ln(1 + (greatest(totals.cards, count(*)) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
-    FROM occurrence JOIN unnest(%(keys)s::integer[], %(weights)s::float8[]) AS asked(key, weight) USING (key)
-    CROSS JOIN (
-        SELECT coalesce(max(cards), 0) AS cards FROM cards.card_counts WHERE user_id = %(user_id)s) totals
-    GROUP BY key, asked.weight, totals.cards
-), average AS (
-    SELECT coalesce(max(terms::float8 / nullif(cards, 0)), 1) AS length
+    WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT idle) AND {visible}
+), occurrence AS MATERIALIZED (
+    SELECT hit.card_id, asked.key, hit.length, count.frequency
+    FROM hit CROSS JOIN asked CROSS JOIN LATERAL (
+        SELECT cardinality(array_positions(hit.own, asked.key))
+               + %(before)s::float8 * cardinality(array_positions(hit.earlier, asked.key)) AS frequency
+    ) count
+    WHERE count.frequency > 0
+), total AS (
+    SELECT coalesce(max(cards), 0)::float8 AS cards, coalesce(max(terms::float8 / nullif(cards, 0)), 1) AS length
     FROM cards.card_counts WHERE user_id = %(user_id)s
+), weight AS (
+    SELECT key, asked.weight * ln(1 + (greatest(total.cards, held.cards) - held.cards + 0.5) / (held.cards + 0.5)) AS idf
+    FROM asked
+    CROSS JOIN total
+    JOIN (SELECT key, count(*)::float8 AS hits FROM occurrence GROUP BY key) found USING (key)
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN asked.idle
+               THEN greatest(%(common)s, total.cards * found.hits / (SELECT count(*) FROM hit)) ELSE found.hits END AS cards
+    ) held
 )
 SELECT o.card_id,
        sum(w.idf * o.frequency * (%(k1)s::float8 + 1)
-           / (o.frequency + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * o.length / a.length)))::float8 AS score
-FROM occurrence o JOIN weight w USING (key) CROSS JOIN average a
+           / (o.frequency + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * o.length / total.length)))::float8
+       AS score
+FROM occurrence o JOIN weight w USING (key) CROSS JOIN total
 GROUP BY o.card_id
 ORDER BY score DESC, o.card_id
 LIMIT %(limit)s;

@@ -1,29 +1,41 @@
 -- Score: how much of the question's words a card shares, then how much it matters. What merely goes on through
 -- the whole stretch (an old address) is no answer to "what did I do then", so states count by when they began.
-WITH inside AS (
-    SELECT c.card_id, c.term_keys, c.importance, c.episode, c.occurred_at AS at
-    FROM cards.cards c
-    WHERE c.user_id = %(user_id)s AND c.kind = 'event'
-      AND (%(to)s::timestamptz IS NULL OR c.occurred_at < %(to)s::timestamptz)
-      AND (%(from)s::timestamptz IS NULL OR c.occurred_at >= %(from)s::timestamptz
-           OR c.occurred_until > %(from)s::timestamptz)
-      AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
-      AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
-      AND (%(until)s::timestamptz IS NULL OR c.occurred_at <= %(until)s::timestamptz)
-      AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
-    UNION ALL
-    SELECT c.card_id, c.term_keys, 5, false, c.effective_at
-    FROM cards.cards c
-    WHERE c.user_id = %(user_id)s AND c.kind IN ('state', 'knowledge')
-      AND (%(to)s::timestamptz IS NULL OR c.effective_at < %(to)s::timestamptz)
-      AND (%(from)s::timestamptz IS NULL OR c.effective_at >= %(from)s::timestamptz)
-      AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted
-      AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
-      AND (%(until)s::timestamptz IS NULL OR c.effective_at <= %(until)s::timestamptz)
-      AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
+-- Of a long stretch, all that shares a telling word is looked at, and of the rest the latest.
+WITH asked AS MATERIALIZED (
+    {telling}
+), inside AS (
+    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.occurred_at AS at
+     FROM cards.cards c
+     WHERE c.kind = 'event' AND {visible}
+       AND c.occurred_at < coalesce(%(to)s::timestamptz, 'infinity')
+       AND c.occurred_at >= coalesce(%(from)s::timestamptz, '-infinity')
+     ORDER BY c.occurred_at DESC LIMIT %(looked_at)s)
+    UNION
+    -- What began before it and went on into it.
+    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.occurred_at
+     FROM cards.cards c
+     WHERE c.kind = 'event' AND {visible}
+       AND c.occurred_until > %(from)s::timestamptz AND c.occurred_at < %(from)s::timestamptz
+     ORDER BY c.occurred_until LIMIT %(looked_at)s)
+    UNION
+    (SELECT c.card_id, c.term_keys, 5, false, c.effective_at
+     FROM cards.cards c
+     WHERE c.kind = 'state' AND {visible}
+       AND c.effective_at < coalesce(%(to)s::timestamptz, 'infinity')
+       AND c.effective_at >= coalesce(%(from)s::timestamptz, '-infinity')
+     ORDER BY c.effective_at DESC LIMIT %(looked_at)s)
+    UNION
+    (SELECT c.card_id, c.term_keys, coalesce(c.importance, 5), coalesce(c.episode, false),
+            CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END
+     FROM cards.cards c
+     WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT common) AND {visible}
+       AND CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END < coalesce(%(to)s::timestamptz, 'infinity')
+       AND (CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END
+            >= coalesce(%(from)s::timestamptz, '-infinity')
+            OR c.occurred_until > %(from)s::timestamptz))
 )
 SELECT card_id,
-       ((SELECT count(DISTINCT key) FROM unnest(term_keys) key WHERE key = ANY (%(keys)s::integer[]))
+       ((SELECT count(*) FROM asked WHERE asked.key = ANY (inside.term_keys))
         + coalesce(importance, 5) / 20.0 + CASE WHEN episode THEN 0 ELSE 0.25 END)::float8 AS score
 FROM inside
 ORDER BY score DESC, at, card_id

@@ -1,0 +1,95 @@
+"""A recall's explanation as tables for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+_WORDS = 60
+_PLACES = 20
+
+
+def tables_of(answer: dict[str, Any]) -> Iterator[Table]:
+    """How the question was read, what each channel found, what became of each card, and what was kept out."""
+    explain = answer["explain"]
+    yield _question(explain)
+    yield _channels(answer)
+    yield _cards(answer)
+    if explain["withheld"]:
+        yield _withheld(explain)
+
+
+def _question(explain: dict[str, Any]) -> Table:
+    table = Table("", "", title="The question", title_justify="left", show_header=False)
+    question = explain["question"]
+    table.add_row("language", question["language"])
+    table.add_row("asks for", question["intent"])
+    table.add_row("terms", _listed(f"{term} {weight:g}" for term, weight in question["terms"].items()))
+    for name in ("entities", "concepts"):
+        table.add_row(name, _listed(question[name]))
+    table.add_row(
+        "times", _listed(f"{each['from'] or '…'} to {each['to'] or '…'}" for each in question["times"])
+    )
+    walls = {name: value for name, value in explain["scope"].items() if value is not None}
+    table.add_row("walls", _listed(f"{name} {value}" for name, value in walls.items()))
+    return table
+
+
+def _channels(answer: dict[str, Any]) -> Table:
+    table = Table(
+        "channel", "status", "ms", "vote", "hits", "its best", title="The channels", title_justify="left"
+    )
+    words = {card["card_id"]: card["content"] for card in answer["explain"]["cards"]}
+    for name, channel in answer["explain"]["channels"].items():
+        best = [words.get(each["card_id"]) for each in channel["candidates"][:1]]
+        report = answer["channels"][name]
+        table.add_row(
+            name, report["status"], f"{report['ms']:.1f}", f"{channel['weight']:g}", str(report["hits"]),
+            _short(report.get("detail") or (best[0] if best else "")),
+        )  # fmt: skip
+    return table
+
+
+def _cards(answer: dict[str, Any]) -> Table:
+    explain = answer["explain"]
+    names = list(explain["channels"])
+    table = Table("#", "card", *names, "votes", "times", "score", "", title="The cards", title_justify="left")
+    ranks = {
+        name: {each["card_id"]: each["rank"] for each in channel["candidates"]}
+        for name, channel in explain["channels"].items()
+    }
+    for card in explain["cards"][:_PLACES]:
+        factors = "\n".join(f"{reason} {factor:.2f}" for reason, factor in card["factors"].items())
+        table.add_row(
+            str(card["place"] or "-"),
+            _short(card["content"]),
+            *(str(ranks[name].get(card["card_id"], "")) for name in names),
+            f"{card['votes']:.4f}",
+            factors,
+            "" if card["score"] is None else f"{card['score']:.4f}",
+            escape(card["left_out"] or "answers"),
+        )
+    if len(explain["cards"]) > _PLACES:
+        table.caption = f"and {len(explain['cards']) - _PLACES} more (--json shows all)"
+    return table
+
+
+def _withheld(explain: dict[str, Any]) -> Table:
+    table = Table(
+        "card", "kept out because", title="Shares its words, and may not answer", title_justify="left"
+    )
+    for card in explain["withheld"]:
+        table.add_row(_short(card["content"]), escape(card["reason"]))
+    return table
+
+
+def _listed(items: Any) -> str:
+    return escape(", ".join(items)) or "-"
+
+
+def _short(text: str | None) -> str:
+    words = " ".join((text or "").split())
+    return escape(words if len(words) <= _WORDS else words[: _WORDS - 1] + "…")

@@ -1,0 +1,16 @@
+-- Which of the words asked for may find cards: not those that very many of the user's cards hold, where others find
+-- something. They still count in the order of what the others find. Counting stops where a word is common, so this
+-- costs the same whatever a user has said.
+SELECT key, weight, held >= %(common)s AS common,
+       held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
+FROM (
+    SELECT key, weight, (
+               SELECT count(*) FROM (
+                   SELECT FROM cards.cards holder
+                   WHERE holder.term_keys @> ARRAY[key] AND holder.user_id = %(user_id)s
+                   LIMIT %(common)s
+               ) up_to
+           ) AS held
+    FROM unnest(%(keys)s::integer[], %(weights)s::float8[]) AS every(key, weight)
+    OFFSET 0 -- counted once, not once for each column that asks
+) counted

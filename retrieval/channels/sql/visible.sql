@@ -1,0 +1,11 @@
+-- What may answer, of the cards c: the walls of a recall, the same for every channel.
+c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[]) AND NOT c.retracted AND NOT c.contested
+AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
+AND (%(mode)s::text IS NULL OR coalesce(c.mode, 'general') = %(mode)s::text)
+AND (%(layers)s::text[] IS NULL OR c.context_layer = ANY (%(layers)s::text[]))
+AND (c.kind <> 'state'
+     OR ((%(valid_until)s::timestamptz IS NULL OR c.effective_at <= %(valid_until)s::timestamptz)
+         AND (%(valid_from)s::timestamptz IS NULL OR c.superseded_at IS NULL
+              OR c.superseded_at > %(valid_from)s::timestamptz)))
+AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s::timestamptz)
+AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)

@@ -1,0 +1,168 @@
+"""The channels as a panel: asked side by side, each for as long as its deadline, none able to hurt the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import psycopg
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from retrieval.channels.channel import Channel, ChannelDownError, Hit
+from retrieval.faults import Fault
+from retrieval.health import Health
+from retrieval.question import Question
+from retrieval.scope import Scope
+
+logger = logging.getLogger(__name__)
+
+Status = Literal["ok", "late", "quarantined", "down"]
+
+DEADLINE_MS = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How one channel did with one question; ``detail`` says why it did not answer."""
+
+    status: Status
+    ms: float
+    hits: int
+    detail: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"status": self.status, "ms": round(self.ms, 2), "hits": self.hits}
+        if self.detail:
+            document["detail"] = self.detail
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """The hits of one channel, best first, and how it did."""
+
+    hits: Sequence[Hit]
+    report: Report
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """One search; ``began`` is when it had a connection."""
+
+    began: float | None = None
+
+
+class Panel:
+    """Asks channels. Whatever a channel does, there is a ballot from it by its deadline, empty where it did not answer.
+
+    What is late is cancelled, on the server too, and nobody waits for the cancelling. A channel that keeps
+    being slow is quarantined (:class:`Health`) and not waited for at all.
+    """
+
+    def __init__(
+        self,
+        pool: AsyncConnectionPool[Any],
+        deadlines_ms: Mapping[str, int],
+        health: Mapping[str, Health],
+        faults: Mapping[str, Fault] | None = None,
+    ) -> None:
+        self._pool = pool
+        self._deadlines = deadlines_ms
+        self._health = health
+        self._faults = faults or {}
+        self._ending: set[asyncio.Task[Any]] = set()  # the event loop itself holds tasks only weakly
+
+    async def ask(self, channels: Sequence[Channel], question: Question, scope: Scope) -> dict[str, Ballot]:
+        """A ballot from each of ``channels``, by name, in their order."""
+        # Where all of them rest nobody does: a slow answer is worth more than none.
+        ballot = self._try if all(self._health[each.name].quarantined for each in channels) else self._ballot
+        ballots = await asyncio.gather(*(ballot(channel, question, scope) for channel in channels))
+        return {channel.name: ballot for channel, ballot in zip(channels, ballots, strict=True)}
+
+    def standing(self) -> dict[str, dict[str, Any]]:
+        """How every channel stands, by name; with what is made to go wrong, where something is."""
+        return {
+            name: health.document() | ({"fault": self._faults[name].variable} if name in self._faults else {})
+            for name, health in self._health.items()
+        }
+
+    async def _ballot(self, channel: Channel, question: Question, scope: Scope) -> Ballot:
+        health = self._health[channel.name]
+        admission = health.admit()
+        if admission == "ask":
+            return await self._try(channel, question, scope)
+        if admission == "probe":
+            self._behind(asyncio.create_task(self._probe(channel, question, scope)))
+        return Ballot((), Report("quarantined", 0.0, 0, health.why))
+
+    async def _probe(self, channel: Channel, question: Question, scope: Scope) -> None:
+        health = self._health[channel.name]
+        try:
+            await self._try(channel, question, scope)
+        finally:
+            health.probed()
+        if not health.quarantined:
+            logger.info("channel %s is back", channel.name)
+
+    async def _try(self, channel: Channel, question: Question, scope: Scope) -> Ballot:
+        deadline_ms = self._deadlines.get(channel.name, DEADLINE_MS)
+        health = self._health[channel.name]
+        began = time.perf_counter()
+        attempt = _Attempt()
+        search = asyncio.create_task(self._search(channel, question, scope, deadline_ms / 1000, attempt))
+        try:
+            done, _ = await asyncio.wait({search}, timeout=deadline_ms / 1000)
+        finally:
+            if not search.done():
+                # Cancelling tells the server too, which takes a moment that the asker need not wait for.
+                search.cancel()
+                self._behind(search)
+        ms = (time.perf_counter() - began) * 1000
+        if not done:
+            self._record(channel.name, health, attempt)
+            return Ballot((), Report("late", ms, 0, f"no answer within {deadline_ms} ms"))
+        try:
+            hits = search.result()
+        except PoolTimeout:
+            return Ballot((), Report("late", ms, 0, "no database connection was free in time"))
+        except ChannelDownError as error:
+            return Ballot((), Report("down", ms, 0, str(error)))
+        except psycopg.Error as error:
+            logger.warning("channel %s failed: %s", channel.name, error)
+            return Ballot((), Report("down", ms, 0, f"{type(error).__name__}: {error}".splitlines()[0]))
+        except Exception as error:  # a broken channel must never break the answer
+            logger.exception("channel %s is broken", channel.name)
+            return Ballot((), Report("down", ms, 0, f"{type(error).__name__}: {error}"))
+        self._record(channel.name, health, attempt)
+        return Ballot(hits, Report("ok", ms, len(hits)))
+
+    async def _search(
+        self, channel: Channel, question: Question, scope: Scope, within: float, attempt: _Attempt
+    ) -> list[Hit]:
+        async with self._pool.connection(timeout=within) as connection:
+            attempt.began = time.perf_counter()
+            if fault := self._faults.get(channel.name):
+                await fault.strike(connection)
+            return await channel.search(connection, question, scope)
+
+    def _record(self, name: str, health: Health, attempt: _Attempt) -> None:
+        if attempt.began is None:
+            return  # it waited for a connection all the time: that is no fault of the channel's
+        before = health.quarantined
+        health.record((time.perf_counter() - attempt.began) * 1000)
+        if health.quarantined and not before:
+            logger.warning("channel %s is quarantined: %s", name, health.why)
+
+    def _behind(self, task: asyncio.Task[Any]) -> None:
+        """Let ``task`` end by itself, whatever comes of it."""
+        self._ending.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._ending.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.debug("what was cancelled ended with %s", error)

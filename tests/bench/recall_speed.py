@@ -1,0 +1,198 @@
+"""How long a recall takes without embedding, by how many cards there are and how many of them are the asker's.
+
+    python tests/bench/recall_speed.py [--cards 10000 100000] [--heavy 100000] [--questions 200]
+
+For each size, a made-up history of 1,000 users; with ``--heavy``, one more has that many cards. Reported for an
+ordinary user and the heavy one: p50/p95/p99 of the whole recall, of its slowest channel in the same question,
+and of every channel. Questions are pieces of the user's own cards, a fifth of them with a time. Vectors are hashes
+of words: as near to each other as texts are, at no cost. The recall of the vector index is measured against an exact
+scan.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+import psycopg
+from pgvector.psycopg import register_vector
+
+from deploy.embedded import EmbeddedPostgres
+from events.database import Connection, connect, migrate
+from events.settings import Settings
+from projectors.cards.projector import CardsProjector
+from projectors.generations import ensure_live
+from projectors.rebuild import Rebuild
+from projectors.text.embedding import HASH_MODEL, HashEmbedder
+from projectors.vectors.projector import VectorsProjector
+from retrieval.channels.graph import GraphChannel
+from retrieval.channels.semantic import SemanticChannel
+from retrieval.read_api import open_channels, open_panel, open_pool
+from retrieval.recall import Ask, Recall
+from tests.bench.history import fill
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+TIMES = ("last month", "in March 2025", "yesterday", "上个月", "in 2025")
+EVENTS_A_CARD = 2.45
+
+
+class Remembered:
+    """An embedder that knows the vectors of the questions already."""
+
+    name = HASH_MODEL
+    dimension = HashEmbedder.dimension
+
+    def __init__(self, questions: list[str]) -> None:
+        self._vectors = dict(zip(questions, HashEmbedder().embed(questions), strict=True))
+
+    def embed_question(self, text: str) -> Any:
+        return self._vectors.get(text, next(iter(self._vectors.values())))
+
+    def embed(self, texts: Any) -> Any:
+        return HashEmbedder().embed(texts)
+
+
+def prepare(url: str, cards: int, heavy: int) -> None:
+    """Card and vector tables of about ``cards`` cards of ordinary users and ``heavy`` of one more."""
+    settings = replace(Settings(), database_url=url)
+    with connect(url, application="bench") as connection:
+        migrate(connection)
+        for projector in (CardsProjector(), VectorsProjector(HashEmbedder)):
+            ensure_live(connection, projector)
+        users = max(1, min(1000, cards // 10))
+        fill(connection, int((cards + heavy) * EVENTS_A_CARD), users=users, heavy=heavy / (cards + heavy))
+    Rebuild(settings, CardsProjector(), workers=2).run()
+    with connect(url, application="bench") as connection:
+        add_vectors(connection)
+
+
+def add_vectors(connection: Connection) -> None:
+    """The hashed vector of every card, as the vectors projector would have it stand."""
+    register_vector(connection)
+    embedder = HashEmbedder()
+    with connection.cursor("cards", withhold=True) as reader, connect_again(connection) as writer:
+        register_vector(writer)
+        reader.itersize = 5000
+        reader.execute("SELECT user_id, card_id, content FROM cards.cards")
+        with writer.cursor().copy(
+            "COPY vectors.card_vectors_384 (user_id, card_id, model, embedding) FROM STDIN WITH (FORMAT binary)"
+        ) as copy:
+            copy.set_types(["text", "uuid", "text", "vector"])
+            while rows := reader.fetchmany(2000):
+                vectors = embedder.embed([row[2] for row in rows])
+                for (user_id, card_id, _), vector in zip(rows, vectors, strict=True):
+                    copy.write_row((user_id, card_id, HASH_MODEL, vector))
+        writer.execute("VACUUM ANALYZE vectors.card_vectors_384")
+
+
+def connect_again(connection: Connection) -> Connection:
+    return connect(connection.info.dsn + f" password={connection.info.password}", application="bench")
+
+
+def questions_of(connection: Connection, user: str, count: int) -> list[str]:
+    """Pieces of the user's own cards, five words or twelve characters, a fifth with a time."""
+    rows = connection.execute(
+        "SELECT content FROM cards.cards WHERE user_id = %s ORDER BY md5(card_id::text) LIMIT %s",
+        [user, count],
+    ).fetchall()
+    chance, questions = random.Random(7), []
+    for (content,) in rows:
+        words = content.split()
+        piece = " ".join(words[:5]) if len(words) > 4 else content[:12]
+        questions.append(f"{piece} {chance.choice(TIMES)}" if chance.random() < 0.2 else piece)
+    return questions
+
+
+async def ask(settings: Settings, user: str, questions: list[str]) -> dict[str, list[float]]:
+    """Milliseconds of each recall, of its slowest channel, and of each channel."""
+    pool = open_pool(settings, "bench")
+    await pool.open(wait=True)
+    embedder = Remembered(questions)
+    channels = [SemanticChannel(lambda: embedder), *open_channels(settings)[1:]]
+    recall = Recall(pool, open_panel(settings, pool), channels, GraphChannel())
+    recall.warm()
+    found: dict[str, list[float]] = {}
+    try:
+        for warm in (True, False):
+            for question in questions[: 30 if warm else None]:
+                began = time.perf_counter()
+                answer = await recall.answer(Ask(user_id=user, query=question, now=NOW))
+                ms = (time.perf_counter() - began) * 1000
+                if warm:
+                    continue
+                found.setdefault("recall", []).append(ms)
+                found.setdefault("slowest", []).append(
+                    max(each["ms"] for each in answer["channels"].values())
+                )
+                for name, each in answer["channels"].items():
+                    found.setdefault(name, []).append(each["ms"])
+                    if each["status"] != "ok":
+                        found.setdefault(f"{name} {each['status']}", []).append(each["ms"])
+    finally:
+        await pool.close()
+    return found
+
+
+def report(title: str, found: dict[str, list[float]]) -> None:
+    print(f"{title}, {len(found['recall'])} questions")
+    for name, times in found.items():
+        cuts = quantiles(times, n=100, method="inclusive") if len(times) > 1 else times * 99
+        print(f"  {name:<22}{cuts[49]:>9.1f}{cuts[94]:>9.1f}{cuts[98]:>9.1f}  n={len(times)}")
+    p95 = [quantiles(found[name], n=100, method="inclusive")[94] for name in ("recall", "slowest")]
+    print(f"  p95 over its slowest channel: {p95[0] / p95[1]:.2f} (goal 1.5)", flush=True)
+
+
+def run(url: str, questions: int, heavy: int) -> None:
+    settings = replace(
+        Settings(), database_url=url, **{f"{name}_deadline_ms": 5000 for name in ("semantic", "tags", "fuzzy", "time")},
+        quarantine_over_ms=100_000,
+    )  # fmt: skip
+    with connect(url, application="bench") as connection:
+        rows = connection.execute(
+            "SELECT user_id, cards FROM cards.card_counts ORDER BY cards DESC"
+        ).fetchall()
+        who = [(rows[len(rows) // 2], "an ordinary user")] + ([(rows[0], "the heavy user")] if heavy else [])
+        asked = [(user, name, questions_of(connection, user[0], questions)) for user, name in who]
+    for user, name, texts in asked:
+        report(
+            f"{name}, {user[1]:,} of {sum(row[1] for row in rows):,} cards",
+            asyncio.run(ask(settings, user[0], texts)),
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--cards", type=int, nargs="+", default=[10_000])
+    parser.add_argument("--heavy", type=int, default=0)
+    parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--url", help="a database that is filled already")
+    options = parser.parse_args()
+    print(f"{'ms':<24}{'p50':>9}{'p95':>9}{'p99':>9}")
+    if options.url:
+        run(options.url, options.questions, options.heavy)
+        return 0
+    with (
+        tempfile.TemporaryDirectory(prefix="cardlog-bench-") as folder,
+        EmbeddedPostgres(Path(folder)) as server,
+    ):
+        for cards in options.cards:
+            name = f"cards_{cards}"
+            with psycopg.connect(server.url, autocommit=True) as connection:
+                connection.execute(f"CREATE DATABASE {name}")
+            url = server.url.rsplit("/", 1)[0] + f"/{name}"
+            prepare(url, cards, options.heavy)
+            run(url, options.questions, options.heavy)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

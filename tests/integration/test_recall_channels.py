@@ -1,0 +1,280 @@
+"""What the channels find, and how: related cards, nothing read whole, the index of vectors as good as all of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from psycopg import AsyncConnection
+from psycopg.sql import SQL
+from starlette.testclient import TestClient
+
+from events import log
+from events.database import Connection
+from events.settings import Settings
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
+from events.types.relations import CardsConnected
+from projectors.text.embedding import HASH_MODEL, HashEmbedder
+from projectors.vectors.projector import VectorsProjector
+from retrieval.channels import channel, semantic
+from retrieval.channels.channel import Channel, Hit
+from retrieval.channels.graph import GraphChannel
+from retrieval.channels.tags import TagsChannel
+from retrieval.question import understand
+from retrieval.read_api import create_app, open_channels, open_pool
+from retrieval.scope import scope_of
+from tests.bench.history import fill
+from tests.integration.test_rebuild import NOW, ORIGIN, event, fold_live
+
+
+def noted(content: str, **more: Any) -> EventNoted:
+    return EventNoted(
+        content=content, entity="user", tags=(), origin=ORIGIN, occurred_at=NOW, episode=True, **more
+    )
+
+
+def recall(database: str, query: str, *, user: str = "alex", **more: Any) -> Any:
+    settings = replace(Settings(), database_url=database, embed_model=HASH_MODEL, semantic_deadline_ms=5000)
+    with TestClient(create_app(settings)) as client:
+        body = {"user_id": user, "query": query, "as_of": NOW.isoformat(), **more}
+        answer = client.post("/v1/recall", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def searching(database: str, do: Callable[[AsyncConnection[Any]], Awaitable[Any]]) -> Any:
+    """What ``do`` returns of a connection as recall has them."""
+
+    async def run() -> Any:
+        pool = open_pool(replace(Settings(), database_url=database), "test")
+        await pool.open(wait=True)
+        try:
+            async with pool.connection() as connection:
+                return await do(connection)
+        finally:
+            await pool.close()
+
+    return asyncio.run(run())
+
+
+def test_a_card_that_shares_no_word_is_found_through_what_it_is_related_to(
+    database: str, connection: Connection
+) -> None:
+    jwt, oauth, other = (
+        event(
+            KnowledgeLearned(
+                content=f"{title}: {words}", title=title, definition=words, tags=(), origin=ORIGIN
+            )
+        )
+        for title, words in (
+            ("JWT", "a signed token"),
+            ("OAuth", "lets apps act for people"),
+            ("Ramen", "a soup"),
+        )
+    )
+    log.append(connection, [jwt, oauth, other])
+    log.append(
+        connection,
+        [
+            event(
+                CardsConnected(
+                    from_card=jwt.event_id, to_card=oauth.event_id, predicate="related_to", reason="said so"
+                )
+            )
+        ],
+    )
+    fold_live(database)
+    answer = recall(database, "what is JWT?")
+    assert [card["title"] for card in answer["cards"]] == ["JWT", "OAuth"]
+    assert set(answer["cards"][1]["channels"]) == {"graph"}
+
+
+def test_what_was_said_next_to_a_hit_is_found_and_comes_after_it(
+    database: str, connection: Connection
+) -> None:
+    log.append(
+        connection, [event(noted(text)) for text in ("We met Zoe", "It was about the harbour", "Nice day")]
+    )
+    fold_live(database)
+    answer = recall(database, "harbour")
+    assert answer["cards"][0]["content"] == "It was about the harbour"
+    assert {card["content"] for card in answer["cards"][1:]} == {"We met Zoe", "Nice day"}
+
+
+def test_the_graph_never_leaves_the_walls(database: str, connection: Connection) -> None:
+    far = replace(ORIGIN, project_id="elsewhere")
+    here, there = event(noted("We planned the harbour")), event(noted("Secret budget"))
+    there = replace(there, payload=replace(there.payload, origin=far))
+    foreign = event(noted("Of somebody else"), "zoe")
+    log.append(connection, [here, there, foreign])
+    links = [
+        event(
+            CardsConnected(
+                from_card=here.event_id, to_card=to.event_id, predicate="related_to", reason="said so"
+            )
+        )
+        for to in (there, foreign)
+    ]
+    log.append(connection, links)
+    fold_live(database)
+    contents = [card["content"] for card in recall(database, "harbour")["cards"]]
+    assert contents == ["We planned the harbour"]
+
+
+def test_the_same_words_in_two_turns_are_one_card_that_names_both(
+    database: str, connection: Connection
+) -> None:
+    said = [replace(ORIGIN, turn_ids=(turn,)) for turn in ("t1", "t2")]
+    log.append(connection, [event(replace(noted("Feed the cat"), origin=origin)) for origin in said])
+    fold_live(database)
+    [card] = recall(database, "cat")["cards"]
+    assert sorted(card["turn_ids"]) == ["t1", "t2"]
+
+
+def test_an_explanation_tells_who_voted_and_what_became_of_each_card(
+    database: str, connection: Connection
+) -> None:
+    homes = [("Taipei", NOW - timedelta(days=90)), ("Kaohsiung", NOW - timedelta(days=1))]
+    log.append(
+        connection,
+        [
+            event(
+                StateAsserted(
+                    content=f"I live in {city}", entity="user", concept_key="residence", value=city,
+                    cardinality="single_value", tags=(), origin=ORIGIN, effective_at=at, announced=True,
+                )
+            )
+            for city, at in homes
+        ]
+        + [event(noted("We live and learn"))],
+    )  # fmt: skip
+    fold_live(database)
+    answer = recall(database, "where do I live?", explain=True, k=1)
+    explain = answer["explain"]
+    assert explain["question"]["language"] == "english"
+    assert explain["question"]["intent"] == "present"
+    assert explain["question"]["concepts"] == ["residence"]
+    assert explain["scope"]["projects"] == ["default"]
+    assert set(explain["channels"]) == {"semantic", "tags", "fuzzy", "time", "graph"}
+    first, second = explain["cards"][:2]
+    assert (first["content"], first["left_out"]) == ("I live in Kaohsiung", None)
+    assert first["factors"]["concept asked for"] == 2
+    assert second["left_out"] == "only the best 1 were asked for"
+    for card in (first, second):
+        # Votes can be added up again from the candidates, and the score from the factors.
+        votes = [
+            each["vote"]
+            for channel_ in explain["channels"].values()
+            for each in channel_["candidates"]
+            if each["card_id"] == card["card_id"]
+        ]
+        assert sum(votes) == pytest.approx(card["votes"], abs=1e-5)
+        score = card["votes"]
+        for factor in card["factors"].values():
+            score *= factor
+        assert score == pytest.approx(card["score"], abs=1e-5)
+    assert answer["cards"][0]["score"] == first["score"]
+    [withheld] = explain["withheld"]
+    assert withheld["content"] == "I live in Taipei"
+    assert withheld["reason"].startswith("it is no longer true since 2026-05-07")
+    assert "explain" not in recall(database, "where do I live?")
+
+
+class _Plans:
+    """A connection that explains what it is asked to execute, and then executes it."""
+
+    def __init__(self, connection: AsyncConnection[Any]) -> None:
+        self._connection = connection
+        self.lines: list[str] = []
+
+    async def execute(self, query: Any, parameters: Any) -> Any:
+        rows = await (await self._connection.execute(SQL("EXPLAIN ") + query, parameters)).fetchall()
+        self.lines += [row[0] for row in rows]
+        return await self._connection.execute(query, parameters)
+
+
+def test_no_channel_reads_a_whole_table(database: str, connection: Connection, monkeypatch: Any) -> None:
+    fill(connection, 6000, users=20, texts=500)
+    fold_live(database)
+    fold_live(database, VectorsProjector(HashEmbedder))
+    connection.execute("ANALYZE")
+    question = understand("where did we go with 我们 last month? who was in Lisbon?", NOW)
+    scope = scope_of(question, user_id="user-00001", projects=("default",))
+    channels: list[Channel] = open_channels(replace(Settings(), embed_model=HASH_MODEL))
+
+    async def plans(connection: AsyncConnection[Any]) -> dict[str, list[str]]:
+        rows = await connection.execute(
+            "SELECT card_id FROM cards.cards WHERE user_id = 'user-00001' LIMIT 5"
+        )
+        seeds = [row[0] for row in await rows.fetchall()]
+        found = {}
+        # So few vectors are quicker sorted than walked through; a user who has many finds it the other way.
+        sort = "on" if semantic._EXACT_UP_TO else "off"
+        await connection.execute("SELECT set_config('enable_sort', %s, false)", [sort])
+        for each in [*channels, GraphChannel(seeds)]:
+            looking: Any = _Plans(connection)
+            await each.search(looking, question, scope)
+            found[each.name] = looking.lines
+        return found
+
+    for exact_up_to in (10_000, 0):
+        monkeypatch.setattr(semantic, "_EXACT_UP_TO", exact_up_to)
+        for name, lines in searching(database, plans).items():
+            assert lines, name
+            assert not [line for line in lines if "Seq Scan" in line], (name, lines)
+            if name == "semantic":
+                assert bool([line for line in lines if "_signs" in line]) is (exact_up_to == 0), lines
+
+
+def _hits(database: str, each: Channel, text: str, user: str, *, sort: str = "on") -> Sequence[Hit]:
+    question = understand(text, NOW)
+    scope = scope_of(question, user_id=user, projects=None)
+
+    async def hits(connection: AsyncConnection[Any]) -> Sequence[Hit]:
+        await connection.execute("SELECT set_config('enable_sort', %s, false)", [sort])
+        return await each.search(connection, question, scope)
+
+    found: Sequence[Hit] = searching(database, hits)
+    return found
+
+
+def test_the_index_of_vectors_finds_what_comparing_all_finds(
+    database: str, connection: Connection, monkeypatch: Any
+) -> None:
+    fill(connection, 3000, users=3, texts=300)
+    fold_live(database)
+    fold_live(database, VectorsProjector(HashEmbedder))
+    each = semantic.SemanticChannel(HashEmbedder)
+    shares = []
+    for text in ("we went to the market", "I moved to Osaka", "我们一起去了"):
+        monkeypatch.setattr(semantic, "_EXACT_UP_TO", 10_000)
+        exact = {hit.card_id: hit.score for hit in _hits(database, each, text, "user-00001")}
+        monkeypatch.setattr(semantic, "_EXACT_UP_TO", 0)
+        near = {hit.card_id: hit.score for hit in _hits(database, each, text, "user-00001", sort="off")}
+        assert len(near) == 20
+        assert all(near[card] == pytest.approx(exact[card]) for card in near.keys() & exact.keys())
+        shares.append(len(near.keys() & exact.keys()) / len(exact))
+    assert sum(shares) / len(shares) >= 0.8, shares
+
+
+def test_a_word_that_is_everywhere_orders_what_rarer_words_find(
+    database: str, connection: Connection, monkeypatch: Any
+) -> None:
+    log.append(connection, [event(noted(f"meeting number {n}")) for n in range(12)])
+    log.append(connection, [event(noted("zebra meeting")), event(noted("zebra")), event(noted("harbour"))])
+    fold_live(database)
+
+    def found(text: str) -> list[str]:
+        ids = [hit.card_id for hit in _hits(database, TagsChannel(), text, "alex")]
+        contents = dict(connection.execute("SELECT card_id, content FROM cards.cards").fetchall())
+        return [contents[card_id] for card_id in ids]
+
+    assert len(found("zebra meeting")) == 14
+    monkeypatch.setattr("retrieval.channels.tags.COMMON", 10)
+    assert found("zebra meeting") == ["zebra meeting", "zebra"]
+    assert len(found("meeting")) == 13  # with nothing rarer to go by, it finds
+    assert channel.COMMON > 10
