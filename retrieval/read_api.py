@@ -14,9 +14,10 @@ from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from events.glance import Glance
+from events.instants import Instant, refuse_future
 from events.metrics import Seen, StageMetrics
 from events.problem import ProblemError, invalid
 from events.service import JSONResponse, install
@@ -25,12 +26,15 @@ from events.sql import statement
 from events.standing import LogStanding, LogWatch, refuse_if_stuck
 from events.turn import TurnInvalidError, text_of
 from projectors.text.embedding import open_embedder
+from retrieval.cards.past import fold_of
+from retrieval.cards.reader import CardReader
+from retrieval.cards_api import cards_router
 from retrieval.channels.channel import Channel
 from retrieval.channels.fuzzy import FuzzyChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
-from retrieval.freshness import projected, turn_behind
+from retrieval.freshness import awaited_by, projected
 from retrieval.recall import Ask, Recall, RecallUnavailableError
 from retrieval.scope import KINDS
 
@@ -52,10 +56,10 @@ class RecallIn(BaseModel):
     ] = "default"
     session_id: str | None = None
     k: Annotated[int, Field(ge=1, le=200, description="how many cards at most")] = 5
-    as_of: Annotated[
-        AwareDatetime | None, Field(description="answer as of this instant: what was true then")
-    ] = None
-    known_at: Annotated[AwareDatetime | None, Field(description="only what had been recorded by then")] = None
+    as_of: Annotated[Instant | None, Field(description="answer as of this instant: what was true then")] = (
+        None
+    )
+    known_at: Annotated[Instant | None, Field(description="only what had been recorded by then")] = None
     kinds: Annotated[list[Literal["state", "event", "knowledge"]] | None, Field(min_length=1)] = None
     context_layer: Literal["personal", "work", "social"] | None = None
     wait_for: Annotated[str | None, Field(description="token of a push: wait until its turns are cards")] = (
@@ -134,7 +138,7 @@ def create_app(settings: Settings) -> FastAPI:
         with seconds.time():
             question = ask_of(body)
             try:
-                fresh = await _fresh(body, settings.wait_for_ms / 1000)
+                fresh = await _fresh(body.wait_for, body.user_id)
                 answer = await recall.answer(question)
             except (RecallUnavailableError, psycopg.OperationalError, PoolTimeout) as error:
                 raise ProblemError(503, "Cards unavailable", str(error)) from error
@@ -144,9 +148,20 @@ def create_app(settings: Settings) -> FastAPI:
             statuses.labels(name, report["status"]).inc()
         return JSONResponse(answer)
 
-    async def _fresh(body: RecallIn, within: float) -> bool:
-        turn = None if body.wait_for is None else turn_behind(body.wait_for, body.user_id)
-        return turn is None or await projected(pool, body.user_id, turn, within)
+    async def _fresh(token: str | None, user_id: str) -> bool:
+        awaited = None if token is None else awaited_by(token, user_id)
+        return awaited is None or await projected(pool, user_id, awaited, settings.wait_for_ms / 1000)
+
+    async def insist_fresh(token: str | None, user_id: str) -> None:
+        if not await _fresh(token, user_id):
+            raise ProblemError(
+                503,
+                "Not projected yet",
+                f"what the token stands for is not in the cards after {settings.wait_for_ms} ms; try again",
+                field="wait_for",
+            )
+
+    app.include_router(cards_router(CardReader(pool, fold_of(settings)), insist_fresh))
 
     @app.get("/readyz", summary="Can questions be answered?")
     async def ready() -> JSONResponse:
@@ -188,11 +203,14 @@ def ask_of(body: RecallIn) -> Ask:
         raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
     if not query.strip():
         raise invalid("query", "must not be empty")
+    now = datetime.now(UTC)
+    refuse_future("as_of", body.as_of, now)
+    refuse_future("known_at", body.known_at, now)
     named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
     return Ask(
         user_id=user_id,
         query=query,
-        now=datetime.now(UTC),
+        now=now,
         projects=None if ALL_PROJECTS in named else tuple(named),
         k=body.k,
         as_of=body.as_of,

@@ -1,0 +1,1 @@
+ LEFT JOIN LATERAL unnest(c.tags) AS by_tags(tags) ON true
