@@ -35,6 +35,7 @@ from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
 from retrieval.freshness import awaited_by, projected
+from retrieval.reading import Reading
 from retrieval.recall import Ask, Recall, RecallUnavailableError
 from retrieval.scope import KINDS
 
@@ -100,7 +101,7 @@ def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
         "fuzzy": settings.fuzzy_deadline_ms,
         "time": settings.time_deadline_ms,
     }
-    return Recall(pool, open_channels(settings), deadlines)
+    return Recall(pool, open_channels(settings), deadlines, Reading(pool, fold_of(settings)))
 
 
 def create_app(settings: Settings) -> FastAPI:

@@ -19,6 +19,7 @@ from events.sql import statement
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
 from retrieval.fusion import adjusted, fuse, spread
 from retrieval.question import Question, understand
+from retrieval.reading import Reading, before_folding
 from retrieval.scope import KINDS, Scope, scope_of
 
 logger = logging.getLogger(__name__)
@@ -74,9 +75,14 @@ class Recall:
     """
 
     def __init__(
-        self, pool: AsyncConnectionPool[Any], channels: Sequence[Channel], deadlines_ms: Mapping[str, int]
+        self,
+        pool: AsyncConnectionPool[Any],
+        channels: Sequence[Channel],
+        deadlines_ms: Mapping[str, int],
+        reading: Reading,
     ) -> None:
         self._pool = pool
+        self._reading = reading
         self._channels = channels
         self._deadlines = deadlines_ms
 
@@ -98,14 +104,16 @@ class Recall:
             as_of=ask.as_of,
             known_at=ask.known_at,
         )
+        searched = before_folding(scope)
         results = await asyncio.gather(
-            *(self._search(channel, question, scope) for channel in self._channels)
+            *(self._search(channel, question, searched) for channel in self._channels)
         )
         votes = {channel.name: hits for channel, (hits, _) in zip(self._channels, results, strict=True)}
         reports = {channel.name: report for channel, (_, report) in zip(self._channels, results, strict=True)}
         scores = fuse(votes, {channel.name: channel.weight(question) for channel in self._channels})
         best = sorted(scores, key=lambda card: (-scores[card], card))[: max(40, _CANDIDATES * ask.k)]
-        cards = await self._cards(ask.user_id, best)
+        read = await self._reading.read(question, scope, await self._cards(ask.user_id, best), scores)
+        cards, scores = read.cards, read.scores
         ranked = sorted(
             (
                 (adjusted(scores[card_id], card, question, context_layer=ask.context_layer), card_id)
@@ -124,7 +132,7 @@ class Recall:
         return {
             "current_time": now.isoformat(),
             "cards": chosen,
-            "contradictions": _contradictions(chosen),
+            "contradictions": _contradictions(chosen) + read.alerts(chosen),
             "channels": {name: report.document() for name, report in reports.items()},
             "warnings": [
                 f"the {name} channel is {report.status}: {report.detail or 'no detail'}"

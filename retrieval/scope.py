@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,6 +27,23 @@ class Scope:
     valid_until: datetime | None
     until: datetime | None
     known_at: datetime | None
+
+    def admits(self, row: Mapping[str, Any]) -> bool:
+        """Whether a card that stands in no table may answer: the same filter, for rows of a fold."""
+        if row["kind"] not in self.kinds or row["retracted"]:
+            return False
+        if self.projects is not None and row["project_id"] not in self.projects:
+            return False
+        if row["kind"] == "state":
+            if self.valid_until is not None and row["effective_at"] > self.valid_until:
+                return False
+            ended = row["superseded_at"]
+            if self.valid_from is not None and ended is not None and ended <= self.valid_from:
+                return False
+        at = row["occurred_at"] or row["effective_at"]
+        if self.until is not None and at > self.until:
+            return False
+        return self.known_at is None or bool(row["created_at"] <= self.known_at)
 
     def parameters(self) -> dict[str, Any]:
         """The named parameters of every channel's statement."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -41,11 +41,19 @@ def fold_of(settings: Settings) -> Fold:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """How the tables differ from now: ``hidden`` cards and what comes in their place, up to ``position``."""
+    """How the tables differ from now: ``hidden`` cards and what comes in their place, up to ``position``.
+
+    ``identities`` say what each hidden card or statement is about.
+    """
 
     position: int
-    hidden: tuple[UUID, ...]
+    identities: Mapping[UUID, str]
     history: History
+
+    @property
+    def hidden(self) -> Collection[UUID]:
+        """The cards that are not as they were: those made of statements about what was spoken of since."""
+        return self.identities.keys()
 
     def parameters(self) -> dict[str, Any]:
         """The named parameters of ``sql/known_cards.sql`` and ``sql/known_relations.sql``."""
@@ -82,13 +90,10 @@ async def past(
         {"user_id": user_id, "known_position": position, "cards": None if cards is None else list(cards)},
     )
     rows = await cursor.fetchall()
-    hidden = tuple(row["event_id"] for row in rows if not row["remark"])
-    events = [event_of(_without_mark(row)) for row in rows if row["position"] <= position]
-    return Past(position, hidden, fold(events))
-
-
-def _without_mark(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "remark"}
+    named = [(row.pop("identity"), row) for row in rows]
+    identities = {row["event_id"]: identity for identity, row in named if identity is not None}
+    said = {row["event_id"]: row for _, row in named if row["position"] <= position}
+    return Past(position, identities, fold([event_of(row) for row in said.values()]))
 
 
 def _json(text: str | None) -> Any:
