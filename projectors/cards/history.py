@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -37,9 +37,14 @@ def cards_of(
     """
     known = [event for event in events if known_at is None or event.recorded_at <= known_at]
     known.sort(key=lambda event: (event.partition, event.position))
-    changes = fold(known, {}, supersede=supersede)
-    columns = ("user_id", "from_card", "to_card", "predicate", "implied")
-    relations: list[dict[str, Any]] = [
-        {**dict(zip(columns, key, strict=True)), **values} for key, values in changes.relations_put.items()
-    ]
-    return History(list(changes.cards_put.values()), relations, [], [])
+    changes = fold(known, {}, supersede=supersede, thresholds=thresholds)
+    return History(
+        list(changes.cards_put.values()),
+        _rows(("user_id", "from_card", "to_card", "predicate", "implied"), changes.relations_put),
+        _rows(("user_id", "arbitration_id"), changes.arbitrations_put),
+        _rows(("user_id", "card_id", "event_id"), changes.updates_put),
+    )
+
+
+def _rows(columns: Sequence[str], put: Mapping[tuple[Any, ...], Row]) -> list[Row]:
+    return [{**dict(zip(columns, key, strict=True)), **values} for key, values in put.items()]
