@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
+import orjson
 import psycopg
 from fastapi import APIRouter, Query
 from psycopg_pool import PoolTimeout
@@ -25,10 +26,12 @@ from retrieval.cards.query import (
     ArbitrationsIn,
     Asked,
     CardsIn,
+    ReaderIn,
     RelationsIn,
     SliceIn,
     asked_of,
     axes_of,
+    reader_of,
     slice_of,
     zone_of,
 )
@@ -90,11 +93,11 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
 
     @router.get("/v1/arbitrations", summary="Conflicts that wait for a verdict", tags=["arbitrations"])
     async def arbitrations(query: Annotated[ArbitrationsIn, Query()]) -> JSONResponse:
-        before = _card_at(query.cursor)
-        await fresh(query.wait_for, query.user_id)
+        before, user_id = _card_at(query.cursor), reader_of(query)
+        await fresh(query.wait_for, user_id)
         with _tables():
             found = await reader.arbitrations(
-                query.user_id,
+                user_id,
                 statuses=None if ALL in query.status else query.status,
                 projects=None if ALL in query.project_id else query.project_id,
                 before=before,
@@ -105,10 +108,11 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
         return JSONResponse({"arbitrations": rows, "next_cursor": _cursor(following)})
 
     @router.get("/v1/arbitrations/{arbitration_id}", summary="One conflict", tags=["arbitrations"])
-    async def arbitration(arbitration_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
-        asked = await asking(query)
+    async def arbitration(arbitration_id: UUID, query: Annotated[ReaderIn, Query()]) -> JSONResponse:
+        user_id = reader_of(query)
+        await fresh(query.wait_for, user_id)
         with _tables():
-            found = await reader.arbitrations(asked.user_id, arbitration=arbitration_id)
+            found = await reader.arbitrations(user_id, arbitration=arbitration_id)
         if not found:
             raise ProblemError(404, "Not found", "this user has no such arbitration", field="arbitration_id")
         return JSONResponse(found[0])
@@ -134,6 +138,9 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
             wanted = [*names, *([query.about] if query.about is not None else [])]
             keys = {tuple(sorted(set(term_keys(found.user_id, analyse(name))))) for name in wanted}
             found = replace(found, about=sorted(filter(None, keys)))
+        if query.tag:
+            meant = orjson.dumps(await reader.tags_meant(found.user_id, query.tag)).decode()
+            found = replace(found, conditions={**found.conditions, "tag": meant})
         if query.collapse:
             found = replace(found, duplicates=await reader.duplicates(found))
         return found

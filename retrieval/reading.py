@@ -60,10 +60,11 @@ class Reading:
             return Read({}, dict(scores))
         async with self._pool.connection(timeout=1.0) as connection:
             found, marks = dict(cards), {card: scores[card] for card in cards}
-            if scope.known_at is not None:
-                found, marks = await self._as_known(connection, scope, found, marks)
+            if scope.known_at is None:
+                disputes = await _disputes(connection, scope, question.now, found)
+            else:
+                found, marks, disputes = await self._as_known(connection, scope, found, marks)
             edges = await _edges(connection, scope, found)
-            disputes = await _disputes(connection, scope, question.now, found)
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {dispute[side] for dispute in disputes for side in ("old_card", "new_card")}
             others = await _rows(connection, scope.user_id, named - found.keys())
@@ -75,8 +76,8 @@ class Reading:
         scope: Scope,
         cards: dict[UUID, Row],
         scores: dict[UUID, float],
-    ) -> tuple[dict[UUID, Row], dict[UUID, float]]:
-        """The cards as they were known then; what was found of an identity counts for what it was then."""
+    ) -> tuple[dict[UUID, Row], dict[UUID, float], list[Row]]:
+        """The cards and conflicts as they were known then; what was found of an identity counts for what it was."""
         assert scope.known_at is not None
         then = await past(
             connection, self._fold, user_id=scope.user_id, known_at=scope.known_at, cards=list(cards)
@@ -88,9 +89,8 @@ class Reading:
         for row in then.history.cards:
             found[row["card_id"]] = {**row, "source_span": _parsed(row["source_span"])}
         admitted = {card: row for card, row in found.items() if scope.admits(row)}
-        return admitted, {
-            card: scores.get(card) or best.get(then.identities.get(card, ""), 0.0) for card in admitted
-        }
+        marks = {card: scores.get(card) or best.get(then.identities.get(card, ""), 0.0) for card in admitted}
+        return admitted, marks, [row for row in then.history.arbitrations if row["status"] == "open"]
 
 
 def before_folding(scope: Scope) -> Scope:
@@ -226,8 +226,7 @@ async def _disputes(
         {
             "user_id": scope.user_id,
             "cards": list(cards),
-            "at": scope.known_at or now,
-            "known_at": scope.known_at,
+            "at": now,
         },
     )
     return await cursor.fetchall()

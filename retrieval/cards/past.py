@@ -56,7 +56,7 @@ class Past:
         return self.identities.keys()
 
     def parameters(self) -> dict[str, Any]:
-        """The named parameters of ``sql/known_cards.sql`` and ``sql/known_relations.sql``."""
+        """The named parameters of ``sql/known_*.sql``."""
         return {
             "known_position": self.position,
             "hidden": list(self.hidden),
@@ -64,6 +64,7 @@ class Past:
                 [{**row, "source_span": _json(row["source_span"])} for row in self.history.cards]
             ).decode(),
             "known_relations": orjson.dumps(self.history.relations).decode(),
+            "known_updates": orjson.dumps(self.history.updates).decode(),
         }
 
 
@@ -75,9 +76,9 @@ async def past(
     known_at: datetime,
     cards: Sequence[UUID] | None = None,
 ) -> Past:
-    """What was known of a user by ``known_at``; of the identities of ``cards`` only, where they are given.
+    """What was known of a user by ``known_at``; of what ``cards`` are about only, where they are given.
 
-    Costs what was said of those things of which something was said since; the rest is as it was. What a
+    Costs what was ever said of those things of which something was said since; the rest is as it was. What a
     re-reading took back since stays away: its events are no statements any more.
     """
     partition = partition_of(user_id)

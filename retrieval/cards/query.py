@@ -28,19 +28,24 @@ ArbitrationStatus = Literal["open", "keep_old", "accept_new", "coexist", "withdr
 Names = Annotated[list[str] | None, Field(default=None, max_length=100)]
 
 
-class Asked(BaseModel):
-    """Whose memory, and as of when."""
+class ReaderIn(BaseModel):
+    """Whose memory is read."""
 
     model_config = ConfigDict(extra="forbid")
 
     user_id: str = Field(min_length=1, description="whose memory is read")
+    wait_for: Annotated[
+        str | None, Field(description="token of a push or of a command: wait until the cards hold it")
+    ] = None
+
+
+class Asked(ReaderIn):
+    """Whose memory, and as of when."""
+
     as_of: Annotated[Instant | None, Field(description="what was true at this instant")] = None
     known_at: Annotated[Instant | None, Field(description="only what had been recorded by this instant")] = (
         None
     )
-    wait_for: Annotated[
-        str | None, Field(description="token of a push or of a command: wait until the cards hold it")
-    ] = None
 
 
 class SliceIn(Asked):
@@ -130,19 +135,13 @@ class RelationsIn(Asked):
     predicate: list[Predicate] | None = None
 
 
-class ArbitrationsIn(BaseModel):
+class ArbitrationsIn(ReaderIn):
     """Conflicts that wait for a verdict, or had one."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    user_id: str = Field(min_length=1, description="whose memory is read")
     status: Annotated[list[ArbitrationStatus], Field(description="* for all")] = ["open"]
     project_id: Annotated[list[str], Field(description="projects; * for all")] = ["*"]
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
-    wait_for: Annotated[
-        str | None, Field(description="token of a push or of a command: wait until the cards hold it")
-    ] = None
 
 
 def slice_of(query: SliceIn, now: datetime) -> Slice:
@@ -184,6 +183,11 @@ def asked_of(query: Asked, now: datetime) -> Slice:
     refuse_future("as_of", query.as_of, now)
     refuse_future("known_at", query.known_at, now)
     return Slice(user_id=_text("user_id", query.user_id), now=now, as_of=query.as_of, known_at=query.known_at)
+
+
+def reader_of(query: ReaderIn) -> str:
+    """The user ``query`` names. Raises a 422 problem for a name that no user can have."""
+    return _text("user_id", query.user_id)
 
 
 def axes_of(group_by: list[str]) -> list[str]:

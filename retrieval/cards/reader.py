@@ -16,6 +16,7 @@ from psycopg.sql import SQL, Composable, Composed, Identifier
 from psycopg_pool import AsyncConnectionPool
 
 from events.sql import statement
+from projectors.cards.statement import name_key
 from retrieval.cards.chain import SUPERSEDING, Edge, duplicates, latest_in_chain
 from retrieval.cards.document import COLUMNS, card_document
 from retrieval.cards.past import Fold, past
@@ -120,13 +121,16 @@ class CardReader:
             )
         return sorted(row["name"] for row in rows)
 
-    async def tags_meant(self, user_id: str, tags: Sequence[str]) -> list[str]:
-        """These tags, and those that are aliases of them or that they are aliases of."""
+    async def tags_meant(self, user_id: str, tags: Sequence[str]) -> list[list[str]]:
+        """For each tag, the tags that mean the same: itself, what it is an alias of, and that one's other aliases."""
         async with self._pool.connection(timeout=_PATIENCE_S) as connection:
             rows = await _rows(connection, statement(_PACKAGE, "tag_aliases"), {"user_id": user_id})
         meant = {row["alias"]: row["tag"] for row in rows}
-        wanted = {meant.get(tag, tag) for tag in tags}
-        return sorted({*tags, *wanted, *(alias for alias, tag in meant.items() if tag in wanted)})
+        names = [(tag.lower(), meant.get(name_key(tag), name_key(tag))) for tag in tags]
+        return [
+            sorted({tag, name, *(alias for alias, other in meant.items() if other == name)})
+            for tag, name in names
+        ]
 
     async def relations(self, asked: Slice, card: UUID) -> list[Row]:
         """The edges of a card with the card at their other end, in the order they were made."""
@@ -172,8 +176,8 @@ class CardReader:
             )
             updates = await _rows(
                 connection,
-                statement(_PACKAGE, "updates"),
-                {"user_id": asked.user_id, "cards": list(known)},
+                _filled("updates", asked),
+                {**asked.parameters(), "cards": list(known)},
             )
         now = asked.as_of or asked.now
         ordered = sorted(known.values(), key=lambda row: (_begun(row), row["card_id"]))
@@ -244,8 +248,8 @@ def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
     """The statement ``name`` over the live tables, or over what was known of them then."""
     assert (asked.known_at is None) == (asked.past is None), "ask for the past first"
     tables = {
-        table: Identifier("cards", table) if asked.past is None else statement(_PACKAGE, f"known_{table}")
-        for table in ("cards", "relations")
+        name: Identifier("cards", table) if asked.past is None else statement(_PACKAGE, f"known_{name}")
+        for name, table in (("cards", "cards"), ("relations", "relations"), ("updates", "card_update_log"))
     }
     status = statement(_PACKAGE, "status").format(relations=tables["relations"])
     return statement(_PACKAGE, name).format(

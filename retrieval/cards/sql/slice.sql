@@ -12,7 +12,9 @@ AND (%(concept_key)s::text[] IS NULL OR c.concept_key = ANY (%(concept_key)s::te
 AND (%(entity)s::text[] IS NULL OR c.entity = ANY (%(entity)s::text[]))
 AND (%(value)s::text[] IS NULL OR lower(c.value) = ANY (%(value)s::text[]))
 AND (%(cardinality)s::text IS NULL OR c.cardinality = %(cardinality)s::text)
-AND (%(tag)s::text[] IS NULL OR c.tags @> %(tag)s::text[])
+AND (%(tag)s::text IS NULL OR (
+        SELECT bool_and(lower(c.tags::text)::text[] && ARRAY(SELECT json_array_elements_text(meant.tags)))
+        FROM json_array_elements(%(tag)s::text::json) AS meant(tags)))
 AND (%(topic)s::text[] IS NULL OR c.topics && %(topic)s::text[])
 AND (%(about)s::text[] IS NULL
      OR (c.term_keys && %(about_any)s::bigint[]
