@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from deploy.commands import (
+    arbitrations,
     dead,
     demo,
     evaluate,
@@ -19,4 +20,20 @@ from deploy.commands import (
     work,
 )
 
-COMMANDS = (up, push, recall, status, top, log, parked, dead, rebuild, reextract, when, evaluate, work, demo)
+COMMANDS = (
+    up,
+    push,
+    recall,
+    status,
+    top,
+    log,
+    parked,
+    dead,
+    arbitrations,
+    rebuild,
+    reextract,
+    when,
+    evaluate,
+    work,
+    demo,
+)
