@@ -49,12 +49,13 @@ SELECT %(user)s, CASE WHEN state THEN 'state' ELSE 'event' END, uuidv7(interval 
        json_build_object('turn_id', 'turn-' || n, 'start', 0, 'end', 60, 'text', repeat('word ', 12)),
        CASE WHEN state THEN 'concept_' || n %% 500 ELSE 'activity' END, 'user', CASE WHEN state THEN 'value ' || n END,
        CASE WHEN state THEN 'multi_value' END, ARRAY['tag' || n %% 40], 0.9, 1.0, 'user_stated',
-       repeat('word ', 11) || n, 1, false, false, false, NOT state, '{}', CASE WHEN state THEN NULL ELSE 1 + n %% 10 END,
+       repeat('word ', 11) || n, 1, false, false, false, NOT state, '{}',
+       CASE WHEN state THEN NULL ELSE 1 + n %% 10 END,
        'neutral', n, keys.own, 12, '{}'
 FROM (SELECT n, n %% 10 = 0 AS state, %(first)s::timestamptz + n * interval '1 minute' AS at
       FROM generate_series(1, %(cards)s) n) made
 CROSS JOIN LATERAL (
-    SELECT array_agg((%(keys)s::bigint[])[1 + (made.n * 7919 + i * 104729 + made.n / (i + 1)) %% 20000]) AS own
+    SELECT array_agg((%(keys)s::bigint[])[1 + (made.n::bigint * 7919 + i * 104729 + made.n / (i + 1)) %% 20000]) AS own
     FROM generate_series(1, 12) i) keys
 """
 
