@@ -198,3 +198,70 @@ def test_a_stack_accumulates_and_drops(stack: Running, told: tuple[str, ...], qu
     assert "MySQL" in user.values(question, as_of="2025-05-04T00:00:00Z")
     current = user.get("cards", concept_key="tech_stack")["cards"]
     assert sorted(card["value"] for card in current) == ["PostgreSQL", "Redis"]
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        (
+            ("I live in Taipei.", "I moved to Kaohsiung.", "I moved to Tainan.", "I moved to Hualien."),
+            "Where do I live?",
+        ),
+        (("我住在台北。", "我搬到高雄了。", "我搬到台南了。", "我搬到花蓮了。"), "我住在哪裡?"),
+    ],
+    ids=["en", "zh"],
+)
+def test_the_third_change_of_a_month_waits_for_a_verdict(
+    stack: Running, told: tuple[str, ...], question: str
+) -> None:
+    user = Friend(stack, f"story verdict {question}").tells(
+        *((f"2025-05-{day:02}", text) for day, text in zip((1, 6, 11, 16), told, strict=True))
+    )
+    [conflict] = user.get("arbitrations")["arbitrations"]
+    answer = user.recall(question)
+    assert answer["cards"][0]["value"] == conflict["old_value"]
+    assert conflict["new_value"] not in user.values(question)
+    [alert] = answer["contradictions"]
+    assert alert["card_ids"] == [conflict["old_card"], conflict["new_card"]]
+    assert alert["reason"]
+    path = f"arbitrations/{conflict['arbitration_id']}/verdict"
+    token = user.post(path, verdict="accept_new", reason="she said so when asked")
+    settled = user.recall(question, wait_for=token)
+    assert settled["cards"][0]["value"] == conflict["new_value"]
+    assert settled["contradictions"] == []
+    assert user.get("arbitrations")["arbitrations"] == []
+    again = httpx.post(
+        f"{stack.write_url}/v1/{path}", json={"user_id": user.user, "verdict": "keep_old"}, timeout=30
+    )
+    assert (again.status_code, again.json()["settled"]) == (409, "accept_new")
+
+
+def test_a_card_that_is_verified_is_young_again(stack: Running) -> None:
+    user = Friend(stack, "story verified").tells(("2024-05-01", "I live in Taipei."))
+    card = user.get("cards", kind="state")["cards"][0]
+    assert (card["aging"], card["last_verified"][:4]) == (True, "2024")
+    token = user.post(f"cards/{card['card_id']}/verify", by="Mei", note="asked her")
+    [recalled, *_] = user.recall("Where do I live?", wait_for=token)["cards"]
+    assert (recalled["value"], recalled["aging"]) == ("Taipei", False)
+
+
+def test_every_endpoint_is_described(stack: Running) -> None:
+    described = {
+        (method, path)
+        for url in (stack.read_url, stack.write_url)
+        for path, methods in httpx.get(f"{url}/openapi.json", timeout=30).json()["paths"].items()
+        for method in methods
+    }
+    assert described >= {
+        ("get", "/v1/cards"),
+        ("get", "/v1/cards/aggregate"),
+        ("get", "/v1/cards/{card_id}"),
+        ("get", "/v1/cards/{card_id}/history"),
+        ("get", "/v1/cards/{card_id}/relations"),
+        ("get", "/v1/cards/{card_id}/latest"),
+        ("get", "/v1/arbitrations"),
+        ("get", "/v1/arbitrations/{arbitration_id}"),
+        ("post", "/v1/arbitrations/{arbitration_id}/verdict"),
+        ("post", "/v1/relations"),
+        ("post", "/v1/cards/{card_id}/verify"),
+    }

@@ -35,6 +35,19 @@ def day(number: int) -> datetime:
     return START + timedelta(days=number)
 
 
+def recorded(memory: Memory) -> str:
+    """The instant the last event was recorded at."""
+    row = memory.connection.execute("SELECT max(recorded_at) FROM log.events").fetchone()
+    assert row is not None
+    at: datetime = row[0]
+    return at.isoformat()
+
+
+def instant_after(instant: str) -> str:
+    """The next instant there is."""
+    return (datetime.fromisoformat(instant) + timedelta(microseconds=1)).isoformat()
+
+
 @dataclass
 class Memory:
     """One user's memory: says things, folds them, reads them over HTTP."""

@@ -10,9 +10,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from events.database import Connection
+from events.types.naming import TagAliased
 from events.types.relations import CardsConnected
 from retrieval.cards.slice import AXES
-from tests.integration.conversing import START, Memory, day, remembering
+from tests.integration.conversing import START, Memory, day, instant_after, recorded, remembering
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ def test_the_past_is_shown_when_asked_for(memory: Memory) -> None:
 # --- groups
 
 
-def test_cards_are_counted_by_any_axes(memory: Memory) -> None:
+def test_the_share_of_each_agent_and_other_counts(memory: Memory) -> None:
     for number, agent in enumerate(("research", "coding", "research", "research")):
         memory.event("done", day(10 * number), agent_id=agent, tags=("a", "b") if number else ())
     memory.state("employer", "Acme", day(1))
@@ -183,6 +184,74 @@ def test_every_axis_groups(memory: Memory) -> None:
     for axis in AXES:
         found = memory.get("cards/aggregate", group_by=axis)
         assert sum(group["count"] for group in found["groups"]) == found["total"] == 3, axis
+
+
+# --- the questions a cube answers
+
+
+def test_all_knowledge_cards_of_a_month(memory: Memory) -> None:
+    memory.knowledge("OAuth", "delegated access", day(1))
+    begun = recorded(memory)
+    memory.knowledge("JWT", "a signed token", day(2))
+    memory.event("learned something", day(2))
+    memory.fold()
+    after = {"created_from": instant_after(begun), "created_to": "2199-01-01T00:00:00Z"}
+    assert memory.contents(kind="knowledge", **after) == ["JWT is a signed token"]
+    counted = memory.get("cards/aggregate", group_by="created_at", bucket="month", kind="knowledge")
+    assert [group["count"] for group in counted["groups"]] == [2]
+
+
+def test_what_was_inferred_rather_than_said_and_how_surely(memory: Memory) -> None:
+    memory.state("likes", "tea", day(1), cardinality="multi_value")
+    for confidence in (0.31, 0.39, 0.72):
+        value = f"coffee {confidence}"
+        memory.state(
+            "likes",
+            value,
+            day(2),
+            cardinality="multi_value",
+            provenance="agent_inferred",
+            confidence=confidence,
+        )
+    memory.fold()
+    assert len(memory.contents(provenance="agent_inferred")) == 3
+    graded = memory.get("cards/aggregate", group_by="confidence", provenance="agent_inferred")
+    assert [(group["confidence"], group["count"]) for group in graded["groups"]] == [(0.3, 2), (0.7, 1)]
+    assert memory.contents(provenance="agent_inferred", min_confidence=0.5) == ["likes is coffee 0.72"]
+
+
+def test_what_is_about_a_concept_and_contradicts_itself(memory: Memory) -> None:
+    memory.knowledge("JWT", "a signed token", day(0), aliases=("JSON Web Token",))
+    said = [
+        memory.event("A JWT must be kept in a cookie", day(1)),
+        memory.event("Keep your JSON web tokens in local storage", day(2)),
+        memory.event("A JWT has three parts", day(3)),
+        memory.event("Cookies are best eaten warm", day(4)),
+        memory.event("Cookies are best eaten cold", day(5)),
+    ]
+    memory.fold()
+    for newer, older in ((1, 0), (4, 3)):
+        memory.say(
+            CardsConnected(
+                from_card=said[newer], to_card=said[older], predicate="contradicts", reason="one or the other"
+            )
+        )
+    memory.fold()
+    assert len(memory.contents(about="jwt", kind="event")) == 3
+    fighting = ["Keep your JSON web tokens in local storage", "A JWT must be kept in a cookie"]
+    assert memory.contents(about="jwt", predicate="contradicts") == fighting
+    jwt = memory.cards(kind="knowledge")[0]["card_id"]
+    assert memory.contents(knowledge=jwt, predicate="contradicts") == fighting
+
+
+def test_a_tag_is_found_by_its_aliases(memory: Memory) -> None:
+    memory.event("one", day(0), tags=("JWT", "web"))
+    memory.event("two", day(1), tags=("json web token",))
+    memory.say(TagAliased(alias="json web token", tag="JWT"))
+    memory.fold()
+    for tag in ("JWT", "jwt", "JSON web token"):
+        assert memory.contents(tag=tag) == ["two", "one"], tag
+    assert memory.contents(tag=["jwt", "web"]) == ["one"]
 
 
 # --- one card

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from events.database import Connection
-from tests.integration.conversing import Memory, day, remembering
+from tests.integration.conversing import Memory, day, recorded, remembering
 
 
 @pytest.fixture
 def memory(database: str, connection: Connection) -> Iterator[Memory]:
     with remembering(database, connection) as opened:
         yield opened
-
-
-def recorded(memory: Memory) -> str:
-    """The instant the last event was recorded at."""
-    row = memory.connection.execute("SELECT max(recorded_at) FROM log.events").fetchone()
-    assert row is not None
-    at: datetime = row[0]
-    return at.isoformat()
 
 
 def test_a_fact_is_as_it_was_known(memory: Memory) -> None:

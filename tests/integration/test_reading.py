@@ -15,8 +15,7 @@ from events.database import Connection
 from events.settings import Settings
 from events.types.relations import CardsConnected
 from retrieval.read_api import create_app
-from tests.integration.conversing import Memory, day, remembering
-from tests.integration.test_known_at import recorded
+from tests.integration.conversing import Memory, day, recorded, remembering
 
 Recall = Callable[..., dict[str, Any]]
 
