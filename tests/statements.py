@@ -7,7 +7,7 @@ from uuid import UUID
 
 from events.codec import Payload, describe
 from events.envelope import Event, uuid7
-from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.naming import KnowledgeMerged
 from events.types.verdicts import CardVerified, ConflictRuled
 from projectors.cards.arbitration import Thresholds
@@ -21,10 +21,11 @@ def day(number: float) -> datetime:
     return DAY0 + timedelta(days=number)
 
 
-def origin(on: float, session: str = "s", turn: str | None = None) -> CardOrigin:
+def origin(on: float, session: str = "s", turn: str | None = None, place: int | None = None) -> CardOrigin:
+    turn = turn or f"turn on {on}"
     return CardOrigin(
-        project_id="default", session_id=session, turn_ids=(turn or f"turn on {on}",), said_at=day(on),
-        source_span=None, provenance="user_stated",
+        project_id="default", session_id=session, turn_ids=(turn,), said_at=day(on), provenance="user_stated",
+        source_span=None if place is None else SourceSpan(turn_id=turn, start=place, end=place + 2, text="so"),
     )  # fmt: skip
 
 
@@ -45,6 +46,7 @@ def said(
     cardinality: str = "single_value",
     session: str = "s",
     turn: str | None = None,
+    place: int | None = None,
     **more: object,
 ) -> Event:
     """``value`` is where the user lives, or one of the things the user can do; ``since`` a time the words gave."""
@@ -55,7 +57,7 @@ def said(
         value=value,
         cardinality=cardinality,  # type: ignore[arg-type]
         tags=(),
-        origin=origin(on, session, turn),
+        origin=origin(on, session, turn, place),
         effective_at=day(on if since is None else since),
         time_resolved=since is not None,
         statement=statement,  # type: ignore[arg-type]

@@ -100,6 +100,8 @@ class Docket:
             self._accept(heard)
         elif (contest := self._echoed(heard.statement)) is not None:
             contest.echoes.append(heard)
+        elif heard.statement.state.effective_until is not None:
+            self._accept(heard)  # a stretch of time, that takes nothing's place
         else:
             self._settle_by_claim(heard)
             self._judge(heard)
@@ -114,7 +116,7 @@ class Docket:
         place = bisect_left(self._places, (since, heard.number))
         before = self._standing[place - 1] if place else None
         held = before.at(since) if before is not None else {}
-        if before is None or not held or statement.value_key in held or self._is_past(heard, place):
+        if before is None or not held or statement.value_key in held or self._is_past(heard):
             self._accept(heard)
             return
         nth = 1 + bisect_right(self._changes, since) - bisect_right(self._changes, since - self._window)
@@ -141,12 +143,10 @@ class Docket:
             beside = verdict.verdict == "coexist"
             self._accept(replace(heard, beside=beside))
 
-    def _is_past(self, heard: Heard, place: int) -> bool:
+    def _is_past(self, heard: Heard) -> bool:
         """Whether it tells of a time that was over when it was said: history, which contradicts nothing."""
-        said_at, until = heard.statement.said_at, heard.statement.state.effective_until
-        if until is not None and until <= said_at:
-            return True
-        return place < len(self._places) and self._places[place][0] <= said_at
+        place = bisect_left(self._places, (heard.effective_at, heard.number))
+        return place < len(self._places) and self._places[place][0] <= heard.statement.said_at
 
     def _doubt(self, heard: Heard, old: Statement, since: datetime, nth: int) -> str | None:
         new, limit = heard.statement.state, self._thresholds
@@ -170,10 +170,11 @@ class Docket:
 
     def _settle_by_claim(self, heard: Heard) -> None:
         """Settle what the claim bears out or takes back."""
-        if self._open is not None and not self._is_past(heard, len(self._places)):
+        if self._open is not None:
             contest, _ = self._open
             if heard.statement.value_key == contest.statement.value_key:
-                self._bear_out(heard.statement)
+                if not self._is_past(heard):
+                    self._bear_out(heard.statement)
             elif heard.statement.value_key == contest.old.value_key:
                 self._withdraw(heard.statement)
 
@@ -227,4 +228,6 @@ def _after(before: _Standing | None, heard: Heard) -> _Standing:
         return _Standing(rest if value else {}, before.since, before.until)
     if before is not None and value in held:
         return _Standing({**rest, value: statement}, before.since, payload.effective_until or before.until)
-    return _Standing({**(held if heard.beside else {}), value: statement}, instant, payload.effective_until)
+    if payload.effective_until is not None:
+        return before or _Standing({}, instant, None)
+    return _Standing({**(held if heard.beside else {}), value: statement}, instant, None)

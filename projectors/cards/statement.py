@@ -118,8 +118,8 @@ def _order(statement: Statement) -> tuple[object, ...]:
     return (
         origin.said_at,
         _natural(min(origin.turn_ids, default="")),
+        payload.statement != "ended",  # who goes from one to another leaves the one first, however it is put
         0 if origin.source_span is None else origin.source_span.start,
-        payload.statement != "ended",  # who switches from one to another first leaves the one
         statement.value_key,
         payload.content,
         statement.event.event_id,

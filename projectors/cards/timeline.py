@@ -2,12 +2,13 @@
 
 A timeline is ordered by *effective* time. Statements that agree with what holds verify it; one that
 differs supersedes it from its own effective time on, or stands beside it where several values may; one that
-ends it closes it and is a card itself, that holds at no instant; a slip of the same session was never true and
-is retracted; what is contested and not accepted was never current.
+ends it closes it and is a card itself, that holds at no instant; one that tells its own end supersedes nothing; a
+slip of the same session was never true and is retracted; what is contested and not accepted was never current.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -185,6 +186,8 @@ def _heard(said: Sequence[Statement], slips: Sequence[Slip]) -> Iterator[Heard]:
         if slip is not None and not payload.time_resolved:
             # The right value holds since the wrong one was claimed to.
             instant = effective[slip.claims[0].event.event_id]
+        if payload.effective_until is not None:
+            instant = min(instant, payload.effective_until)
         effective[event_id] = instant
         replaces = statement.replaces_key if _overwrites(statement) and slip is None else None
         yield Heard(statement, instant, number, _announces(payload, slip), replaces)
@@ -228,24 +231,18 @@ def _without_switches(heard: Sequence[Heard], docket: Docket) -> Iterator[Heard]
 
     "I switched from Firefox to Chrome" is one change, to be believed or doubted as a whole.
     """
-    claims: dict[tuple[str, datetime], list[Heard]] = {}
+    claimed: defaultdict[tuple[str, datetime], set[str]] = defaultdict(set)
     if any(each.statement.state.statement == "ended" for each in heard):
         for each in heard:
-            if each.statement.state.statement != "ended":
-                for turn_id in each.statement.state.origin.turn_ids:
-                    claims.setdefault((turn_id, each.effective_at), []).append(each)
+            statement = each.statement
+            if statement.state.statement != "ended":
+                for turn_id in statement.state.origin.turn_ids:
+                    claimed[turn_id, each.effective_at].add(statement.value_key)
     for each in heard:
-        statement = each.statement
-        if statement.state.statement == "ended":
-            others = [
-                claim
-                for turn_id in statement.state.origin.turn_ids
-                for claim in claims.get((turn_id, each.effective_at), ())
-                if claim.statement.value_key != statement.value_key
-            ]
-            # The claim may have come first in its turn: what it takes the place of held before both.
-            before = min((other.number for other in others), default=0)
-            if others and docket.holds(statement.value_key, each.effective_at, min(before, each.number)):
+        value = each.statement.value_key
+        if each.statement.state.statement == "ended" and docket.holds(value, each.effective_at, each.number):
+            turns = [(turn_id, each.effective_at) for turn_id in each.statement.state.origin.turn_ids]
+            if any(len(claimed[turn]) > (value in claimed[turn]) for turn in turns if turn in claimed):
                 continue
         yield each
 
@@ -304,7 +301,8 @@ class _Walk:
         else:
             span = Span(statement, instant)
             self.spans.append(span)
-            if statement.single and not heard.beside:
+            # What tells how long it lasts is a stretch of time within what goes on before and after it.
+            if statement.single and not heard.beside and until is None:
                 superseded = list(self._open.values())
         if until is not None:
             span.superseded_at = max(until, span.effective_at)

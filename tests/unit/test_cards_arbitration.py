@@ -66,6 +66,34 @@ def test_history_told_late_contradicts_nothing() -> None:
     assert held(timeline(*told)) == [("Milan", day(-400), day(-100)), ("Rome", day(0), None)]
 
 
+def test_what_lies_between_what_is_known_is_history_however_often_it_changed() -> None:
+    events = [moved("Rome", 0), moved("Milan", 1), moved("Turin", 2), moved("Genoa", 90)]
+    told = [*events, said("Bari", 95, since=5)]
+    assert statuses(*told) == []
+    assert held(timeline(*told))[-2:] == [("Bari", day(5), day(90)), ("Genoa", day(90), None)]
+
+
+def test_what_somebody_once_did_does_not_bear_out_that_they_do_it_now() -> None:
+    once = said("Milan", 70, since=-400)
+    assert statuses(*CONTEST, once) == [("Rome", "Milan", "open")]
+    # Where somebody has been all along is said of now, too.
+    assert statuses(*CONTEST, said("Rome", 70, since=-400)) == [("Rome", "Milan", "withdrawn")]
+
+
+def test_how_long_it_held_is_counted_from_what_late_words_make_of_it() -> None:
+    # Back in Rome for ten days only, which shows after Milan was told.
+    events = [said("Rome", 0), said("Rome", 60), said("Milan", 61, since=30), said("Paris", 70)]
+    assert statuses(*events) == []
+    assert current(timeline(*events)) == ["Paris"]
+    assert statuses(events[0], events[1], events[3]) == [("Rome", "Paris", "open")]
+
+
+def test_a_stretch_of_time_is_neither_doubted_nor_decides_anything() -> None:
+    stay = said("Lisbon", 100, since=100, effective_until=day(130))
+    assert statuses(*CONTEST, stay) == [("Rome", "Milan", "open")]
+    assert statuses(*FLIPS[:3], said("Lisbon", 12, since=12, effective_until=day(14))) == []
+
+
 def test_years_told_in_one_turn_are_no_flip_flop() -> None:
     years = [
         said(city, 0, since=-400 + 100 * number, turn="t")
@@ -126,6 +154,8 @@ def test_saying_it_twice_in_one_turn_bears_nothing_out() -> None:
     assert statuses(*events) == [("Rome", "Milan", "open")]
     [contested] = [span for span in timeline(*events).spans if span.contested]
     assert len(contested.agreeing) == 1
+    insisted = timeline(*events, said("Milan", 70))
+    assert {span.latest.state.value: len(span.agreeing) for span in insisted.spans} == {"Rome": 0, "Milan": 2}
     verdict = ruled(contested.first.event, "accept_new", 61)
     [span] = [span for span in timeline(*events, verdict).spans if span.latest.state.value == "Milan"]
     assert (span.superseded_at, len(span.agreeing)) == (None, 1)

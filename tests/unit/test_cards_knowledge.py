@@ -119,5 +119,6 @@ def test_a_confirmation_refreshes_a_concept_and_an_event() -> None:
 def test_the_latest_word_on_a_tag_counts() -> None:
     words = [event(TagAliased(alias="JSON Web Token", tag=tag), on) for on, tag in ((3, "JWT"), (9, "jose"))]
     for order in (words, words[::-1]):
-        [(key, (_, _, tag))] = tables_of(*([word] for word in order)).aliases.items()
-        assert (key, tag) == (("u", "json web token"), "jose")
+        for batches in ([order], [[word] for word in order]):
+            [(key, (_, _, tag))] = tables_of(*batches).aliases.items()
+            assert (key, tag) == (("u", "json web token"), "jose")

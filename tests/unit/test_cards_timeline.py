@@ -78,6 +78,46 @@ def test_a_switch_that_names_both_is_one_change() -> None:
         assert not any(span.ended for span in found.spans)
 
 
+def test_what_is_left_in_a_turn_was_left_first() -> None:
+    # "I'm at Initech now, I quit my job": the job that was, not the one that is.
+    now, quit_ = (
+        moved("Initech", 9, turn="t", place=0),
+        said("", 9, statement="ended", turn="t", place=20),
+    )
+    assert held(timeline(said("Acme", 0), now, quit_)) == [
+        ("Acme", day(0), day(9)),
+        ("Initech", day(9), None),
+    ]
+
+
+def test_of_what_a_turn_says_the_last_holds() -> None:
+    turn = [said("Zagreb", 5, turn="t", place=0), said("Athens", 5, turn="t", place=9)]
+    assert current(timeline(*turn)) == ["Athens"]
+
+
+def test_a_stretch_of_time_takes_nothings_place() -> None:
+    stay = said("Lisbon", 10, since=20, effective_until=day(50))
+    assert held(timeline(said("Taipei", 0), stay)) == [
+        ("Taipei", day(0), None),
+        ("Lisbon", day(20), day(50)),
+    ]
+    # Somebody who moves leaves both.
+    assert held(timeline(said("Taipei", 0), stay, moved("Rome", 30))) == [
+        ("Taipei", day(0), day(30)),
+        ("Lisbon", day(20), day(30)),
+        ("Rome", day(30), None),
+    ]
+    # Of what is over before it is said, without a word on when it began, only the end is known.
+    past = said("Oslo", 10, effective_until=day(-30))
+    assert held(timeline(said("Taipei", 0), past))[0] == ("Oslo", day(-30), day(-30))
+
+
+def test_who_says_how_long_it_goes_on_ends_it_then() -> None:
+    assert held(timeline(said("Taipei", 0), said("Taipei", 10, effective_until=day(50)))) == [
+        ("Taipei", day(0), day(50))
+    ]
+
+
 # --- slips
 
 
