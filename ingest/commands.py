@@ -106,6 +106,8 @@ def verify(
     """Confirm that a card is still right, as of ``verified_at``. Raises a 404 problem for a card the user does
     not have. The same ``request_id``, or without one the same instant, counts once."""
     kind = _kinds(connection, user_id, card_id).get(card_id)
+    if kind is None and (row := _first(connection, "statement_there", user_id=user_id, card=card_id)):
+        kind = row[0]
     if kind is None:
         raise ProblemError(404, "Not found", "this user has no such card", field="card_id")
     verified = CardVerified(card_id=card_id, kind=kind, by=by, note=note)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import orjson
@@ -63,32 +63,27 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
 
     @router.get("/v1/cards/{card_id}", summary="One card")
     async def card(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
-        asked = await asking(query)
-        with _tables():
-            found = await reader.cards(asked, [card_id])
-        return JSONResponse(_there(found.get(card_id)))
+        return JSONResponse((await named(query, card_id))[1])
 
     @router.get("/v1/cards/{card_id}/history", summary="All there ever was of what the card is about")
     async def history(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
-        asked = await asking(query)
+        asked, found = await named(query, card_id)
         with _tables():
-            _there((await reader.cards(asked, [card_id])).get(card_id))
-            return JSONResponse(await reader.history(asked, card_id))
+            return JSONResponse(await reader.history(asked, found["card_id"]))
 
     @router.get("/v1/cards/{card_id}/relations", summary="What the card is related to, how, why and by whom")
     async def relations(card_id: UUID, query: Annotated[RelationsIn, Query()]) -> JSONResponse:
-        asked = await asking(query)
+        asked, found = await named(query, card_id)
         asked = replace(asked, conditions={"predicate": query.predicate})
         with _tables():
-            _there((await reader.cards(asked, [card_id])).get(card_id))
-            return JSONResponse({"relations": await reader.relations(asked, card_id)})
+            said = await reader.relations(asked, found["card_id"])
+            return JSONResponse({"relations": said, **await reader.links(asked, found["card_id"])})
 
     @router.get("/v1/cards/{card_id}/latest", summary="What became of it: the end of its chain of changes")
     async def latest(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
-        asked = await asking(query)
+        asked, found = await named(query, card_id)
         with _tables():
-            _there((await reader.cards(asked, [card_id])).get(card_id))
-            way = await reader.latest(asked, card_id)
+            way = await reader.latest(asked, found["card_id"])
         return JSONResponse({"card": way[-1], "chain": [step["card_id"] for step in way]})
 
     @router.get("/v1/arbitrations", summary="Conflicts that wait for a verdict", tags=["arbitrations"])
@@ -117,11 +112,16 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
             raise ProblemError(404, "Not found", "this user has no such arbitration", field="arbitration_id")
         return JSONResponse(found[0])
 
-    async def asking(query: Asked) -> Slice:
+    async def named(query: Asked, card_id: UUID) -> tuple[Slice, dict[str, Any]]:
+        """As of when the card is asked for, and the card. Raises a 404 problem for one the user does not have."""
         asked = asked_of(query, datetime.now(UTC))
         await fresh(query.wait_for, query.user_id)
         with _tables():
-            return await reader.rewound(asked)
+            asked = await reader.rewound(asked)
+            found = await reader.card(asked, card_id)
+        if found is None:
+            raise ProblemError(404, "Not found", "this user has no such card", field="card_id")
+        return asked, found
 
     async def sliced(query: SliceIn) -> Slice:
         """The slice with what only the tables know: names of concepts, meanings of tags, who repeats whom."""
@@ -155,12 +155,6 @@ def _tables() -> Iterator[None]:
         yield
     except (psycopg.OperationalError, psycopg.errors.UndefinedTable, PoolTimeout) as error:
         raise ProblemError(503, "Cards unavailable", str(error).partition("\n")[0]) from error
-
-
-def _there(card: dict[str, object] | None) -> dict[str, object]:
-    if card is None:
-        raise ProblemError(404, "Not found", "this user has no such card", field="card_id")
-    return card
 
 
 def _cursor(card: UUID | None) -> str | None:

@@ -25,6 +25,7 @@ from events.settings import Settings
 from events.sql import statement
 from events.standing import LogStanding, LogWatch, refuse_if_stuck
 from events.turn import TurnInvalidError, text_of
+from events.types.turns import ContextLayer
 from projectors.text.embedding import open_embedder
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
@@ -62,7 +63,12 @@ class RecallIn(BaseModel):
     )
     known_at: Annotated[Instant | None, Field(description="only what had been recorded by then")] = None
     kinds: Annotated[list[Literal["state", "event", "knowledge"]] | None, Field(min_length=1)] = None
-    context_layer: Literal["personal", "work", "social"] | None = None
+    context_layer: Annotated[
+        ContextLayer | None, Field(description="cards of this layer count a little more")
+    ] = None
+    only_layers: Annotated[
+        list[ContextLayer] | None, Field(min_length=1, description="only cards of these layers")
+    ] = None
     wait_for: Annotated[str | None, Field(description="token of a push: wait until its turns are cards")] = (
         None
     )
@@ -218,4 +224,5 @@ def ask_of(body: RecallIn) -> Ask:
         known_at=body.known_at,
         kinds=tuple(body.kinds) if body.kinds else KINDS,
         context_layer=body.context_layer,
+        layers=None if body.only_layers is None else tuple(body.only_layers),
     )

@@ -111,6 +111,7 @@ def _judged(
     edges = [edge for edge in edges if edge.from_card in known and edge.to_card in known]
     out = {edge.to_card for edge in edges if edge.predicate == "retracts"}
     out |= {card for card, row in known.items() if row["contested"] or row["retracted"]}
+    out |= {card for card, row in known.items() if not _of_layers(scope, row)}
 
     def raise_to(card: UUID, score: float) -> None:
         if card in known and card not in out and _inside(scope, known[card]):
@@ -145,6 +146,10 @@ def _judged(
     ]
     cards = {card: row for card, row in found.items() if card not in out}
     return Read(cards, {card: scores[card] for card in cards}, tuple(conflicts))
+
+
+def _of_layers(scope: Scope, row: Row) -> bool:
+    return scope.layers is None or row["context_layer"] in scope.layers
 
 
 def _inside(scope: Scope, row: Row) -> bool:

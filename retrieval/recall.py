@@ -49,6 +49,7 @@ class Ask:
     known_at: datetime | None = None
     kinds: tuple[str, ...] = KINDS
     context_layer: str | None = None
+    layers: tuple[str, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -103,6 +104,7 @@ class Recall:
             kinds=ask.kinds,
             as_of=ask.as_of,
             known_at=ask.known_at,
+            layers=ask.layers,
         )
         searched = before_folding(scope)
         results = await asyncio.gather(

@@ -27,12 +27,15 @@ class Scope:
     valid_until: datetime | None
     until: datetime | None
     known_at: datetime | None
+    layers: tuple[str, ...] | None = None
 
     def admits(self, row: Mapping[str, Any]) -> bool:
         """Whether a card that stands in no table may answer: the same filter, for rows of a fold."""
         if row["kind"] not in self.kinds or row["retracted"]:
             return False
         if self.projects is not None and row["project_id"] not in self.projects:
+            return False
+        if self.layers is not None and row["context_layer"] not in self.layers:
             return False
         if row["kind"] == "state":
             if self.valid_until is not None and row["effective_at"] > self.valid_until:
@@ -66,6 +69,7 @@ def scope_of(
     kinds: tuple[str, ...] = KINDS,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
+    layers: tuple[str, ...] | None = None,
 ) -> Scope:
     """The scope a question asks for: the present, a stretch of the past it names, or all there ever was."""
     valid_from: datetime | None = question.now
@@ -79,4 +83,4 @@ def scope_of(
         valid_from = valid_until = None
     elif question.intent == "past":
         valid_from = None
-    return Scope(user_id, projects, kinds, valid_from, valid_until, as_of, known_at)
+    return Scope(user_id, projects, kinds, valid_from, valid_until, as_of, known_at, layers)

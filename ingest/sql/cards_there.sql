@@ -1,2 +1,2 @@
-SELECT card_id, kind FROM cards.cards
-WHERE user_id = %(user_id)s AND kind IN ('state', 'event', 'knowledge') AND card_id = ANY (%(cards)s::uuid[]);
+SELECT c.card_id, c.kind FROM cards.cards c
+WHERE c.user_id = %(user_id)s AND c.kind IN ('state', 'event', 'knowledge') AND c.card_id = ANY (%(cards)s::uuid[]);

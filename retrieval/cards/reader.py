@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from heapq import merge
 from itertools import islice
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
@@ -25,6 +27,7 @@ from retrieval.cards.slice import KINDS, LISTS, TIMES, Slice
 _PACKAGE = "retrieval.cards"
 MAX_GROUPS = 10_000
 _MAX_EDGES = 10_000
+_MAX_LINKS = 200
 _PATIENCE_S = 2.0
 _CHAINED = (*SUPERSEDING, "expands", "qualifies", "retracts", "same_as")
 
@@ -94,7 +97,7 @@ class CardReader:
         total = int(rows[0]["total"]) if rows else 0
         return [
             {
-                **{axis: _plain(row[axis]) for axis in axes},
+                **{axis: _plain(row[axis], ZoneInfo(timezone)) for axis in axes},
                 "count": row["count"],
                 "share": round(row["count"] / total, 6),
             }
@@ -106,6 +109,30 @@ class CardReader:
         async with self._pool.connection(timeout=_PATIENCE_S) as connection:
             rows = await self._cards(connection, asked, ids)
         return {card: _document(row, asked.as_of or asked.now) for card, row in rows.items()}
+
+    async def card(self, asked: Slice, card: UUID) -> Row | None:
+        """The document of a card; of the one it is part of by now, where what it was made of became part of another."""
+        found = (await self.cards(asked, [card])).get(card)
+        if found is not None:
+            return found
+        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+            rows = await _rows(
+                connection, statement(_PACKAGE, "part_of"), {"user_id": asked.user_id, "card": card}
+            )
+        ids = [row["card_id"] for row in rows]
+        return next(iter((await self.cards(asked, ids)).values()), None)
+
+    async def links(self, asked: Slice, card: UUID) -> dict[str, list[Row]]:
+        """What belongs to a card unsaid: the concepts it is ``related`` to, both ways; its ``episode``; for an episode,
+        the cards it ``gave_rise_to``."""
+        values = {**asked.parameters(), "card": card, "limit": _MAX_LINKS}
+        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+            rows = await _rows(connection, _filled("links", asked), values)
+            known = await self._cards(connection, asked, [row["card_id"] for row in rows])
+        found: dict[str, list[Row]] = {"related": [], "episode": [], "gave_rise_to": []}
+        for row in rows:
+            found[row["mark"]].append(_brief(known[row["card_id"]]))
+        return found
 
     async def duplicates(self, asked: Slice) -> list[UUID]:
         """The cards that only say again what an earlier one said, by the ``same_as`` between them."""
@@ -284,5 +311,8 @@ def _begun(row: Row) -> datetime:
     return begun
 
 
-def _plain(value: Any) -> Any:
-    return float(value) if hasattr(value, "as_integer_ratio") and not isinstance(value, int | bool) else value
+def _plain(value: Any, zone: ZoneInfo) -> Any:
+    """A group's value as people read it: buckets on the asker's clock, tenths as numbers."""
+    if isinstance(value, datetime):
+        return value.astimezone(zone)
+    return float(value) if isinstance(value, Decimal) else value

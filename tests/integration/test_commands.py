@@ -65,6 +65,15 @@ def test_a_relation_that_cannot_be_is_refused(memory: Memory) -> None:
     refused(memory.of("eve"), "relations", 404, "from_card", **body)
 
 
+def test_a_body_that_is_no_json_is_refused(memory: Memory) -> None:
+    for body in (b"{", b"", b"\xff", b"[]", b'{"user_id": "\\ud800"}'):
+        answer = memory.write.post(
+            "/v1/relations", content=body, headers={"content-type": "application/json"}
+        )
+        assert answer.status_code == 422
+        assert answer.json()["field"] in ("(body)", "user_id")
+
+
 def test_no_way_leads_back_to_where_it_began(memory: Memory) -> None:
     cards = [str(memory.event(f"note {n}", day(n))) for n in range(3)]
     memory.fold()

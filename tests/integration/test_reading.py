@@ -127,6 +127,18 @@ def test_a_chain_answers_with_its_end(memory: Memory, recall: Recall) -> None:
     assert recall("Do I have a dog?", kinds=["state"])["cards"] == []
 
 
+def test_a_layer_is_preferred_or_the_only_one(memory: Memory, recall: Recall) -> None:
+    for layer in ("personal", "work"):
+        memory.event(f"Planned the {layer} dinner", day(1), context_layer=layer)
+    memory.event("Planned some dinner", day(1))
+    memory.fold()
+    for layer in ("personal", "work"):
+        preferred = [card["context_layer"] for card in recall("dinner plan", context_layer=layer)["cards"]]
+        assert (preferred[0], len(preferred)) == (layer, 3)
+        only = [card["context_layer"] for card in recall("dinner plan", only_layers=[layer])["cards"]]
+        assert only == [layer]
+
+
 def test_a_wall_holds_for_what_a_chain_leads_to(memory: Memory, recall: Recall) -> None:
     dog = memory.state("pet", "Rex", day(0), content="Has a dog named Rex", cardinality="multi_value")
     died = memory.event("The vet could do nothing more", day(30), project_id="clinic")
