@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
-from psycopg.sql import SQL, Composable, Composed, Identifier
+from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 from psycopg_pool import AsyncConnectionPool
 
 from events.sql import statement
@@ -22,7 +22,7 @@ from projectors.cards.statement import name_key
 from retrieval.cards.chain import SUPERSEDING, Edge, duplicates, latest_in_chain
 from retrieval.cards.document import COLUMNS, card_document
 from retrieval.cards.past import Fold, past
-from retrieval.cards.slice import KINDS, LISTS, TIMES, Slice
+from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
 
 _PACKAGE = "retrieval.cards"
 MAX_GROUPS = 10_000
@@ -83,17 +83,26 @@ class CardReader:
     ) -> tuple[list[Row], int]:
         """How many cards of a slice there are by every value of ``axes``, the most first (by time where an axis is
         one), and the sum of all. A card counts once for each of its tags, topics or predicates."""
-        joins = SQL("").join(_filled(f"by_{axis}", cards) for axis in axes if axis in LISTS)
-        lists = [SQL(", ") + Identifier(f"by_{axis}", axis) for axis in axes if axis in LISTS]
-        names = SQL(", ").join(map(Identifier, axes))
+        lists = SQL("").join(
+            statement(_PACKAGE, "items").format(axis=Identifier(axis), items=Identifier(f"each {axis}"))
+            for axis in axes
+            if axis in LISTS
+        )
         times = [Identifier(axis) for axis in axes if axis in TIMES]
-        order = SQL(", ").join([*times, SQL("count DESC"), names])
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
-            rows = await _rows(
-                connection,
-                _filled("aggregate", cards, axes=names, joins=joins, lists=SQL("").join(lists), order=order),
-                {**cards.parameters(), "bucket": bucket, "timezone": timezone, "limit": MAX_GROUPS},
-            )
+        query = _filled(
+            "aggregate",
+            cards,
+            held=SQL(", ").join(map(Identifier, axes)),
+            made=SQL(", ").join(map(_made, axes)),
+            lists=lists,
+            places=SQL(", ").join(Literal(place) for place, _ in enumerate(axes, 1)),
+            order=SQL(", ").join([*times, SQL("count DESC"), *map(Identifier, axes)]),
+            predicates=_filled("predicates", cards),
+        )
+        values = {**cards.parameters(), "bucket": bucket, "timezone": timezone, "limit": MAX_GROUPS}
+        async with self._pool.connection(timeout=_PATIENCE_S) as connection, connection.transaction():
+            await connection.execute(statement(_PACKAGE, "aggregate_settings"))
+            rows = await _rows(connection, query, values)
         total = int(rows[0]["total"]) if rows else 0
         return [
             {
@@ -287,6 +296,19 @@ def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
         slice=statement(_PACKAGE, "slice").format(status=status, relations=tables["relations"]),
         **parts,
     )
+
+
+def _made(axis: str) -> Composable:
+    """What an axis shows of what cards hold: buckets of instants, tenths of numbers, the items of lists."""
+    if axis in TIMES:
+        return statement(_PACKAGE, "made_of_time").format(axis=Identifier(axis))
+    if axis in TENTHS:
+        return statement(_PACKAGE, "made_of_tenths").format(axis=Identifier(axis))
+    if axis in LISTS:
+        return statement(_PACKAGE, "made_of_list").format(
+            axis=Identifier(axis), items=Identifier(f"each {axis}")
+        )
+    return Identifier(axis)
 
 
 def _document(row: Row, now: datetime) -> Row:

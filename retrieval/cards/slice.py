@@ -14,9 +14,10 @@ KINDS = ("state", "event", "knowledge")
 # The axes cards can be grouped by; those of time fall into buckets, those of lists count a card in every group.
 TIMES = ("created_at", "occurred_at", "effective_at", "superseded_at", "last_verified", "time")
 LISTS = ("tags", "topics", "predicate")
+TENTHS = ("confidence", "weight")
 AXES = (
     *TIMES, "kind", "status", "project_id", "context_layer", "session_id", "agent_id", "document_id", "speaker", "mode",
-    "concept_key", "entity", "value", "cardinality", *LISTS, "confidence", "weight", "provenance", "episode",
+    "concept_key", "entity", "value", "cardinality", *LISTS, *TENTHS, "provenance", "episode",
     "importance", "sentiment",
 )  # fmt: skip
 

@@ -1,1 +1,0 @@
- LEFT JOIN LATERAL unnest(c.tags) AS by_tags(tags) ON true

@@ -1,1 +1,0 @@
- LEFT JOIN LATERAL unnest(c.topics) AS by_topics(topics) ON true
