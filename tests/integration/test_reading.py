@@ -78,6 +78,7 @@ def test_a_conflict_is_told_with_both_its_sides(memory: Memory, recall: Recall) 
         assert [card["value"] for card in alert["cards"]] == ["Rome", "Milan"]
         assert alert["arbitration_id"] == str(milan)
         assert alert["reason"]
+    assert values(recall("Where have I ever lived?")) == ["Rome"]  # what is contested is no history either
     assert recall("Where do I live?", as_of=day(30).isoformat())["contradictions"] == []
     assert recall("Where do I live?", known_at=before)["contradictions"] == []
     memory.post(f"arbitrations/{milan}/verdict", verdict="accept_new")

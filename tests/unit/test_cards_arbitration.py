@@ -91,6 +91,8 @@ def test_how_long_it_held_is_counted_from_what_late_words_make_of_it() -> None:
 def test_a_stretch_of_time_is_neither_doubted_nor_decides_anything() -> None:
     stay = said("Lisbon", 100, since=100, effective_until=day(130))
     assert statuses(*CONTEST, stay) == [("Rome", "Milan", "open")]
+    away = said("Lisbon", 40, since=40, effective_until=day(80))
+    assert statuses(said("Rome", 0), away, said("Milan", 60)) == [("Rome", "Milan", "open")]
     assert statuses(*FLIPS[:3], said("Lisbon", 12, since=12, effective_until=day(14))) == []
 
 

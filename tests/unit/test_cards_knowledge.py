@@ -111,9 +111,10 @@ def test_a_confirmation_refreshes_a_concept_and_an_event() -> None:
     tables = tables_of(
         [concept, walk],
         [verified(concept.event_id, 100, "knowledge"), verified(walk.event_id, 120, "event")],
-        [verified(walk.event_id, 110, "event")],
+        [verified(walk.event_id, 130, "event"), verified(walk.event_id, 110, "event")],
+        [verified(walk.event_id, 90, "event")],
     )
-    assert sorted(row["last_verified"] for row in tables.cards.values()) == [day(100), day(120)]
+    assert sorted(row["last_verified"] for row in tables.cards.values()) == [day(100), day(130)]
 
 
 def test_the_latest_word_on_a_tag_counts() -> None:
