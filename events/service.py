@@ -59,10 +59,14 @@ def install(app: FastAPI) -> None:
         first = error.errors()[0]
         # The first part says only where in the request: body, query, path.
         where = ".".join(map(str, first["loc"][1:])) or "(body)"
-        return problem_response(invalid(where, str(first["msg"])))
+        if first["type"] == "json_invalid":
+            return problem_response(invalid("(body)", f"is not valid JSON: {first['ctx']['error']}"))
+        return problem_response(invalid(where, str(first["msg"]).removeprefix("Value error, ")))
 
     @app.exception_handler(HTTPException)
     async def _http(_: Request, error: HTTPException) -> Response:
+        if error.status_code == 400:  # all that the framework refuses so is a body it cannot decode
+            return problem_response(invalid("(body)", "is not valid JSON in UTF-8"))
         return problem_response(ProblemError(error.status_code, str(error.detail), str(error.detail)))
 
     @app.exception_handler(Exception)

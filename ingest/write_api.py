@@ -1,4 +1,4 @@
-"""The write service: turns over HTTP onto the same queue that XADD feeds."""
+"""The write service: turns over HTTP onto the same queue that XADD feeds, and commands into the log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import redis.asyncio
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, Counter, generate_latest
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from pydantic import BaseModel, Field
 from redis.exceptions import RedisError
 
@@ -29,6 +29,7 @@ from events.settings import Settings
 from events.sql import statement
 from events.standing import LogStanding, LogWatch, refuse_if_stuck
 from events.turn import FIELDS, TurnInvalidError, parse_turn, text_of
+from ingest.command_routes import command_router
 from ingest.standing import QueueStanding, QueueWatch, open_queue
 
 logger = logging.getLogger(__name__)
@@ -78,6 +79,14 @@ def create_app(settings: Settings) -> FastAPI:
         open=False,
         kwargs={"autocommit": True, "application_name": "cardlog write"},
     )
+    # Commands append as everything does, on ordinary connections, in the service's threads.
+    appenders: ConnectionPool[Any] = ConnectionPool(
+        settings.database_url,
+        min_size=0,
+        max_size=settings.pool_size,
+        open=False,
+        kwargs={"autocommit": True, "application_name": "cardlog write, commands"},
+    )
     registry = CollectorRegistry()
     accepted = Counter("cardlog_turns_accepted", "turns put onto the queue over HTTP", registry=registry)
     refused = Counter(
@@ -91,13 +100,16 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await pool.open(wait=False)
+        appenders.open(wait=False)
         yield
+        appenders.close()
         await pool.close()
         watch.close()
         await client.aclose()
 
     app = FastAPI(title="Cardlog write API", version="1", lifespan=lifespan)
     install(app)
+    app.include_router(command_router(appenders))
 
     @app.post(
         "/v1/turns",

@@ -18,7 +18,7 @@ def aging(card: Mapping[str, Any], now: datetime) -> bool:
     """Whether a current single value is so old that the user should be asked about it."""
     return bool(
         card["cardinality"] == "single_value"
-        and card["superseded_at"] is None
+        and (card["superseded_at"] is None or card["superseded_at"] > now)
         and now - card["last_verified"] > AGING_AFTER
     )
 

@@ -48,12 +48,13 @@ def explanation(
 
 def placings(
     placed: Sequence[Placed],
-    same: Mapping[UUID, UUID],
+    left_out: Mapping[UUID, str],
     cards: Mapping[UUID, Mapping[str, Any]],
     votes: Mapping[UUID, float],
     k: int,
 ) -> list[dict[str, Any]]:
     """Every card that had a vote, best first: its votes, what they were multiplied by, and whether it answered."""
+    answering = {each.card_id for each in placed}
     ranked = [
         {
             "place": place,
@@ -69,10 +70,10 @@ def placings(
     unplaced = [
         (
             card_id,
-            f"it says the same as {same[card_id]}" if card_id in same else "too few votes to be looked at",
+            left_out.get(card_id, "too few votes to be looked at"),
         )
         for card_id in sorted(votes, key=lambda card_id: (-votes[card_id], card_id))
-        if card_id in same or card_id not in cards
+        if card_id not in answering
     ]
     return ranked + [
         {

@@ -1,4 +1,4 @@
-"""Reading one's own writes by waiting: until the turns behind a push token have become cards."""
+"""Reading one's own writes by waiting: until the turns or the command behind a token have become cards."""
 
 from __future__ import annotations
 
@@ -18,30 +18,31 @@ from events.sql import statement
 _LOOK_EVERY_S = 0.01
 
 
-def turn_behind(token: str, user_id: str) -> str | None:
-    """The last turn of ``user_id`` that a push token stands for; None when it holds none of theirs.
+def awaited_by(token: str, user_id: str) -> str | int | None:
+    """What a token stands for of ``user_id``: the last turn of a push, or the position of a command's event.
 
-    Raises a 422 problem for a token that no push gave out.
+    None when it holds nothing of theirs. Raises a 422 problem for a token that nobody gave out.
     """
     try:
         document = orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except (binascii.Error, ValueError):
         document = None
-    if not isinstance(document, dict) or not all(isinstance(turn, str) for turn in document.values()):
-        raise invalid("wait_for", "is no token; give one that POST /v1/turns answered with")
-    turn: str | None = document.get(user_id)
-    return turn
+    if not isinstance(document, dict) or not all(type(value) in (str, int) for value in document.values()):
+        raise invalid("wait_for", "is no token; give one that the write service answered with")
+    awaited: str | int | None = document.get(user_id)
+    return awaited
 
 
-async def projected(pool: AsyncConnectionPool[Any], user_id: str, turn_id: str, within: float) -> bool:
-    """Wait until the turn is recorded, extracted and folded into cards; False if that takes too long."""
+async def projected(pool: AsyncConnectionPool[Any], user_id: str, awaited: str | int, within: float) -> bool:
+    """Wait until a turn is recorded, extracted and folded into cards, or the event at a position is folded;
+    False if that takes too long."""
     until = time.monotonic() + within
-    target: int | None = None
+    target = awaited if isinstance(awaited, int) else None
     while True:
         async with pool.connection(timeout=within) as connection:
             cursor = await connection.execute(
                 statement("retrieval", "freshness"),
-                {"partition": partition_of(user_id), "user_id": user_id, "key": f"turn/{turn_id}"},
+                {"partition": partition_of(user_id), "user_id": user_id, "key": f"turn/{awaited}"},
             )
             row = await cursor.fetchone()
         if row is not None:

@@ -17,9 +17,10 @@ from pgvector.psycopg import register_vector_async
 from prometheus_client import CollectorRegistry, generate_latest
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from events.glance import Glance
+from events.instants import Instant, refuse_future
 from events.metrics import Seen, StageMetrics
 from events.problem import ProblemError, invalid
 from events.service import JSONResponse, install
@@ -27,7 +28,11 @@ from events.settings import Settings
 from events.sql import statement
 from events.standing import LogStanding, LogWatch, refuse_if_stuck
 from events.turn import TurnInvalidError, text_of
+from events.types.turns import ContextLayer
 from projectors.text.embedding import open_embedder
+from retrieval.cards.past import fold_of
+from retrieval.cards.reader import CardReader
+from retrieval.cards_api import cards_router
 from retrieval.channels.channel import Channel
 from retrieval.channels.fuzzy import FuzzyChannel
 from retrieval.channels.graph import GraphChannel
@@ -36,11 +41,12 @@ from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
 from retrieval.context import BudgetTooSmallError, context_of
 from retrieval.faults import faults_of
-from retrieval.freshness import projected, turn_behind
+from retrieval.freshness import awaited_by, projected
 from retrieval.health import Health
 from retrieval.metrics import RecallMetrics
 from retrieval.overlay import Overlay
 from retrieval.panel import Panel
+from retrieval.reading import Reading
 from retrieval.recall import Ask, Recall, RecallUnavailableError
 from retrieval.scope import GENERAL_MODE, KINDS
 
@@ -62,12 +68,17 @@ class RecallIn(BaseModel):
     ] = "default"
     session_id: str | None = None
     k: Annotated[int, Field(ge=1, le=200, description="how many cards at most")] = 5
-    as_of: Annotated[
-        AwareDatetime | None, Field(description="answer as of this instant: what was true then")
-    ] = None
-    known_at: Annotated[AwareDatetime | None, Field(description="only what had been recorded by then")] = None
+    as_of: Annotated[Instant | None, Field(description="answer as of this instant: what was true then")] = (
+        None
+    )
+    known_at: Annotated[Instant | None, Field(description="only what had been recorded by then")] = None
     kinds: Annotated[list[Literal["state", "event", "knowledge"]] | None, Field(min_length=1)] = None
-    context_layer: Literal["personal", "work", "social"] | None = None
+    context_layer: Annotated[
+        ContextLayer | None, Field(description="cards of this layer count a little more")
+    ] = None
+    only_layers: Annotated[
+        list[ContextLayer] | None, Field(min_length=1, description="only cards of these layers")
+    ] = None
     mode: Annotated[
         str | None, Field(min_length=1, description="only cards of this register, such as code or journal")
     ] = None
@@ -139,7 +150,14 @@ def open_panel(settings: Settings, pool: AsyncConnectionPool[Any]) -> Panel:
 
 def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
     """A recall over the live tables behind ``pool``."""
-    return Recall(pool, open_panel(settings, pool), open_channels(settings), GraphChannel(), Reading(pool, fold_of(settings)), Overlay(settings))
+    return Recall(
+        pool,
+        open_panel(settings, pool),
+        open_channels(settings),
+        GraphChannel(),
+        Reading(pool, fold_of(settings)),
+        Overlay(settings),
+    )
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -179,7 +197,7 @@ def create_app(settings: Settings) -> FastAPI:
     async def answered(body: RecallIn, question: Ask) -> dict[str, Any]:
         with metrics_of.seconds.time():
             try:
-                fresh = await _fresh(body, settings.wait_for_ms / 1000)
+                fresh = await _fresh(body.wait_for, body.user_id)
                 answer = await recall.answer(question)
             except (RecallUnavailableError, psycopg.OperationalError, PoolTimeout) as error:
                 raise ProblemError(503, "Cards unavailable", str(error)) from error
@@ -188,9 +206,20 @@ def create_app(settings: Settings) -> FastAPI:
         metrics_of.count(answer)
         return answer
 
-    async def _fresh(body: RecallIn, within: float) -> bool:
-        turn = None if body.wait_for is None else turn_behind(body.wait_for, body.user_id)
-        return turn is None or await projected(pool, body.user_id, turn, within)
+    async def _fresh(token: str | None, user_id: str) -> bool:
+        awaited = None if token is None else awaited_by(token, user_id)
+        return awaited is None or await projected(pool, user_id, awaited, settings.wait_for_ms / 1000)
+
+    async def insist_fresh(token: str | None, user_id: str) -> None:
+        if not await _fresh(token, user_id):
+            raise ProblemError(
+                503,
+                "Not projected yet",
+                f"what the token stands for is not in the cards after {settings.wait_for_ms} ms; try again",
+                field="wait_for",
+            )
+
+    app.include_router(cards_router(CardReader(pool, fold_of(settings)), insist_fresh))
 
     @app.get("/v1/channels", summary="How the channels of recall stand in this process")
     async def channels() -> JSONResponse:
@@ -267,17 +296,21 @@ def ask_of(body: RecallIn, modes: Sequence[str] = ()) -> Ask:
         raise invalid("query", "must not be empty")
     if modes and body.mode not in {None, GENERAL_MODE, *modes}:
         raise invalid("mode", f"{body.mode!r} is unknown; use one of {', '.join((GENERAL_MODE, *modes))}")
+    now = datetime.now(UTC)
+    refuse_future("as_of", body.as_of, now)
+    refuse_future("known_at", body.known_at, now)
     named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
     return Ask(
         user_id=user_id,
         query=query,
-        now=datetime.now(UTC),
+        now=now,
         projects=None if ALL_PROJECTS in named else tuple(named),
         k=body.k,
         as_of=body.as_of,
         known_at=body.known_at,
         kinds=tuple(body.kinds) if body.kinds else KINDS,
         context_layer=body.context_layer,
+        layers=None if body.only_layers is None else tuple(body.only_layers),
         mode=body.mode,
         explain=body.explain,
     )

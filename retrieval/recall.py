@@ -150,7 +150,13 @@ class Recall:
         }
         if ask.explain:
             answer["explain"] = explanation(question, scope, ballots, weights) | {
-                "cards": placings(ranking.placed, ranking.same, found | cards, votes | scores, ask.k),
+                "cards": placings(
+                    ranking.placed,
+                    {**read.left_out, **_said_better(ranking.same)},
+                    found | cards,
+                    votes | scores,
+                    ask.k,
+                ),
                 "withheld": await self._withheld(question, scope, votes),
             }
         return answer
@@ -222,6 +228,10 @@ def _ranked(
     )
     kept, same = distinct(ranked, cards)
     return Ranking(spread(kept, {card_id: card["turn_ids"] for card_id, card in cards.items()}), same)
+
+
+def _said_better(same: Mapping[UUID, UUID]) -> dict[UUID, str]:
+    return {left_out: f"it says the same as {kept}" for left_out, kept in same.items()}
 
 
 def _credit(

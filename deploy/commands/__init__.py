@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from deploy.commands import (
+    arbitrations,
     concepts,
     context,
     dead,
@@ -22,5 +23,6 @@ from deploy.commands import (
 )
 
 COMMANDS = (
-    up, push, recall, context, status, top, log, parked, dead, rebuild, reextract, concepts, when, evaluate, work, demo,
+    up, push, recall, context, arbitrations, status, top, log, parked, dead, rebuild, reextract, concepts, when,
+    evaluate, work, demo,
 )  # fmt: skip

@@ -1,6 +1,7 @@
 SELECT card_id, kind, content, entity, concept_key, value, cardinality, tags, occurred_at, occurred_until, effective_at,
-       superseded_at, last_verified, created_at, project_id, context_layer, session_id, agent_id, document_id, speaker,
-       turn_ids, source_span, provenance, confidence, mentions, episode, importance, mode, title, aliases, definition
+       superseded_at, last_verified, created_at, said_at, project_id, context_layer, session_id, agent_id, document_id,
+       speaker, turn_ids, source_span, provenance, confidence, weight, mentions, mode, ended, episode, topics, importance,
+       sentiment, title, aliases, definition, retracted, contested
 FROM cards.cards
 WHERE user_id = %(user_id)s AND kind = ANY (ARRAY['state', 'event', 'knowledge'])
   AND card_id = ANY (%(cards)s::uuid[]);

@@ -1,0 +1,4 @@
+SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id, e.data::text AS data
+FROM log.events e
+WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.dedupe_key = %(key)s::text;

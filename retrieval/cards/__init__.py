@@ -1,0 +1,1 @@
+"""Reading cards as such: slices along every axis, chains, histories, conflicts."""

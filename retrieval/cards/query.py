@@ -1,0 +1,216 @@
+"""What can be asked of the cards over HTTP, and the slice it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.concepts import canonical_key, normalise_entity
+from events.instants import Instant, refuse_future
+from events.problem import invalid
+from events.turn import TurnInvalidError, text_of
+from events.types.cards import Cardinality, Provenance, Sentiment
+from events.types.relations import Predicate
+from events.types.turns import ContextLayer
+from retrieval.cards.slice import AXES, CONDITIONS, KINDS, Slice
+
+ALL = "*"
+MAX_AXES = 4
+
+Kind = Literal["state", "event", "knowledge"]
+StatusAsked = Literal["current", "future", "superseded", "contested", "retracted", "*"]
+ArbitrationStatus = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn", "*"]
+Names = Annotated[list[str] | None, Field(default=None, max_length=100)]
+
+
+class ReaderIn(BaseModel):
+    """Whose memory is read."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: str = Field(min_length=1, description="whose memory is read")
+    wait_for: Annotated[
+        str | None, Field(description="token of a push or of a command: wait until the cards hold it")
+    ] = None
+
+
+class Asked(ReaderIn):
+    """Whose memory, and as of when."""
+
+    as_of: Annotated[Instant | None, Field(description="what was true at this instant")] = None
+    known_at: Annotated[Instant | None, Field(description="only what had been recorded by this instant")] = (
+        None
+    )
+
+
+class SliceIn(Asked):
+    """A slice: every parameter narrows it; one that is given several times means any of its values."""
+
+    project_id: Annotated[list[str], Field(description="projects; a project is a wall. * for all")] = [
+        "default"
+    ]
+    context_layer: list[ContextLayer] | None = None
+    kind: Annotated[list[Kind] | None, Field(description="state, event, knowledge; all unless given")] = None
+    status: Annotated[
+        list[StatusAsked],
+        Field(description="current, future, superseded, contested, retracted; * for all"),
+    ] = ["current"]
+    created_from: Annotated[Instant | None, Field(description="recorded at or after")] = None
+    created_to: Annotated[Instant | None, Field(description="recorded before")] = None
+    occurred_from: Annotated[Instant | None, Field(description="happened, or went on, at or after")] = None
+    occurred_to: Annotated[Instant | None, Field(description="happened before")] = None
+    effective_from: Annotated[Instant | None, Field(description="true since this instant or later")] = None
+    effective_to: Annotated[Instant | None, Field(description="became true before")] = None
+    superseded_from: Annotated[
+        Instant | None, Field(description="no longer true since this instant or later")
+    ] = None
+    superseded_to: Annotated[Instant | None, Field(description="stopped being true before")] = None
+    verified_from: Annotated[Instant | None, Field(description="last verified at or after")] = None
+    verified_to: Annotated[Instant | None, Field(description="last verified before")] = None
+    session_id: Names
+    agent_id: Names
+    document_id: Names
+    turn_id: Names
+    speaker: Names
+    mode: Names
+    concept_key: Names
+    entity: Names
+    value: Names
+    cardinality: Cardinality | None = None
+    tag: Annotated[
+        list[str] | None, Field(max_length=100, description="tags, all of which a card must have")
+    ] = None
+    topic: Names
+    about: Annotated[
+        str | None,
+        Field(
+            max_length=512,
+            description="a name: cards that mention it, or the concept known by it by any name",
+        ),
+    ] = None
+    knowledge: Annotated[
+        UUID | None, Field(description="a knowledge card: the cards that mention its concept")
+    ] = None
+    provenance: list[Provenance] | None = None
+    min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+    max_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+    min_weight: Annotated[float | None, Field(ge=0)] = None
+    predicate: Annotated[list[Predicate] | None, Field(description="cards that stand in such a relation")] = (
+        None
+    )
+    related_to: Annotated[UUID | None, Field(description="cards one relation away from this one")] = None
+    episode: bool | None = None
+    min_importance: Annotated[int | None, Field(ge=1, le=10)] = None
+    sentiment: list[Sentiment] | None = None
+    collapse: Annotated[
+        bool, Field(description="leave out what only says again (same_as) what another card says")
+    ] = False
+
+
+class CardsIn(SliceIn):
+    """A page of a slice, the last recorded card first."""
+
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
+
+
+class AggregateIn(SliceIn):
+    """A slice, counted by the values of some axes."""
+
+    group_by: Annotated[list[str], Field(min_length=1, description=f"axes, of {', '.join(AXES)}")]
+    bucket: Annotated[
+        Literal["day", "week", "month"], Field(description="into which an axis of time falls")
+    ] = "day"
+    timezone: Annotated[str, Field(max_length=64, description="IANA zone the buckets begin in")] = "UTC"
+
+
+class RelationsIn(Asked):
+    """The relations of a card."""
+
+    predicate: list[Predicate] | None = None
+
+
+class ArbitrationsIn(ReaderIn):
+    """Conflicts that wait for a verdict, or had one."""
+
+    status: Annotated[list[ArbitrationStatus], Field(description="* for all")] = ["open"]
+    project_id: Annotated[list[str], Field(description="projects; * for all")] = ["*"]
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
+
+
+def slice_of(query: SliceIn, now: datetime) -> Slice:
+    """The slice ``query`` asks for, but for what only the tables know (names, tags, duplicates).
+
+    Raises a 422 problem naming the field for text that cannot be stored and instants that have not come.
+    """
+    asked = asked_of(query, now)
+    given = query.model_dump(include=set(CONDITIONS), exclude_none=True)
+    for field, value in given.items():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str):
+                _text(field, text)
+    if query.about is not None:
+        _text("about", query.about)
+    folded: dict[str, Callable[[str], str]] = {
+        "concept_key": canonical_key,
+        "entity": normalise_entity,
+        "value": str.lower,
+    }
+    conditions = {
+        field: [folded[field](text) for text in value] if field in folded else value
+        for field, value in given.items()
+    }
+    return Slice(
+        user_id=asked.user_id,
+        now=now,
+        as_of=query.as_of,
+        known_at=query.known_at,
+        kinds=tuple(kind for kind in KINDS if query.kind is None or kind in query.kind),
+        projects=None if ALL in query.project_id else tuple(_text("project_id", p) for p in query.project_id),
+        statuses=None if ALL in query.status else tuple(query.status),
+        conditions=conditions,
+    )
+
+
+def asked_of(query: Asked, now: datetime) -> Slice:
+    """All cards of the user ``query`` names, as of when it says. Raises like :func:`slice_of`."""
+    refuse_future("as_of", query.as_of, now)
+    refuse_future("known_at", query.known_at, now)
+    return Slice(user_id=_text("user_id", query.user_id), now=now, as_of=query.as_of, known_at=query.known_at)
+
+
+def reader_of(query: ReaderIn) -> str:
+    """The user ``query`` names. Raises a 422 problem for a name that no user can have."""
+    return _text("user_id", query.user_id)
+
+
+def axes_of(group_by: list[str]) -> list[str]:
+    """The axes named, separated by commas or given apart. Raises a 422 problem with the allowed ones."""
+    axes = list(dict.fromkeys(name.strip() for given in group_by for name in given.split(",")))
+    for axis in axes:
+        if axis not in AXES:
+            raise invalid("group_by", f"{axis!r} is no axis; use {', '.join(AXES)}", allowed=AXES)
+    if len(axes) > MAX_AXES:
+        raise invalid("group_by", f"names {len(axes)} axes; at most {MAX_AXES} can be taken at once")
+    return axes
+
+
+def zone_of(name: str) -> str:
+    """``name`` where it is an IANA zone. Raises a 422 problem."""
+    try:
+        return ZoneInfo(name).key
+    except (KeyError, ValueError, OSError):
+        raise invalid("timezone", f"is {name[:40]!r}; use an IANA name such as Asia/Taipei") from None
+
+
+def _text(field: str, value: str) -> str:
+    try:
+        return text_of(field, value)
+    except TurnInvalidError as error:
+        raise invalid(error.field, error.reason) from None

@@ -1,0 +1,73 @@
+"""A slice of the memory: what is asked of every axis, and as of when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from retrieval.cards.past import Past
+
+KINDS = ("state", "event", "knowledge")
+# The axes cards can be grouped by; those of time fall into buckets, those of lists count a card in every group.
+TIMES = ("created_at", "occurred_at", "effective_at", "superseded_at", "last_verified", "time")
+LISTS = ("tags", "topics", "predicate")
+TENTHS = ("confidence", "weight")
+AXES = (
+    *TIMES, "kind", "status", "project_id", "context_layer", "session_id", "agent_id", "document_id", "speaker", "mode",
+    "concept_key", "entity", "value", "cardinality", *LISTS, *TENTHS, "provenance", "episode",
+    "importance", "sentiment",
+)  # fmt: skip
+
+# The conditions that are parameters under their own names, and NULL where nothing is asked.
+CONDITIONS = (
+    "context_layer", "session_id", "agent_id", "document_id", "speaker", "mode", "turn_id", "concept_key", "entity",
+    "value", "cardinality", "tag", "topic", "provenance", "min_confidence", "max_confidence", "min_weight", "episode",
+    "min_importance", "sentiment", "created_from", "created_to", "occurred_from", "occurred_to", "effective_from",
+    "effective_to", "superseded_from", "superseded_to", "verified_from", "verified_to", "predicate", "related_to",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """Which cards of one user are meant. ``projects`` None means all of them, ``statuses`` None any.
+
+    ``now`` is when it is asked; ``as_of`` asks what was true at another instant, ``known_at`` what had
+    been recorded by one. ``conditions`` are those of :data:`CONDITIONS` that are asked for. ``about`` are
+    the keys of names, of which a card must hold one whole; ``past`` the tables as they were at ``known_at``.
+    """
+
+    user_id: str
+    now: datetime
+    kinds: tuple[str, ...] = KINDS
+    projects: tuple[str, ...] | None = None
+    statuses: tuple[str, ...] | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+    about: Sequence[Sequence[int]] | None = None
+    duplicates: Sequence[UUID] | None = None
+    past: Past | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        """The named parameters of ``sql/slice.sql`` and ``sql/status.sql``."""
+        return {
+            **dict.fromkeys(CONDITIONS),
+            **self.conditions,
+            "user_id": self.user_id,
+            "kinds": list(self.kinds),
+            "projects": None if self.projects is None else list(self.projects),
+            "status": None if self.statuses is None else list(self.statuses),
+            "at": self.as_of or self.now,
+            "as_of": self.as_of,
+            "known_at": self.known_at,
+            "about": None
+            if self.about is None
+            else ["{" + ",".join(map(str, keys)) + "}" for keys in self.about],
+            "about_any": sorted({key for keys in self.about or () for key in keys}),
+            "collapse": self.duplicates is not None,
+            "duplicates": list(self.duplicates or ()),
+            **({} if self.past is None else self.past.parameters()),
+        }

@@ -1,0 +1,1 @@
+ LEFT JOIN LATERAL unnest(fine.{axis}) AS {items}(item) ON true

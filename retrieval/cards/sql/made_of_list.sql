@@ -1,0 +1,1 @@
+{items}.item AS {axis}

@@ -1,0 +1,1 @@
+floor(fine.{axis}::numeric * 10) / 10 AS {axis}

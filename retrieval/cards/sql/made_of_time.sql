@@ -1,0 +1,1 @@
+date_trunc(%(bucket)s, fine.{axis}, %(timezone)s) AS {axis}

@@ -1,0 +1,170 @@
+"""Cards over HTTP: slices and groups of them, one card with all that belongs to it, open conflicts."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+import orjson
+import psycopg
+from fastapi import APIRouter, Query
+from psycopg_pool import PoolTimeout
+
+from events.concepts import normalise_value
+from events.problem import ProblemError, invalid
+from events.service import JSONResponse
+from projectors.text.terms import analyse, term_keys
+from retrieval.cards.query import (
+    ALL,
+    AggregateIn,
+    ArbitrationsIn,
+    Asked,
+    CardsIn,
+    ReaderIn,
+    RelationsIn,
+    SliceIn,
+    asked_of,
+    axes_of,
+    reader_of,
+    slice_of,
+    zone_of,
+)
+from retrieval.cards.reader import CardReader
+from retrieval.cards.slice import TIMES, Slice
+
+Fresh = Callable[[str | None, str], Awaitable[None]]
+"""Waits until what a token stands for is in the cards of a user; raises a problem where it does not get there."""
+
+
+def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
+    """The routes. Every answer is about the one user who is named; what is another's is not there (404)."""
+    router = APIRouter(tags=["cards"])
+
+    @router.get("/v1/cards", summary="A slice of the memory, a page at a time, the last recorded first")
+    async def page(query: Annotated[CardsIn, Query()]) -> JSONResponse:
+        before = _card_at(query.cursor)
+        with _tables():
+            found = await reader.page(await sliced(query), limit=query.limit, before=before)
+        return JSONResponse({"cards": found.cards, "next_cursor": _cursor(found.next)})
+
+    @router.get("/v1/cards/aggregate", summary="How many cards of a slice there are, by the values of axes")
+    async def aggregate(query: Annotated[AggregateIn, Query()]) -> JSONResponse:
+        axes, zone = axes_of(query.group_by), zone_of(query.timezone)
+        with _tables():
+            groups, total = await reader.groups(await sliced(query), axes, bucket=query.bucket, timezone=zone)
+        bucket = query.bucket if set(axes) & set(TIMES) else None
+        return JSONResponse({"group_by": axes, "bucket": bucket, "groups": groups, "total": total})
+
+    @router.get("/v1/cards/{card_id}", summary="One card")
+    async def card(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
+        return JSONResponse((await named(query, card_id))[1])
+
+    @router.get("/v1/cards/{card_id}/history", summary="All there ever was of what the card is about")
+    async def history(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
+        asked, found = await named(query, card_id)
+        with _tables():
+            return JSONResponse(await reader.history(asked, found["card_id"]))
+
+    @router.get("/v1/cards/{card_id}/relations", summary="What the card is related to, how, why and by whom")
+    async def relations(card_id: UUID, query: Annotated[RelationsIn, Query()]) -> JSONResponse:
+        asked, found = await named(query, card_id)
+        asked = replace(asked, conditions={"predicate": query.predicate})
+        with _tables():
+            said = await reader.relations(asked, found["card_id"])
+            return JSONResponse({"relations": said, **await reader.links(asked, found["card_id"])})
+
+    @router.get("/v1/cards/{card_id}/latest", summary="What became of it: the end of its chain of changes")
+    async def latest(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
+        asked, found = await named(query, card_id)
+        with _tables():
+            way = await reader.latest(asked, found["card_id"])
+        return JSONResponse({"card": way[-1], "chain": [step["card_id"] for step in way]})
+
+    @router.get("/v1/arbitrations", summary="Conflicts that wait for a verdict", tags=["arbitrations"])
+    async def arbitrations(query: Annotated[ArbitrationsIn, Query()]) -> JSONResponse:
+        before, user_id = _card_at(query.cursor), reader_of(query)
+        await fresh(query.wait_for, user_id)
+        with _tables():
+            found = await reader.arbitrations(
+                user_id,
+                statuses=None if ALL in query.status else query.status,
+                projects=None if ALL in query.project_id else query.project_id,
+                before=before,
+                limit=query.limit + 1,
+            )
+        rows = found[: query.limit]
+        following = rows[-1]["arbitration_id"] if len(found) > query.limit else None
+        return JSONResponse({"arbitrations": rows, "next_cursor": _cursor(following)})
+
+    @router.get("/v1/arbitrations/{arbitration_id}", summary="One conflict", tags=["arbitrations"])
+    async def arbitration(arbitration_id: UUID, query: Annotated[ReaderIn, Query()]) -> JSONResponse:
+        user_id = reader_of(query)
+        await fresh(query.wait_for, user_id)
+        with _tables():
+            found = await reader.arbitrations(user_id, arbitration=arbitration_id)
+        if not found:
+            raise ProblemError(404, "Not found", "this user has no such arbitration", field="arbitration_id")
+        return JSONResponse(found[0])
+
+    async def named(query: Asked, card_id: UUID) -> tuple[Slice, dict[str, Any]]:
+        """As of when the card is asked for, and the card. Raises a 404 problem for one the user does not have."""
+        asked = asked_of(query, datetime.now(UTC))
+        await fresh(query.wait_for, query.user_id)
+        with _tables():
+            asked = await reader.rewound(asked)
+            found = await reader.card(asked, card_id)
+        if found is None:
+            raise ProblemError(404, "Not found", "this user has no such card", field="card_id")
+        return asked, found
+
+    async def sliced(query: SliceIn) -> Slice:
+        """The slice with what only the tables know: names of concepts, meanings of tags, who repeats whom."""
+        found = slice_of(query, datetime.now(UTC))
+        await fresh(query.wait_for, query.user_id)
+        found = await reader.rewound(found)
+        if query.about is not None or query.knowledge is not None:
+            key = None if query.about is None else normalise_value("title", query.about)
+            names = await reader.names(found.user_id, key, query.knowledge)
+            if query.knowledge is not None and not names:
+                raise ProblemError(
+                    404, "Not found", "this user has no such knowledge card", field="knowledge"
+                )
+            wanted = [*names, *([query.about] if query.about is not None else [])]
+            keys = {tuple(sorted(set(term_keys(found.user_id, analyse(name))))) for name in wanted}
+            found = replace(found, about=sorted(filter(None, keys)))
+        if query.tag:
+            meant = orjson.dumps(await reader.tags_meant(found.user_id, query.tag)).decode()
+            found = replace(found, conditions={**found.conditions, "tag": meant})
+        if query.collapse:
+            found = replace(found, duplicates=await reader.duplicates(found))
+        return found
+
+    return router
+
+
+@contextmanager
+def _tables() -> Iterator[None]:
+    """Turn what Postgres raises when it is away, or has no card tables yet, into a 503."""
+    try:
+        yield
+    except (psycopg.OperationalError, psycopg.errors.UndefinedTable, PoolTimeout) as error:
+        raise ProblemError(503, "Cards unavailable", str(error).partition("\n")[0]) from error
+
+
+def _cursor(card: UUID | None) -> str | None:
+    return None if card is None else base64.urlsafe_b64encode(card.bytes).decode().rstrip("=")
+
+
+def _card_at(cursor: str | None) -> UUID | None:
+    if cursor is None:
+        return None
+    try:
+        return UUID(bytes=base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (binascii.Error, ValueError):
+        raise invalid("cursor", "is no cursor; give the next_cursor of the page before, unchanged") from None

@@ -1,0 +1,267 @@
+"""Facts that change, told over months and asked about over HTTP: what is true, what was, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.acceptance.conftest import Running
+from tests.waiting import eventually
+
+
+@dataclass
+class Friend:
+    """Somebody who tells things over time, each day in a session of its own."""
+
+    stack: Running
+    user: str
+    zone: str = "UTC"
+
+    def tells(self, *told: tuple[str, str]) -> Friend:
+        turns = [
+            {
+                "user_id": self.user, "text": text, "said_at": f"{day}T10:00:00Z", "session_id": day,
+                "timezone": self.zone, "turn_id": f"{day} {text}",
+            }
+            for day, text in told
+        ]  # fmt: skip
+        pushed = httpx.post(f"{self.stack.write_url}/v1/turns", json=turns)
+        assert pushed.status_code == 202, pushed.text
+        token = pushed.json()["token"]
+        eventually(lambda: self._asks("cards", wait_for=token).status_code == 200)
+        return self
+
+    def recall(self, question: str, **more: Any) -> dict[str, Any]:
+        return self.stack.recall(self.user, question, **more)
+
+    def values(self, question: str, **more: Any) -> list[str]:
+        """The values of the states a recall answers with, best first."""
+        return [card["value"] for card in self.recall(question, **more)["cards"] if card["kind"] == "state"]
+
+    def contents(self, question: str, **more: Any) -> list[str]:
+        return [card["content"].rstrip(".") for card in self.recall(question, **more)["cards"]]
+
+    def get(self, path: str, **query: Any) -> Any:
+        answer = self._asks(path, **query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def _asks(self, path: str, **query: Any) -> httpx.Response:
+        url = f"{self.stack.read_url}/v1/{path}"
+        return httpx.get(url, params={"user_id": self.user} | query, timeout=30)
+
+    def post(self, path: str, **body: Any) -> str:
+        answer = httpx.post(f"{self.stack.write_url}/v1/{path}", json={"user_id": self.user} | body)
+        assert answer.status_code == 202, answer.text
+        token: str = answer.json()["token"]
+        return token
+
+    def relates(self, newer: dict[str, Any], older: dict[str, Any], predicate: str, reason: str) -> str:
+        return self.post(
+            "relations", from_card=newer["card_id"], to_card=older["card_id"], predicate=predicate,
+            reason=reason, agent_id="curator",
+        )  # fmt: skip
+
+    def card(self, start: str, **query: Any) -> dict[str, Any]:
+        """The card whose content begins so, of all there are; a state before the turn it came from."""
+        cards = self.get("cards", status="*", limit=500, **query)["cards"]
+        [card, *_] = sorted(
+            (card for card in cards if card["content"].startswith(start)),
+            key=lambda card: (card["kind"] != "state", bool(card.get("episode"))),
+        )
+        return dict(card)
+
+
+NOW = "2025-11-01T12:00:00Z"
+
+
+def test_rex(stack: Running) -> None:
+    alex = Friend(stack, "story rex").tells(
+        ("2024-01-10", "Alex has a pet."),
+        ("2024-02-10", "Alex has a dog named Rex."),
+        ("2025-10-20", "Rex died last week."),
+    )
+    pet, dog, died = (
+        alex.card(start) for start in ("Alex has a pet", "Alex has a dog named Rex", "Rex died")
+    )
+    alex.relates(dog, pet, "expands", "the pet is a dog, Rex")
+    token = alex.relates(died, dog, "state_change", "Rex died")
+    today: dict[str, Any] = {"as_of": NOW, "wait_for": token}
+
+    has = alex.recall("Does Alex have a dog?", **today)["cards"]
+    assert has[0]["content"].startswith("Rex died")
+    assert dog["card_id"] not in [card["card_id"] for card in has]  # what was true is no answer to what is
+
+    had = alex.recall("Did Alex have a dog last March?", **today)["cards"]
+    assert dog["card_id"] in [card["card_id"] for card in had]
+    assert alex.recall("Does Alex have a dog?", as_of="2025-03-15T00:00:00Z")["cards"][0]["value"] == "Rex"
+    assert "Rex" not in str(alex.recall("Does Alex have a dog?", as_of="2024-01-31T00:00:00Z")["cards"])
+
+    assert any("Rex" in content for content in alex.contents("What was the dog's name?", **today)[:2])
+
+    history = alex.contents("Alex's pet history", **today)
+    assert {"Alex has a pet", "Alex has a dog named Rex", "Rex died last week"} <= set(history)
+    walked = alex.get(f"cards/{pet['card_id']}/history")["cards"]
+    assert [card["card_id"] for card in walked] == [card["card_id"] for card in (pet, dog, died)]
+    assert alex.get(f"cards/{dog['card_id']}/latest")["card"]["card_id"] == died["card_id"]
+
+
+def test_rex_in_chinese(stack: Running) -> None:
+    mei = Friend(stack, "story rex zh", "Asia/Taipei").tells(
+        ("2024-02-10", "我養了一隻狗叫Rex。"),
+        ("2025-10-20", "我家的狗Rex上個月死了。"),
+    )
+    dog, died = mei.card("養了狗"), mei.card("我家的狗Rex上個月死了")
+    token = mei.relates(died, dog, "state_change", "Rex死了")
+    assert "死" in mei.contents("我有狗嗎?", as_of=NOW, wait_for=token)[0]
+    assert mei.values("我有狗嗎?", as_of="2025-03-15T00:00:00Z") == ["Rex"]
+    assert any("Rex" in content for content in mei.contents("狗叫什麼名字?", as_of=NOW)[:2])
+
+
+@dataclass
+class Change:
+    """A fact, what became of it twenty days later, and how it is asked for."""
+
+    before: str
+    after: str
+    question: str
+    old: str
+    new: str
+    ever: str
+
+
+CHANGES = {
+    "browser": Change(
+        "My browser is Firefox.", "I switched to Chrome today.", "Which browser do I use?", "Firefox", "Chrome",
+        "Which browsers have I ever used?",
+    ),
+    "browser zh": Change(
+        "我的瀏覽器是Firefox。", "我的瀏覽器改成Chrome。", "我用什麼瀏覽器?", "Firefox", "Chrome",
+        "我曾經用過什麼瀏覽器?",
+    ),
+    "employer": Change(
+        "I work at Acme.", "I started working at Anthropic.", "Where do I work?", "Acme", "Anthropic",
+        "Where have I ever worked?",
+    ),
+    "employer zh": Change(
+        "我在台積電上班。", "我換工作了,現在在聯發科上班。", "我在哪裡上班?", "台積電", "聯發科", "我曾經在哪裡上班?"
+    ),
+    "residence": Change(
+        "I live in Taipei.", "I moved to Kaohsiung.", "Where do I live?", "Taipei", "Kaohsiung",
+        "Where have I ever lived?",
+    ),
+    "residence zh": Change(
+        "我住在台北。", "我搬到高雄了。", "我住在哪裡?", "台北", "高雄", "我曾經住過哪裡?"
+    ),
+    "release": Change(
+        "We plan to open-source fibon in July.", "fibon's release moved to August.", "When is fibon released?",
+        "July", "August", "How has the release date of fibon changed?",
+    ),
+    "release zh": Change(
+        "發布日期是七月。", "發布日期改到八月。", "發布日期是什麼時候?", "七月", "八月", "發布日期有什麼變化?"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_fact_that_changed(stack: Running, name: str) -> None:
+    change = CHANGES[name]
+    user = Friend(stack, f"story {name}").tells(("2025-05-01", change.before), ("2025-05-21", change.after))
+    assert user.values(change.question)[0] == change.new
+    assert change.old not in user.values(change.question)
+    assert user.values(change.question, as_of="2025-05-11T00:00:00Z")[0] == change.old
+    assert {change.old, change.new} <= set(user.values(change.ever, k=10))
+    old = next(card for card in user.get("cards", kind="state", status="superseded")["cards"])
+    assert (old["value"], old["superseded_at"][:10]) == (change.old, "2025-05-21")
+    assert user.get(f"cards/{old['card_id']}/latest")["card"]["value"] == change.new
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        (
+            ("We use MySQL.", "We switched from MySQL to PostgreSQL.", "We use Redis."),
+            "What is our tech stack?",
+        ),
+        (("我們用MySQL。", "我們從MySQL換成PostgreSQL。", "我們還用Redis。"), "我們的技術棧是什麼?"),
+    ],
+    ids=["en", "zh"],
+)
+def test_a_stack_accumulates_and_drops(stack: Running, told: tuple[str, ...], question: str) -> None:
+    user = Friend(stack, f"story stack {question}").tells(
+        *((f"2025-05-{day:02}", text) for day, text in zip((1, 8, 15), told, strict=True))
+    )
+    assert sorted(user.values(question)) == ["PostgreSQL", "Redis"]
+    assert "MySQL" in user.values(question, as_of="2025-05-04T00:00:00Z")
+    current = user.get("cards", concept_key="tech_stack")["cards"]
+    assert sorted(card["value"] for card in current) == ["PostgreSQL", "Redis"]
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        (
+            ("I live in Taipei.", "I moved to Kaohsiung.", "I moved to Tainan.", "I moved to Hualien."),
+            "Where do I live?",
+        ),
+        (("我住在台北。", "我搬到高雄了。", "我搬到台南了。", "我搬到花蓮了。"), "我住在哪裡?"),
+    ],
+    ids=["en", "zh"],
+)
+def test_the_third_change_of_a_month_waits_for_a_verdict(
+    stack: Running, told: tuple[str, ...], question: str
+) -> None:
+    user = Friend(stack, f"story verdict {question}").tells(
+        *((f"2025-05-{day:02}", text) for day, text in zip((1, 6, 11, 16), told, strict=True))
+    )
+    [conflict] = user.get("arbitrations")["arbitrations"]
+    answer = user.recall(question)
+    assert answer["cards"][0]["value"] == conflict["old_value"]
+    assert conflict["new_value"] not in user.values(question)
+    [alert] = answer["contradictions"]
+    assert alert["card_ids"] == [conflict["old_card"], conflict["new_card"]]
+    assert alert["reason"]
+    path = f"arbitrations/{conflict['arbitration_id']}/verdict"
+    token = user.post(path, verdict="accept_new", reason="she said so when asked")
+    settled = user.recall(question, wait_for=token)
+    assert settled["cards"][0]["value"] == conflict["new_value"]
+    assert settled["contradictions"] == []
+    assert user.get("arbitrations")["arbitrations"] == []
+    again = httpx.post(
+        f"{stack.write_url}/v1/{path}", json={"user_id": user.user, "verdict": "keep_old"}, timeout=30
+    )
+    assert (again.status_code, again.json()["settled"]) == (409, "accept_new")
+
+
+def test_a_card_that_is_verified_is_young_again(stack: Running) -> None:
+    user = Friend(stack, "story verified").tells(("2024-05-01", "I live in Taipei."))
+    card = user.get("cards", kind="state")["cards"][0]
+    assert (card["aging"], card["last_verified"][:4]) == (True, "2024")
+    token = user.post(f"cards/{card['card_id']}/verify", by="Mei", note="asked her")
+    [recalled, *_] = user.recall("Where do I live?", wait_for=token)["cards"]
+    assert (recalled["value"], recalled["aging"]) == ("Taipei", False)
+
+
+def test_every_endpoint_is_described(stack: Running) -> None:
+    described = {
+        (method, path)
+        for url in (stack.read_url, stack.write_url)
+        for path, methods in httpx.get(f"{url}/openapi.json", timeout=30).json()["paths"].items()
+        for method in methods
+    }
+    assert described >= {
+        ("get", "/v1/cards"),
+        ("get", "/v1/cards/aggregate"),
+        ("get", "/v1/cards/{card_id}"),
+        ("get", "/v1/cards/{card_id}/history"),
+        ("get", "/v1/cards/{card_id}/relations"),
+        ("get", "/v1/cards/{card_id}/latest"),
+        ("get", "/v1/arbitrations"),
+        ("get", "/v1/arbitrations/{arbitration_id}"),
+        ("post", "/v1/arbitrations/{arbitration_id}/verdict"),
+        ("post", "/v1/relations"),
+        ("post", "/v1/cards/{card_id}/verify"),
+    }
