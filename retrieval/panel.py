@@ -60,7 +60,8 @@ class Panel:
     """Asks channels. Whatever a channel does, there is a ballot from it by its deadline, empty where it did not answer.
 
     What is late is cancelled, on the server too, and nobody waits for the cancelling. A channel that keeps
-    being slow is quarantined (:class:`Health`) and not waited for at all.
+    being slow is quarantined (:class:`Health`) and not waited for at all. Only where nobody answered in time are
+    those that were late given more of it, up to ``last_resort_ms``.
     """
 
     def __init__(
@@ -69,19 +70,46 @@ class Panel:
         deadlines_ms: Mapping[str, int],
         health: Mapping[str, Health],
         faults: Mapping[str, Fault] | None = None,
+        *,
+        last_resort_ms: int = 2000,
     ) -> None:
         self._pool = pool
         self._deadlines = deadlines_ms
         self._health = health
         self._faults = faults or {}
+        self._last_resort_ms = last_resort_ms
         self._ending: set[asyncio.Task[Any]] = set()  # the event loop itself holds tasks only weakly
 
     async def ask(self, channels: Sequence[Channel], question: Question, scope: Scope) -> dict[str, Ballot]:
         """A ballot from each of ``channels``, by name, in their order."""
         # Where all of them rest nobody does: a slow answer is worth more than none.
         ballot = self._try if all(self._health[each.name].quarantined for each in channels) else self._ballot
-        ballots = await asyncio.gather(*(ballot(channel, question, scope) for channel in channels))
-        return {channel.name: ballot for channel, ballot in zip(channels, ballots, strict=True)}
+        found = await asyncio.gather(*(ballot(channel, question, scope) for channel in channels))
+        ballots = {channel.name: ballot for channel, ballot in zip(channels, found, strict=True)}
+        late = [channel for channel in channels if ballots[channel.name].report.status == "late"]
+        if late and not any(ballot.report.status == "ok" for ballot in found):
+            ballots |= await self._last_resort(late, question, scope)
+        return ballots
+
+    async def _last_resort(
+        self, channels: Sequence[Channel], question: Question, scope: Scope
+    ) -> dict[str, Ballot]:
+        """Nobody answered, and some only for want of time: they get more of it, until one of them has answered.
+
+        An overloaded machine would otherwise tell an assistant that its user has no memory.
+        """
+        asked = {
+            asyncio.create_task(self._try(channel, question, scope, self._last_resort_ms)): channel.name
+            for channel in channels
+        }
+        ballots: dict[str, Ballot] = {}
+        while asked and not any(ballot.report.status == "ok" for ballot in ballots.values()):
+            done, _ = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+            ballots |= {asked.pop(task): task.result() for task in done}
+        for task in asked:
+            task.cancel()
+            self._behind(task)
+        return ballots
 
     def standing(self) -> dict[str, dict[str, Any]]:
         """How every channel stands, by name; with what is made to go wrong, where something is."""
@@ -108,8 +136,11 @@ class Panel:
         if not health.quarantined:
             logger.info("channel %s is back", channel.name)
 
-    async def _try(self, channel: Channel, question: Question, scope: Scope) -> Ballot:
-        deadline_ms = self._deadlines.get(channel.name, DEADLINE_MS)
+    async def _try(
+        self, channel: Channel, question: Question, scope: Scope, deadline_ms: int | None = None
+    ) -> Ballot:
+        if deadline_ms is None:
+            deadline_ms = self._deadlines.get(channel.name, DEADLINE_MS)
         health = self._health[channel.name]
         began = time.perf_counter()
         attempt = _Attempt()

@@ -145,7 +145,7 @@ def open_panel(settings: Settings, pool: AsyncConnectionPool[Any]) -> Panel:
         logger.warning(
             "FAULT INJECTION IS ON: %s makes the %s channel fail; this is for tests", fault.variable, name
         )
-    return Panel(pool, deadlines, health, faults)
+    return Panel(pool, deadlines, health, faults, last_resort_ms=settings.last_resort_ms)
 
 
 def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
