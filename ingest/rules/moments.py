@@ -26,7 +26,7 @@ _DAY = (
 )
 _COUNT = (
     r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|several|few|"
-    r"couple(?: of)?|many|some|half an?"
+    r"(?:a )?couple(?: of)?|a few|many|some|half an?"
 )
 _SPAN = (
     "seconds?|minutes?|hours?|days?|nights?|weeks?|weekends?|fortnights?|months?|quarters?|semesters?|"
@@ -80,7 +80,10 @@ _TIMES_ZH = re.compile(
     rf"(?:过去|最近|近|这|前|未来|接下来)?(?:{_DIGIT}{{1,4}}|几|好几|半){_UNIT}(?:以?前|以?后|之前|之后|来|以来|内|多?了)?|"
     r"(?:上|下)半年|年[初底中]|月[初底中]|周末|(?:春节|中秋节?|端午节?|国庆节?|元旦|圣诞节?|除夕|清明节?)(?:期间|那天|当天)?|"
     rf"(?:刚才|刚刚|刚|最近|近来|目前|现在|如今|眼下|后来|前阵子|前几天|前些天|这阵子|这几天|这两天|不久前|一直以来|向来)|"
-    rf"(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|半夜|深夜)?(?:{_DIGIT}{{1,3}}[点:：](?:{_DIGIT}{{1,3}}分?|半|钟|整)?)|"
+    rf"(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|半夜|深夜)(?:{_DIGIT}{{1,3}}[点:：](?:{_DIGIT}{{1,3}}分?|半|钟|整)?)|"
+    # 一点 alone is as often "a little".
+    rf"(?!一点(?![半钟整零十二三四五\d]))(?:{_DIGIT}{{1,3}}[点:：](?:{_DIGIT}{{1,3}}分?|半|钟|整)?)|"
+    r"(?:今年|去年|明年)?[春夏秋冬](?:天|季)|"
     r"凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|半夜|深夜"
     r")(?:的时候|那会儿|开始|起|以来|之前|之后|以后|以前|左右|前后|为止|那天|当天|期间)?)+"
 )
@@ -133,6 +136,9 @@ def moments(sentence: Sentence, reference: datetime) -> list[Moment]:
         if (one.start is None and one.end is None) or one.grain == "second" or _VAGUE.fullmatch(one.text):
             continue
         if one.start is not None and abs(one.start - reference) > _OUTLANDISH:
+            continue
+        # "A month later we got a cat" counts from what was told before, and nobody knows when that was.
+        if one.start is not None and one.start > reference and one.text.lower().endswith(" later"):
             continue
         found.append(Moment(one.start, one.end, one.text, one.begin, one.stop, one.grain, one.ambiguous))
     return found
