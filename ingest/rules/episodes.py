@@ -149,8 +149,9 @@ def _topics(text: str, spoken: list[str], lowered: list[str], runs: list[re.Matc
     """Names first, then other content words, as spoken, no word twice."""
     names: dict[str, str] = {}
     others: dict[str, str] = {}
+    content = set(lowered) - _STOP
     for word, plain in zip(spoken, lowered, strict=True):
-        if len(plain) < 3 or plain in _STOP or plain.isdigit():
+        if plain not in content or len(plain) < 3 or plain.isdigit():
             continue
         (others if word[0].islower() else names).setdefault(plain.removesuffix("'s"), word.removesuffix("'s"))
     for run in runs:
