@@ -33,6 +33,13 @@ class Settings:
     supersede_fork: bool = _setting(
         True, "a new single value supersedes the old one instead of standing beside it"
     )
+    arbitration_changes: int = _setting(
+        3, "the how-manieth change of one fact within `arbitration_days` waits for a verdict"
+    )
+    arbitration_days: int = _setting(30, "days in which changes of one fact are counted together")
+    arbitration_stale_days: int = _setting(
+        30, "a fact that held this many days is not contradicted in passing: that waits for a verdict"
+    )
     knowledge_extraction: bool = _setting(True, "knowledge cards are extracted")
     model: str = _setting(
         "claude-haiku-5-5",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from events.settings import Settings
+from projectors.cards.arbitration import Thresholds
 from projectors.cards.projector import CardsProjector
 from projectors.generations import Projector
 from projectors.text.embedding import open_embedder
@@ -14,7 +15,14 @@ from projectors.vectors.projector import VectorsProjector
 def projectors(settings: Settings) -> list[Projector]:
     """All projectors, as ``settings`` wants them."""
     return [
-        CardsProjector(supersede=settings.supersede_fork),
+        CardsProjector(
+            supersede=settings.supersede_fork,
+            thresholds=Thresholds(
+                changes=settings.arbitration_changes,
+                days=settings.arbitration_days,
+                stale_days=settings.arbitration_stale_days,
+            ),
+        ),
         VectorsProjector(
             partial(
                 open_embedder,

@@ -12,7 +12,7 @@ from events.types.turns import ContextLayer
 Cardinality = Literal["single_value", "multi_value"]
 Provenance = Literal["user_stated", "assistant_stated", "agent_inferred"]
 Sentiment = Literal["positive", "neutral", "negative"]
-Statement = Literal["asserted", "ended", "corrected"]
+Statement = Literal["asserted", "ended", "corrected", "updated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +54,9 @@ class Utterance:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateAsserted:
     """Something is true of ``entity`` from ``effective_at`` on (``statement="asserted"``), stopped being
-    true then (``"ended"``), or an earlier statement of the same session was a slip (``"corrected"``:
-    ``replaces`` is the mistaken value where it was named).
+    true then (``"ended"``; an empty ``value`` ends whatever held), is true in place of ``replaces``
+    (``"updated"``), or an earlier statement of the same session was a slip (``"corrected"``: ``replaces`` is the
+    mistaken value where it was named).
 
     ``entity`` is ``"user"`` for the person whose memory this is, else a name as spoken.
     ``announced``: the words themselves announce a change ("moved", "switched to", 搬到, 改成).

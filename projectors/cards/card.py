@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +12,8 @@ import orjson
 from events.concepts import canonical_key, normalise_entity
 from events.envelope import Event
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.naming import KnowledgeMerged
+from projectors.cards.statement import name_key
 from projectors.cards.timeline import Span
 from projectors.text.grams import grams
 from projectors.text.terms import analyse, key_of
@@ -45,16 +48,15 @@ def event_row(event: Event, payload: EventNoted) -> tuple[Row, list[str]]:
 
 
 def state_row(span: Span) -> Row:
-    """The card of a state, over the whole of its span."""
-    event = span.first.event
-    payload = event.payload
-    assert isinstance(payload, StateAsserted)
+    """The card of a state, over the whole of its span, in the words that hold now."""
+    event, latest = span.first.event, span.latest
+    payload = latest.state
     row = _base(
         "state", event, payload.origin, payload.content, payload.tags, payload.confidence, payload.weight
     )
     concept_key = canonical_key(payload.concept_key)
     row.update(
-        occurred_at=span.effective_at if payload.time_resolved else None,
+        occurred_at=span.effective_at if span.first.state.time_resolved else None,
         effective_at=span.effective_at,
         superseded_at=span.superseded_at,
         concept_key=concept_key,
@@ -62,6 +64,8 @@ def state_row(span: Span) -> Row:
         value=payload.value,
         cardinality=payload.cardinality,
         retracted=span.retracted,
+        contested=span.contested,
+        ended=span.ended,
     )
     _merge(row, span)
     _index(row, [payload.value, payload.entity], [concept_key])
@@ -69,37 +73,41 @@ def state_row(span: Span) -> Row:
 
 
 def knowledge_row(span: Span) -> Row:
-    """The card of a concept, with its latest definition and every name it was given."""
-    latest = (span.agreeing or [span.first])[-1].event.payload
-    event = span.first.event
+    """The card of a concept, with the best definition and every name it was given."""
+    event, latest = span.first.event, span.latest.event.payload
     payload = event.payload
     assert isinstance(payload, KnowledgeLearned)
     assert isinstance(latest, KnowledgeLearned)
     row = _base(
         "knowledge", event, payload.origin, latest.content, latest.tags, latest.confidence, latest.weight
     )
-    names: dict[str, None] = {}
-    for statement in (span.first, *span.agreeing):
+    title, *aliases = span.names
+    related: dict[str, None] = {}
+    for statement in span.statements:
         other = statement.event.payload
         assert isinstance(other, KnowledgeLearned)
-        names.update(dict.fromkeys((other.title, *other.aliases)))
-    names.pop(payload.title, None)
+        related.update(dict.fromkeys(map(name_key, other.related_titles)))
+    keys = sorted({key for name in span.names if (key := name_key(name))})
     row.update(
         effective_at=span.effective_at,
-        title=payload.title,
-        aliases=list(names),
+        title=title,
+        aliases=aliases,
         definition=latest.definition,
-        concept_key=canonical_key(payload.title),
-        entity=payload.title,
+        name_keys=keys,
+        related_keys=sorted(related.keys() - {*keys, ""}),
+        concept_key=canonical_key(title),
+        entity=title,
     )
     _merge(row, span)
-    _index(row, [payload.title, *names, latest.definition], [])
+    _index(row, [*span.names, latest.definition], [])
     return row
 
 
 def spoken_terms(event: Event) -> list[str]:
     """The terms in a statement, its names and tags: those of the card it makes or deepens."""
     payload = event.payload
+    if isinstance(payload, KnowledgeMerged):
+        return _terms("", (), [payload.into_title, payload.from_title], None, [])
     if isinstance(payload, StateAsserted):
         names, concepts = [payload.value, payload.entity], [canonical_key(payload.concept_key)]
     else:
@@ -130,12 +138,14 @@ def _base(
         "effective_at": None,
         "superseded_at": None,
         "last_verified": origin.said_at,
+        "said_at": origin.said_at,
         "session_id": origin.session_id,
         "agent_id": origin.agent_id,
         "document_id": origin.document_id,
         "speaker": origin.speaker,
         "turn_ids": list(origin.turn_ids),
         "source_span": _span_json(origin.source_span),
+        "caused_by": event.causation_id,
         "concept_key": None,
         "entity": None,
         "value": None,
@@ -147,6 +157,8 @@ def _base(
         "content": content,
         "mentions": 1,
         "retracted": False,
+        "contested": False,
+        "ended": False,
         "episode": None,
         "topics": None,
         "importance": None,
@@ -154,6 +166,8 @@ def _base(
         "title": None,
         "aliases": None,
         "definition": None,
+        "name_keys": None,
+        "related_keys": None,
         "position": event.position,
         "mode": origin.mode,
         "term_keys": None,
@@ -167,14 +181,17 @@ def _span_json(span: SourceSpan | None) -> str | None:
 
 
 def _merge(row: Row, span: Span) -> None:
-    """Add what agreeing statements bring: they verify, and their turns stand behind the card too."""
-    turn_ids = dict.fromkeys(row["turn_ids"])
-    for statement in span.agreeing:
+    """Add what everybody brings who said it: they verify, and their turns stand behind the card too."""
+    turn_ids: dict[str, None] = {}
+    verified: list[datetime] = [] if span.verified_at is None else [span.verified_at]
+    for statement in span.statements:
         payload = statement.event.payload
         assert isinstance(payload, StateAsserted | KnowledgeLearned)
         turn_ids.update(dict.fromkeys(payload.origin.turn_ids))
-        row["last_verified"] = max(row["last_verified"], payload.origin.said_at)
+        verified.append(payload.origin.said_at)
+    row["said_at"] = span.first.said_at
     row["turn_ids"] = list(turn_ids)
+    row["last_verified"] = max(verified)
     row["mentions"] = 1 + len(span.agreeing)
 
 

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, TypeVar
 from uuid import UUID
 
 from events.envelope import Event
 from events.types.cards import EventNoted
 from events.types.extraction import CardsWithdrawn
+from events.types.naming import TagAliased
 from events.types.relations import CardsConnected, ConnectionWithdrawn
+from events.types.verdicts import CardVerified, ConflictRuled
+from projectors.cards.arbitration import Thresholds
 from projectors.cards.card import Row, event_row, knowledge_row, spoken_terms, state_row
-from projectors.cards.statement import Statement, statements_of
-from projectors.cards.timeline import Span, Timeline, knowledge_timeline, state_timeline
+from projectors.cards.concept import knowledge_timeline
+from projectors.cards.connections import Connections, Link
+from projectors.cards.families import families
+from projectors.cards.record import ArbitrationKey, RelationKey, UpdateKey, arbitrations, relations, updates
+from projectors.cards.statement import Statement, name_key, statements_of
+from projectors.cards.timeline import Remarks, Span, Timeline, state_timeline
 
 Key = tuple[str, str]  # user, identity
 CardKey = tuple[str, str, UUID]  # user, kind, card
-RelationKey = tuple[str, UUID, UUID, str, bool]  # user, from, to, predicate, implied by a timeline
+_K = TypeVar("_K")
 
 
 @dataclass(slots=True)
@@ -25,14 +33,22 @@ class Changes:
     """What a batch does to the tables: gone first, then put. Counts are differences.
 
     Terms, by user, are those ever said, whether or not a card holds them now, so they are only ever added.
+    ``verified`` are event cards with when somebody last confirmed them; ``aliases`` tags with what they mean.
     """
 
     cards_put: dict[CardKey, Row] = field(default_factory=dict)
     cards_gone: set[CardKey] = field(default_factory=set)
-    relations_put: dict[RelationKey, dict[str, Any]] = field(default_factory=dict)
+    relations_put: dict[RelationKey, Row] = field(default_factory=dict)
     relations_gone: set[RelationKey] = field(default_factory=set)
+    arbitrations_put: dict[ArbitrationKey, Row] = field(default_factory=dict)
+    arbitrations_gone: set[ArbitrationKey] = field(default_factory=set)
+    updates_put: dict[UpdateKey, Row] = field(default_factory=dict)
+    updates_gone: set[UpdateKey] = field(default_factory=set)
     statements: list[Statement] = field(default_factory=list)
     statements_gone: list[Statement] = field(default_factory=list)
+    remarks: list[tuple[UUID, Event]] = field(default_factory=list)
+    verified: dict[tuple[str, UUID], datetime] = field(default_factory=dict)
+    aliases: dict[tuple[str, str], tuple[datetime, UUID, str]] = field(default_factory=dict)
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     terms: dict[str, set[str]] = field(default_factory=dict)
 
@@ -40,7 +56,7 @@ class Changes:
 def keys_touched(
     events: Iterable[Event], recalled: Iterable[Event] = (), *, supersede: bool = True
 ) -> set[Key]:
-    """The identities whose earlier statements :func:`fold` must be given."""
+    """The identities whose earlier statements :func:`fold` must be given, with those of all they are told with."""
     return {
         (event.user_id, s.identity)
         for each in (events, recalled)
@@ -49,22 +65,39 @@ def keys_touched(
     }
 
 
+def remarked(event: Event) -> UUID | None:
+    """The statement ``event`` is a remark on; its identity is touched too. None where it is no such remark."""
+    payload = event.payload
+    if isinstance(payload, ConflictRuled):
+        return payload.arbitration_id
+    if isinstance(payload, CardVerified) and payload.kind != "event":
+        return payload.card_id
+    return None
+
+
 def fold(
     events: Sequence[Event],
     known: Mapping[Key, Sequence[Statement]],
     recalled: Sequence[Event] = (),
     *,
+    remarks: Sequence[Event] = (),
+    connections: Iterable[Link] = (),
     supersede: bool = True,
+    thresholds: Thresholds | None = None,
 ) -> Changes:
     """The changes ``events`` make to tables that hold the fold of everything before them.
 
-    ``known`` are the earlier statements of every identity in :func:`keys_touched`. The cards of an
-    identity are computed afresh, before and after, and the difference is what changes: so the result
-    depends on what was said and never on the order in which it came. ``recalled`` are the events that a
-    ``CardsWithdrawn`` among ``events`` takes back.
+    ``known`` are the earlier statements of every identity in :func:`keys_touched`, and of those told something
+    together with it. Their cards are computed afresh, before and after, and the difference is what changes: so
+    the result depends on what was said and never on the order in which it came. ``recalled`` are the events that
+    a ``CardsWithdrawn`` among ``events`` takes back, ``remarks`` the earlier ones on any of these statements,
+    and ``connections`` the chains that lead on from cards connected by ``events``.
     """
     changes = Changes()
+    chains = Connections(connections)
     said: dict[Key, list[Statement]] = {}
+    earlier = _by_target(remarks)
+    all_remarks = {target: list(found) for target, found in earlier.items()}
     for event in events:
         payload = event.payload
         if isinstance(payload, EventNoted):
@@ -72,27 +105,35 @@ def fold(
             changes.terms.setdefault(event.user_id, set()).update(terms)
             changes.cards_put[event.user_id, "event", event.event_id] = row
             _count(changes, event.user_id, 1, row)
-        elif isinstance(payload, CardsConnected):
-            _connect(changes, event, payload)
-        elif isinstance(payload, ConnectionWithdrawn):
-            relation = (event.user_id, payload.from_card, payload.to_card, payload.predicate, False)
-            changes.relations_put.pop(relation, None)
-            changes.relations_gone.add(relation)
+        elif isinstance(payload, CardsConnected | ConnectionWithdrawn):
+            _connect(changes, chains, event, payload)
+        elif isinstance(payload, TagAliased):
+            _alias(changes, event, payload)
+        elif isinstance(payload, CardVerified) and payload.kind == "event":
+            card = (event.user_id, payload.card_id)
+            changes.verified[card] = max(changes.verified.get(card, event.occurred_at), event.occurred_at)
+        elif (target := remarked(event)) is not None:
+            changes.remarks.append((target, event))
+            all_remarks.setdefault((event.user_id, target), []).append(event)
         elif statements := statements_of(event, supersede=supersede):
             changes.terms.setdefault(event.user_id, set()).update(spoken_terms(event))
             changes.statements += statements
             for statement in statements:
                 said.setdefault((event.user_id, statement.identity), []).append(statement)
-    for key in _withdraw(changes, recalled, supersede=supersede):
-        said.setdefault(key, [])
+    withdrawn = set(_withdraw(changes, recalled, supersede=supersede))
     gone = {event.event_id for event in recalled}
-    for key, new in said.items():
-        old = known.get(key, ())
-        now = [*old, *new]
+    for user_id, family in families(known, said, withdrawn):
+        old = [one for key in family for one in known.get(key, ())]
+        now = [one for one in old if one.event.event_id not in gone]
+        now += [one for key in family for one in said.get(key, ()) if one.event.event_id not in gone]
         if gone:
             changes.statements_gone += [one for one in old if one.event.event_id in gone]
-            now = [one for one in now if one.event.event_id not in gone]
-        _difference(changes, key, _timeline(key, old), _timeline(key, now))
+        _difference(
+            changes,
+            user_id,
+            _timeline(user_id, old, earlier, thresholds),
+            _timeline(user_id, now, all_remarks, thresholds),
+        )
     if gone:
         changes.statements = [one for one in changes.statements if one.event.event_id not in gone]
     return changes
@@ -106,6 +147,14 @@ def withdrawn_places(events: Iterable[Event]) -> list[tuple[int, int]]:
         if isinstance(event.payload, CardsWithdrawn)
         for position in event.payload.positions
     ]
+
+
+def _by_target(remarks: Iterable[Event]) -> dict[tuple[str, UUID], list[Event]]:
+    found: dict[tuple[str, UUID], list[Event]] = {}
+    for event in remarks:
+        if (target := remarked(event)) is not None:
+            found.setdefault((event.user_id, target), []).append(event)
+    return found
 
 
 def _withdraw(changes: Changes, recalled: Iterable[Event], *, supersede: bool) -> Iterator[Key]:
@@ -122,30 +171,50 @@ def _withdraw(changes: Changes, recalled: Iterable[Event], *, supersede: bool) -
             yield event.user_id, statement.identity
 
 
-def _connect(changes: Changes, event: Event, payload: CardsConnected) -> None:
-    key = (event.user_id, payload.from_card, payload.to_card, payload.predicate, False)
+def _connect(
+    changes: Changes, chains: Connections, event: Event, payload: CardsConnected | ConnectionWithdrawn
+) -> None:
+    link = (event.user_id, payload.from_card, payload.to_card, payload.predicate)
+    key = (*link, False)
     changes.relations_gone.add(key)
+    if isinstance(payload, ConnectionWithdrawn):
+        chains.withdraw(link)
+        changes.relations_put.pop(key, None)
+        return
     changes.relations_put[key] = {
         "reason": payload.reason,
         "confidence": payload.confidence,
         "event_id": event.event_id,
         "created_at": event.recorded_at,
+        "actor": event.actor,
+        "refused": not chains.connect(link),
     }
 
 
-def _timeline(key: Key, statements: Sequence[Statement]) -> Timeline:
+def _alias(changes: Changes, event: Event, payload: TagAliased) -> None:
+    key = (event.user_id, name_key(payload.alias))
+    word = (event.occurred_at, event.event_id, name_key(payload.tag))
+    changes.aliases[key] = max(changes.aliases.get(key, word), word)
+
+
+def _timeline(
+    user_id: str,
+    statements: Sequence[Statement],
+    remarks: Mapping[tuple[str, UUID], Sequence[Event]],
+    thresholds: Thresholds | None,
+) -> Timeline:
     if not statements:
         return Timeline((), ())
-    return (state_timeline if _is_state(key) else knowledge_timeline)(statements)
+    about: Remarks = {}
+    if remarks:
+        ids = (one.event.event_id for one in statements)
+        about = {event_id: remarks[user_id, event_id] for event_id in ids if (user_id, event_id) in remarks}
+    if statements[0].identity.startswith("state"):
+        return state_timeline(statements, about, thresholds)
+    return knowledge_timeline(statements, about)
 
 
-def _is_state(key: Key) -> bool:
-    return key[1].startswith("state")
-
-
-def _difference(changes: Changes, key: Key, before: Timeline, after: Timeline) -> None:
-    user_id = key[0]
-    build, kind = (state_row, "state") if _is_state(key) else (knowledge_row, "knowledge")
+def _difference(changes: Changes, user_id: str, before: Timeline, after: Timeline) -> None:
     # A card is a function of its span. Most spans of a long timeline stay as they are, and looking at what they
     # are made of is a thousand times cheaper than making two rows to compare.
     earlier = {span.first.event.event_id: span for span in before.spans}
@@ -154,38 +223,51 @@ def _difference(changes: Changes, key: Key, before: Timeline, after: Timeline) -
         old = earlier.pop(card_id, None)
         if old is not None and _content(old) == _content(span):
             continue
+        kind, row = _row(span)
         card = (user_id, kind, card_id)
-        changes.cards_put[card] = build(span)
-        _count(changes, user_id, 1, changes.cards_put[card])
+        changes.cards_put[card] = row
+        _count(changes, user_id, 1, row)
         if old is not None:
             changes.cards_gone.add(card)
-            _count(changes, user_id, -1, build(old))
+            _count(changes, user_id, -1, _row(old)[1])
     for card_id, span in earlier.items():
+        kind, row = _row(span)
         changes.cards_gone.add((user_id, kind, card_id))
-        _count(changes, user_id, -1, build(span))
-    held, holding = _relations(user_id, before), _relations(user_id, after)
-    for relation, values in holding.items():
-        if held.get(relation) != values:
-            changes.relations_put[relation] = values
-            changes.relations_gone.add(relation)
-    changes.relations_gone.update(held.keys() - holding.keys())
+        _count(changes, user_id, -1, row)
+    _replace(
+        relations(user_id, before), relations(user_id, after), changes.relations_put, changes.relations_gone
+    )
+    _replace(
+        arbitrations(user_id, before),
+        arbitrations(user_id, after),
+        changes.arbitrations_put,
+        changes.arbitrations_gone,
+    )
+    _replace(updates(user_id, before), updates(user_id, after), changes.updates_put, changes.updates_gone)
 
 
-def _content(span: Span) -> tuple[object, ...]:
-    agreeing = [statement.event.event_id for statement in span.agreeing]
-    return span.effective_at, span.superseded_at, span.retracted, agreeing
+def _replace(before: dict[_K, Row], after: dict[_K, Row], put: dict[_K, Row], gone: set[_K]) -> None:
+    for key, values in after.items():
+        held = before.get(key)
+        if held != values:
+            put[key] = values
+            if held is not None:
+                gone.add(key)
+    gone.update(before.keys() - after.keys())
 
 
-def _relations(user_id: str, timeline: Timeline) -> dict[RelationKey, dict[str, Any]]:
-    return {
-        (user_id, edge.newer.event.event_id, edge.older.event.event_id, edge.predicate, True): {
-            "reason": edge.reason,
-            "confidence": 1.0,
-            "event_id": edge.newer.event.event_id,
-            "created_at": edge.newer.event.recorded_at,
-        }
-        for edge in timeline.edges
-    }
+def _row(span: Span) -> tuple[str, Row]:
+    if span.first.identity.startswith("state"):
+        return "state", state_row(span)
+    return "knowledge", knowledge_row(span)
+
+
+def _content(span: Span) -> tuple[Any, ...]:
+    return (
+        span.effective_at, span.superseded_at, span.retracted, span.contested, span.ended, span.verified_at, span.names,
+        [statement.event.event_id for statement in span.agreeing],
+        [statement.event.event_id for statement in span.revisions],
+    )  # fmt: skip
 
 
 def _count(changes: Changes, user_id: str, sign: int, row: Row) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
-from projectors.cards.card import is_word
+from projectors.cards.card import Row, is_word
 from projectors.cards.fold import Changes
 from projectors.copying import as_array, line
 from projectors.text.grams import grams
@@ -23,9 +24,15 @@ def statement_lines(changes: Changes) -> Iterator[str]:
         yield line((event.user_id, said.identity, event.event_id, event.partition, event.position))
 
 
-def relation_lines(changes: Changes) -> Iterator[str]:
-    for key, values in changes.relations_put.items():
+def row_lines(rows: Mapping[tuple[Any, ...], Row]) -> Iterator[str]:
+    """Rows that begin with their key."""
+    for key, values in rows.items():
         yield line((*key, *values.values()))
+
+
+def remark_lines(changes: Changes) -> Iterator[str]:
+    for target, event in changes.remarks:
+        yield line((event.user_id, target, event.event_id, event.partition, event.position))
 
 
 def words_among(terms: Iterable[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
+from typing import Any
 
 from psycopg.rows import dict_row
 from psycopg.sql import SQL
@@ -12,10 +13,14 @@ from events.envelope import Event
 from events.log import Connection, event_of
 from events.sql import statement
 from events.types.cards import EventNoted
-from projectors.cards.fold import Changes, Key, fold, keys_touched, withdrawn_places
+from events.types.relations import CardsConnected
+from projectors.cards.arbitration import Thresholds
+from projectors.cards.connections import CHAINS, Link
+from projectors.cards.fold import Changes, Key, fold, keys_touched, remarked, withdrawn_places
 from projectors.cards.lines import (
     card_lines,
-    relation_lines,
+    remark_lines,
+    row_lines,
     statement_lines,
     word_keys,
     word_lines,
@@ -26,7 +31,9 @@ from projectors.copying import CopyBuffer, as_array, line
 
 _INDEXES = (
     "index_card_terms", "index_words", "index_card_pairs", "index_event_cards", "index_state_cards", "index_relations",
+    "index_statements",
 )  # fmt: skip
+_TABLES = ("cards", "statements", "relations", "remarks", "arbitrations", "updates")
 _AT_ONCE = 500
 
 
@@ -44,11 +51,16 @@ class CardsProjector:
             "CardsWithdrawn",
             "CardsConnected",
             "ConnectionWithdrawn",
+            "CardVerified",
+            "ConflictRuled",
+            "TagAliased",
+            "KnowledgeMerged",
         )
     )
 
-    def __init__(self, *, supersede: bool = True) -> None:
+    def __init__(self, *, supersede: bool = True, thresholds: Thresholds | None = None) -> None:
         self._supersede = supersede
+        self._thresholds = thresholds or Thresholds()
 
     def create_tables(self, connection: Connection) -> None:
         connection.execute(self._statement("tables"))
@@ -66,8 +78,20 @@ class CardsProjector:
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         """Fold ``events`` into the tables of the schema on the search path, inside the caller's transaction."""
         recalled = self._recalled(connection, events)
-        known = self._known(connection, keys_touched(events, recalled, supersede=self._supersede))
-        self._write(connection, fold(events, known, recalled, supersede=self._supersede))
+        keys = keys_touched(events, recalled, supersede=self._supersede)
+        keys |= self._remarked(connection, events)
+        known = self._known(connection, keys)
+        said = [one.event for statements in known.values() for one in statements]
+        changes = fold(
+            events,
+            known,
+            recalled,
+            remarks=self._remarks(connection, [*said, *events]) if keys else (),
+            connections=self._connections(connection, events),
+            supersede=self._supersede,
+            thresholds=self._thresholds,
+        )
+        self._write(connection, changes)
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         """Fold whole users, one after the other, into empty tables: the same fold, with nothing known before.
@@ -75,104 +99,137 @@ class CardsProjector:
         What happened is written as it is read, the rest of a user when all of it was read, for a late word
         can change an early card. So memory holds one user's statements, and a few megabytes of lines.
         """
-        cards, statements, relations, words, counts = (
-            CopyBuffer(connection, self._statement(f"copy_{table}"))
-            for table in ("cards", "statements", "relations", "words", "counts")
-        )
+        buffers = {
+            table: CopyBuffer(connection, self._statement(f"copy_{table}"))
+            for table in (*_TABLES, "words", "counts")
+        }
+        said_outside: list[Changes] = []
         for user_id, history in groupby(events, key=lambda event: event.user_id):
             spoken: set[str] = set()
             number, terms = 0, 0
             for changes in self._folded(connection, history):
                 if changes.cards_gone:
                     # Taken back after it was written: what happened is not held until the user is done.
-                    cards.flush()
+                    buffers["cards"].flush()
                     self._delete_cards(connection, changes)
-                for text in card_lines(changes):
-                    cards.add(text)
-                for text in statement_lines(changes):
-                    statements.add(text)
-                for text in relation_lines(changes):
-                    relations.add(text)
+                for table, lines in _lines(changes):
+                    for text in lines:
+                        buffers[table].add(text)
                 spoken |= changes.terms.get(user_id, set())
                 for more_cards, more_terms in changes.counts.values():
                     number, terms = number + more_cards, terms + more_terms
+                if changes.verified or changes.aliases:
+                    said_outside.append(changes)
             for text in word_lines(user_id, spoken):
-                words.add(text)
+                buffers["words"].add(text)
             if number:
-                counts.add(line((user_id, number, terms)))
-        for buffer in (cards, statements, relations, words, counts):
+                buffers["counts"].add(line((user_id, number, terms)))
+        for buffer in buffers.values():
             buffer.flush()
+        for changes in said_outside:
+            self._write_aside(connection, changes)
 
     def _folded(self, connection: Connection, history: Iterator[Event]) -> Iterator[Changes]:
         waiting: list[Event] = []
         while batch := list(islice(history, _AT_ONCE)):
             yield fold([event for event in batch if isinstance(event.payload, EventNoted)], {})
             waiting += [event for event in batch if not isinstance(event.payload, EventNoted)]
-        yield fold(waiting, {}, self._recalled(connection, waiting), supersede=self._supersede)
+        yield fold(
+            waiting,
+            {},
+            self._recalled(connection, waiting),
+            supersede=self._supersede,
+            thresholds=self._thresholds,
+        )
 
     def _recalled(self, connection: Connection, events: Sequence[Event]) -> list[Event]:
         """The events that ``events`` take back, as they stand in the log."""
         places = withdrawn_places(events)
         if not places:
             return []
-        with connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(
-                self._statement("recalled_events"),
-                {"partitions": [part for part, _ in places], "positions": [place for _, place in places]},
-            ).fetchall()
-        return [event_of(row) for row in rows]
+        named = {"partitions": [part for part, _ in places], "positions": [place for _, place in places]}
+        return [event_of(row) for row in self._rows(connection, "recalled_events", named)]
+
+    def _remarked(self, connection: Connection, events: Sequence[Event]) -> set[Key]:
+        """The identities of the statements that ``events`` are remarks on."""
+        targets = [(event.user_id, target) for event in events if (target := remarked(event)) is not None]
+        if not targets:
+            return set()
+        named = {"users": [user for user, _ in targets], "targets": [target for _, target in targets]}
+        return {
+            (row["user_id"], row["identity"]) for row in self._rows(connection, "remarked_statements", named)
+        }
 
     def _known(self, connection: Connection, keys: set[Key]) -> dict[Key, list[Statement]]:
-        if not keys:
-            return {}
-        ordered = sorted(keys)
-        with connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(
-                self._statement("known_statements"),
-                {"users": [user for user, _ in ordered], "identities": [identity for _, identity in ordered]},
-            ).fetchall()
+        """The earlier statements of identities, and of all those that were told something together with them."""
         known: dict[Key, list[Statement]] = {}
-        for row in rows:
-            identity = row.pop("identity")
-            event = event_of(row)
-            for said in statements_of(event, supersede=self._supersede):
-                if said.identity == identity:
-                    known.setdefault((event.user_id, identity), []).append(said)
+        wanted, asked = keys, set[Key]()
+        while wanted:
+            ordered = sorted(wanted)
+            asked |= wanted
+            named = {
+                "users": [user for user, _ in ordered],
+                "identities": [identity for _, identity in ordered],
+            }
+            wanted = set()
+            for row in self._rows(connection, "known_statements", named):
+                identity = row.pop("identity")
+                event = event_of(row)
+                for said in statements_of(event, supersede=self._supersede):
+                    key = (event.user_id, said.identity)
+                    if said.identity == identity:
+                        known.setdefault(key, []).append(said)
+                    elif key not in asked:
+                        wanted.add(key)
         return known
+
+    def _remarks(self, connection: Connection, events: Sequence[Event]) -> list[Event]:
+        """The earlier remarks on statements."""
+        said = [event for event in events if not isinstance(event.payload, EventNoted)]
+        named = {"users": [event.user_id for event in said], "targets": [event.event_id for event in said]}
+        return [event_of(row) for row in self._rows(connection, "known_remarks", named)]
+
+    def _connections(self, connection: Connection, events: Sequence[Event]) -> list[Link]:
+        """The chains that lead on from the cards that ``events`` connect."""
+        links = [
+            (event.user_id, event.payload.to_card)
+            for event in events
+            if isinstance(event.payload, CardsConnected) and event.payload.predicate in CHAINS
+        ]
+        if not links:
+            return []
+        named = {
+            "users": [user for user, _ in links],
+            "cards": [card for _, card in links],
+            "predicates": list(CHAINS),
+        }
+        return connection.execute(self._statement("standing_connections"), named).fetchall()
+
+    def _rows(self, connection: Connection, name: str, named: dict[str, Any]) -> list[dict[str, Any]]:
+        with connection.cursor(row_factory=dict_row) as cursor:
+            return cursor.execute(self._statement(name), named).fetchall()
 
     def _write(self, connection: Connection, changes: Changes) -> None:
         if changes.cards_gone:
             self._delete_cards(connection, changes)
-        if changes.statements_gone:
-            connection.execute(
-                self._statement("delete_statements"),
-                {
-                    "users": [said.event.user_id for said in changes.statements_gone],
-                    "identities": [said.identity for said in changes.statements_gone],
-                    "events": [said.event.event_id for said in changes.statements_gone],
-                },
-            )
-        if changes.relations_gone:
-            relations = sorted(changes.relations_gone)
-            connection.execute(
-                self._statement("delete_relations"),
-                {
-                    "users": [key[0] for key in relations],
-                    "from_cards": [key[1] for key in relations],
-                    "to_cards": [key[2] for key in relations],
-                    "predicates": [key[3] for key in relations],
-                    "implied": [key[4] for key in relations],
-                },
-            )
-        for table, lines in (
-            ("cards", card_lines(changes)),
-            ("statements", statement_lines(changes)),
-            ("relations", relation_lines(changes)),
+        said = [(one.event.user_id, one.identity, one.event.event_id) for one in changes.statements_gone]
+        for name, columns, gone in (
+            ("delete_statements", ("users", "identities", "events"), said),
+            (
+                "delete_relations",
+                ("users", "from_cards", "to_cards", "predicates", "implied"),
+                changes.relations_gone,
+            ),
+            ("delete_arbitrations", ("users", "arbitrations"), changes.arbitrations_gone),
+            ("delete_updates", ("users", "cards", "events"), changes.updates_gone),
         ):
+            self._delete(connection, name, columns, gone)
+        for table, lines in _lines(changes):
             buffer = CopyBuffer(connection, self._statement(f"copy_{table}"))
             for text in lines:
                 buffer.add(text)
             buffer.flush()
+        self._write_aside(connection, changes)
         words = [(user, word) for user, terms in sorted(changes.terms.items()) for word in words_among(terms)]
         if words:
             keys = [word_keys(user, word) for user, word in words]
@@ -198,16 +255,52 @@ class CardsProjector:
             if lessened:
                 connection.execute(self._statement("delete_counts"), {"users": lessened})
 
+    def _write_aside(self, connection: Connection, changes: Changes) -> None:
+        """What was said of event cards, which the fold does not see again, and of tags."""
+        if changes.verified:
+            connection.execute(
+                self._statement("verify_events"),
+                {
+                    "users": [user for user, _ in changes.verified],
+                    "cards": [card for _, card in changes.verified],
+                    "instants": list(changes.verified.values()),
+                },
+            )
+        if changes.aliases:
+            connection.execute(
+                self._statement("alias_tags"),
+                {
+                    "users": [user for user, _ in changes.aliases],
+                    "aliases": [alias for _, alias in changes.aliases],
+                    "tags": [tag for _, _, tag in changes.aliases.values()],
+                    "instants": [instant for instant, _, _ in changes.aliases.values()],
+                    "events": [event_id for _, event_id, _ in changes.aliases.values()],
+                },
+            )
+
     def _delete_cards(self, connection: Connection, changes: Changes) -> None:
-        gone = sorted(changes.cards_gone)
-        connection.execute(
-            self._statement("delete_cards"),
-            {
-                "users": [key[0] for key in gone],
-                "kinds": [key[1] for key in gone],
-                "cards": [key[2] for key in gone],
-            },
-        )
+        self._delete(connection, "delete_cards", ("users", "kinds", "cards"), changes.cards_gone)
+
+    def _delete(
+        self, connection: Connection, name: str, columns: Sequence[str], gone: Iterable[tuple[Any, ...]]
+    ) -> None:
+        # In one order, so that two who delete together never wait for each other in a circle.
+        if ordered := sorted(gone):
+            connection.execute(
+                self._statement(name), dict(zip(columns, map(list, zip(*ordered, strict=True)), strict=True))
+            )
 
     def _statement(self, name: str) -> SQL:
         return statement(self.package, name)
+
+
+def _lines(changes: Changes) -> tuple[tuple[str, Iterator[str]], ...]:
+    """The lines to copy into each of the tables that are only ever added to and deleted from."""
+    return (
+        ("cards", card_lines(changes)),
+        ("statements", statement_lines(changes)),
+        ("relations", row_lines(changes.relations_put)),
+        ("remarks", remark_lines(changes)),
+        ("arbitrations", row_lines(changes.arbitrations_put)),
+        ("updates", row_lines(changes.updates_put)),
+    )

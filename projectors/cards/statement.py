@@ -2,52 +2,135 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from events.concepts import canonical_key, normalise_entity, normalise_value
 from events.envelope import Event
 from events.types.cards import KnowledgeLearned, StateAsserted
+from events.types.naming import KnowledgeMerged
 
 _SEPARATOR = "\x1f"
+_LONGEST_NUMBER = 20
+_DIGITS = re.compile(r"(\d+)")
+_BOTH_NAMES = re.compile(r"(.+?)\s*[(（]([^()（）]+)[)）]")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One event about one identity. ``value_key`` decides whether two statements say the same."""
+    """One event about one identity. ``value_key`` decides whether two statements say the same.
+
+    ``single``: the identity has one value at a time. ``replaces_key`` is the value key of what the statement
+    says it replaces. An event that tells two identities something makes a statement to each.
+    """
 
     identity: str
     value_key: str
     event: Event
+    single: bool = False
+    replaces_key: str | None = None
 
     @property
     def said_at(self) -> datetime:
         payload = self.event.payload
+        if isinstance(payload, KnowledgeMerged):
+            return self.event.occurred_at
         assert isinstance(payload, StateAsserted | KnowledgeLearned)
         said_at: datetime = payload.origin.said_at
         return said_at
+
+    @property
+    def state(self) -> StateAsserted:
+        payload = self.event.payload
+        assert isinstance(payload, StateAsserted)
+        return payload
 
 
 def statements_of(event: Event, *, supersede: bool = True) -> list[Statement]:
     """The statements an event makes: none for what is no state and no knowledge.
 
-    Without ``supersede`` a new single value stands beside the old one, like any of several values.
+    Each of several values is an identity of its own, so that what a user likes does not make every new
+    liking dearer; one that replaces another is told to both. Without ``supersede`` a new single value
+    stands beside the old one, like any of several values.
     """
     payload = event.payload
     if isinstance(payload, StateAsserted):
         key = canonical_key(payload.concept_key)
         value_key = normalise_value(key, payload.value)
-        scope = ("state", payload.origin.project_id, normalise_entity(payload.entity), key)
+        replaces = None if payload.replaces is None else normalise_value(key, payload.replaces)
+        scope = _SEPARATOR.join(("state", payload.origin.project_id, normalise_entity(payload.entity), key))
         if supersede and payload.cardinality == "single_value":
-            return [Statement(_SEPARATOR.join(scope), value_key, event)]
-        statements = [Statement(_SEPARATOR.join((*scope, value_key)), value_key, event)]
-        if payload.statement == "corrected" and payload.replaces is not None:
-            # A slip among several values: the mistaken value has an identity of its own, told here.
-            mistaken = normalise_value(key, payload.replaces)
-            if mistaken != value_key:
-                statements.append(Statement(_SEPARATOR.join((*scope, mistaken)), value_key, event))
-        return statements
+            return [Statement(scope, value_key, event, True, replaces)]
+        told = [value_key]
+        if payload.statement in {"corrected", "updated"} and replaces is not None:
+            told.append(replaces)
+        return [
+            Statement(scope + _SEPARATOR + value, value_key, event, False, replaces)
+            for value in dict.fromkeys(told)
+        ]
     if isinstance(payload, KnowledgeLearned):
-        title = normalise_value("title", payload.title)
-        return [Statement(_SEPARATOR.join(("knowledge", payload.origin.project_id, title)), title, event)]
+        title, *others = names_of(payload)
+        scope = f"knowledge{_SEPARATOR}{payload.origin.project_id}{_SEPARATOR}"
+        key = name_key(title)
+        told = [key, *(other for name in others if (other := name_key(name)))]
+        return [Statement(scope + name, key, event) for name in dict.fromkeys(told)]
+    if isinstance(payload, KnowledgeMerged):
+        scope = f"knowledge{_SEPARATOR}{payload.project_id}{_SEPARATOR}"
+        key = name_key(payload.into_title)
+        return [
+            Statement(scope + name, key, event) for name in dict.fromkeys((key, name_key(payload.from_title)))
+        ]
     return []
+
+
+def name_key(name: str) -> str:
+    """The identity of a concept's name or of a tag: width, case, script and articles do not count."""
+    return normalise_value("title", name)
+
+
+def names_of(payload: KnowledgeLearned) -> list[str]:
+    """The names a concept was given, its title first. "JSON Web Token (JWT)" is a title and its acronym."""
+    names = [payload.title]
+    both = _BOTH_NAMES.fullmatch(payload.title)
+    if both is not None and _is_acronym(both[2], both[1]) | _is_acronym(both[1], both[2]):
+        names = [both[1], both[2]]
+    return list(dict.fromkeys((*names, *payload.aliases)))
+
+
+def _is_acronym(short: str, name: str) -> bool:
+    return len(short) > 1 and short.casefold() == "".join(word[0] for word in name.casefold().split())
+
+
+def in_order(statements: Sequence[Statement]) -> list[Statement]:
+    """States in the order they were said: by time, turn and place in the turn, whatever order they arrived in.
+
+    Each event once. What nothing in its content tells apart is told apart by the event's id.
+    """
+    return sorted({one.event.event_id: one for one in statements}.values(), key=_order)
+
+
+def _order(statement: Statement) -> tuple[object, ...]:
+    payload = statement.state
+    origin = payload.origin
+    return (
+        origin.said_at,
+        _natural(min(origin.turn_ids, default="")),
+        0 if origin.source_span is None else origin.source_span.start,
+        payload.statement != "ended",  # who switches from one to another first leaves the one
+        statement.value_key,
+        payload.content,
+        statement.event.event_id,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _natural(turn_id: str) -> tuple[tuple[int, str], ...]:
+    """Turn ids as people count them: "t9" comes before "t10"."""
+    return tuple(
+        (int(part), "") if part.isdecimal() and len(part) < _LONGEST_NUMBER else (-1, part)
+        for part in _DIGITS.split(turn_id)
+        if part
+    )

@@ -1,166 +1,320 @@
 """From statements to cards: pure functions of the set of statements, whatever order they arrived in.
 
 A timeline is ordered by *effective* time. Statements that agree with what holds verify it; one that
-differs supersedes it from its own effective time on; one that ends it closes it; a slip of the same
-session was never true and is retracted.
+differs supersedes it from its own effective time on, or stands beside it where several values may; one that
+ends it closes it and is a card itself, that holds at no instant; a slip of the same session was never true and
+is retracted; what is contested and not accepted was never current.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from uuid import UUID
 
+from events.envelope import Event
 from events.types.cards import StateAsserted
-from projectors.cards.statement import Statement
+from events.types.verdicts import CardVerified, ConflictRuled
+from projectors.cards.arbitration import Contest, Docket, Heard, Thresholds
+from projectors.cards.slips import Slip, slips_among
+from projectors.cards.statement import Statement, in_order
+
+_A_DAY = timedelta(days=1)
+
+Remarks = Mapping[UUID, Sequence[Event]]
+"""What was said of statements afterwards, by the statement's event."""
 
 
 @dataclass(slots=True)
 class Span:
-    """One card's life: the statement that made it, those that agreed, and when it stopped being true."""
+    """One card's life: the statement that made it, those that agreed, and when it stopped being true.
+
+    ``revisions`` overwrote what it says, in place, the last one last. ``names`` are those of a concept, its
+    title first.
+    """
 
     first: Statement
     effective_at: datetime
     superseded_at: datetime | None = None
     retracted: bool = False
+    contested: bool = False
+    ended: bool = False
     agreeing: list[Statement] = field(default_factory=list)
+    revisions: list[Statement] = field(default_factory=list)
+    verified_at: datetime | None = None
+    names: tuple[str, ...] = ()
+
+    @property
+    def statements(self) -> Iterator[Statement]:
+        yield self.first
+        yield from self.agreeing
+
+    @property
+    def latest(self) -> Statement:
+        """The statement whose words the card shows."""
+        return self.revisions[-1] if self.revisions else self.first
+
+    @property
+    def value_key(self) -> str:
+        return self.latest.value_key
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relation the timeline implies, newer to older, with why."""
+    """A relation the timeline implies between the cards that two statements made, and the statement it is due to."""
+
+    newer: Statement
+    older: Statement
+    predicate: str
+    reason: str
+    by: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A contest with the cards of its two sides."""
+
+    contest: Contest
+    old: Statement
+    new: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Every span of one identity, in order of effective time, the relations between them, and the conflicts."""
+
+    spans: tuple[Span, ...]
+    edges: tuple[Edge, ...]
+    conflicts: tuple[Conflict, ...] = ()
+
+
+def state_timeline(
+    statements: Sequence[Statement],
+    remarks: Remarks | None = None,
+    thresholds: Thresholds | None = None,
+) -> Timeline:
+    """The cards of one single-valued identity, or of several values that replaced each other."""
+    remarks = remarks or {}
+    said = in_order(statements)
+    slips = slips_among(said)
+    heard = {each.statement.event.event_id: each for each in _heard(said, slips)}
+    taken_back = {claim.event.event_id for slip in slips for claim in slip.claims}
+    standing = [each for event_id, each in heard.items() if event_id not in taken_back]
+    contests: list[Contest] = []
+    if said and said[0].single:
+        docket = Docket(thresholds or Thresholds(), _rulings(said, remarks))
+        for each in _without_switches(standing, docket):
+            docket.hear(each)
+        standing, contests = docket.accepted, docket.contests
+    else:
+        standing.sort(key=lambda each: (each.effective_at, each.number))
+    walk = _Walk()
+    for each in standing:
+        walk.take(each)
+    for slip in slips:
+        walk.spans.append(_never_true(slip.claims, heard, retracted=True))
+        walk.links.append(_Link(slip.correction, slip.claims[0], "retracts", "corrected by the speaker"))
+    for contest in contests:
+        if not contest.accepted:
+            echoes = [echo.statement for echo in contest.echoes]
+            walk.spans.append(_never_true([contest.statement, *echoes], heard, contested=True))
+            walk.links.append(_Link(contest.statement, contest.old, "contradicts", contest.reason))
+    cards: dict[UUID, Statement] = {}
+    for span in walk.spans:
+        cards.update((each.event.event_id, span.first) for each in span.statements)
+        span.verified_at = verified_at(span.statements, remarks)
+    return Timeline(
+        tuple(
+            sorted(walk.spans, key=lambda span: (span.effective_at, heard[span.first.event.event_id].number))
+        ),
+        tuple(link.between(cards) for link in walk.links),
+        tuple(
+            Conflict(each, cards[each.old.event.event_id], cards[each.statement.event.event_id])
+            for each in contests
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """An edge between whatever cards two statements turn out to be part of."""
 
     newer: Statement
     older: Statement
     predicate: str
     reason: str
 
-
-@dataclass(frozen=True, slots=True)
-class Timeline:
-    """Every span of one identity, in order of effective time, and the relations between them."""
-
-    spans: tuple[Span, ...]
-    edges: tuple[Edge, ...]
+    def between(self, cards: Mapping[UUID, Statement]) -> Edge:
+        newer, older = cards[self.newer.event.event_id], cards[self.older.event.event_id]
+        return Edge(newer, older, self.predicate, self.reason, self.newer)
 
 
-def _state(statement: Statement) -> StateAsserted:
-    payload = statement.event.payload
-    assert isinstance(payload, StateAsserted)
-    return payload
+def verified_at(statements: Iterable[Statement], remarks: Remarks) -> datetime | None:
+    """When somebody last confirmed one of ``statements``."""
+    return max(
+        (
+            remark.occurred_at
+            for statement in statements
+            for remark in remarks.get(statement.event.event_id, ())
+            if isinstance(remark.payload, CardVerified)
+        ),
+        default=None,
+    )
 
 
-def _order(statement: Statement) -> tuple[datetime, str, str, str]:
-    """A total order that does not depend on arrival: when it was said, in which turn, and what."""
-    payload = _state(statement)
+def _never_true(
+    claims: Sequence[Statement],
+    heard: Mapping[UUID, Heard],
+    *,
+    retracted: bool = False,
+    contested: bool = False,
+) -> Span:
+    instant = heard[claims[0].event.event_id].effective_at
+    return Span(claims[0], instant, instant, retracted, contested, agreeing=list(claims[1:]))
+
+
+def _heard(said: Sequence[Statement], slips: Sequence[Slip]) -> Iterator[Heard]:
+    """Every statement with when it takes effect and whether it announces a change."""
+    corrections = {slip.correction.event.event_id: slip for slip in slips}
+    effective: dict[UUID, datetime] = {}
+    for number, statement in enumerate(said):
+        payload, event_id = statement.state, statement.event.event_id
+        slip = corrections.get(event_id)
+        instant = payload.effective_at
+        if slip is not None and not payload.time_resolved:
+            # The right value holds since the wrong one was claimed to.
+            instant = effective[slip.claims[0].event.event_id]
+        effective[event_id] = instant
+        replaces = statement.replaces_key if _overwrites(statement) and slip is None else None
+        yield Heard(statement, instant, number, _announces(payload, slip), replaces)
+
+
+def _overwrites(statement: Statement) -> bool:
+    """Whether it puts one of several values in the place of another."""
     return (
-        payload.origin.said_at,
-        min(payload.origin.turn_ids, default=""),
-        statement.value_key,
-        payload.content,
+        not statement.single
+        and statement.state.statement in {"corrected", "updated"}
+        and statement.replaces_key != statement.value_key
     )
 
 
-def state_timeline(statements: Sequence[Statement]) -> Timeline:
-    """The cards of one state identity."""
-    said = sorted(statements, key=_order)
-    effective = {id(s): _state(s).effective_at for s in said}
-    mistaken: dict[int, Statement] = {}
-    for statement in said:
-        payload = _state(statement)
-        if payload.statement == "corrected":
-            slip = _slip(statement, said, mistaken)
-            if slip is not None:
-                mistaken[id(slip)] = statement
-                if not payload.time_resolved:
-                    # The right value holds since the wrong one was claimed to.
-                    effective[id(statement)] = effective[id(slip)]
-    spans: list[Span] = []
-    edges: list[Edge] = []
-    standing = sorted(
-        (s for s in said if id(s) not in mistaken and _speaks_of_itself(s)),
-        key=lambda s: (effective[id(s)], _order(s)),
-    )
-    for statement in standing:
-        _apply(statement, effective[id(statement)], spans, edges)
-    for statement in said:
-        correction = mistaken.get(id(statement))
-        if correction is not None:
-            instant = effective[id(statement)]
-            spans.append(Span(statement, instant, superseded_at=instant, retracted=True))
-            if _speaks_of_itself(correction):
-                edges.append(
-                    Edge(_card_of(correction, spans), statement, "retracts", "corrected by the speaker")
-                )
-    spans.sort(key=lambda span: (span.effective_at, _order(span.first)))
-    return Timeline(tuple(spans), tuple(edges))
+def _announces(payload: StateAsserted, slip: Slip | None) -> bool:
+    """Whether the words tell that something changed: they say so, correct something, or say since when."""
+    if payload.announced or payload.statement == "updated":
+        return True
+    if payload.statement == "corrected":
+        return slip is None or slip.announced
+    return payload.time_resolved and abs(payload.effective_at - payload.origin.said_at) >= _A_DAY
 
 
-def knowledge_timeline(statements: Sequence[Statement]) -> Timeline:
-    """The one card of a concept: made when it was first learned, deepened by what was said later."""
-    said = sorted(statements, key=lambda s: (s.said_at, str(s.event.event_id)))
-    span = Span(said[0], said[0].said_at, agreeing=said[1:])
-    return Timeline((span,), ())
-
-
-def _speaks_of_itself(statement: Statement) -> bool:
-    """False for a correction told to the identity of the value it takes back."""
-    payload = _state(statement)
-    return (
-        payload.statement != "corrected"
-        or payload.cardinality == "single_value"
-        or statement.identity.endswith("\x1f" + statement.value_key)
-    )
-
-
-def _slip(
-    correction: Statement, said: Sequence[Statement], mistaken: dict[int, Statement]
-) -> Statement | None:
-    """The latest earlier claim of the same session that ``correction`` takes back."""
-    payload = _state(correction)
-    for statement in reversed(said):
-        other = _state(statement)
+def _rulings(said: Sequence[Statement], remarks: Remarks) -> dict[UUID, Event]:
+    """The verdict on each statement, the first where several were given."""
+    return {
+        statement.event.event_id: min(verdicts, key=lambda event: (event.occurred_at, event.event_id))
+        for statement in said
         if (
-            _order(statement) < _order(correction)
-            and other.origin.session_id == payload.origin.session_id
-            and other.statement != "ended"
-            and id(statement) not in mistaken
-            and (statement.value_key != correction.value_key or not _speaks_of_itself(correction))
-            and _speaks_of_itself(statement)
-        ):
-            return statement
-    return None
+            verdicts := [
+                remark
+                for remark in remarks.get(statement.event.event_id, ())
+                if isinstance(remark.payload, ConflictRuled)
+            ]
+        )
+    }
 
 
-def _apply(statement: Statement, effective_at: datetime, spans: list[Span], edges: list[Edge]) -> None:
-    payload = _state(statement)
-    current = spans[-1] if spans and _holds(spans[-1], effective_at) else None
-    if payload.statement == "ended":
-        if current is not None and current.first.value_key == statement.value_key:
-            current.superseded_at = effective_at
-        return
-    if current is not None and current.first.value_key == statement.value_key:
-        current.agreeing.append(statement)
-        if payload.effective_until is not None:
-            current.superseded_at = payload.effective_until
-        return
-    span = Span(statement, effective_at, superseded_at=payload.effective_until)
-    if current is not None:
-        current.superseded_at = effective_at
-        edges.append(Edge(statement, current.first, "update", _reason(payload, _state(current.first))))
-    spans.append(span)
+def _without_switches(heard: Sequence[Heard], docket: Docket) -> Iterator[Heard]:
+    """All but endings that only name what a claim of the same turn takes the place of.
+
+    "I switched from Firefox to Chrome" is one change, to be believed or doubted as a whole.
+    """
+    claims: dict[tuple[str, datetime], list[Heard]] = {}
+    if any(each.statement.state.statement == "ended" for each in heard):
+        for each in heard:
+            if each.statement.state.statement != "ended":
+                for turn_id in each.statement.state.origin.turn_ids:
+                    claims.setdefault((turn_id, each.effective_at), []).append(each)
+    for each in heard:
+        statement = each.statement
+        if statement.state.statement == "ended":
+            others = [
+                claim
+                for turn_id in statement.state.origin.turn_ids
+                for claim in claims.get((turn_id, each.effective_at), ())
+                if claim.statement.value_key != statement.value_key
+            ]
+            # The claim may have come first in its turn: what it takes the place of held before both.
+            before = min((other.number for other in others), default=0)
+            if others and docket.holds(statement.value_key, each.effective_at, min(before, each.number)):
+                continue
+        yield each
 
 
-def _holds(span: Span, instant: datetime) -> bool:
-    return span.superseded_at is None or span.superseded_at > instant
+class _Walk:
+    """Takes what counts by when it takes effect, and makes spans of it."""
 
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        self.links: list[_Link] = []
+        self._open: dict[str, Span] = {}
+        self._last: dict[str, Span] = {}  # the latest span of each value, to which its end belongs
 
-def _card_of(statement: Statement, spans: Sequence[Span]) -> Statement:
-    """The statement that made the card ``statement`` is part of."""
-    for span in spans:
-        if span.first is statement or any(other is statement for other in span.agreeing):
-            return span.first
-    return statement
+    def take(self, heard: Heard) -> None:
+        instant = heard.effective_at
+        for value, span in list(self._open.items()):
+            if span.superseded_at is not None and span.superseded_at <= instant:
+                del self._open[value]
+        if heard.statement.state.statement == "ended":
+            self._end(heard.statement, instant)
+        else:
+            self._claim(heard)
+
+    def _end(self, statement: Statement, instant: datetime) -> None:
+        value = statement.value_key
+        over = [span for key, span in self._open.items() if value in {"", key}]
+        last = self._last.get(value)
+        if not over and last is not None:
+            # It was over before, and is said again.
+            last.agreeing.append(statement)
+            return
+        ending = Span(statement, instant, superseded_at=instant, ended=True)
+        for span in over:
+            span.superseded_at = instant
+            reason = f"over as of {instant.date().isoformat()}: {statement.state.content}"
+            self.links.append(_Link(statement, span.first, "state_change", reason))
+            del self._open[span.value_key]
+        self.spans.append(ending)
+        for key in {value, *(span.value_key for span in over)}:
+            self._last[key] = ending
+
+    def _claim(self, heard: Heard) -> None:
+        statement, instant = heard.statement, heard.effective_at
+        value, until = statement.value_key, statement.state.effective_until
+        replaced = None if heard.replaces is None else self._open.get(heard.replaces)
+        superseded = [replaced] if replaced is not None else []
+        span = self._open.get(value)
+        if span is not None:
+            span.agreeing.append(statement)
+        elif replaced is not None:
+            span = replaced
+            span.agreeing.append(statement)
+            span.revisions.append(statement)
+            del self._open[heard.replaces or ""]
+            superseded = []
+        else:
+            span = Span(statement, instant)
+            self.spans.append(span)
+            if statement.single and not heard.beside:
+                superseded = list(self._open.values())
+        if until is not None:
+            span.superseded_at = max(until, span.effective_at)
+        for older in superseded:
+            older.superseded_at = instant
+            del self._open[older.value_key]
+            self.links.append(
+                _Link(statement, older.first, "update", _reason(statement.state, older.latest.state))
+            )
+        self._open[value] = self._last[value] = span
 
 
 def _reason(newer: StateAsserted, older: StateAsserted) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -12,14 +14,18 @@ import pytest
 from events import log
 from events.checkpoints import CheckpointMovedError, Claim, LogHoleError, read_claimed
 from events.database import Connection, connect
-from events.envelope import Event, partition_of
+from events.envelope import Event, NewEvent, partition_of
 from events.settings import Settings
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
+from events.types.extraction import CardsWithdrawn
 from projectors.cards.projector import CardsProjector
 from projectors.digest import TableDigest, digest_of
 from projectors.generations import ensure_live, use_schema
 from projectors.runner import Runner
 from tests.bench.history import fill
 from tests.integration.test_rebuild import count, fold_live, noted, rebuild, tamper
+from tests.statements import event
+from tests.unit.test_cards_properties import cut, history, shuffled
 
 
 def runner(database: str, projector: CardsProjector | None = None) -> Runner:
@@ -131,3 +137,61 @@ def test_a_crash_between_fold_and_commit_repeats_nothing(database: str, connecti
             pass
     assert count(connection, "cards.event_cards") == count(connection, "log.events WHERE type = 'EventNoted'")
     assert rebuild(database, verify=True).equal
+
+
+def put(connection: Connection, events: Sequence[Event], user: str) -> list[tuple[UUID, int]]:
+    """Append events made for tests as those of ``user``; gives where they went."""
+    appended = log.append(
+        connection,
+        [
+            NewEvent(
+                event_id=one.event_id, user_id=user, stream="s", payload=one.payload, occurred_at=one.occurred_at,
+                actor="test",
+            )
+            for one in events
+        ],
+    )  # fmt: skip
+    return [(one.event_id, place.position) for one, place in zip(events, appended, strict=True)]
+
+
+def test_every_kind_of_event_live_and_rebuilt_gives_the_same_rows(
+    database: str, connection: Connection
+) -> None:
+    users = [f"user {seed}" for seed in range(12)]
+    for seed, user in enumerate(users):
+        choose = random.Random(seed)
+        events = shuffled(history(seed, 40), choose)
+        for batch in cut(events, choose):
+            places = put(connection, batch, user)
+            if choose.random() < 0.2:
+                taken_back = [place for place, one in zip(places, batch, strict=True) if is_card(one)][:2]
+                withdrawal = CardsWithdrawn(
+                    event_ids=tuple(event_id for event_id, _ in taken_back),
+                    positions=tuple(position for _, position in taken_back),
+                    reason="read again",
+                )
+                put(connection, [event(withdrawal, 200)], user)
+            fold_live(database, batch=choose.randint(1, 5))
+    live = digest(connection)
+    assert live.keys() == {
+        "cards", "statements", "remarks", "relations", "arbitrations", "card_update_log", "tag_aliases", "card_counts",
+        "words",
+    }  # fmt: skip
+    outcome = rebuild(database, verify=True)
+    assert outcome.unequal == ()
+    assert outcome.tables == live
+    kinds = connection.execute(
+        "SELECT count(*) FILTER (WHERE contested), count(*) FILTER (WHERE retracted), count(*) FILTER (WHERE ended),"
+        " count(*) FILTER (WHERE last_verified >= '2026-04-10') FROM cards.cards"
+    ).fetchone()
+    assert kinds is not None
+    assert min(kinds) > 0, "the histories must hold every kind of card"
+    # A fold that forgot to count would be equal to itself: count the cards another way.
+    assert connection.execute(
+        "SELECT count(*) FROM (SELECT user_id, count(*) AS cards, sum(own_terms) AS terms FROM cards.cards GROUP BY 1"
+        " EXCEPT SELECT * FROM cards.card_counts) AS wrong"
+    ).fetchone() == (0,)
+
+
+def is_card(one: Event) -> bool:
+    return isinstance(one.payload, StateAsserted | EventNoted | KnowledgeLearned)

@@ -56,7 +56,7 @@ NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 ORIGIN = CardOrigin(
     project_id="default", session_id="s", turn_ids=("t",), said_at=NOW, source_span=None, provenance="user_stated"
 )  # fmt: skip
-TABLES = {"cards", "statements", "relations", "card_counts", "words"}
+TABLES = {"cards", "statements", "relations", "arbitrations", "card_counts", "words"}
 
 
 def settings_of(database: str, **changed: Any) -> Settings:

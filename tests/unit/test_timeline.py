@@ -2,79 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.envelope import Event, uuid7
-from events.types.cards import CardOrigin, KnowledgeLearned, StateAsserted
-from projectors.cards.fold import Changes, fold, keys_touched
-from projectors.cards.statement import Statement, statements_of
-from projectors.cards.timeline import Timeline, state_timeline
-
-DAY0 = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def day(number: float) -> datetime:
-    return DAY0 + timedelta(days=number)
-
-
-def said(
-    value: str,
-    on: float,
-    since: float | None = None,
-    *,
-    statement: str = "asserted",
-    cardinality: str = "single_value",
-    session: str = "s",
-    **more: object,
-) -> Event:
-    payload = StateAsserted(
-        content=f"lives in {value}",
-        entity="user",
-        concept_key="residence" if cardinality == "single_value" else "skill",
-        value=value,
-        cardinality=cardinality,  # type: ignore[arg-type]
-        tags=(),
-        origin=CardOrigin(
-            project_id="default",
-            session_id=session,
-            turn_ids=(f"turn on {on}",),
-            said_at=day(on),
-            source_span=None,
-            provenance="user_stated",
-        ),
-        effective_at=day(on if since is None else since),
-        time_resolved=since is not None,
-        statement=statement,  # type: ignore[arg-type]
-        **more,  # type: ignore[arg-type]
-    )
-    return event(payload, day(on))
-
-
-def event(payload: object, at: datetime, position: int = 1) -> Event:
-    return Event(
-        partition=0, position=position, event_id=uuid7(), user_id="u", stream="s", version=1, type="StateAsserted",
-        schema_version=1, dedupe_key=None, occurred_at=at, recorded_at=at, actor="test", causation_id=None,
-        correlation_id=None, payload=payload,
-    )  # fmt: skip
-
-
-def timeline(*events: Event) -> Timeline:
-    return state_timeline([statement for each in events for statement in statements_of(each)])
-
-
-def spans(found: Timeline) -> list[tuple[str, datetime, datetime | None]]:
-    return [
-        (s.first.event.payload.value, s.effective_at, s.superseded_at) for s in found.spans if not s.retracted
-    ]
+from events.envelope import Event
+from projectors.cards.fold import fold
+from tests.statements import day, held, learned, said, timeline
 
 
 def test_a_new_value_supersedes_the_old_one_from_when_it_became_true() -> None:
     found = timeline(said("Taipei", 0), said("Kaohsiung", 10, since=8))
-    assert spans(found) == [("Taipei", day(0), day(8)), ("Kaohsiung", day(8), None)]
+    assert held(found) == [("Taipei", day(0), day(8)), ("Kaohsiung", day(8), None)]
     [edge] = found.edges
     assert (edge.newer.value_key, edge.older.value_key, edge.predicate) == ("kaohsiung", "taipei", "update")
     assert "no longer Taipei" in edge.reason
@@ -82,7 +22,7 @@ def test_a_new_value_supersedes_the_old_one_from_when_it_became_true() -> None:
 
 def test_a_late_older_statement_lands_in_the_middle_and_supersedes_nothing_newer() -> None:
     found = timeline(said("Taipei", 0), said("Kaohsiung", 20), said("Tainan", 30, since=10))
-    assert spans(found) == [
+    assert held(found) == [
         ("Taipei", day(0), day(10)),
         ("Tainan", day(10), day(20)),
         ("Kaohsiung", day(20), None),
@@ -97,11 +37,11 @@ def test_the_same_fact_again_verifies_and_keeps_one_card() -> None:
 
 
 def test_an_ended_fact_stops_being_true_and_nothing_takes_its_place() -> None:
-    assert spans(timeline(said("Taipei", 0), said("Taipei", 7, statement="ended"))) == [
+    assert held(timeline(said("Taipei", 0), said("Taipei", 7, statement="ended"))) == [
         ("Taipei", day(0), day(7))
     ]
     # Ending what is no longer current changes nothing.
-    assert spans(timeline(said("Taipei", 0), said("Tainan", 3), said("Taipei", 7, statement="ended"))) == [
+    assert held(timeline(said("Taipei", 0), said("Tainan", 3), said("Taipei", 7, statement="ended"))) == [
         ("Taipei", day(0), day(3)),
         ("Tainan", day(3), None),
     ]
@@ -111,7 +51,7 @@ def test_a_slip_of_the_same_session_was_never_true() -> None:
     found = timeline(
         said("Tainan", 0, session="old"), said("Taipei", 5), said("Kaohsiung", 5.01, statement="corrected")
     )
-    assert spans(found) == [("Tainan", day(0), day(5)), ("Kaohsiung", day(5), None)]
+    assert held(found) == [("Tainan", day(0), day(5)), ("Kaohsiung", day(5), None)]
     [retracted] = [span for span in found.spans if span.retracted]
     assert retracted.first.event.payload.value == "Taipei"
     assert {edge.predicate for edge in found.edges} == {"update", "retracts"}
@@ -121,11 +61,11 @@ def test_a_correction_never_reaches_into_another_session() -> None:
     found = timeline(
         said("Taipei", 0, session="old"), said("Kaohsiung", 5, statement="corrected", session="new")
     )
-    assert spans(found) == [("Taipei", day(0), day(5)), ("Kaohsiung", day(5), None)]
+    assert held(found) == [("Taipei", day(0), day(5)), ("Kaohsiung", day(5), None)]
 
 
 def test_a_value_with_a_known_end_ends_then() -> None:
-    assert spans(timeline(said("Rome", 0, since=-90, effective_until=day(-30)))) == [
+    assert held(timeline(said("Rome", 0, since=-90, effective_until=day(-30)))) == [
         ("Rome", day(-90), day(-30))
     ]
 
@@ -155,36 +95,15 @@ def test_a_timeline_does_not_depend_on_the_order_of_arrival(plan, random) -> Non
     events = history_of(plan)
     shuffled = list(events)
     random.shuffle(shuffled)
-    assert spans(timeline(*events)) == spans(timeline(*shuffled))
+    assert held(timeline(*events)) == held(timeline(*shuffled))
 
 
 @given(HISTORY)
 def test_at_most_one_value_is_true_at_any_instant(plan) -> None:  # type: ignore[no-untyped-def]
-    found = spans(timeline(*history_of(plan)))
+    found = held(timeline(*history_of(plan)))
     for (_, begun, ended), (_, next_begun, _) in pairwise(found):
         assert ended is not None
         assert begun <= ended <= next_begun
-
-
-@given(HISTORY, st.integers(0, 8), st.randoms(use_true_random=False))
-def test_folding_in_batches_gives_what_folding_at_once_gives(plan, cut, random) -> None:  # type: ignore[no-untyped-def]
-    events = history_of(plan)
-    random.shuffle(events)
-
-    def tables(*batches: list[Event]) -> dict[object, object]:
-        cards: dict[object, object] = {}
-        known: dict[tuple[str, str], list[Statement]] = {}
-        for batch in batches:
-            needed = keys_touched(batch)
-            changes: Changes = fold(batch, {key: known[key] for key in needed if key in known})
-            for gone in changes.cards_gone:
-                cards.pop(gone, None)
-            cards.update(changes.cards_put)
-            for statement in changes.statements:
-                known.setdefault((statement.event.user_id, statement.identity), []).append(statement)
-        return cards
-
-    assert tables(events[:cut], events[cut:]) == tables(events)
 
 
 def test_values_that_accumulate_stand_beside_each_other() -> None:
@@ -202,17 +121,6 @@ def test_a_slip_among_several_values_is_taken_back() -> None:
         "Rust": True,
         "Ruby": False,
     }
-
-
-def learned(title: str, definition: str, on: float, *aliases: str) -> Event:
-    payload = KnowledgeLearned(
-        content=f"{title}: {definition}", title=title, definition=definition, tags=(), aliases=aliases,
-        origin=CardOrigin(
-            project_id="default", session_id="s", turn_ids=(f"t{on}",), said_at=day(on), source_span=None,
-            provenance="user_stated",
-        ),
-    )  # fmt: skip
-    return event(payload, day(on))
 
 
 def test_a_concept_learned_twice_is_one_card_with_the_later_definition() -> None:

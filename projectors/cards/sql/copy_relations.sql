@@ -1,1 +1,3 @@
-COPY relations (user_id, from_card, to_card, predicate, implied, reason, confidence, event_id, created_at) FROM STDIN;
+COPY relations (
+    user_id, from_card, to_card, predicate, implied, reason, confidence, event_id, created_at, actor, refused
+) FROM STDIN;

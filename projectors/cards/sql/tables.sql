@@ -12,12 +12,14 @@ CREATE TABLE cards (
     effective_at   timestamptz,
     superseded_at  timestamptz,
     last_verified  timestamptz NOT NULL,
+    said_at        timestamptz NOT NULL, -- when its first words were said; its episode occurred then
     session_id     text COLLATE "C" NOT NULL,
     agent_id       text,
     document_id    text,
     speaker        text,
     turn_ids       text[] NOT NULL,
     source_span    json,
+    caused_by      uuid,                 -- the reading it came from, which its episode shares
     concept_key    text COLLATE "C",
     entity         text,
     value          text,
@@ -28,7 +30,9 @@ CREATE TABLE cards (
     provenance     text NOT NULL CHECK (provenance IN ('user_stated', 'assistant_stated', 'agent_inferred')),
     content        text NOT NULL,
     mentions       integer NOT NULL,
-    retracted      boolean NOT NULL,
+    retracted      boolean NOT NULL,     -- a slip: it was never true
+    contested      boolean NOT NULL,     -- asserted against what held, and not accepted: it was never current
+    ended          boolean NOT NULL,     -- tells that something is over; holds at no instant itself
     -- event cards
     episode        boolean,
     topics         text[],
@@ -38,6 +42,8 @@ CREATE TABLE cards (
     title          text,
     aliases        text[],
     definition     text,
+    name_keys      text[],               -- normalised: by which its concept is known,
+    related_keys   text[],               -- and by which those are known that it is related to
     -- where it stands in the log, and what finds it
     position       bigint NOT NULL,
     mode           text,
@@ -57,7 +63,8 @@ ALTER TABLE event_cards
                AND superseded_at IS NULL);
 CREATE TABLE knowledge_cards PARTITION OF cards FOR VALUES IN ('knowledge');
 ALTER TABLE knowledge_cards
-    ADD CHECK (title IS NOT NULL AND aliases IS NOT NULL AND definition IS NOT NULL);
+    ADD CHECK (title IS NOT NULL AND aliases IS NOT NULL AND definition IS NOT NULL AND name_keys IS NOT NULL
+               AND related_keys IS NOT NULL);
 
 -- What was said about each state or concept, in full; the cards of an identity are a pure function of its rows.
 -- The words themselves stay in the log, at (partition, position).
@@ -68,6 +75,63 @@ CREATE TABLE statements (
     partition   smallint NOT NULL,
     position    bigint NOT NULL,
     PRIMARY KEY (user_id, identity, event_id)
+);
+
+-- What was said of a statement afterwards: that it is verified, or how its conflict was ruled. ``target`` is the
+-- statement's event, whatever card it is part of by now.
+CREATE TABLE remarks (
+    user_id   text COLLATE "C" NOT NULL,
+    target    uuid NOT NULL,
+    event_id  uuid NOT NULL,
+    partition smallint NOT NULL,
+    position  bigint NOT NULL,
+    PRIMARY KEY (user_id, target, event_id)
+);
+
+-- Conflicts too grave to be settled without asking. While one is open the old card stays current and the new one
+-- is contested. Named after the statement that contested; settled by a verdict, or withdrawn because something
+-- said later settled it.
+CREATE TABLE arbitrations (
+    user_id        text COLLATE "C" NOT NULL,
+    arbitration_id uuid NOT NULL,
+    project_id     text COLLATE "C" NOT NULL,
+    entity         text NOT NULL,
+    concept_key    text COLLATE "C" NOT NULL,
+    old_card       uuid NOT NULL,
+    new_card       uuid NOT NULL,
+    old_value      text NOT NULL,
+    new_value      text NOT NULL,
+    reason         text NOT NULL,
+    evidence       json NOT NULL,        -- {"old": {"turn_ids", "said_at", "quote"}, "new": {…}}
+    status         text NOT NULL CHECK (status IN ('open', 'keep_old', 'accept_new', 'coexist', 'withdrawn')),
+    opened_at      timestamptz NOT NULL,
+    settled_at     timestamptz,
+    position       bigint NOT NULL,
+    PRIMARY KEY (user_id, arbitration_id),
+    CHECK ((status = 'open') = (settled_at IS NULL))
+);
+
+-- What a card said before it was overwritten in place: a value among several, or a definition that deepened.
+CREATE TABLE card_update_log (
+    user_id     text COLLATE "C" NOT NULL,
+    card_id     uuid NOT NULL,
+    changed_at  timestamptz NOT NULL,
+    old_value   text NOT NULL,
+    new_value   text NOT NULL,
+    old_content text NOT NULL,
+    reason      text NOT NULL,
+    event_id    uuid NOT NULL,           -- the statement that overwrote it
+    PRIMARY KEY (user_id, card_id, event_id)
+);
+
+-- Tags that mean another tag, both normalised. Cards keep the tags they were given; who looks for one looks for both.
+CREATE TABLE tag_aliases (
+    user_id    text COLLATE "C" NOT NULL,
+    alias      text COLLATE "C" NOT NULL,
+    tag        text COLLATE "C" NOT NULL,
+    changed_at timestamptz NOT NULL,
+    event_id   uuid NOT NULL,
+    PRIMARY KEY (user_id, alias)
 );
 
 CREATE TABLE relations (
@@ -83,8 +147,11 @@ CREATE TABLE relations (
     created_at timestamptz NOT NULL,
     -- True where a timeline implies it, false where somebody said so: two sources, and neither withdraws the other's.
     implied    boolean NOT NULL,
+    actor      text NOT NULL,
+    -- Kept for the record and not to be followed: it would lead back to where it comes from.
+    refused    boolean NOT NULL,
     PRIMARY KEY (user_id, from_card, to_card, predicate, implied),
-    CHECK (from_card <> to_card)
+    CHECK (from_card <> to_card OR refused)
 );
 
 -- How many cards a user has and how long they are: what BM25 needs to know of the whole.

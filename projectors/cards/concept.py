@@ -1,0 +1,118 @@
+"""Concepts: what was learned under one name or several, and by which name it goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from events.script import fold_script
+from events.types.cards import KnowledgeLearned
+from events.types.naming import KnowledgeMerged
+from projectors.cards.statement import Statement, name_key, names_of
+from projectors.cards.timeline import Edge, Remarks, Span, Timeline, verified_at
+
+_PIECE = re.compile(r"[\u2e80-\U0003134f]|[^\W\u2e80-\U0003134f]+")
+
+
+def knowledge_timeline(statements: Sequence[Statement], remarks: Remarks | None = None) -> Timeline:
+    """One card for each concept among ``statements``: made when it was first learned, deepened by what was said later.
+
+    Two titles are one concept where one was given as another name of the other, or where somebody merged them; a
+    name that two concepts merely share joins nothing.
+    """
+    said = sorted(
+        {one.event.event_id: one for one in statements}.values(),
+        key=lambda one: (one.said_at, _words(one), one.event.event_id),
+    )
+    spans: list[Span] = []
+    edges: list[Edge] = []
+    for concept in _concepts(said):
+        learned = [one for one in concept if isinstance(one.event.payload, KnowledgeLearned)]
+        if not learned:
+            continue
+        span = Span(learned[0], learned[0].said_at, agreeing=learned[1:], names=_names(concept, learned))
+        span.revisions = _deepened(learned)
+        span.verified_at = verified_at(learned, remarks or {})
+        spans.append(span)
+        seen = {learned[0].value_key}
+        for one in learned:
+            if one.value_key not in seen:
+                # Its title had a card of its own before the names were known to mean the same.
+                seen.add(one.value_key)
+                edges.append(Edge(one, learned[0], "same_as", f"{_title(one)} is {span.names[0]}", one))
+    return Timeline(tuple(spans), tuple(edges))
+
+
+def _words(statement: Statement) -> str:
+    payload = statement.event.payload
+    return payload.content if isinstance(payload, KnowledgeLearned) else ""
+
+
+def _title(statement: Statement) -> str:
+    payload = statement.event.payload
+    assert isinstance(payload, KnowledgeLearned)
+    return names_of(payload)[0]
+
+
+def _concepts(said: Sequence[Statement]) -> list[list[Statement]]:
+    """The statements by concept, each in the order given."""
+    titles = {one.value_key for one in said}
+    root = {title: title for title in titles}
+
+    def find(title: str) -> str:
+        while root[title] != title:
+            root[title] = root[root[title]]
+            title = root[title]
+        return title
+
+    for one in said:
+        payload = one.event.payload
+        if isinstance(payload, KnowledgeMerged):
+            others = [name_key(payload.from_title)]
+        else:
+            others = [name_key(name) for name in names_of(payload)[1:]]
+        for other in others:
+            if other in titles:
+                root[find(other)] = find(one.value_key)
+    concepts: dict[str, list[Statement]] = {}
+    for one in said:
+        concepts.setdefault(find(one.value_key), []).append(one)
+    return list(concepts.values())
+
+
+def _names(concept: Sequence[Statement], learned: Sequence[Statement]) -> tuple[str, ...]:
+    """The title, then every other name as it was given: as first learned, or as somebody renamed it last."""
+    names: list[str] = []
+    for one in learned:
+        assert isinstance(one.event.payload, KnowledgeLearned)
+        names += names_of(one.event.payload)
+    for one in concept:
+        if isinstance(payload := one.event.payload, KnowledgeMerged):
+            names = [payload.into_title, *names, payload.from_title]
+    return tuple(dict.fromkeys(names))
+
+
+def _deepened(learned: Sequence[Statement]) -> list[Statement]:
+    """What put another definition in the place of the one before: all but what only repeats a part of it."""
+    best = _definition(learned[0])
+    known = _pieces(best)
+    deeper: list[Statement] = []
+    for one in learned[1:]:
+        definition = _definition(one)
+        pieces = _pieces(definition)
+        if definition != best and not pieces <= known:
+            deeper.append(one)
+            best, known = definition, pieces
+    return deeper
+
+
+def _definition(statement: Statement) -> str:
+    payload = statement.event.payload
+    assert isinstance(payload, KnowledgeLearned)
+    return payload.definition
+
+
+def _pieces(text: str) -> frozenset[str]:
+    """The words of a text, or its characters where it is written without spaces."""
+    folded = fold_script(text).casefold()
+    return frozenset(_PIECE.findall(folded))

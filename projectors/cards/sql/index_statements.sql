@@ -1,0 +1,5 @@
+-- Whoever knows a card by one of its statements finds the identity, whatever became of the card.
+CREATE INDEX statements_event ON statements (user_id, event_id);
+CREATE INDEX state_cards_caused_by ON state_cards (user_id, caused_by);
+CREATE INDEX knowledge_cards_caused_by ON knowledge_cards (user_id, caused_by);
+CREATE INDEX arbitrations_open ON arbitrations (user_id, opened_at) WHERE status = 'open';
