@@ -114,5 +114,5 @@ class Names:
         first, second = self._chance.sample(self._left["person"], 2)
         people = {"n": first, "m": second}
         return text.format_map(
-            {slot: people.get(slot) or self._chance.choice(self._left[slot]) for slot in slots(text)}
+            {slot: people.get(slot) or self._chance.choice(self._left[slot]) for slot in sorted(slots(text))}
         )

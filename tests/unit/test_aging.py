@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +25,18 @@ def card(content: str, **more: Any) -> dict[str, Any]:
 def test_the_same_seed_gives_the_same_chains_and_another_seed_others() -> None:
     assert chains(2, seed=3) == chains(2, seed=3)
     assert chains(2, seed=3) != chains(2, seed=4)
+
+
+def test_the_same_seed_gives_the_same_chains_in_another_process() -> None:
+    told = "import zlib; from tests.aging.chains import chains; print(zlib.crc32(repr(chains(2, seed=3)).encode()))"
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", told],
+            capture_output=True, text=True, check=True, env=os.environ | {"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(digests) == 1
 
 
 def test_every_mechanism_speaks_both_languages_and_both_scripts() -> None:
