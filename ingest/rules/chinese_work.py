@@ -256,6 +256,21 @@ def _degree(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     yield StateDraft(entity=entity, key="degree", value=scene.said(found, "v"), span=found.span())
 
 
+def _occupation_ended(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "我不當老師了"."""
+    entity = actor(scene)
+    if entity is not None and not is_bare(scene):
+        yield StateDraft(
+            entity=entity,
+            key="occupation",
+            value=scene.said(found, "v"),
+            span=found.span(),
+            statement="ended",
+            announced=True,
+            timed=True,
+        )
+
+
 MAKES: dict[str, Make] = {
     "employer": states("employer", _firm, timed=True),
     "employer_past": states("employer", _firm, statement="ended"),
@@ -263,6 +278,7 @@ MAKES: dict[str, Make] = {
     "switched": _switches,
     "quit": _quits,
     "occupation": _occupation,
+    "occupation_ended": _occupation_ended,
     "school": _school,
     "degree": _degree,
     "tools": _tools(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -117,7 +118,24 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
     episode = reading.episode(segments, len(cards), question)
     if episode is not None:
         yield episode
-    yield from cards
+    yield from _announced(cards)
+
+
+def _announced(cards: list[CardEvent]) -> Iterator[CardEvent]:
+    """The cards; what a turn says beside the end of another value announces the change ("I'm not a nurse
+    anymore, I work as a baker")."""
+    states = [one for one in cards if isinstance(one, StateAsserted)]
+    ended = {(one.entity, one.concept_key) for one in states if one.statement == "ended"}
+    for one in cards:
+        if (
+            isinstance(one, StateAsserted)
+            and one.statement == "asserted"
+            and not one.announced
+            and (one.entity, one.concept_key) in ended
+        ):
+            yield replace(one, announced=True)
+        else:
+            yield one
 
 
 def _human_segments(text: str) -> Iterator[tuple[int, str]]:
