@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 from uuid import UUID
 
 from events.envelope import Event
@@ -228,26 +229,33 @@ def _without_switches(heard: Sequence[Heard], docket: Docket) -> Iterator[Heard]
 
     "I switched from Firefox to Chrome" is one change, to be believed or doubted as a whole.
     """
-    claims: dict[tuple[str, datetime], list[Heard]] = {}
+    claimed: dict[
+        tuple[str, datetime], dict[str, int]
+    ] = {}  # the values of a turn, by when each was said first
     if any(each.statement.state.statement == "ended" for each in heard):
         for each in heard:
-            if each.statement.state.statement != "ended":
-                for turn_id in each.statement.state.origin.turn_ids:
-                    claims.setdefault((turn_id, each.effective_at), []).append(each)
+            statement = each.statement
+            if statement.state.statement != "ended":
+                for turn_id in statement.state.origin.turn_ids:
+                    values = claimed.setdefault((turn_id, each.effective_at), {})
+                    values.setdefault(statement.value_key, each.number)
     for each in heard:
         statement = each.statement
         if statement.state.statement == "ended":
-            others = [
-                claim
-                for turn_id in statement.state.origin.turn_ids
-                for claim in claims.get((turn_id, each.effective_at), ())
-                if claim.statement.value_key != statement.value_key
-            ]
             # The claim may have come first in its turn: what it takes the place of held before both.
-            before = min((other.number for other in others), default=0)
-            if others and docket.holds(statement.value_key, each.effective_at, min(before, each.number)):
+            rivals = [
+                number
+                for turn_id in statement.state.origin.turn_ids
+                for number in _rival(claimed.get((turn_id, each.effective_at), {}), statement.value_key)
+            ]
+            if rivals and docket.holds(statement.value_key, each.effective_at, min(*rivals, each.number)):
                 continue
         yield each
+
+
+def _rival(values: Mapping[str, int], value_key: str) -> Sequence[int]:
+    """When the first value other than ``value_key`` was said; nothing where there is none."""
+    return [number for value, number in islice(values.items(), 2) if value != value_key][:1]
 
 
 class _Walk:
