@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from events.script import fold_script, has_cjk
+from events.script import has_cjk
 from events.types.cards import Sentiment
 from events.values import word_set
+from ingest.rules.sentences import simplified
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9'’&@._/-]*[a-z0-9]|[a-z0-9]", re.IGNORECASE)
 _CJK_RUN = re.compile("[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af]+")
@@ -119,7 +120,7 @@ def read(text: str) -> Episode:
     spoken = _WORD.findall(text)
     # Joined, lowered and split again: one call for all words is three times as fast as one for each.
     lowered = " ".join(spoken).lower().replace("’", "'").split(" ") if spoken else []
-    folded = "" if text.isascii() or not has_cjk(text) else fold_script(text)
+    folded = "" if text.isascii() or not has_cjk(text) else simplified(text)
     runs = list(_CJK_RUN.finditer(folded)) if folded else []
     distinct = set(lowered)
     return Episode(

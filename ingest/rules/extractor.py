@@ -10,7 +10,6 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from events.concepts import concept, default_cardinality, normalise_entity, normalise_value
-from events.script import fold_script
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
 from events.types.turns import TurnRecorded
 from events.values import word_set
@@ -21,7 +20,7 @@ from ingest.rules import chinese, corrections, english, episodes, knowledge, wor
 from ingest.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft
 from ingest.rules.moments import TIME, Moment, lasting, mask, moments, nearest
 from ingest.rules.scene import Rule, Scene, compiled
-from ingest.rules.sentences import Sentence, hedged, irrealis, sentences
+from ingest.rules.sentences import Sentence, hedged, irrealis, sentences, simplified
 
 _CORRECTING = word_set("meant mean typo correction oops whoops misspoke make scratch bad mistake sorry wait")
 _CORRECTING_ZH = re.compile("错|口误|笔误|更正|不对|我是|意思|不是|抱歉|不好意思")
@@ -167,7 +166,7 @@ class _Reading:
         self._reference: datetime = said_at.astimezone(zone) if zone is not None else said_at
         self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
         # Words like 我的狗 are the same in both scripts; then the zone says who writes.
-        self._traditional = fold_script(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
+        self._traditional = simplified(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
         self._seen: set[tuple[str, str, str, str]] = set()
 
     def sentence(self, sentence: Sentence, offset: int, slip_announced: bool) -> Iterator[CardEvent]:

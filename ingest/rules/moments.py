@@ -103,7 +103,16 @@ _TIMELY = word_set(
 _JOINT = re.compile("['-]")
 
 
-def _tells_time(words: frozenset[str]) -> bool:
+# And every Chinese one has one of these characters.
+_TIMELY_ZH = frozenset(
+    "天日晚早夜周星礼月季期年号/-0123456789Qq半节旦诞夕刚近现前今眼后阵几久直向来点:：晨午傍末春夏秋冬"
+)
+
+
+def _tells_time(sentence: Sentence) -> bool:
+    if sentence.chinese:
+        return not _TIMELY_ZH.isdisjoint(sentence.plain)
+    words = sentence.words
     if not words.isdisjoint(_TIMELY):
         return True
     return any(not _TIMELY.isdisjoint(_JOINT.split(word)) for word in words if "-" in word or "'" in word)
@@ -111,7 +120,7 @@ def _tells_time(words: frozenset[str]) -> bool:
 
 def mask(sentence: Sentence) -> str:
     """The sentence's plain text with time words replaced by :data:`TIME`, same length."""
-    if not sentence.chinese and not _tells_time(sentence.words):
+    if not _tells_time(sentence):
         return sentence.plain
     return (_TIMES_ZH if sentence.chinese else _TIMES_EN).sub(
         lambda found: TIME * len(found[0]), sentence.plain

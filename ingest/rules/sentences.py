@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from events.script import fold_script, has_cjk
 from events.values import word_set
@@ -43,6 +44,12 @@ _TASK = re.compile(
     r"complete|continue|say|repeat|explain|analy[sz]e|remind me|create|make up|tell (?:me|him|her|them|us))"
     r"\b",
     re.IGNORECASE,
+)
+# The words a task begins with; "role-play", "act-like" and the rest begin with one of them, too.
+_TASK_WORDS = word_set(
+    "translate rewrite rephrase reword proofread summarize summarise paraphrase classify extract convert edit correct "
+    "polish improve write draft compose generate pretend imagine suppose roleplay role-play role act complete "
+    "continue say repeat explain analyze analyse remind create make tell"
 )
 _TASK_ZH = re.compile(
     r"\s*(?:请|麻烦|帮我|帮忙|帮|你|可以|能不能|可不可以|能否|能|给我|替我|把|将|，| ){0,6}"
@@ -111,6 +118,12 @@ class Sentence:
     words: frozenset[str]
 
 
+@lru_cache(maxsize=16)
+def simplified(text: str) -> str:
+    """``text`` in simplified script, remembered: a turn is asked for it as a whole and for its episode."""
+    return fold_script(text)
+
+
 def readable(text: str) -> str:
     """``text`` with code, quoted lines and longer quotations hidden; same length."""
     plain = text.translate(_APOSTROPHE) if not text.isascii() else text.replace("\t", " ")
@@ -138,6 +151,7 @@ def _hide_long(found: re.Match[str]) -> str:
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of ``text`` worth reading, in order; what a request pastes in ("Translate: …") is not."""
     plain = readable(text)
+    in_simplified = plain if plain.isascii() else simplified(plain)
     begin = 0
     count = 0
     for end in _boundaries(plain):
@@ -151,8 +165,15 @@ def sentences(text: str) -> Iterator[Sentence]:
             continue
         count += 1
         chinese = not piece.isascii() and has_cjk(piece)
-        piece = fold_script(piece) if chinese else _with_capitals(piece)
-        task = (_TASK_ZH if chinese else _TASK).match(piece)
+        piece = in_simplified[start : start + len(piece)] if chinese else _with_capitals(piece)
+        words = frozenset(_WORD.findall(piece.lower()))
+        task = (
+            _TASK_ZH.match(piece)
+            if chinese
+            else None
+            if words.isdisjoint(_TASK_WORDS)
+            else _TASK.match(piece)
+        )
         if task is not None:
             if task["verb"].casefold() in _PASTING and _PASTE.search(plain, start + task.end("verb")):
                 return
@@ -163,7 +184,7 @@ def sentences(text: str) -> Iterator[Sentence]:
             piece,
             chinese,
             _asks(piece, chinese),
-            frozenset(_WORD.findall(piece.lower())),
+            words,
         )
 
 
