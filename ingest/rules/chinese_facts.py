@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from events.script import fold_script
 from ingest.rules.chinese_grammar import CITY, TIME_EDGE, actor, is_bare
-from ingest.rules.chinese_words import ATTRIBUTES, CITIES, DEGREES, NOT_HOMES, RELATIONS, SPORTS
+from ingest.rules.chinese_words import ATTRIBUTES, CAR_MAKERS, CITIES, DEGREES, NOT_HOMES, RELATIONS, SPORTS
 from ingest.rules.drafts import Draft, EventDraft, StateDraft
 from ingest.rules.english_life import is_car
 from ingest.rules.english_projects import tool
@@ -203,7 +203,7 @@ def _car(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         return
     for group, ended in (("o", True), ("v", False)):
         value = scene.said(found, group) if groups.get(group) else ""
-        if value and is_car(value):
+        if value and (is_car(value) or _MAKER.match(fold_script(value))):
             yield StateDraft(
                 entity=entity,
                 key="vehicle",
@@ -215,6 +215,7 @@ def _car(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
             )
 
 
+_MAKER = re.compile(CAR_MAKERS)
 _DIALLED = re.compile(r"\+?\d[\d -]{5,18}\d")
 
 
@@ -295,6 +296,8 @@ def _happening(key: str, when: str) -> Make:
         entity = actor(scene)
         said = scene.masked[found.start() : found.end()]
         if key == "plan" and re.search(r"了|过|按计[划画]|计划[中的书内]", said):
+            return
+        if key == "plan" and re.search("也许|或许|可能|说不定|不一定|看看要不要", scene.masked):
             return
         if key == "activity" and re.search(
             rf"{TIME}的$|是{TIME}+的|(?:基于|关于|通过|希望|目标|需|待){TIME}", scene.masked

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ingest.rules.chinese_words import (
     ATTRIBUTES,
+    CAR_MAKERS,
     CITIES,
     DEGREES,
     GIVEN,
@@ -68,6 +69,7 @@ PIECES = {
     "<PET>": rf"(?:{PETS})",
     "<NM>": r"[「“\"『]?(?:[\u4e00-\u9fff]{1,4}?|[A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)[」”\"』]?",
     "<PERSON>": rf"[「“\"]?{_NAME}[」”\"]?",
+    "<MAKER>": CAR_MAKERS,
     "<SPORT>": rf"(?:{SPORTS})",
     "<CAR>": r"(?:[A-Z][\w-]+)(?: [A-Z0-9][\w-]*){0,3}",
     "<DEG>": rf"(?:{DEGREES})",

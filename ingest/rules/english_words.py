@@ -34,7 +34,8 @@ PETS = word_set(
     "ferret "
     "iguana chinchilla hedgehog cockatiel budgie guinea-pig guinea-pigs retriever labrador poodle corgi "
     "beagle "
-    "husky terrier dachshund pug collie shepherd chihuahua shih-tzu"
+    "husky terrier dachshund pug collie shepherd "
+    "greyhound whippet spaniel schnauzer dalmatian malamute samoyed mutt tabby chihuahua shih-tzu"
 )
 
 OCCUPATIONS = word_set(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ingest.rules.moments import TIME, mask
+from ingest.rules.sentences import sentences
 from tests.unit.test_rules import ended, facts, states
 
 # What was said, what holds from then on, and what no longer does.
@@ -18,6 +20,11 @@ CHANGED = [
         ("vehicle", "Toyota Yaris"),
     ),
     ("I stopped using Brave; Firefox is my browser now.", ("browser", "Firefox"), ("browser", "Brave")),
+    ("I gave up golf. I play padel now.", ("hobby", "padel"), ("hobby", "golf")),
+    ("I'm not a nurse anymore, I work as a baker.", ("occupation", "baker"), ("occupation", "nurse")),
+    ("No longer a nurse: I started working as a baker.", ("occupation", "baker"), ("occupation", "nurse")),
+    ("我不當老師了，現在是一名律師。", ("occupation", "律師"), ("occupation", "老師")),
+    ("我已經不住首爾了，現在住在杭州。", ("residence", "杭州"), ("residence", "首爾")),
     ("I switched from Firefox to Chrome.", ("browser", "Chrome"), ("browser", "Firefox")),
     ("Moss passed away. A month later I got a puppy called Fig.", ("pet", "Fig"), ("pet", "Moss")),
     ("我不打排球了，改打網球", ("hobby", "網球"), ("hobby", "排球")),
@@ -35,6 +42,8 @@ def test_a_change_begins_one_thing_and_ends_the_other(
 ) -> None:
     assert ("user", *new) in facts(text)
     assert ("user", *old) in ended(text)
+    # Pets come and go beside each other; of everything else the end of the old announces the new.
+    assert all(one.announced for one in states(text) if (one.concept_key, one.value) == new)
 
 
 ANNOUNCED = [
@@ -134,6 +143,93 @@ def test_what_only_sounds_like_a_fact_of_the_speaker_is_none(text: str) -> None:
 def test_what_begins_next_month_holds_from_then(text: str, value: str, day: str) -> None:
     (found,) = states(text)
     assert (found.value, found.effective_at.date().isoformat()) == (value, day)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "in March",
+        "on May 4",
+        "since May",
+        "last May",
+        "on Tuesday morning",
+        "yesterday",
+        "the day before yesterday",
+        "in 2019",
+        "back in the 2000s",
+        "Q3 2026",
+        "on the 3rd",
+        "three weeks ago",
+        "a couple of months ago",
+        "every semester",
+        "at 5pm",
+        "noon",
+        "last Christmas",
+        "on New Year's Eve",
+        "a while ago",
+        "the other day",
+        "at the moment",
+        "right now",
+        "nowadays",
+        "for ages",
+        "all day",
+        "long ago",
+        "so far",
+        "mid-June",
+        "this weekend's",
+        "the 3rd of June",
+        "half an hour ago",
+        "next spring",
+        "2026-05-08",
+        "tonight",
+    ],
+)
+def test_every_way_to_say_a_time_is_seen_before_it_is_looked_for(time: str) -> None:
+    """The words of a sentence decide whether times are looked for in it at all: none may be missing there."""
+    (sentence,) = sentences(f"We met {time} by the river")
+    assert TIME in mask(sentence)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "昨天",
+        "上週三",
+        "去年春天",
+        "民國一一四年五月",
+        "三月五號",
+        "三天前",
+        "最近",
+        "目前",
+        "現在",
+        "如今",
+        "眼下",
+        "後來",
+        "前陣子",
+        "不久前",
+        "一直以來",
+        "向來",
+        "近來",
+        "下午三點",
+        "凌晨",
+        "傍晚",
+        "半夜",
+        "年初",
+        "月底",
+        "Q3",
+        "元旦",
+        "聖誕節",
+        "除夕",
+        "上半年",
+        "這幾天",
+        "當晚",
+        "2026/5/8",
+        "夏天",
+    ],
+)
+def test_every_chinese_way_to_say_a_time_is_seen_before_it_is_looked_for(time: str) -> None:
+    (sentence,) = sentences(f"我們{time}見過面")
+    assert TIME in mask(sentence)
 
 
 def test_a_later_in_a_story_dates_nothing() -> None:
