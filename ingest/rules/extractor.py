@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -12,39 +12,20 @@ from zoneinfo import ZoneInfo
 from events.concepts import concept, default_cardinality, normalise_entity, normalise_value
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
 from events.types.turns import TurnRecorded
-from events.values import word_set
 from ingest.extraction import Burst, CardEvent, Extraction, RecordedTurn
 from ingest.grounding import memory_blocks
 from ingest.instructions import trusted_length
 from ingest.rules import chinese, corrections, english, episodes, knowledge, wording
 from ingest.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft
 from ingest.rules.moments import TIME, Moment, lasting, mask, moments, nearest
-from ingest.rules.scene import Rule, Scene, compiled
+from ingest.rules.scene import Scene, compiled
 from ingest.rules.sentences import Sentence, hedged, irrealis, sentences, simplified
+from ingest.rules.triggers import may_correct, triggered
 
-_CORRECTING = word_set("meant mean typo correction oops whoops misspoke make scratch bad mistake sorry wait")
-_CORRECTING_ZH = re.compile("错|口误|笔误|更正|不对|我是|意思|不是|抱歉|不好意思")
 # "Moved the date to August": a time something is put to is not when it was put.
 _UNTO = re.compile(r"\b(?:to|until|till) ?$|[到至]$")
 _REMEMBERED = 6
 _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
-
-
-def _by_word(rules: Iterable[Rule]) -> dict[str, tuple[int, ...]]:
-    table: dict[str, list[int]] = {}
-    for index, one in enumerate(rules):
-        for word in one.words:
-            table.setdefault(word, []).append(index)
-    return {word: tuple(indexes) for word, indexes in table.items()}
-
-
-_ENGLISH_BY_WORD = _by_word(english.RULES)
-_CHINESE_BY_WORD = _by_word(chinese.RULES)
-# By first character: a sentence has some twenty different ones, and there are ten times as many words.
-_CHINESE_BY_CHARACTER = {
-    first: tuple(one for one in _CHINESE_BY_WORD.items() if one[0][0] == first)
-    for first in {word[0] for word in _CHINESE_BY_WORD}
-}
 
 
 class RulesExtractor:
@@ -194,8 +175,8 @@ class _Reading:
         yield from _without_ended(found)
 
     def _drafts(self, sentence: Sentence, slip_announced: bool) -> Iterator[Draft]:
-        rules = _triggered(sentence)
-        correcting = slip_announced or _may_correct(sentence)
+        rules = triggered(sentence)
+        correcting = slip_announced or may_correct(sentence)
         if not rules and not correcting:
             return
         masked = mask(sentence)
@@ -384,26 +365,6 @@ def _without_ended(cards: list[CardEvent]) -> list[CardEvent]:
 
 def _fact(state: StateAsserted) -> tuple[str, str, str]:
     return state.entity, state.concept_key, state.value
-
-
-def _may_correct(sentence: Sentence) -> bool:
-    if sentence.chinese:
-        return _CORRECTING_ZH.search(sentence.plain) is not None
-    return not _CORRECTING.isdisjoint(sentence.words)
-
-
-def _triggered(sentence: Sentence) -> list[int]:
-    if sentence.chinese:
-        text = sentence.plain
-        found: set[int] = set()
-        for character in _CHINESE_BY_CHARACTER.keys() & set(text):
-            for word, indexes in _CHINESE_BY_CHARACTER[character]:
-                if word in text:
-                    found.update(indexes)
-        return sorted(found)
-    return sorted(
-        {index for word in sentence.words & _ENGLISH_BY_WORD.keys() for index in _ENGLISH_BY_WORD[word]}
-    )
 
 
 def _english(scene: Scene, rules: list[int]) -> Iterator[Draft]:
