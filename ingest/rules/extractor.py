@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -15,7 +14,7 @@ from events.types.turns import TurnRecorded
 from ingest.extraction import Burst, CardEvent, Extraction, RecordedTurn
 from ingest.grounding import memory_blocks
 from ingest.instructions import trusted_length
-from ingest.rules import chinese, corrections, english, episodes, knowledge, wording
+from ingest.rules import announcements, chinese, corrections, english, episodes, knowledge, wording
 from ingest.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft
 from ingest.rules.moments import TIME, Moment, lasting, mask, moments, nearest
 from ingest.rules.scene import Scene, compiled
@@ -98,24 +97,10 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
     episode = reading.episode(segments, len(cards), question)
     if episode is not None:
         yield episode
-    yield from _announced(cards)
+    yield from announcements.beside_an_end(cards)
 
 
-def _announced(cards: list[CardEvent]) -> Iterator[CardEvent]:
-    """The cards; what a turn says beside the end of another value announces the change ("I'm not a nurse
-    anymore, I work as a baker")."""
-    states = [one for one in cards if isinstance(one, StateAsserted)]
-    ended = {(one.entity, one.concept_key) for one in states if one.statement == "ended"}
-    for one in cards:
-        if (
-            isinstance(one, StateAsserted)
-            and one.statement == "asserted"
-            and not one.announced
-            and (one.entity, one.concept_key) in ended
-        ):
-            yield replace(one, announced=True)
-        else:
-            yield one
+_PAST_TENSE = re.compile(r"\b(?:[a-z]{3,}ed|left|got|began|went|took|gave|quit|sold|bought)\b")
 
 
 def _human_segments(text: str) -> Iterator[tuple[int, str]]:
@@ -202,6 +187,8 @@ class _Reading:
             return None
         self._seen.add(identity)
         moment = dates.of(*draft.span) if draft.timed else None
+        if moment is not None and self._is_told_as_past(moment, draft, sentence):
+            moment = None
         until = moment.end if moment is not None and moment.start is None else None
         point = moment.point if moment is not None else None
         if draft.statement == "ended" and until is not None:
@@ -234,7 +221,7 @@ class _Reading:
             statement=draft.statement,
             replaces=slip.value if slip is not None else None,
             effective_until=until,
-            announced=draft.announced,
+            announced=draft.announced or announcements.made(draft.key, sentence),
             occurred_at_hint=slip.occurred_at_hint
             if slip is not None
             else moment.words
@@ -246,6 +233,12 @@ class _Reading:
         )
         self._conversation.remember(self._turn.speaker, KnownState(event, draft.kind))
         return event
+
+    def _is_told_as_past(self, moment: Moment, draft: StateDraft, sentence: Sentence) -> bool:
+        """Whether words in the past tense stand with a time that is still to come: "left at the end of the month"
+        is told of a month that has passed, and which one nobody can say."""
+        future = moment.start is not None and moment.start > self._reference
+        return future and _PAST_TENSE.search(sentence.plain, *draft.span) is not None
 
     def _event(self, draft: EventDraft, sentence: Sentence, offset: int, dates: _Dates) -> EventNoted | None:
         moment = dates.of(*draft.span)

@@ -55,6 +55,9 @@ ANNOUNCED = [
     ("The Marigold release moved from April to June.", "release_date", "June"),
     ("We pushed the Marigold release to June.", "release_date", "June"),
     ("Marigold slipped: it now ships in June instead of April.", "release_date", "June"),
+    ("I changed jobs: I work for Tessel now.", "employer", "Tessel"),
+    ("我換工作了，現在在廣達上班。", "employer", "廣達"),
+    ("我搬家了，現在住新竹", "residence", "新竹"),
     ("我的主管換成雅婷了", "manager", "雅婷"),
     ("我的新主管是雅婷，家豪調到別的部門了", "manager", "雅婷"),
     ("我的瀏覽器改成 Firefox 了", "browser", "Firefox"),
@@ -230,6 +233,12 @@ def test_every_way_to_say_a_time_is_seen_before_it_is_looked_for(time: str) -> N
 def test_every_chinese_way_to_say_a_time_is_seen_before_it_is_looked_for(time: str) -> None:
     (sentence,) = sentences(f"我們{time}見過面")
     assert TIME in mask(sentence)
+
+
+def test_what_is_told_in_the_past_tense_is_not_put_off_to_a_day_to_come() -> None:
+    found = states("I left Bluefen at the end of the month and joined Tessel.")
+    assert {(one.value, one.statement) for one in found} == {("Bluefen", "ended"), ("Tessel", "asserted")}
+    assert all(one.effective_at <= one.origin.said_at for one in found)
 
 
 def test_a_later_in_a_story_dates_nothing() -> None:
