@@ -26,7 +26,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test unit integration acceptance chaos check format bench model lock clean
+.PHONY: help setup demo run up test unit integration acceptance chaos check format bench aging model lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -97,6 +97,10 @@ format: setup ## rewrite the code in the one style
 
 bench: setup ## measure (some need data: each script in tests/bench says which)
 	@status=0; for each in tests/bench/*.py; do echo "== $$each"; PYTHONPATH=. $(PY) "$$each" || status=1; done; exit $$status
+
+aging: setup ## grow long histories and ask whether they are remembered right (about five minutes)
+	@$(PY) -m deploy.model --optional
+	@$(PY) -m tests.aging
 
 model: setup ## build the offline embedding model (once)
 	@$(PY) -m deploy.model

@@ -39,12 +39,25 @@ _SMELL = re.compile(
     r"忽略|[无無][视視]|忘[掉记記]|不要理[会會]|不用管|[系][统統]|你[现現]在是|新的?指|卡片|呼叫",
     re.IGNORECASE,
 )
+# The same for a text of ASCII letters in lower case, where plain look-ups are eight times as fast as the pattern.
+_SMELLS = (
+    "ignor", "disreg", "forget", "overrid", "bypass", "discard", "card", "call the", "tool", "function",
+    "you are now", "instruc", "prompt", "act ", "behave ", "respond ", "answer ", "pretend ", "<", "[inst",
+    "[/inst", "[sys", "[/sys", "system", "assistant", "human",
+)  # fmt: skip
 _ENDS = re.compile(r"[.!?。！？\n]")
+
+
+def _smells(text: str) -> bool:
+    if text.isascii():
+        lowered = text.lower()
+        return any(smell in lowered for smell in _SMELLS)
+    return _SMELL.search(text) is not None
 
 
 def trusted_length(text: str) -> int:
     """How many characters of ``text`` stand before the first sentence that gives orders to its reader."""
-    if _SMELL.search(text) is None:
+    if not _smells(text):
         return len(text)
     found = _SIGNS.search(text if text.isascii() else fold_script(text))
     if found is None:

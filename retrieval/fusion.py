@@ -9,6 +9,7 @@ from math import exp, prod
 from typing import Any
 from uuid import UUID
 
+from events.script import fold_script
 from retrieval.channels.channel import Hit
 from retrieval.question import Question
 from retrieval.scope import OWNER
@@ -97,7 +98,8 @@ def _about_the_one_asked_for(card: Mapping[str, Any], question: Question) -> boo
     """Whether a card is about the asker, or about somebody the question names."""
     if card["kind"] != "state" or card["entity"] in (None, OWNER):
         return True
-    return card["entity"].casefold() in question.text.casefold()
+    # Entities are kept in simplified script, however they were written.
+    return card["entity"].casefold() in fold_script(question.text.casefold())
 
 
 def distinct(

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from events.script import fold_script
-from ingest.rules.chinese_grammar import actor, is_bare, is_carried
-from ingest.rules.chinese_words import RELATIONS
+from ingest.rules.chinese_grammar import ANIMAL, actor, is_bare, is_carried
+from ingest.rules.chinese_words import OCCUPATIONS, RELATIONS, SURNAMES
 from ingest.rules.drafts import Draft, StateDraft
 from ingest.rules.scene import Make, Scene
 
@@ -37,6 +37,9 @@ def _is_pet(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     yield StateDraft(entity=scene.owner, key="pet", value=entity, span=found.span(), kind=kind, tags=(kind,))
 
 
+_TOGETHER = re.compile("(?:我|咱)们[^，]{0,4}$")
+
+
 def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     """ "我太太叫小芳": the clause is about the relation; its name is the value."""
     entity = actor(scene)
@@ -44,8 +47,8 @@ def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if entity is None or value is None or is_bare(scene):
         return
     if entity == scene.owner:
-        # "我住的小區，叫陽光小區" names the estate, not its dweller.
-        if is_carried(scene):
+        # "我住的小區，叫陽光小區" names the estate, not its dweller; "我們叫壓蓋" names a thing.
+        if is_carried(scene) or _TOGETHER.search(scene.masked[: found.start()]):
             return
         yield StateDraft(entity=entity, key="name", value=value, span=found.span())
         return
@@ -59,6 +62,34 @@ def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
             kind=entity.split("的")[-1],
             tags=(entity.split("的")[-1],),
         )
+
+
+def _kin_is(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "我的主管是雅婷", "我的主管換成雅婷了": who it is, where the words are somebody's name."""
+    entity = actor(scene)
+    value = _given_name(scene.said(found, "v"))
+    if entity is None or entity == scene.owner or value is None or is_bare(scene):
+        return
+    if _NO_NAME.search(fold_script(value)):
+        return
+    of, _, kind = entity.rpartition("的")
+    key = RELATIONS.get(fold_script(kind))
+    if key is None:
+        return
+    new = found["new"] is not None or f"新{fold_script(kind)}" in scene.masked
+    yield StateDraft(
+        entity=of or scene.owner,
+        key=key,
+        value=value,
+        span=found.span(),
+        announced=new,
+        timed=new,
+        kind=kind,
+        tags=(kind,),
+    )
+
+
+_NO_NAME = re.compile(rf"^(?:{OCCUPATIONS}|{'|'.join(RELATIONS)})$|[的很最好坏大高老师人]$")
 
 
 def _given_name(words: str) -> str | None:
@@ -102,18 +133,48 @@ def _pet_named_later(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     )
 
 
+_KIN = re.compile("|".join(RELATIONS))
+_FULL_NAME = re.compile(rf"[{SURNAMES}].{{2}}$|[老阿]")
+
+
+def _may_be_a_pet(name: str, words: str, scene: Scene) -> bool:
+    folded = fold_script(name)
+    if (
+        not 2 <= len(folded) <= 4
+        or _FULL_NAME.match(folded)
+        or _KIN.search(folded)
+        or _NOBODY.search(folded)
+        or name == scene.owner
+    ):
+        return False
+    # "走了" is as often "left"; then something else must speak of animals.
+    return re.search("过世|去世|离世|死", words) is not None or ANIMAL.search(scene.masked) is not None
+
+
+_NOBODY = re.compile(
+    "[我你他她它这那哪们人的了在]|手机|电脑|花|树|爷|奶|叔|姨|伯|公|婆|先生|小姐|老师|总统|明星"
+)
+
+
 def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """A pet that died. Where nobody said before whose pet it is, it is taken for the speaker's: what ends
+    ends only where it ever held, so of anybody else's it says nothing."""
     groups = found.groupdict()
-    said = scene.said(found, "v") or actor(scene) or ""
+    said = scene.said(found, "v")
     if groups.get("pet"):
         kind = scene.said(found, "pet")
         named = [one for one in scene.earlier() if one.key == "pet" and one.kind == kind]
         value, entity = said or (named[-1].value if named else kind), scene.owner
     else:
+        subject = actor(scene)
+        said = said or (subject if subject is not None and not is_bare(scene) else "")
         known = [one for one in scene.earlier() if one.key == "pet" and one.value == said]
-        if not known:
+        if known:
+            value, entity, kind = known[-1].value, known[-1].entity, known[-1].kind or ""
+        elif _may_be_a_pet(said, found[0], scene):
+            value, entity, kind = said, scene.owner, ""
+        else:
             return
-        value, entity, kind = known[-1].value, known[-1].entity, known[-1].kind or ""
     verb = "過世了" if scene.traditional else "过世了"
     yield StateDraft(
         entity=entity,
@@ -125,6 +186,7 @@ def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         timed=True,
         kind=kind,
         content=f"{kind if kind != value else ''}{value}{verb}",
+        confidence=0.9 if kind else 0.6,
     )
 
 
@@ -143,6 +205,7 @@ def _relationship(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 MAKES: dict[str, Make] = {
     "is_kin": _is_kin,
+    "kin": _kin_is,
     "is_pet": _is_pet,
     "named": _kin_named,
     "pets": _pets,

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable
 
 from events.script import fold_script
 from ingest.rules.chinese_grammar import CITY, TIME_EDGE, actor, is_bare
-from ingest.rules.chinese_words import ATTRIBUTES, DEGREES, NOT_HOMES, RELATIONS
+from ingest.rules.chinese_words import ATTRIBUTES, CAR_MAKERS, CITIES, DEGREES, NOT_HOMES, RELATIONS, SPORTS
 from ingest.rules.drafts import Draft, EventDraft, StateDraft
+from ingest.rules.english_life import is_car
 from ingest.rules.english_projects import tool
 from ingest.rules.moments import TIME
 from ingest.rules.scene import Make, Scene
+from ingest.rules.sentences import clause
 
 Clean = Callable[[str], str | None]
 _HOMELESS = re.compile(rf"(?:{NOT_HOMES})$")
@@ -20,6 +22,15 @@ _HOMELESS = re.compile(rf"(?:{NOT_HOMES})$")
 def _home(words: str) -> str | None:
     folded = fold_script(words)
     return None if not words or _HOMELESS.match(folded) or "我" in folded or "你" in folded else words
+
+
+_WHERE = re.compile(rf"^(?:(?:{CITIES})(?:市|县|省|区)?的(?=..))?")
+_SPORTING = re.compile(rf"^[打踢](?=(?:{SPORTS})$)")
+
+
+def _pastime(words: str) -> str:
+    """The sport of "打網球"; other pastimes as they are: stopping names the same thing as playing."""
+    return words[1:] if _SPORTING.match(fold_script(words)) else words
 
 
 def states(
@@ -38,6 +49,9 @@ def states(
         entity, value = actor(scene), clean(scene.said(found, "v"))
         if entity is None or not value or (is_bare(scene) and not bare):
             return
+        if key == "employer":
+            # "台北的聯發科" is where, and whom for.
+            value = value[len(_WHERE.findall(fold_script(value))[0]) :]
         real_key = key
         if key == "employer" and CITY.match(fold_script(value)):
             if announced or statement == "ended":
@@ -88,6 +102,7 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     value = scene.said(found, "v")
     if entity is None or key is None or not value or is_bare(scene):
         return
+    changed = found["link"] in ("改成", "换成", "变成", "改为")
     if found["link"] in ("在", "也在") and key not in ("birthday", "residence", "hometown", "work_location"):
         return
     if re.match(
@@ -126,13 +141,13 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
             return
     if key in ("browser", "editor") and tool(value) is None:
         return
-    for tail in ("哦", "喔", "呢", "啦", "啊", "呀", "的", "噢", "哩", "耶"):
+    for tail in ("哦", "喔", "呢", "啦", "啊", "呀", "的", "噢", "哩", "耶", "了"):
         value = value.removesuffix(tail)
     if not value or len(value) > 40:
         return
     values = [value]
     if key == "hobby":
-        values = [one for one in re.split(r"[和跟与、及]|还有|以及", value) if 1 < len(one) <= 10]
+        values = [_pastime(one) for one in re.split(r"[和跟与、及]|还有|以及", value) if 1 < len(one) <= 10]
     if key == "name":
         kin = RELATIONS.get(fold_script(entity.split("的")[-1]))
         if kin is not None and entity != scene.owner:
@@ -140,20 +155,112 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
             return
         if entity == value:
             return
+    if found["o"]:
+        yield StateDraft(
+            entity=entity,
+            key=key,
+            value=_pastime(scene.said(found, "o")) if key == "hobby" else scene.said(found, "o"),
+            span=found.span(),
+            statement="ended",
+            announced=True,
+        )
     for one in values:
         yield StateDraft(
             entity=entity,
             key=key,
             value=one,
             span=found.span(),
-            announced=found["link"] in ("改成", "换成", "变成", "改为"),
+            announced=changed or found["new"] is not None,
             timed=key in ("residence", "employer", "occupation"),
         )
+
+
+_HABITUAL = re.compile("每|常|平时|平日|固定|一直|习惯|现在|开始|改|都打|都踢")
+
+
+def _plays(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "我每週都打網球": a sport somebody plays again and again, and not once."""
+    entity = actor(scene)
+    first, last = clause(scene.sentence, *found.span())
+    said = scene.sentence.plain[first:last]
+    if entity is None or is_bare(scene) or not _HABITUAL.search(said):
+        return
+    yield StateDraft(
+        entity=entity,
+        key="hobby",
+        value=scene.said(found, "v"),
+        span=found.span(),
+        announced="改" in said or "现在" in said,
+        timed="开始" in said,
+    )
+
+
+def _car(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "我開一台 Mazda 3", "把 Mazda 賣了，換了一台 Volvo": a car where a maker is named."""
+    entity = actor(scene)
+    groups = found.groupdict()
+    if entity is None or is_bare(scene):
+        return
+    for group, ended in (("o", True), ("v", False)):
+        value = scene.said(found, group) if groups.get(group) else ""
+        if value and (is_car(value) or _MAKER.match(fold_script(value))):
+            yield StateDraft(
+                entity=entity,
+                key="vehicle",
+                value=value,
+                span=found.span(),
+                statement="ended" if ended else "asserted",
+                announced="o" in groups,
+                timed="o" in groups,
+            )
+
+
+_MAKER = re.compile(CAR_MAKERS)
+_DIALLED = re.compile(r"\+?\d[\d -]{5,18}\d")
+
+
+def _phone_is(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "有事打…，這是我的電話": the number just before."""
+    numbers = _DIALLED.findall(scene.sentence.raw, 0, found.start())
+    if numbers:
+        yield StateDraft(
+            entity=scene.owner,
+            key="phone",
+            value=numbers[-1],
+            span=found.span(),
+            announced=found["new"] is not None,
+        )
+
+
+_DAY_OF_YEAR = re.compile(r"月.*[日号\d一二三四五六七八九十]|\d[-/]\d")
+
+
+def _birthday(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "我五月十四號生日": the day said right before."""
+    entity = actor(scene)
+    date = re.search(rf"{TIME}+$", scene.masked[: found.start()])
+    if entity is None or date is None or is_bare(scene):
+        return
+    value = TIME_EDGE.sub("", scene.sentence.raw[date.start() : date.end()])
+    if _DAY_OF_YEAR.search(fold_script(value)):
+        yield StateDraft(entity=entity, key="birthday", value=value, span=(date.start(), found.end()))
+
+
+_NO_LONGER = re.compile("以前|之前|曾|当时|那时|小时候|后来|搬走|搬离")
+
+
+def _lasting_home(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "我在高雄住了兩年多": where somebody lives, unless the sentence tells of the past."""
+    if not _NO_LONGER.search(scene.sentence.plain):
+        yield from states("residence", _home, timed=True)(found, scene)
 
 
 _POINTING = re.compile(
     r"[我你他她它这那哪]|什么|自己|一下|一点|的时候|的话|过的?$|来$|去$|看到|听到|听你|你说|是$"
 )
+
+
+_QUOTE = re.compile("[「」“”‘’『』《》]")
 
 
 def _likes(key: str, *, ended: bool = False) -> Make:
@@ -165,8 +272,12 @@ def _likes(key: str, *, ended: bool = False) -> Make:
             or re.search(r"[它这那是]|^[打吃喝看听玩]?的", fold_script(found["v"]))
         ):
             return
-        for one in re.split(r"[和跟与及、]|还有|以及", scene.said(found, "v")):
-            value = re.sub(r"(?:啦|喔|哦|呢|啊|呀|的|了)+$", "", one)
+        parts = re.split(r"[和跟与及、]|还有|以及", scene.said(found, "v"))
+        # "瓶子的「料」和「色」": cut inside a quotation, or between two, the parts say nothing by themselves.
+        if len(parts) > 1 and any(_QUOTE.search(part) for part in parts):
+            return
+        for one in parts:
+            value = re.sub(r"(?:啦|喔|哦|呢|啊|呀|的|了|也|很)+$", "", one)
             if 1 < len(value) <= 12 and not _POINTING.search(fold_script(value)):
                 yield StateDraft(
                     entity=entity,
@@ -185,6 +296,8 @@ def _happening(key: str, when: str) -> Make:
         entity = actor(scene)
         said = scene.masked[found.start() : found.end()]
         if key == "plan" and re.search(r"了|过|按计[划画]|计划[中的书内]", said):
+            return
+        if key == "plan" and re.search("也许|或许|可能|说不定|不一定|看看要不要", scene.masked):
             return
         if key == "activity" and re.search(
             rf"{TIME}的$|是{TIME}+的|(?:基于|关于|通过|希望|目标|需|待){TIME}", scene.masked
@@ -220,7 +333,7 @@ def _stops(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     yield StateDraft(
         entity=entity,
         key="habit" if habit else "hobby",
-        value=("抽" if value in ("烟", "菸", "煙") else "喝" if found["w"] else "") + value,
+        value=("抽" if value in ("烟", "菸", "煙") else "喝" if found["w"] else "") + _pastime(value),
         span=found.span(),
         statement="ended",
         announced=True,
@@ -243,6 +356,12 @@ def _nickname(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 MAKES: dict[str, Make] = {
     "residence": states("residence", _home, timed=True),
     "residence_now": states("residence", _home),
+    "residence_lasting": _lasting_home,
+    "plays": _plays,
+    "vehicle": _car,
+    "vehicle_changed": _car,
+    "phone": _phone_is,
+    "birthday": _birthday,
     "move": states("residence", _home, announced=True, timed=True, bare=True),
     "settled": _settled,
     "residence_ended": states("residence", _home, statement="ended", announced=True, timed=True),

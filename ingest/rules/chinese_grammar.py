@@ -8,12 +8,16 @@ from dataclasses import dataclass
 
 from ingest.rules.chinese_words import (
     ATTRIBUTES,
+    CAR_MAKERS,
     CITIES,
     DEGREES,
+    GIVEN,
     LANGUAGES,
+    NOT_GIVEN,
     OCCUPATIONS,
     PETS,
     RELATIONS,
+    SPORTS,
     STAGES,
     SURNAMES,
 )
@@ -23,28 +27,29 @@ from ingest.rules.sentences import HIDDEN
 
 _REL = "|".join(sorted(RELATIONS, key=len, reverse=True))
 _ATTR = "|".join(sorted(ATTRIBUTES, key=len, reverse=True))
-_NAME = rf"(?:[{SURNAMES}][\u4e00-\u9fff]{{1,2}}|[小阿老][\u4e00-\u9fff]|[A-Z][a-z]+)"
+_GIVEN_NAME = rf"(?!(?:{NOT_GIVEN}|{CITIES}))[{GIVEN}]{{2}}"
+_NAME = rf"(?:[{SURNAMES}][\u4e00-\u9fff]{{1,2}}|{_GIVEN_NAME}|[小阿老][\u4e00-\u9fff]|[A-Z][a-z]+)"
 _ADVERB = (
     rf"(?:{TIME}{{1,40}}|[ ]|已经|正式|刚刚|刚|才|又|终于|也|就|都|还|仍然?|其实|真的|一直|目前|现在|最近|后来|"
-    rf"平常|平时|通常|主要|大多|应该说|全家|一个人|一家人?|[跟和与](?:我)?(?:{_REL}|家人)(?:一起)?|全都|，)"
+    rf"平常|平时|通常|主要|大多|从小就?|应该说|全家|一个人|一家人?|[跟和与](?:我)?(?:{_REL}|家人)(?:一起)?|全都|，)"
 )
 _OPENING = (
     r"(?:[\s,，、~～]|所以|但是|但|不过|而且|然后|后来|因为|由于|其实|对了|顺便[说一提下]{1,3}|跟[你您]说|告诉[你您]|话说|嗯+|啊|好的?|是的|"
-    rf"没错|原来|另外|还有|而|结果|总之|目前|现在|最近|记得|请记住|记住|记一下|记下来|更新一下|报告|哈哈+|嗨|你好|您好|大家好|{TIME}{{1,40}}|：|:|于是|终于)"
+    rf"没错|原来|另外|还有|而|结果|总之|目前|现在|最近|记得|请记住|记住|记一下|记下来|更新一下|报告|(?:医生|医师|护士|诊所|医院|报告上?|检查结果)(?:跟我)?(?:说|显示|写)|哈哈+|嗨|你好|您好|大家好|{TIME}{{1,40}}|：|:|于是|终于)"
 )
 _SUBJECT = re.compile(
-    rf"{_OPENING}{{0,6}}(?P<s>(?P<me>我们|咱们|我|咱|本人)(?:家)?(?:自己)?(?:的)?(?:那个|这个|有个|有一个|一个|有位|最好的|最要好的)?(?P<rel>{_REL})"
+    rf"{_OPENING}{{0,6}}(?P<s>(?P<me>我们|咱们|我|咱|本人)(?:家)?(?:自己)?(?:的)?(?:那个|这个|有个|有一个|一个|有位|最好的|最要好的|新的?)?(?P<rel>{_REL})"
     r"(?![家们\u4e00-\u9fff]?说话)"
     rf"(?:(?P<reln>{_NAME})(?=[住在是搬养有换喜讨]))?(?:，?(?:他们|她们|他|她|其))?|"
     rf"(?P<i>我们|咱们|我|咱|本人)(?![家的]{{1,2}}(?:{_REL}))|(?P<he>他|她|其)(?!们)|(?P<rel2>{_REL})"
     r"(?=[的在是住喜名今学身生电手特爱工干做])|"
-    rf"(?P<name>[{SURNAMES}][\u4e00-\u9fff]{{1,2}}?|(?P<twice>[\u4e00-\u9fff])(?P=twice)(?=是我)|"
+    rf"(?P<name>{_GIVEN_NAME}(?!说)|[{SURNAMES}][\u4e00-\u9fff]{{1,2}}?|(?P<twice>[\u4e00-\u9fff])(?P=twice)(?=是我)|"
     rf"[小阿老][\u4e00-\u9fff]|[A-Z][a-z]+)(?=[ ]?(?:是|在|住|搬|养|的|"
-    rf"今年|身高|喜欢|叫|{TIME})))"
+    rf"今年|身高|喜欢|叫|现在|目前|刚|加入|从|对|会|用|开一|{TIME})))"
     rf"{_ADVERB}{{0,6}}"
 )
 _BARE = re.compile(rf"{_OPENING}{{0,6}}{_ADVERB}{{0,4}}")
-_PET = re.compile(PETS)
+ANIMAL = re.compile(PETS)
 _CLAUSE_END = re.compile(r"[，,；;：:（）()—]|——")
 _END = rf"(?=$|[，,。！!?？；;、\s~～（(\"”」{TIME}{HIDDEN}]|了|啦|呢|喔|哦|啊|呀|耶|吧)"
 _V = rf"[^，,。！!?？；;、\s的了{TIME}{HIDDEN}]"
@@ -53,14 +58,20 @@ _PROJECT = (
     r"(?P<p>(?:我们的?|这个)?(?:专案|项目|产品|系统)|[A-Za-z][\w.-]{1,29}(?: ?(?:专案|项目|这个专案|的))?|"
     r"[\u4e00-\u9fff]{2,8}(?:专案|项目|计[划画]|系统))"
 )
+_PLACE = rf"[^，,。！!?？；;、\s的了在跟和与是有不还也就都去来到从着得{TIME}{HIDDEN}A-Za-z0-9]"
 PIECES = {
     "<END>": _END,
-    "<PL>": rf"[^，,。！!?？；;、\s的了在跟和与是有不还也就都去来到从着得{TIME}{HIDDEN}A-Za-z0-9]{{2,10}}?|"
+    # A city first: 成都 and 永和 have characters in them that elsewhere end a place.
+    "<PL>": rf"(?:{CITIES})(?:[市县区]{_PLACE}{{0,6}}?)?|{_PLACE}{{2,10}}?|"
     rf"[A-Z][A-Za-z]+(?: [A-Z][a-z]+){{0,2}}",
     "<ORG>": rf"[^，,。！!?？；;、\s了在{TIME}{HIDDEN}]{{2,20}}?|[A-Z][\w&.+-]*(?: [A-Z][\w&.+-]*){{0,3}}?",
     "<OCC>": rf"(?:[^，,。！!?？；;、\s是在有跟着过了和年时我你他她{TIME}]{{0,8}}?(?:{OCCUPATIONS}))",
     "<PET>": rf"(?:{PETS})",
     "<NM>": r"[「“\"『]?(?:[\u4e00-\u9fff]{1,4}?|[A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)[」”\"』]?",
+    "<PERSON>": rf"[「“\"]?{_NAME}[」”\"]?",
+    "<MAKER>": CAR_MAKERS,
+    "<SPORT>": rf"(?:{SPORTS})",
+    "<CAR>": r"(?:[A-Z][\w-]+)(?: [A-Z0-9][\w-]*){0,3}",
     "<DEG>": rf"(?:{DEGREES})",
     "<PROJECT>": _PROJECT,
     "<MEASURE>": _MEASURE,
@@ -123,7 +134,7 @@ def clauses(scene: Scene) -> Iterator[tuple[ClauseScene, int, int]]:
             carried = rest == begin or found is None or found.start("s") >= end
             yield _about(scene, scene.owner if bare else actor, bare, carried), rest, end
         # What follows "我養了一隻貓" without a subject is as likely the cat's age as the owner's.
-        if _PET.search(text, begin, end):
+        if ANIMAL.search(text, begin, end):
             actor = None
         begin = end + 1
 

@@ -65,7 +65,8 @@ def _tools(*, announced: bool = False, ended: bool = False) -> Make:
         if subject is None or (is_bare(scene) and not groups.get("p") and not announced):
             return
         new = [one for part in re.split(r"[、和跟与]", scene.said(found, "v")) if (one := tool(part))]
-        old = tool(scene.said(found, "o")) if groups.get("o") else None
+        replaced_by = next((group for group in ("o", "q") if groups.get(group)), None)
+        old = tool(scene.said(found, replaced_by)) if replaced_by is not None else None
         hint = next((key for _, key in new if key != "tool"), None)
         if old is not None and new:
             yield StateDraft(
@@ -110,6 +111,8 @@ def _project(words: str) -> str | None:
     )
 
 
+# "飛魚專案延期了，改到三月上線": the clause before says what it is about.
+_PROJECT_BEFORE = re.compile(r"(?P<p>[\u4e00-\u9fff\w.-]{2,16}?(?:专案|项目|产品|系统))(?=[^，。]{0,8}，)")
 _MOVES = re.compile("延|推迟|改|提前|挪")
 
 
@@ -120,6 +123,8 @@ def _dated(key: str) -> Make:
         groups = found.groupdict()
         said = scene.said(found, "p") if groups.get("p") else ""
         dated = [one for one in scene.earlier() if one.key == key]
+        if not said and (named := _PROJECT_BEFORE.match(scene.masked, 0, found.start())) is not None:
+            said = scene.said(named, "p")
         entity = _project(said) if said else (dated[-1].entity if dated else "project")
         if not said and not dated and groups.get("loose") is not None:
             return
@@ -251,6 +256,21 @@ def _degree(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     yield StateDraft(entity=entity, key="degree", value=scene.said(found, "v"), span=found.span())
 
 
+def _occupation_ended(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "我不當老師了"."""
+    entity = actor(scene)
+    if entity is not None and not is_bare(scene):
+        yield StateDraft(
+            entity=entity,
+            key="occupation",
+            value=scene.said(found, "v"),
+            span=found.span(),
+            statement="ended",
+            announced=True,
+            timed=True,
+        )
+
+
 MAKES: dict[str, Make] = {
     "employer": states("employer", _firm, timed=True),
     "employer_past": states("employer", _firm, statement="ended"),
@@ -258,6 +278,7 @@ MAKES: dict[str, Make] = {
     "switched": _switches,
     "quit": _quits,
     "occupation": _occupation,
+    "occupation_ended": _occupation_ended,
     "school": _school,
     "degree": _degree,
     "tools": _tools(),

@@ -16,7 +16,8 @@ _STOP = r"(?=$|[,.;:!?()\"”]| not | instead\b| rather than )"
 _MARK = (
     r"(?:\b(?:sorry|oops|whoops|wait|typo|correction|my bad|my mistake|scratch that|misspoke|no no|strike "
     r"that)\b[^a-z0-9A-Z]{1,4}"
-    r"(?:(?:actually|no|that should be|that's|that was a typo|wait|not [\w' ]{1,30}?)[^a-z0-9A-Z]{1,3}){0,2})"
+    r"(?:(?:actually|no|typo|sorry|oops|my bad|that should be|"
+    r"that's|that was a typo|wait|not [\w' ]{1,30}?)[^a-z0-9A-Z]{1,3}){0,2})"
 )
 _CORRECTION = re.compile(
     rf"(?:{_MARK}(?:I (?:meant|mean)(?: to (?:say|write|type))?|I misspoke|it's|its|it is|it was|it should "

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from ingest.rules import english_company, english_life, english_people, english_projects, english_work
-from ingest.rules.english_grammar import expand
-from ingest.rules.english_words import CONDITIONS, OCCUPATIONS, PETS, RELATION_PLURALS, RELATIONS, STAGE_WORDS
+from ingest.rules.english_grammar import LEISURE, expand
+from ingest.rules.english_words import (
+    CONDITIONS,
+    INSTRUMENTS,
+    OCCUPATIONS,
+    PETS,
+    RELATION_PLURALS,
+    RELATIONS,
+    SPORTS,
+    STAGE_WORDS,
+)
 from ingest.rules.table import rules
 
 _WITH = (
@@ -74,6 +83,8 @@ _PIECES = {
     "<RELEASE>": _RELEASE,
     "<PAST>": _PAST,
     "<CONDITION>": f"(?i:{CONDITIONS})",
+    "<PASTIME>": f"(?:{SPORTS}|{INSTRUMENTS}|{'|'.join(sorted(LEISURE))}|yoga|pilates|pottery|photography)",
+    "<CAR>": r"(?:[A-Z][\w-]+)(?: (?:[A-Z][\w-]*|\d[\w-]*)){0,3}",
 }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ingest.rules.drafts import Draft, StateDraft
 from ingest.rules.english_grammar import is_name, name, subject
 from ingest.rules.english_words import (
+    NOT_NAMES,
     PETS,
     RELATION_PLURALS,
     RELATIONS,
@@ -21,14 +22,21 @@ def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if said is None or not is_name(said) or said == scene.owner:
         return
     kin = found["kin"].lower().split(" ")[-1]
-    if found["kin"].lower().startswith(("late ", "former ", "old ")):
+    kind = found["kin"].lower()
+    if kind.startswith(("late ", "former ", "old ")):
         return
+    of = found.groupdict().get("of")
+    if of is not None and not is_name(of, first=True):
+        return
+    new = kind.startswith("new ")
     yield StateDraft(
-        entity=scene.owner,
+        entity=of or scene.owner,
         key=RELATIONS[kin],
         value=said,
         span=found.span(),
-        kind=found["kin"].lower(),
+        announced=new or scene.masked.startswith(" now", found.end()),
+        timed=new,
+        kind=kind.removeprefix("new "),
         tags=(kin,),
     )
 
@@ -82,7 +90,13 @@ def _singular(kind: str) -> str:
     return irregular.get(last, last.removesuffix("s"))
 
 
+# Behind "my friend" or another name, a name is a person's.
+_OPENS = re.compile(r"(?:^|[,;:] |\b(?:and|but|so|when|since|that|because|[Ss]adly|[Yy]esterday) |\x01,? )$")
+
+
 def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """A pet that died. A bare name nobody spoke of before is taken for a pet of the speaker's: what ends ends
+    only where it ever held, so of a person it says nothing."""
     groups = found.groupdict()
     said = name(scene.said(found, "v")) if groups.get("v") else None
     if groups.get("pet"):
@@ -98,9 +112,14 @@ def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
             for one in scene.earlier()
             if one.key == "pet" and said is not None and one.value.lower() == said.lower()
         ]
-        if not match or said is None:
+        if said is None:
             return
-        value, entity, kind = match[-1].value, match[-1].entity, match[-1].kind or "pet"
+        if match:
+            value, entity, kind = match[-1].value, match[-1].entity, match[-1].kind or "pet"
+        elif _OPENS.search(scene.masked, 0, found.start()) and said.lower() not in NOT_NAMES:
+            value, entity, kind = said, scene.owner, ""
+        else:
+            return
     yield StateDraft(
         entity=entity,
         key="pet",
@@ -110,7 +129,10 @@ def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         announced=True,
         timed=True,
         kind=kind,
-        content=f"{'The pet' if value.lower() in PETS else 'Pet'} {value} died",
+        content=f"{value} died"
+        if not kind
+        else f"{'The pet' if value.lower() in PETS else 'Pet'} {value} died",
+        confidence=0.9 if kind else 0.6,
     )
 
 

@@ -10,8 +10,10 @@ from ingest.rules.drafts import Draft, EventDraft, StateDraft
 from ingest.rules.english_grammar import LEISURE, is_name, many, organisation, subject, thing
 from ingest.rules.english_people import states
 from ingest.rules.english_words import (
+    CAR_MAKERS,
     INSTRUMENTS,
     LANGUAGES,
+    NOT_NAMES,
     PLACES,
     SPORTS,
 )
@@ -20,7 +22,8 @@ from ingest.rules.sentences import hedged
 
 _SPORT = re.compile(rf"(?:{SPORTS})$", re.IGNORECASE)
 _INSTRUMENT = re.compile(rf"(?:the )?(?:{INSTRUMENTS})$", re.IGNORECASE)
-_INDULGENCES = word_set("smoking drinking vaping gambling coffee meat sugar alcohol tennis golf yoga chess")
+_INDULGENCES = word_set("smoking drinking vaping gambling coffee meat sugar alcohol")
+_PASTIMES = word_set("yoga pilates pottery photography")
 
 
 def _likes(key: str, *, statement: str = "asserted") -> Make:
@@ -60,7 +63,12 @@ def _hobby(*, announced: bool = False, ended: bool = False) -> Make:
             return
         value = re.sub(r"^(?:playing|doing|practicing|practising) ", "", words)
         ending = found["verb"] in ("stopped", "quit", "gave up", "given up")
-        if value == words and ending and words.split(" ")[0] not in LEISURE | _INDULGENCES:
+        if (
+            value == words
+            and ending
+            and words.split(" ")[0] not in LEISURE | _INDULGENCES
+            and _pastime_of(words) is None
+        ):
             return
         key = "instrument" if _INSTRUMENT.match(value) else "hobby"
         if value.lower() in ("smoking", "drinking", "vaping"):
@@ -76,6 +84,34 @@ def _hobby(*, announced: bool = False, ended: bool = False) -> Make:
         )
 
     return make
+
+
+def _pastime_of(words: str) -> tuple[str, str] | None:
+    """A pastime as spoken and the concept it is a value of; None where it is none."""
+    for form in (words, words.split(" ", maxsplit=1)[0]):
+        if _INSTRUMENT.match(form):
+            return form, "instrument"
+        if _SPORT.match(form) or form in LEISURE | _PASTIMES:
+            return form, "hobby"
+    return None
+
+
+def _pastime_changed(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "Switched from tennis to squash": the one ends where the other begins."""
+    entity = subject(found, scene)
+    old, new = _pastime_of(scene.said(found, "o")), _pastime_of(scene.said(found, "v"))
+    if entity is None or old is None or new is None:
+        return
+    for (value, key), ended in ((old, True), (new, False)):
+        yield StateDraft(
+            entity=entity,
+            key=key,
+            value=value,
+            span=found.span(),
+            statement="ended" if ended else "asserted",
+            announced=True,
+            timed=True,
+        )
 
 
 def _several(key: str, allowed: str | None = None, *, timed: bool = False) -> Make:
@@ -161,10 +197,46 @@ def _started(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
             return
 
 
+def _car(words: str) -> str | None:
+    kept = words.split(" ")
+    while kept and kept[-1].lower() in NOT_NAMES:
+        kept.pop()
+    names = [word for word in kept if not word[:1].islower()]
+    return " ".join(kept) if names and names[0].lower() not in NOT_NAMES else None
+
+
+def is_car(words: str) -> bool:
+    """Whether the words name a car by its maker."""
+    return any(word.lower() in CAR_MAKERS for word in words.split(" ")[:2])
+
+
+def _car_changed(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "Sold the Yaris and bought a Volvo": cars where a maker's name or what is known of the speaker says so."""
+    entity = subject(found, scene)
+    old, new = (_car(scene.said(found, group)) for group in "ov")
+    if entity is None:
+        return
+    known = {one.value.lower() for one in scene.earlier() if one.key == "vehicle"}
+    about_cars = any(one and (is_car(one) or one.lower() in known) for one in (old, new))
+    if not about_cars:
+        return
+    for value, ended in ((old, True), (new, False)):
+        if value:
+            yield StateDraft(
+                entity=entity,
+                key="vehicle",
+                value=value,
+                span=found.span(),
+                statement="ended" if ended else "asserted",
+                announced=True,
+                timed=True,
+            )
+
+
 def _plays(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     words = re.split(
         r" (?:with|at|in|on|for|every|and I|but|because|since|when|together|regularly|professionally|to|as|"
-        r"after)\b",
+        r"after|now|again|too|instead|most|badly)\b",
         found["v"],
     )[0].strip(" \x01")
     entity = subject(found, scene)
@@ -196,6 +268,7 @@ MAKES: dict[str, Make] = {
     "dislikes": _likes("dislikes"),
     "likes_ended": _likes("likes", statement="ended"),
     "hobby_begun": _hobby(announced=True),
+    "hobby_changed": _pastime_changed,
     "hobby_ended": _hobby(ended=True),
     "hobbies": _several("hobby"),
     "started": _started,
@@ -209,7 +282,9 @@ MAKES: dict[str, Make] = {
     "school": states("school", _school, timed=True),
     "majors": _several("major"),
     "volunteering": states("volunteering", organisation),
-    "vehicle": states("vehicle", _condition),
+    "vehicle": states("vehicle", _car),
+    "vehicle_owned": states("vehicle", _car),
+    "vehicle_changed": _car_changed,
     "goal": _goal,
     "plan": _happening("plan", "future", 6),
     "activity": _happening("activity", "past"),

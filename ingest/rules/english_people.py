@@ -79,6 +79,32 @@ def _person_free_place(words: str) -> str | None:
     return found if found is None or found.lower() not in TOOLS else None
 
 
+_TIME_EDGE = re.compile(r"^(?:(?:on|in|at|is) )+")
+_DAY_OF_YEAR = re.compile(
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d|\d(?:st|nd|rd|th)?(?: of)? "
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|\d{1,4}[-/]\d",
+    re.IGNORECASE,
+)
+
+
+def _date_of(found: re.Match[str], scene: Scene) -> str | None:
+    """The date that group ``v`` opens with, as said; None where there is none."""
+    time = re.match("[^\x01]{0,20}\x01+", found["v"])
+    if time is None:
+        return None
+    begin = found.start("v")
+    return _TIME_EDGE.sub("", scene.sentence.raw[begin : begin + time.end()].strip(" ,")) or None
+
+
+_NUMBER = re.compile(r"\+?[\d(][\d() -]{5,18}\d")
+
+
+def _number_of(found: re.Match[str], scene: Scene) -> str | None:
+    """The telephone number in group ``v``; None where there is none."""
+    number = _NUMBER.search(scene.sentence.raw, *found.span("v"))
+    return number[0] if number is not None and sum(c.isdigit() for c in number[0]) >= 6 else None
+
+
 _FREE_VALUE = re.compile(
     r"^(?:a bit|so|very|really|too|not|always|never|going|getting|coming|that|it|this|kind of|pretty|great|"
     r"good|bad|about|"
@@ -112,9 +138,17 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     value = scene.said(found, "v")
     if entity is None or not value or _FREE_VALUE.match(value):
         return
-    key = canonical_key(attribute)
-    if key in ("birthday",) and "\x01" not in found["v"]:
-        return
+    key = "phone" if attribute.endswith(("number", "cell", "phone")) else canonical_key(attribute)
+    if key == "birthday":
+        date = _date_of(found, scene)
+        if date is None:
+            return
+        value = date
+    if key == "phone":
+        number = _number_of(found, scene)
+        if number is None:
+            return
+        value = number
     if key == "pet" or (key == "name" and name(value) is None):
         return
     if key == "name":
@@ -143,16 +177,15 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         if address is None:
             return
         value = address[0]
-    if key == "phone" and sum(c.isdigit() for c in value) < 6:
-        return
     if len(value) > 80 or (key not in ("residence", "email") and len(value.split(" ")) > 8):
         return
     yield StateDraft(
         entity=entity,
         key=key,
         value=value,
-        span=found.span(),
-        announced=" new " in f" {attribute} ",
+        # No further than the value: "… if anybody asks" behind it makes nothing doubtful.
+        span=(found.start(), max(found.end("attr"), found.start("v") + len(value))),
+        announced=" new " in f" {attribute} " or re.search(r" (?:now|changed)\b", found[0]) is not None,
         timed=key in ("residence", "employer", "occupation"),
     )
 
@@ -160,6 +193,25 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 def _lived_until(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if re.match(r"[ ,]*(?:until|till)\b", scene.sentence.plain[found.end() :]):
         yield from states("residence", _person_free_place, statement="ended", timed=True)(found, scene)
+
+
+def _phone(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    number = _number_of(found, scene)
+    if number is not None:
+        yield StateDraft(
+            entity=scene.owner,
+            key="phone",
+            value=number,
+            span=found.span(),
+            announced=found["new"] is not None,
+        )
+
+
+def _born(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "I was born on May 4": a birthday where a day is said, and not only a year."""
+    entity, date = subject(found, scene), _date_of(found, scene)
+    if entity is not None and date is not None and _DAY_OF_YEAR.search(date):
+        yield StateDraft(entity=entity, key="birthday", value=date, span=found.span())
 
 
 def _age(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -178,6 +230,8 @@ MAKES: dict[str, Make] = {
     "lived_until": _lived_until,
     "origin": states("hometown", _person_free_place, confidence=0.85),
     "grew_up": states("hometown", _person_free_place),
+    "birthday": _born,
+    "phone": _phone,
     "birthplace": states("birthplace", _person_free_place),
     "attribute": _attribute,
     "nickname": states("nickname", name),

@@ -99,7 +99,7 @@ def project(said: str, scene: Scene) -> str | None:
     word = re.sub(r"^(?:the )?project | project$", "", said)
     if word.islower() and (word.endswith(("s", "ed", "ing", "ly")) or word in RELATIONS):
         return None
-    if _DETERMINED.search(scene.masked, 0, max(0, scene.masked.find(said))):
+    if word.islower() and _DETERMINED.search(scene.masked, 0, max(0, scene.masked.find(said))):
         return None
     if word.lower() in NOT_NAMES or word.lower() in PLACES or not re.fullmatch(r"[\w.-]{2,30}", word):
         return None
@@ -177,7 +177,7 @@ def _dated(key: str) -> Make:
 
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         groups = found.groupdict()
-        said = next((groups[g] for g in ("s", "p") if groups.get(g)), None)
+        said = next((groups[g] for g in ("x", "s", "p") if groups.get(g)), None)
         entity: str | None
         if said is None or said.lower() in ("it", "that", "this", "the", "our", "we", "i", "my"):
             dated = [one for one in scene.earlier() if one.key == key]
@@ -258,8 +258,8 @@ def _decided(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 def _program(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     entity, language = subject(found, scene), tool(found["v"])
-    if entity is not None and language is not None and language[1] == "programming_language":
-        yield StateDraft(entity=entity, key="programming_language", value=language[0], span=found.span())
+    if entity is not None and language is not None and language[1] in ("programming_language", "editor"):
+        yield StateDraft(entity=entity, key=language[1], value=language[0], span=found.span())
 
 
 def _mine(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -274,7 +274,7 @@ def _mine(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         value=value[0],
         span=found.span(),
         timed=True,
-        announced=" new " in found[0] or " now " in found[0],
+        announced=re.search(r"\b(?:new|now)\b", found[0]) is not None,
     )
 
 

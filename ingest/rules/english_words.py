@@ -34,7 +34,8 @@ PETS = word_set(
     "ferret "
     "iguana chinchilla hedgehog cockatiel budgie guinea-pig guinea-pigs retriever labrador poodle corgi "
     "beagle "
-    "husky terrier dachshund pug collie shepherd chihuahua shih-tzu"
+    "husky terrier dachshund pug collie shepherd "
+    "greyhound whippet spaniel schnauzer dalmatian malamute samoyed mutt tabby chihuahua shih-tzu"
 )
 
 OCCUPATIONS = word_set(
@@ -150,7 +151,8 @@ LANGUAGES = (
 SPORTS = (
     "tennis|basketball|soccer|football|baseball|volleyball|badminton|golf|squash|hockey|cricket|rugby|"
     "softball|"
-    "lacrosse|ping-pong|ping pong|table tennis|pickleball|chess|poker|go|dungeons and dragons|d&d|video "
+    "lacrosse|ping-pong|ping pong|table tennis|pickleball|padel|racquetball|handball|"
+    "snooker|billiards|darts|curling|chess|poker|go|dungeons and dragons|d&d|video "
     "games|"
     "board games|water polo|ultimate frisbee|frisbee|bridge"
 )
@@ -272,6 +274,13 @@ PLACES = word_set(
     "colombia egypt kenya nigeria california texas florida oregon washington colorado arizona nevada "
     "michigan ohio "
     "georgia virginia alaska hawaii europe asia africa america york"
+)
+
+# Makers of cars: "bought a Volvo" speaks of a car, "bought a Kindle" does not.
+CAR_MAKERS = word_set(
+    "toyota volvo skoda škoda mazda kia renault fiat honda ford nissan bmw audi tesla hyundai vw volkswagen subaru "
+    "peugeot citroen citroën mercedes mercedes-benz lexus chevrolet chevy jeep opel vauxhall porsche suzuki "
+    "mitsubishi dacia polestar byd buick cadillac dodge chrysler acura infiniti genesis jaguar rivian saab vespa"
 )
 
 # Given names, for the few rules that cannot tell a person from a firm or a tool ("I left Sam").

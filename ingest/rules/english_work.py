@@ -117,6 +117,22 @@ def _occupation(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         )
 
 
+def _occupation_ended(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "I'm not a nurse anymore", "no longer a nurse"."""
+    entity = subject(found, scene) if found["s"] else scene.owner
+    job = role(next(said for group in "vwx" if (said := scene.said(found, group))))
+    if entity is not None and job is not None:
+        yield StateDraft(
+            entity=entity,
+            key="occupation",
+            value=job,
+            span=found.span(),
+            statement="ended",
+            announced=True,
+            timed=True,
+        )
+
+
 MAKES: dict[str, Make] = {
     "employer": states("employer", organisation, timed=True),
     "new_job": states("employer", organisation, announced=True, timed=True),
@@ -127,4 +143,5 @@ MAKES: dict[str, Make] = {
     "left": _left,
     "lost_job": _lost_job,
     "occupation": _occupation,
+    "occupation_ended": _occupation_ended,
 }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from events.script import fold_script, has_cjk
+from events.script import has_cjk
 from events.types.cards import Sentiment
 from events.values import word_set
+from ingest.rules.sentences import simplified
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9'’&@._/-]*[a-z0-9]|[a-z0-9]", re.IGNORECASE)
 _CJK_RUN = re.compile("[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af]+")
@@ -117,17 +118,14 @@ def read(text: str) -> Episode:
     """``text`` read once: substance, topics, mood and weight. Only its first 4,000 characters count."""
     text = text[:_LONGEST]
     spoken = _WORD.findall(text)
-    lowered = (
-        [word.lower().replace("’", "'") for word in spoken]
-        if "’" in text
-        else [word.lower() for word in spoken]
-    )
-    folded = "" if text.isascii() or not has_cjk(text) else fold_script(text)
+    # Joined, lowered and split again: one call for all words is three times as fast as one for each.
+    lowered = " ".join(spoken).lower().replace("’", "'").split(" ") if spoken else []
+    folded = "" if text.isascii() or not has_cjk(text) else simplified(text)
     runs = list(_CJK_RUN.finditer(folded)) if folded else []
     distinct = set(lowered)
     return Episode(
         _is_substantive(text, distinct) or any(_SMALL_TALK_ZH.sub("", run[0]) for run in runs),
-        _topics(text, spoken, lowered, runs),
+        _topics(text, spoken, lowered, distinct, runs),
         _sentiment(lowered, distinct, folded),
         _weight(text, distinct, folded),
     )
@@ -145,12 +143,15 @@ def _is_substantive(text: str, distinct: set[str]) -> bool:
 _MOST_TOPICS = 8
 
 
-def _topics(text: str, spoken: list[str], lowered: list[str], runs: list[re.Match[str]]) -> tuple[str, ...]:
+def _topics(
+    text: str, spoken: list[str], lowered: list[str], distinct: set[str], runs: list[re.Match[str]]
+) -> tuple[str, ...]:
     """Names first, then other content words, as spoken, no word twice."""
     names: dict[str, str] = {}
     others: dict[str, str] = {}
+    content = distinct - _STOP
     for word, plain in zip(spoken, lowered, strict=True):
-        if len(plain) < 3 or plain in _STOP or plain.isdigit():
+        if plain not in content or len(plain) < 3 or plain.isdigit():
             continue
         (others if word[0].islower() else names).setdefault(plain.removesuffix("'s"), word.removesuffix("'s"))
     for run in runs:

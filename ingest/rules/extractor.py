@@ -3,48 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from events.concepts import concept, default_cardinality, normalise_entity, normalise_value
-from events.script import fold_script
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
 from events.types.turns import TurnRecorded
-from events.values import word_set
 from ingest.extraction import Burst, CardEvent, Extraction, RecordedTurn
 from ingest.grounding import memory_blocks
 from ingest.instructions import trusted_length
-from ingest.rules import chinese, corrections, english, episodes, knowledge, wording
+from ingest.rules import announcements, chinese, corrections, english, episodes, knowledge, wording
 from ingest.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft
 from ingest.rules.moments import TIME, Moment, lasting, mask, moments, nearest
-from ingest.rules.scene import Rule, Scene, compiled
-from ingest.rules.sentences import Sentence, hedged, irrealis, sentences
+from ingest.rules.scene import Scene, compiled
+from ingest.rules.sentences import Sentence, hedged, irrealis, sentences, simplified
+from ingest.rules.triggers import may_correct, triggered
 
-_CORRECTING = word_set("meant mean typo correction oops whoops misspoke make scratch bad mistake sorry wait")
-_CORRECTING_ZH = re.compile("错|口误|笔误|更正|不对|我是|意思|不是|抱歉|不好意思")
 # "Moved the date to August": a time something is put to is not when it was put.
 _UNTO = re.compile(r"\b(?:to|until|till) ?$|[到至]$")
 _REMEMBERED = 6
 _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
-
-
-def _by_word(rules: Iterable[Rule]) -> dict[str, tuple[int, ...]]:
-    table: dict[str, list[int]] = {}
-    for index, one in enumerate(rules):
-        for word in one.words:
-            table.setdefault(word, []).append(index)
-    return {word: tuple(indexes) for word, indexes in table.items()}
-
-
-_ENGLISH_BY_WORD = _by_word(english.RULES)
-_CHINESE_BY_WORD = _by_word(chinese.RULES)
-# By first character: a sentence has some twenty different ones, and there are ten times as many words.
-_CHINESE_BY_CHARACTER = {
-    first: tuple(one for one in _CHINESE_BY_WORD.items() if one[0][0] == first)
-    for first in {word[0] for word in _CHINESE_BY_WORD}
-}
 
 
 class RulesExtractor:
@@ -117,7 +97,10 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
     episode = reading.episode(segments, len(cards), question)
     if episode is not None:
         yield episode
-    yield from cards
+    yield from announcements.beside_an_end(cards)
+
+
+_PAST_TENSE = re.compile(r"\b(?:[a-z]{3,}ed|left|got|began|went|took|gave|quit|sold|bought)\b")
 
 
 def _human_segments(text: str) -> Iterator[tuple[int, str]]:
@@ -149,7 +132,7 @@ class _Reading:
         self._reference: datetime = said_at.astimezone(zone) if zone is not None else said_at
         self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
         # Words like 我的狗 are the same in both scripts; then the zone says who writes.
-        self._traditional = fold_script(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
+        self._traditional = simplified(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
         self._seen: set[tuple[str, str, str, str]] = set()
 
     def sentence(self, sentence: Sentence, offset: int, slip_announced: bool) -> Iterator[CardEvent]:
@@ -177,8 +160,8 @@ class _Reading:
         yield from _without_ended(found)
 
     def _drafts(self, sentence: Sentence, slip_announced: bool) -> Iterator[Draft]:
-        rules = _triggered(sentence)
-        correcting = slip_announced or _may_correct(sentence)
+        rules = triggered(sentence)
+        correcting = slip_announced or may_correct(sentence)
         if not rules and not correcting:
             return
         masked = mask(sentence)
@@ -204,6 +187,8 @@ class _Reading:
             return None
         self._seen.add(identity)
         moment = dates.of(*draft.span) if draft.timed else None
+        if moment is not None and self._is_told_as_past(moment, draft, sentence):
+            moment = None
         until = moment.end if moment is not None and moment.start is None else None
         point = moment.point if moment is not None else None
         if draft.statement == "ended" and until is not None:
@@ -236,7 +221,7 @@ class _Reading:
             statement=draft.statement,
             replaces=slip.value if slip is not None else None,
             effective_until=until,
-            announced=draft.announced,
+            announced=draft.announced or announcements.made(draft.key, sentence),
             occurred_at_hint=slip.occurred_at_hint
             if slip is not None
             else moment.words
@@ -248,6 +233,12 @@ class _Reading:
         )
         self._conversation.remember(self._turn.speaker, KnownState(event, draft.kind))
         return event
+
+    def _is_told_as_past(self, moment: Moment, draft: StateDraft, sentence: Sentence) -> bool:
+        """Whether words in the past tense stand with a time that is still to come: "left at the end of the month"
+        is told of a month that has passed, and which one nobody can say."""
+        future = moment.start is not None and moment.start > self._reference
+        return future and _PAST_TENSE.search(sentence.plain, *draft.span) is not None
 
     def _event(self, draft: EventDraft, sentence: Sentence, offset: int, dates: _Dates) -> EventNoted | None:
         moment = dates.of(*draft.span)
@@ -367,26 +358,6 @@ def _without_ended(cards: list[CardEvent]) -> list[CardEvent]:
 
 def _fact(state: StateAsserted) -> tuple[str, str, str]:
     return state.entity, state.concept_key, state.value
-
-
-def _may_correct(sentence: Sentence) -> bool:
-    if sentence.chinese:
-        return _CORRECTING_ZH.search(sentence.plain) is not None
-    return not _CORRECTING.isdisjoint(sentence.words)
-
-
-def _triggered(sentence: Sentence) -> list[int]:
-    if sentence.chinese:
-        text = sentence.plain
-        found: set[int] = set()
-        for character in _CHINESE_BY_CHARACTER.keys() & set(text):
-            for word, indexes in _CHINESE_BY_CHARACTER[character]:
-                if word in text:
-                    found.update(indexes)
-        return sorted(found)
-    return sorted(
-        {index for word in sentence.words & _ENGLISH_BY_WORD.keys() for index in _ENGLISH_BY_WORD[word]}
-    )
 
 
 def _english(scene: Scene, rules: list[int]) -> Iterator[Draft]:

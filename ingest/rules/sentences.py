@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from events.script import fold_script, has_cjk
 from events.values import word_set
@@ -23,6 +24,8 @@ MAX_SENTENCES = 120
 _END = re.compile(
     r"[.!?…]+[\"”’')\]]*(?=\s|$)|[。！？；\n…]+[」』”]?|;(?=\s)|[!?](?=[\u3400-\u9fff「])|(?<=\s)[-–—](?=\s)"
 )
+# Where a sentence may end: looked for first, one character at a time, which a class does six times as fast.
+_MAY_END = re.compile(r"[.!?…。！？；;\n–—-]")
 _ABBREVIATION = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|e\.g|i\.e|etc|Mt|Ave|No|Inc|Ltd|Co|U\.S|U\.K|[A-Z])$"
 )
@@ -41,6 +44,12 @@ _TASK = re.compile(
     r"complete|continue|say|repeat|explain|analy[sz]e|remind me|create|make up|tell (?:me|him|her|them|us))"
     r"\b",
     re.IGNORECASE,
+)
+# The words a task begins with; "role-play", "act-like" and the rest begin with one of them, too.
+_TASK_WORDS = word_set(
+    "translate rewrite rephrase reword proofread summarize summarise paraphrase classify extract convert edit correct "
+    "polish improve write draft compose generate pretend imagine suppose roleplay role-play role act complete "
+    "continue say repeat explain analyze analyse remind create make tell"
 )
 _TASK_ZH = re.compile(
     r"\s*(?:请|麻烦|帮我|帮忙|帮|你|可以|能不能|可不可以|能否|能|给我|替我|把|将|，| ){0,6}"
@@ -63,7 +72,7 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _QUESTION_ZH = re.compile(
-    r"[吗嘛么]\W*$|什么|哪[里儿个家些种位一年天]|哪$|住哪|在哪|去哪|谁|怎么[样办会能]?|为什么|为何|多少|几[点号岁个月]|是不是|"
+    r"[吗嘛]\W*$|(?<!什)么\W*$|(?<!没)(?<!没有)什么(?![都也])|哪[里儿个家些种位一年天]|哪$|住哪|在哪|去哪|谁(?![都也])|怎么[样办会能]?|为什么|为何|多少|几[点号岁个月]|是不是|"
     r"有没有|要不要|能不能|会不会|可不可以|好不好|对不对|是否|何时|何地|多久|多大"
 )
 _IRREALIS = re.compile(
@@ -109,6 +118,12 @@ class Sentence:
     words: frozenset[str]
 
 
+@lru_cache(maxsize=16)
+def simplified(text: str) -> str:
+    """``text`` in simplified script, remembered: a turn is asked for it as a whole and for its episode."""
+    return fold_script(text)
+
+
 def readable(text: str) -> str:
     """``text`` with code, quoted lines and longer quotations hidden; same length."""
     plain = text.translate(_APOSTROPHE) if not text.isascii() else text.replace("\t", " ")
@@ -136,6 +151,7 @@ def _hide_long(found: re.Match[str]) -> str:
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of ``text`` worth reading, in order; what a request pastes in ("Translate: …") is not."""
     plain = readable(text)
+    in_simplified = plain if plain.isascii() else simplified(plain)
     begin = 0
     count = 0
     for end in _boundaries(plain):
@@ -149,8 +165,15 @@ def sentences(text: str) -> Iterator[Sentence]:
             continue
         count += 1
         chinese = not piece.isascii() and has_cjk(piece)
-        piece = fold_script(piece) if chinese else _with_capitals(piece)
-        task = (_TASK_ZH if chinese else _TASK).match(piece)
+        piece = in_simplified[start : start + len(piece)] if chinese else _with_capitals(piece)
+        words = frozenset(_WORD.findall(piece.lower()))
+        task = (
+            _TASK_ZH.match(piece)
+            if chinese
+            else None
+            if words.isdisjoint(_TASK_WORDS)
+            else _TASK.match(piece)
+        )
         if task is not None:
             if task["verb"].casefold() in _PASTING and _PASTE.search(plain, start + task.end("verb")):
                 return
@@ -161,11 +184,11 @@ def sentences(text: str) -> Iterator[Sentence]:
             piece,
             chinese,
             _asks(piece, chinese),
-            frozenset(_WORD.findall(piece.lower())),
+            words,
         )
 
 
-_LOWER_I = re.compile(r"(?<![\w'])i(?=$|['\s,.!])")
+_LOWER_I = re.compile(r"i(?<![\w']i)(?=$|['\s,.!])")
 _KNOWN = re.compile(
     r"(?<![\w'@./-])(?:"
     + "|".join(sorted(PLACES | FIRMS | frozenset(LANGUAGES.lower().split("|"))))
@@ -176,13 +199,18 @@ _KNOWN = re.compile(
 def _with_capitals(piece: str) -> str:
     """The sentence with its "i" as I and, where it has no capitals at all, with those of well-known names."""
     piece = _LOWER_I.sub("I", piece)
-    if piece.replace("I", "").islower():
+    if piece.islower() or ("I" in piece and piece.replace("I", "").islower()):
         piece = _KNOWN.sub(lambda known: known[0].title(), piece)
     return piece
 
 
 def _boundaries(plain: str) -> Iterator[int]:
-    for end in _END.finditer(plain):
+    reached = 0
+    while (candidate := _MAY_END.search(plain, reached)) is not None:
+        end = _END.match(plain, candidate.start())
+        reached = candidate.end() if end is None else end.end()
+        if end is None:
+            continue
         if end[0] == "." and _ABBREVIATION.search(plain, max(0, end.start() - 6), end.start()):
             continue
         yield end.end()

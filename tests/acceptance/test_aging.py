@@ -1,0 +1,16 @@
+"""A few short chains of the longitudinal suite: the way there works, and nobody forgets within a week."""
+
+from __future__ import annotations
+
+from tests.acceptance.conftest import Running
+from tests.aging.chains import MECHANISMS, Depth, chains
+from tests.aging.growth import grow
+
+
+def test_short_chains_keep_what_they_were_told(stack: Running) -> None:
+    told = chains(2, seed=5, depths=(Depth(0, 0), Depth(8, 7)))
+    notes: list[str] = []
+    scores = grow(stack, told, note=notes.append)
+    assert len(notes) == 2
+    for mechanism in MECHANISMS:
+        assert [scores.recall(mechanism, depth) for depth in (0, 1)] == [1.0, 1.0], scores.misses

@@ -1,0 +1,1 @@
+"""Longitudinal recall: long histories told turn by turn, asked again and again as they grow older."""

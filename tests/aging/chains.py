@@ -1,0 +1,244 @@
+"""Chains: one person's history each, grown from a seed, with the questions asked of it at every depth.
+
+Four ways a memory ages. *Compression*: details of a dense turn are wanted later. *Interference*: the facts
+of many others, alike in kind, pile up around one's own. *Revision*: facts change, once or twice, months
+apart. *Maintenance*: what was said once stays true and must not be tidied away.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from events.script import fold_script
+from tests.aging.language import Fact, Language, Names, language
+
+MECHANISMS = ("compression", "interference", "revision", "maintenance")
+_BEGIN = datetime(2025, 1, 6, 9, 0)
+_FACTS = 4
+_SESSION = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How much lies between the last word about a fact and the question: unrelated turns, and days."""
+
+    turns: int
+    days: int
+
+
+DEPTHS = (Depth(0, 0), Depth(25, 7), Depth(100, 30), Depth(200, 90), Depth(400, 183))
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One turn of a chain."""
+
+    text: str
+    said_at: datetime
+    role: str = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A question, what answers it, and what answered it once."""
+
+    question: str
+    current: str
+    stale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A history in as many parts as there are depths; part 0 holds every fact, the others only talk.
+
+    ``ends`` are the instants the questions are asked at, one after each part.
+    """
+
+    mechanism: str
+    number: int
+    language: str
+    zone: str
+    parts: tuple[tuple[Said, ...], ...]
+    ends: tuple[datetime, ...]
+    probes: tuple[Probe, ...]
+
+    @property
+    def user_id(self) -> str:
+        return f"{self.mechanism}-{self.number}"
+
+    def entries(self, part: int) -> Iterator[dict[str, str]]:
+        """The turns of a part as an app pushes them."""
+        for at, said in enumerate(self.parts[part]):
+            yield {
+                "user_id": self.user_id,
+                "text": said.text,
+                "role": said.role,
+                "session_id": f"{part}.{at // _SESSION}",
+                "said_at": said.said_at.isoformat(),
+                "timezone": self.zone,
+                "turn_id": f"{part}.{at}",
+            }
+
+
+def chains(count: int, seed: int, depths: Sequence[Depth] = DEPTHS) -> list[Chain]:
+    """``count`` chains of each mechanism, English and Chinese in turn. The same seed gives the same chains."""
+    return [_chain(mechanism, number, seed, depths) for mechanism in MECHANISMS for number in range(count)]
+
+
+def _chain(mechanism: str, number: int, seed: int, depths: Sequence[Depth]) -> Chain:
+    chance = random.Random(f"{seed}/{mechanism}/{number}")
+    spoken = "english" if number % 2 == 0 else "chinese"
+    words = language(spoken)
+    telling = _Telling(words, chance)
+    probes = _TOLD[mechanism](telling)
+    share = 0.6 if mechanism == "interference" else 0.25
+    parts = [tuple(telling.said)]
+    ends = [telling.now + timedelta(minutes=5)]
+    told = telling.now
+    before = Depth(0, 0)
+    for depth in depths[1:]:
+        part = telling.idle(depth.turns - before.turns, told + timedelta(days=depth.days), share)
+        parts.append(tuple(part))
+        ends.append(telling.now + timedelta(minutes=5))
+        before = depth
+    chain = Chain(mechanism, number, spoken, words.zone, tuple(parts), tuple(ends), tuple(probes))
+    return _simplified(chain) if number % 4 == 3 else chain
+
+
+class _Telling:
+    """A history being told: its clock, its names, and what was said so far."""
+
+    def __init__(self, words: Language, chance: random.Random) -> None:
+        self.words = words
+        self.chance = chance
+        self.names = Names(words.pools, chance)
+        self.now = _BEGIN.replace(tzinfo=ZoneInfo(words.zone)) + timedelta(days=chance.randrange(60))
+        self.said: list[Said] = []
+        self._decks: dict[tuple[str, ...], list[str]] = {}
+
+    def say(self, text: str) -> None:
+        self.now += timedelta(minutes=self.chance.randint(2, 300))
+        self.said.append(Said(text, self.now))
+
+    def chat(self, count: int) -> None:
+        for _ in range(count):
+            self.say(self.names.fill(self._draw(self.words.talk)))
+
+    def later(self, days: int) -> None:
+        self.now += timedelta(days=days)
+
+    def idle(self, count: int, until: datetime, share: float) -> list[Said]:
+        """``count`` unrelated turns up to ``until``, ``share`` of the people's in them facts of others."""
+        step = (until - self.now) / max(1, count)
+        part = []
+        for _ in range(count):
+            self.now += step
+            if self.chance.random() < 0.15:
+                part.append(Said(self._draw(self.words.replies), self.now, "assistant"))
+                continue
+            others = self.chance.random() < share
+            wording = self._draw(self.words.others if others else self.words.talk)
+            part.append(Said(self.names.fill(wording), self.now))
+        self.now = max(self.now, until)
+        return part
+
+    def _draw(self, wordings: tuple[str, ...]) -> str:
+        """Each wording once before any comes again."""
+        deck = self._decks.get(wordings)
+        if not deck:
+            deck = self._decks[wordings] = self.chance.sample(wordings, len(wordings))
+        return deck.pop()
+
+    def pick(self, facts: Sequence[Fact], count: int) -> list[Fact]:
+        return self.chance.sample(facts, count)
+
+
+def _compression(telling: _Telling) -> list[Probe]:
+    probes = []
+    for packed in telling.chance.sample(telling.words.packed, 2):
+        filled: dict[str, str] = {}
+        for slot in telling.words.pools:
+            if f"{{{slot}}}" in packed.text:
+                filled[slot] = telling.names.take(slot)
+        telling.say(packed.text.format_map(filled))
+        telling.chat(2)
+        probes += [Probe(question.format_map(filled), filled[slot]) for question, slot in packed.asked[:2]]
+    return probes
+
+
+def _interference(telling: _Telling) -> list[Probe]:
+    facts = [fact for fact in (*telling.words.lasting, *telling.words.changing) if fact.about != "person"]
+    of_others = [fact for fact in telling.words.lasting if fact.about == "person"]
+    return _once(telling, [*telling.pick(facts, _FACTS - 1), telling.chance.choice(of_others)])
+
+
+def _maintenance(telling: _Telling) -> list[Probe]:
+    return _once(telling, telling.pick(telling.words.lasting, _FACTS))
+
+
+def _once(telling: _Telling, facts: Sequence[Fact]) -> list[Probe]:
+    probes = []
+    for fact in facts:
+        about = {"p": telling.names.take(fact.about)} if fact.about else {}
+        value = telling.names.take(fact.pool)
+        telling.say(telling.chance.choice(fact.stated).format(v=value, **about))
+        telling.chat(1)
+        probes.append(Probe(telling.chance.choice(fact.asked).format(**about), value))
+    return probes
+
+
+def _revision(telling: _Telling) -> list[Probe]:
+    facts = telling.pick(telling.words.changing, _FACTS)
+    twice = set(telling.chance.sample([fact.name for fact in facts], 2))
+    about = {fact.name: {"p": telling.names.take(fact.about)} if fact.about else {} for fact in facts}
+    # All taken before anything is told, so that not even the talk in between names what is yet to come.
+    values = {
+        fact.name: [telling.names.take(fact.pool) for _ in range(3 if fact.name in twice else 2)]
+        for fact in facts
+    }
+    for fact in facts:
+        telling.say(telling.chance.choice(fact.stated).format(v=values[fact.name][0], **about[fact.name]))
+        telling.chat(2)
+    for change in (1, 2):
+        # Months apart: a third change within thirty days would rightly be asked about first.
+        telling.later(telling.chance.randint(60, 100))
+        for fact in facts:
+            if change < len(values[fact.name]):
+                old, new = values[fact.name][change - 1 : change + 1]
+                telling.say(telling.chance.choice(fact.changed).format(v=new, o=old, **about[fact.name]))
+                telling.chat(2)
+    return [
+        Probe(
+            telling.chance.choice(fact.asked).format(**about[fact.name]),
+            values[fact.name][-1],
+            tuple(values[fact.name][:-1]),
+        )
+        for fact in facts
+    ]
+
+
+_TOLD: dict[str, Callable[[_Telling], list[Probe]]] = {
+    "compression": _compression,
+    "interference": _interference,
+    "revision": _revision,
+    "maintenance": _maintenance,
+}
+
+
+def _simplified(chain: Chain) -> Chain:
+    """The chain as somebody in Shanghai writes it."""
+    return replace(
+        chain,
+        zone="Asia/Shanghai",
+        parts=tuple(
+            tuple(replace(said, text=fold_script(said.text)) for said in part) for part in chain.parts
+        ),
+        probes=tuple(
+            Probe(fold_script(one.question), fold_script(one.current), tuple(map(fold_script, one.stale)))
+            for one in chain.probes
+        ),
+    )
