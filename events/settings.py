@@ -79,7 +79,7 @@ class Settings:
     overlay_deadline_ms: int = _setting(150, "deadline for laying what was said a moment ago over an answer")
     graph_deadline_ms: int = _setting(200, "deadline of the graph channel")
     last_resort_ms: int = _setting(
-        2000, "longest the channels that were late are waited for, where none answered in time"
+        1000, "longest the channels that were late are waited for, where none answered in time"
     )
     quarantine_over_ms: int = _setting(
         150, "a channel whose last 10 latencies have a P95 above this is not waited for"

@@ -60,8 +60,8 @@ class Panel:
     """Asks channels. Whatever a channel does, there is a ballot from it by its deadline, empty where it did not answer.
 
     What is late is cancelled, on the server too, and nobody waits for the cancelling. A channel that keeps
-    being slow is quarantined (:class:`Health`) and not waited for at all. Only where nobody answered in time are
-    those that were late given more of it, up to ``last_resort_ms``.
+    being slow is quarantined (:class:`Health`) and not waited for at all. Where nobody answered in time and the
+    asker insists, those that were late are given more of it, up to ``last_resort_ms``.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Panel:
         health: Mapping[str, Health],
         faults: Mapping[str, Fault] | None = None,
         *,
-        last_resort_ms: int = 2000,
+        last_resort_ms: int = 1000,
     ) -> None:
         self._pool = pool
         self._deadlines = deadlines_ms
@@ -80,14 +80,19 @@ class Panel:
         self._last_resort_ms = last_resort_ms
         self._ending: set[asyncio.Task[Any]] = set()  # the event loop itself holds tasks only weakly
 
-    async def ask(self, channels: Sequence[Channel], question: Question, scope: Scope) -> dict[str, Ballot]:
-        """A ballot from each of ``channels``, by name, in their order."""
+    async def ask(
+        self, channels: Sequence[Channel], question: Question, scope: Scope, *, insist: bool = False
+    ) -> dict[str, Ballot]:
+        """A ballot from each of ``channels``, by name, in their order.
+
+        To ``insist`` is to give those that were late more time where nobody answered at all.
+        """
         # Where all of them rest nobody does: a slow answer is worth more than none.
         ballot = self._try if all(self._health[each.name].quarantined for each in channels) else self._ballot
         found = await asyncio.gather(*(ballot(channel, question, scope) for channel in channels))
         ballots = {channel.name: ballot for channel, ballot in zip(channels, found, strict=True)}
         late = [channel for channel in channels if ballots[channel.name].report.status == "late"]
-        if late and not any(ballot.report.status == "ok" for ballot in found):
+        if insist and late and not any(ballot.report.status == "ok" for ballot in found):
             ballots |= await self._last_resort(late, question, scope)
         return ballots
 

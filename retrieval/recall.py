@@ -168,7 +168,7 @@ class Recall:
     async def _vote(
         self, question: Question, scope: Scope, weights: Mapping[str, float]
     ) -> dict[str, Ballot]:
-        ballots = await self._panel.ask(self._channels, question, scope)
+        ballots = await self._panel.ask(self._channels, question, scope, insist=True)
         if self._graph is not None:
             seeds = _best(fuse({name: ballot.hits for name, ballot in ballots.items()}, weights))
             seen = [hit.card_id for ballot in ballots.values() for hit in ballot.hits[:SEEN]]
