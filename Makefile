@@ -68,8 +68,8 @@ up: setup ## the whole service, with its data in ./data
 	@$(PY) -m deploy.model --optional
 	@$(BIN)/cardlog up --data data
 
-test: setup ## unit, integration and acceptance tests
-	@$(PY) -m pytest tests/unit tests/integration tests/acceptance
+test: setup ## unit, integration and acceptance tests, two files at a time
+	@$(PY) -m pytest -n 2 --dist loadfile tests/unit tests/integration tests/acceptance
 
 unit: setup ## fast tests of single modules
 	@$(PY) -m pytest tests/unit
