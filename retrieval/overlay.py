@@ -44,13 +44,12 @@ from projectors.registry import projectors
 from projectors.text.terms import term_keys
 from retrieval.backlog import Backlog, Queued, QueueTail, backlog_of, session_of
 from retrieval.fusion import RRF_K
+from retrieval.panel import BY_CONTENT
 from retrieval.question import Question
 from retrieval.scope import Scope
 
 logger = logging.getLogger(__name__)
 
-BY_CONTENT = ("semantic", "tags", "fuzzy")
-"""The channels that find a card by what it says."""
 _THREADS = 4
 _SHARE_FOR_QUEUE = 0.3  # of the deadline
 _SHARE_FOR_READING = 0.4  # of it, too; what is left is for folding

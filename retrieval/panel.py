@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 Status = Literal["ok", "late", "quarantined", "down"]
 
 DEADLINE_MS = 150
+BY_CONTENT = frozenset(("semantic", "tags", "fuzzy"))
+"""The channels that find a card by what it says; time and graph are silent more often than not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,8 @@ class Panel:
     """Asks channels. Whatever a channel does, there is a ballot from it by its deadline, empty where it did not answer.
 
     What is late is cancelled, on the server too, and nobody waits for the cancelling. A channel that keeps
-    being slow is quarantined (:class:`Health`) and not waited for at all. Where nobody answered in time and the
-    asker insists, those that were late are given more of it, up to ``last_resort_ms``.
+    being slow is quarantined (:class:`Health`) and not waited for at all. Where none that goes by content answered in
+    time and the asker insists, those that were late are given more of it, up to ``last_resort_ms``.
     """
 
     def __init__(
@@ -85,14 +87,17 @@ class Panel:
     ) -> dict[str, Ballot]:
         """A ballot from each of ``channels``, by name, in their order.
 
-        To ``insist`` is to give those that were late more time where nobody answered at all.
+        To ``insist`` is to give those that were late more time where none that goes by content answered.
         """
-        # Where all of them rest nobody does: a slow answer is worth more than none.
-        ballot = self._try if all(self._health[each.name].quarantined for each in channels) else self._ballot
+        # Where all that go by content rest nobody does: a slow answer is worth more than none.
+        telling = [channel.name for channel in channels if channel.name in BY_CONTENT]
+        resting = bool(telling) and all(self._health[name].quarantined for name in telling)
+        ballot = self._try if resting else self._ballot
         found = await asyncio.gather(*(ballot(channel, question, scope) for channel in channels))
         ballots = {channel.name: ballot for channel, ballot in zip(channels, found, strict=True)}
         late = [channel for channel in channels if ballots[channel.name].report.status == "late"]
-        if insist and late and not any(ballot.report.status == "ok" for ballot in found):
+        answered = any(ballots[name].report.status == "ok" for name in telling)
+        if insist and late and not answered:
             ballots |= await self._last_resort(late, question, scope)
         return ballots
 

@@ -14,7 +14,7 @@ from events.sql import statement
 from retrieval.question import Question
 from retrieval.scope import Scope
 
-COMMON = 2000
+COMMON = 500
 """So many of a user's cards make a word common. Below, nothing changes; above, time would grow with all ever said."""
 
 
