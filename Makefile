@@ -69,6 +69,7 @@ up: setup ## the whole service, with its data in ./data
 	@$(BIN)/cardlog up --data data
 
 test: setup ## unit, integration and acceptance tests, two files at a time
+	@$(PY) -m deploy.model --optional
 	@$(PY) -m pytest -n 2 --dist loadfile tests/unit tests/integration tests/acceptance
 
 unit: setup ## fast tests of single modules

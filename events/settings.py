@@ -76,7 +76,7 @@ class Settings:
     tags_deadline_ms: int = _setting(150, "deadline of the tags channel")
     fuzzy_deadline_ms: int = _setting(150, "deadline of the fuzzy channel")
     time_deadline_ms: int = _setting(150, "deadline of the time channel")
-    overlay_deadline_ms: int = _setting(150, "deadline for laying what was said a moment ago over an answer")
+    overlay_deadline_ms: int = _setting(300, "deadline for laying what was said a moment ago over an answer")
     graph_deadline_ms: int = _setting(200, "deadline of the graph channel")
     last_resort_ms: int = _setting(
         1000, "longest the channels that were late are waited for, where none answered in time"

@@ -72,9 +72,9 @@ class Asking:
 
 
 def asking(database: str, **changed: Any) -> TestClient:
-    return TestClient(
-        create_app(replace(Settings(), database_url=database, embed_model=HASH_MODEL, **changed))
-    )
+    # The overlay is no channel: it gets all the time it wants, so that every warning is a channel's.
+    settings = replace(Settings(), database_url=database, embed_model=HASH_MODEL, overlay_deadline_ms=5000)
+    return TestClient(create_app(replace(settings, **changed)))
 
 
 @pytest.fixture
