@@ -11,7 +11,7 @@ from uuid import UUID
 
 import psycopg
 from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from events.sql import statement
 from retrieval.alerts import contradictions
@@ -23,7 +23,7 @@ from retrieval.fusion import Placed, adjustments, distinct, fuse, spread
 from retrieval.overlay import Overlay
 from retrieval.panel import Ballot, Panel
 from retrieval.question import Question, understand
-from retrieval.reading import Reading, before_folding
+from retrieval.reading import Read, Reading, before_folding
 from retrieval.scope import KINDS, Scope, scope_of
 
 _CARDS_WITHIN_S = 2.0
@@ -121,7 +121,7 @@ class Recall:
         votes = fuse({name: ballot.hits for name, ballot in ballots.items()}, weights)
         best = _best(votes)[: max(40, _CANDIDATES * ask.k)]
         found = await self._cards(ask.user_id, best)
-        read = await self._reading.read(question, scope, found, votes)
+        read = await self._read(question, scope, found, votes)
         laid = await laying
         cards = laid.over(read.cards, scope)
         answering = {name: weights[name] for name, ballot in ballots.items() if ballot.report.status == "ok"}
@@ -189,6 +189,19 @@ class Recall:
             for card_id in ids
             if card_id in cards and (reason := scope.refuses(cards[card_id])) is not None
         ]
+
+    async def _read(
+        self, question: Question, scope: Scope, found: Mapping[UUID, dict[str, Any]], votes: dict[UUID, float]
+    ) -> Read:
+        until = time.monotonic() + _CARDS_WITHIN_S
+        while True:
+            try:
+                return await self._reading.read(question, scope, found, votes)
+            except psycopg.OperationalError as error:
+                # As below: a connection that died in the pool says nothing of the server. One that is not to be
+                # had within a second does.
+                if isinstance(error, PoolTimeout) or time.monotonic() > until:
+                    raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
 
     async def _cards(self, user_id: str, ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
         until = time.monotonic() + _CARDS_WITHIN_S
