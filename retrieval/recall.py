@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
@@ -23,11 +23,12 @@ from retrieval.fusion import Placed, adjustments, distinct, fuse, spread
 from retrieval.overlay import Overlay
 from retrieval.panel import Ballot, Panel
 from retrieval.question import Question, understand
-from retrieval.reading import Read, Reading, before_folding
+from retrieval.reading import Reading, before_folding
 from retrieval.scope import KINDS, Scope, scope_of
 
 _CARDS_WITHIN_S = 2.0
 _CANDIDATES = 4  # cards looked at for each one answered
+_T = TypeVar("_T")
 
 
 class RecallUnavailableError(RuntimeError):
@@ -121,7 +122,7 @@ class Recall:
         votes = fuse({name: ballot.hits for name, ballot in ballots.items()}, weights)
         best = _best(votes)[: max(40, _CANDIDATES * ask.k)]
         found = await self._cards(ask.user_id, best)
-        read = await self._read(question, scope, found, votes)
+        read = await _patiently(lambda: self._reading.read(question, scope, found, votes))
         laid = await laying
         cards = laid.over(read.cards, scope)
         answering = {name: weights[name] for name, ballot in ballots.items() if ballot.report.status == "ok"}
@@ -190,34 +191,30 @@ class Recall:
             if card_id in cards and (reason := scope.refuses(cards[card_id])) is not None
         ]
 
-    async def _read(
-        self, question: Question, scope: Scope, found: Mapping[UUID, dict[str, Any]], votes: dict[UUID, float]
-    ) -> Read:
-        until = time.monotonic() + _CARDS_WITHIN_S
-        while True:
-            try:
-                return await self._reading.read(question, scope, found, votes)
-            except psycopg.OperationalError as error:
-                # As below: a connection that died in the pool says nothing of the server. One that is not to be
-                # had within a second does.
-                if isinstance(error, PoolTimeout) or time.monotonic() > until:
-                    raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
-
     async def _cards(self, user_id: str, ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
-        until = time.monotonic() + _CARDS_WITHIN_S
-        while True:
-            connection = None
-            try:
-                async with self._pool.connection(timeout=max(0.0, until - time.monotonic())) as connection:
-                    cursor = connection.cursor(row_factory=dict_row)
-                    await cursor.execute(
-                        statement("retrieval", "cards"), {"user_id": user_id, "cards": list(ids)}
-                    )
-                    return {row["card_id"]: row for row in await cursor.fetchall()}
-            except psycopg.OperationalError as error:
-                # A connection that was dropped, or died in the pool, says nothing of the server: try another.
-                if connection is None or not connection.closed or time.monotonic() > until:
-                    raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
+        async def look_up() -> dict[UUID, dict[str, Any]]:
+            async with self._pool.connection(timeout=_CARDS_WITHIN_S) as connection:
+                cursor = connection.cursor(row_factory=dict_row)
+                await cursor.execute(
+                    statement("retrieval", "cards"), {"user_id": user_id, "cards": list(ids)}
+                )
+                return {row["card_id"]: row for row in await cursor.fetchall()}
+
+        return await _patiently(look_up)
+
+
+async def _patiently(read: Callable[[], Awaitable[_T]]) -> _T:
+    """What ``read`` gives, on another connection where one died: that says nothing of the server.
+
+    Raises :class:`RecallUnavailableError` where no connection is to be had, or it goes on failing.
+    """
+    until = time.monotonic() + _CARDS_WITHIN_S
+    while True:
+        try:
+            return await read()
+        except psycopg.OperationalError as error:
+            if isinstance(error, PoolTimeout) or time.monotonic() > until:
+                raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
 
 
 def _best(votes: Mapping[UUID, float]) -> list[UUID]:

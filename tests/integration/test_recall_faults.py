@@ -141,6 +141,25 @@ def test_with_all_channels_dead_there_is_an_empty_answer_that_says_so(cards: str
     assert seconds < _WITHIN_S
 
 
+def test_where_all_are_late_they_get_more_time(cards: str) -> None:
+    slow = {f"fault_{name}": "slow:400" for name in ("semantic", "tags", "fuzzy")}
+    hasty = {f"{name}_deadline_ms": 50 for name in ("semantic", "tags", "fuzzy")}
+    with asking(cards, **slow, **hasty, last_resort_ms=5000) as client:
+        answer = Asking(client).recall()
+    assert answer["cards"]
+
+
+def test_channels_that_go_by_content_never_rest_all_at_once(cards: str, patient: dict[str, int]) -> None:
+    slow = {f"fault_{name}": "slow:60" for name in ("semantic", "tags", "fuzzy")}
+    with asking(cards, **patient, **slow, quarantine_over_ms=30) as client:
+        for _ in range(10):
+            Asking(client).recall()
+        standing = client.get("/v1/channels").json()
+        assert {standing[name]["status"] for name in ("semantic", "tags", "fuzzy")} == {"quarantined"}
+        answer = Asking(client).recall()
+    assert answer["cards"]
+
+
 def test_what_was_late_leaves_no_query_behind_on_the_server(cards: str, connection: Connection) -> None:
     with asking(cards, fault_fuzzy="slow:60000", fault_tags="slow:60000", pool_size=8) as client:
         for _ in range(3):
