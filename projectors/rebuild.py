@@ -178,7 +178,7 @@ class Rebuild:
         )
 
     def _finish(self, generation: Generation, workers: int) -> None:
-        """Indexes, then statistics, over as many connections as there are workers."""
+        """Indexes, then statistics, over as many connections as there are workers, though not more than cores."""
         for steps in (self._projector.index_steps(), self._projector.analyze_steps()):
             connections: list[Connection] = []
 
@@ -188,7 +188,7 @@ class Rebuild:
                     connections.append(connection)
                     connection.execute(step)
 
-            with ThreadPoolExecutor(workers) as pool:
+            with ThreadPoolExecutor(min(workers, os.cpu_count() or 1)) as pool:
                 futures = [pool.submit(work, step) for step in steps]
                 try:
                     for future in as_completed(futures):

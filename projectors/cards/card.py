@@ -16,7 +16,7 @@ from events.types.naming import KnowledgeMerged
 from projectors.cards.statement import name_key
 from projectors.cards.timeline import Span
 from projectors.text.grams import pairs
-from projectors.text.terms import analyse, key_of
+from projectors.text.terms import GRAMS, TERMS, USERS, analyse
 
 Row = dict[str, Any]
 
@@ -41,7 +41,7 @@ def event_row(event: Event, payload: EventNoted) -> tuple[Row, list[str]]:
     row["sentiment"] = payload.sentiment
     terms = _index(row, payload.topics, () if concept_key is None else (concept_key,))
     if payload.before:
-        scope = key_of("user", row["user_id"])
+        scope = USERS[row["user_id"]]
         for said in payload.before:
             row["term_keys"] += [scope ^ digest for digest in _said_digests(said.text)]
     return row, terms
@@ -203,12 +203,11 @@ def _concept_terms(concept_key: str) -> tuple[str, ...]:
 def _index(row: Row, names: Sequence[str], concepts: Sequence[str]) -> list[str]:
     """Fill in what finds the card; returns its terms."""
     terms = _terms(row["content"], row["tags"], names, row["speaker"], concepts)
-    scope = key_of("user", row["user_id"])
-    row["term_keys"] = [scope ^ _term_digest(term) for term in terms]
+    scope = USERS[row["user_id"]]
+    row["term_keys"] = [scope ^ TERMS[term] for term in terms]
     row["own_terms"] = len(terms)
-    text = " ".join((row["content"], *names))
     # Pairs of characters find Chinese that was cut otherwise or misspelt; Latin words have `words` for that.
-    row["pair_keys"] = [] if text.isascii() else pair_keys(row["user_id"], text)
+    row["pair_keys"] = pair_keys(row["user_id"], row["content"], *names)
     return terms
 
 
@@ -236,7 +235,7 @@ def _said_terms(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def _said_digests(text: str) -> tuple[int, ...]:
-    return tuple([_term_digest(term) for term in _said_terms(text)])
+    return tuple([TERMS[term] for term in _said_terms(text)])
 
 
 def _name_terms(text: str) -> Sequence[str]:
@@ -249,21 +248,11 @@ def _short_terms(text: str) -> tuple[str, ...]:
     return tuple(analyse(text))
 
 
-def pair_keys(user_id: str, text: str) -> list[int]:
-    """The keys of the character pairs in a text, among one user's cards; Latin words have none."""
-    scope = key_of("user", user_id)
-    return sorted([scope ^ _gram_digest(gram) for gram in pairs(text)])
-
-
-# One argument, so that a look-up need not make a tuple: there are dozens a card.
-@lru_cache(maxsize=65536)
-def _term_digest(term: str) -> int:
-    return key_of("term", term)
-
-
-@lru_cache(maxsize=65536)
-def _gram_digest(gram: str) -> int:
-    return key_of("gram", gram)
+def pair_keys(user_id: str, *texts: str) -> list[int]:
+    """The keys of the character pairs in texts, among one user's cards; Latin words have none."""
+    found = set[str]().union(*[pairs(text) for text in texts if not text.isascii()])
+    scope = USERS[user_id]
+    return sorted([scope ^ GRAMS[gram] for gram in found])
 
 
 def is_word(term: str) -> bool:

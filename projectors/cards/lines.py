@@ -8,9 +8,9 @@ from typing import Any
 
 from projectors.cards.card import Row, is_word
 from projectors.cards.fold import Changes
-from projectors.copying import as_array, line
+from projectors.copying import as_arrays, line
 from projectors.text.grams import grams
-from projectors.text.terms import key_of
+from projectors.text.terms import GRAMS, TERMS, USERS
 
 
 def card_lines(changes: Changes) -> Iterator[str]:
@@ -40,22 +40,24 @@ def words_among(terms: Iterable[str]) -> list[str]:
     return sorted(filter(is_word, terms))
 
 
-def word_lines(user_id: str, terms: Iterable[str]) -> Iterator[str]:
+def word_lines(user_id: str, terms: Iterable[str]) -> str:
     """Lines of the words among one user's terms; they are of letters and digits, and need no escaping."""
     user = line((user_id,))[:-1]
-    scope = key_of("user", user_id)
-    for word in words_among(terms):
-        own, grams = _word_digests(word)
-        yield f"{user}\t{word}\t{scope ^ own}\t{as_array([scope ^ gram for gram in grams])}\n"
+    scope = USERS[user_id]
+    words = words_among(terms)
+    digests = [_word_digests(word) for word in words]
+    arrays = as_arrays([[scope ^ gram for gram in grams] for _, grams in digests])
+    rows = zip(words, digests, arrays, strict=True)
+    return "".join([f"{user}\t{word}\t{scope ^ own}\t{array}\n" for word, (own, _), array in rows])
 
 
 def word_keys(user_id: str, word: str) -> tuple[int, list[int]]:
     """The keys of a word and of its trigrams among one user's cards."""
-    scope = key_of("user", user_id)
+    scope = USERS[user_id]
     own, grams = _word_digests(word)
     return scope ^ own, [scope ^ gram for gram in grams]
 
 
 @lru_cache(maxsize=32768)
 def _word_digests(word: str) -> tuple[int, tuple[int, ...]]:
-    return key_of("term", word), tuple(sorted({key_of("gram", gram) for gram in grams(word)}))
+    return TERMS[word], tuple(sorted({GRAMS[gram] for gram in grams(word)}))

@@ -123,8 +123,7 @@ class CardsProjector:
                     number, terms = number + more_cards, terms + more_terms
                 if changes.verified or changes.aliases:
                     said_outside.append(changes)
-            for text in word_lines(user_id, spoken):
-                buffers["words"].add(text)
+            buffers["words"].add(word_lines(user_id, spoken))
             if number:
                 buffers["counts"].add(line((user_id, number, terms)))
         for buffer in buffers.values():

@@ -19,7 +19,7 @@ import orjson
 from numpy.typing import NDArray
 
 from projectors.text.grams import grams
-from projectors.text.terms import analyse, key_of
+from projectors.text.terms import GRAMS, TERMS, analyse
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -143,9 +143,9 @@ class HashEmbedder:
         for index, text in enumerate(texts):
             row = vectors[index]
             for term, count in Counter(analyse(text)).items():
-                self._add(row, key_of("term", term), 1.0 + log1p(count - 1))
+                self._add(row, TERMS[term], 1.0 + log1p(count - 1))
             for gram in sorted(grams(text)):
-                self._add(row, key_of("gram", gram), self._gram_weight)
+                self._add(row, GRAMS[gram], self._gram_weight)
             norm = float(np.linalg.norm(row))
             vectors[index] = row / norm if norm else np.eye(1, self.dimension)[0]
         return vectors

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
-from projectors.text.terms import RUNS, fold, is_topic, key_of
+from projectors.text.terms import GRAMS, RUNS, USERS, fold, is_topic
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 64
@@ -64,8 +64,8 @@ def _cut(word: str) -> tuple[str, ...]:
 
 def gram_keys(user_id: str, text: str) -> list[int]:
     """The sorted, distinct, signed 32-bit keys of a text's grams among one user's cards."""
-    scope = key_of("user", user_id)
-    return sorted({scope ^ key_of("gram", gram) for gram in grams(text)})
+    scope = USERS[user_id]
+    return sorted({scope ^ GRAMS[gram] for gram in grams(text)})
 
 
 def similarity(question: AbstractSet[str], text: AbstractSet[str]) -> float:

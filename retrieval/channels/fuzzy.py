@@ -34,7 +34,7 @@ class FuzzyChannel:
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         words = [term for term in question.terms if term.isascii() and len(term) >= 3]
-        pairs = [] if question.text.isascii() else pair_keys(scope.user_id, "".join(question.terms))
+        pairs = pair_keys(scope.user_id, "".join(question.terms))
         if not words and not pairs:
             return []
         cursor = await connection.execute(
