@@ -26,7 +26,7 @@ from typing import Any
 import psycopg
 from pgvector.psycopg import register_vector
 
-from deploy.embedded import EmbeddedPostgres
+from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
 from events.database import Connection, connect, migrate
 from events.settings import Settings
 from projectors.cards.projector import CardsProjector
@@ -34,9 +34,12 @@ from projectors.generations import ensure_live
 from projectors.rebuild import Rebuild
 from projectors.text.embedding import HASH_MODEL, HashEmbedder
 from projectors.vectors.projector import VectorsProjector
+from retrieval.cards.past import fold_of
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
+from retrieval.overlay import Overlay
 from retrieval.read_api import open_channels, open_panel, open_pool
+from retrieval.reading import Reading
 from retrieval.recall import Ask, Recall
 from tests.bench.history import fill
 
@@ -118,7 +121,14 @@ async def ask(settings: Settings, user: str, questions: list[str]) -> dict[str, 
     await pool.open(wait=True)
     embedder = Remembered(questions)
     channels = [SemanticChannel(lambda: embedder), *open_channels(settings)[1:]]
-    recall = Recall(pool, open_panel(settings, pool), channels, GraphChannel())
+    recall = Recall(
+        pool,
+        open_panel(settings, pool),
+        channels,
+        GraphChannel(),
+        Reading(pool, fold_of(settings)),
+        Overlay(settings),
+    )
     recall.warm()
     found: dict[str, list[float]] = {}
     try:
@@ -151,11 +161,15 @@ def report(title: str, found: dict[str, list[float]]) -> None:
     print(f"  p95 over its slowest channel: {p95[0] / p95[1]:.2f} (goal 1.5)", flush=True)
 
 
-def run(url: str, questions: int, heavy: int) -> None:
+def run(url: str, redis_url: str, questions: int, heavy: int) -> None:
+    patient = {f"{name}_deadline_ms": 5000 for name in ("semantic", "tags", "fuzzy", "time")}
     settings = replace(
-        Settings(), database_url=url, **{f"{name}_deadline_ms": 5000 for name in ("semantic", "tags", "fuzzy", "time")},
+        Settings(),
+        database_url=url,
+        redis_url=redis_url,
         quarantine_over_ms=100_000,
-    )  # fmt: skip
+        **patient,  # type: ignore[arg-type]
+    )
     with connect(url, application="bench") as connection:
         rows = connection.execute(
             "SELECT user_id, cards FROM cards.card_counts ORDER BY cards DESC"
@@ -178,11 +192,12 @@ def main() -> int:
     options = parser.parse_args()
     print(f"{'ms':<24}{'p50':>9}{'p95':>9}{'p99':>9}")
     if options.url:
-        run(options.url, options.questions, options.heavy)
+        run(options.url, Settings().redis_url, options.questions, options.heavy)
         return 0
     with (
         tempfile.TemporaryDirectory(prefix="cardlog-bench-") as folder,
-        EmbeddedPostgres(Path(folder)) as server,
+        EmbeddedPostgres(Path(folder) / "postgres") as server,
+        EmbeddedRedis(Path(folder) / "redis") as queue,
     ):
         for cards in options.cards:
             name = f"cards_{cards}"
@@ -190,7 +205,7 @@ def main() -> int:
                 connection.execute(f"CREATE DATABASE {name}")
             url = server.url.rsplit("/", 1)[0] + f"/{name}"
             prepare(url, cards, options.heavy)
-            run(url, options.questions, options.heavy)
+            run(url, queue.url, options.questions, options.heavy)
     return 0
 
 
