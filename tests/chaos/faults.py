@@ -45,7 +45,12 @@ class Site:
         self._seconds: dict[str, subprocess.Popen[bytes]] = {}
         self.running = start(data, **SETTINGS)
         self.tend()
-        eventually(self._complete)
+        try:
+            # A first start on a busy machine unpacks, compiles and builds its dictionary.
+            eventually(self._complete, within=120)
+        except BaseException:
+            self.stop()
+            raise
 
     def _complete(self) -> bool:
         with self.connect() as connection:
