@@ -180,6 +180,20 @@ def latencies(running: Running, rate: int, seconds: int) -> list[float]:
     return sorted((seen[name] - at) * 1000 for name, at in pushed.items() if name in seen)
 
 
+def question(chance: random.Random) -> str:
+    """Something to ask of who said such turns."""
+    place, thing, person = chance.choice(_PLACES), chance.choice(_THINGS), chance.choice(_PEOPLE)
+    return chance.choice(
+        (
+            f"what did {person} say about the {thing}?",
+            f"when did I buy a {thing} in {place}?",
+            "where do I live now?",
+            f"我在{place}喜歡做什麼？",
+            f"what happened with the {thing} last March?",
+        )
+    )
+
+
 def recalls(running: Running, user: str, count: int) -> tuple[list[float], dict[str, str]]:
     """Milliseconds of ``count`` recalls over HTTP after a warm-up, and the channels' last statuses."""
     chance = random.Random(3)
@@ -187,16 +201,7 @@ def recalls(running: Running, user: str, count: int) -> tuple[list[float], dict[
     statuses: dict[str, str] = {}
     with httpx.Client(timeout=30) as client:
         for number in range(count + 20):
-            place, thing, person = chance.choice(_PLACES), chance.choice(_THINGS), chance.choice(_PEOPLE)
-            query = chance.choice(
-                (
-                    f"what did {person} say about the {thing}?",
-                    f"when did I buy a {thing} in {place}?",
-                    "where do I live now?",
-                    f"我在{place}喜歡做什麼？",
-                    f"what happened with the {thing} last March?",
-                )
-            )
+            query = question(chance)
             began = time.perf_counter()
             answer = client.post(f"{running.read_url}/v1/recall", json={"user_id": user, "query": query})
             if number >= 20:

@@ -1,0 +1,106 @@
+"""Recalls while turns come in: errors, latencies and channel statuses, at a steady rate of both.
+
+    python tests/bench/recall_load.py [--recalls 50] [--turns 50] [--seconds 60]
+
+The whole service with embedded servers and the embedder it finds; 100 users with some history. Recalls are asked
+over HTTP as they fall due, whether or not those before are answered, so a service that cannot follow shows it in
+the latencies. The floor of the same run is the same recalls before a turn comes in. Exit status 1 when any failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sys
+import time
+from collections import Counter
+from statistics import quantiles
+
+import httpx
+
+from tests.acceptance.conftest import Running
+from tests.bench.stack import measured_stack
+from tests.bench.way import question, turns, until_visible, xadd
+
+USERS, HISTORY = 100, 5_000
+
+
+class Tally:
+    """What became of the recalls of one stretch of time."""
+
+    def __init__(self) -> None:
+        self.ms: list[float] = []
+        self.statuses: Counter[str] = Counter()
+        self.errors: Counter[str] = Counter()
+
+    def report(self, title: str) -> None:
+        cuts = quantiles(self.ms, n=100, method="inclusive")
+        bad = {name: count for name, count in self.statuses.items() if not name.endswith(" ok")}
+        sys.stdout.write(
+            f"{title:<28}{len(self.ms):>6} answers, p50 {cuts[49]:.1f}, p95 {cuts[94]:.1f}, p99 {cuts[98]:.1f} ms, "
+            f"errors {sum(self.errors.values())} {dict(self.errors) or ''}, channels not ok {bad or 'none'}\n"
+        )
+        sys.stdout.flush()
+
+
+async def ask(client: httpx.AsyncClient, url: str, user: str, text: str, tally: Tally) -> None:
+    began = time.perf_counter()
+    try:
+        answer = await client.post(f"{url}/v1/recall", json={"user_id": user, "query": text})
+        answer.raise_for_status()
+    except httpx.HTTPError as error:
+        tally.errors[type(error).__name__] += 1
+        return
+    tally.ms.append((time.perf_counter() - began) * 1000)
+    for name, channel in answer.json()["channels"].items():
+        tally.statuses[f"{name} {channel['status']}"] += 1
+
+
+async def recall_steadily(url: str, rate: int, seconds: float, tally: Tally) -> None:
+    chance = random.Random(5)
+    limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
+    async with httpx.AsyncClient(timeout=30, limits=limits) as client, asyncio.TaskGroup() as group:
+        began = time.perf_counter()
+        for number in range(int(rate * seconds)):
+            await asyncio.sleep(max(0.0, began + number / rate - time.perf_counter()))
+            user = f"user{chance.randrange(USERS)}"
+            group.create_task(ask(client, url, user, question(chance), tally))
+
+
+async def push_steadily(running: Running, rate: int, seconds: float) -> int:
+    coming = turns(int(rate * seconds), USERS, seed=11)
+    began = time.perf_counter()
+    for number, turn in enumerate(coming):
+        await asyncio.sleep(max(0.0, began + number / rate - time.perf_counter()))
+        await asyncio.to_thread(running.redis.xadd, "turns", turn | {"turn_id": f"live-{number}"})  # type: ignore[arg-type]
+    return len(coming)
+
+
+async def measure(running: Running, recalls: int, rate: int, seconds: float) -> int:
+    quiet, beside = Tally(), Tally()
+    await recall_steadily(running.read_url, recalls, 5, Tally())
+    await recall_steadily(running.read_url, recalls, min(20.0, seconds), quiet)
+    quiet.report(f"{recalls} recalls/s alone")
+    _, pushed = await asyncio.gather(
+        recall_steadily(running.read_url, recalls, seconds, beside), push_steadily(running, rate, seconds)
+    )
+    beside.report(f"beside {rate} turns/s")
+    await asyncio.to_thread(until_visible, running, HISTORY + pushed, "cards")
+    return sum(quiet.errors.values()) + sum(beside.errors.values())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--recalls", type=int, default=50, help="recalls a second")
+    parser.add_argument("--turns", type=int, default=50, help="turns a second")
+    parser.add_argument("--seconds", type=float, default=60)
+    options = parser.parse_args()
+    with measured_stack() as running:
+        xadd(running.redis, turns(HISTORY, USERS, seed=3))
+        until_visible(running, HISTORY, "vectors")
+        return 1 if asyncio.run(measure(running, options.recalls, options.turns, options.seconds)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
