@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from math import ceil
 
 from projectors.text.terms import GRAMS, RUNS, USERS, fold, is_topic
 
@@ -66,6 +67,21 @@ def gram_keys(user_id: str, text: str) -> list[int]:
     """The sorted, distinct, signed 32-bit keys of a text's grams among one user's cards."""
     scope = USERS[user_id]
     return sorted({scope ^ GRAMS[gram] for gram in grams(text)})
+
+
+def probe_keys(user_id: str, word: str, least: float) -> list[int]:
+    """Keys of enough of a word's trigrams that each word of the user at least this similar has one of them.
+
+    Of ``n`` trigrams such a word shares ``least * n`` or more, so one fewer can be left out: those at the ends,
+    which most words share with some.
+    """
+    cut = tuple(dict.fromkeys(_trigrams(word)))
+    wanted = grams(word)
+    if wanted == set(cut):
+        spare = max(0, ceil(least * len(cut)) - 1)
+        wanted = wanted.difference((cut[0], cut[-1], cut[1])[:spare])
+    scope = USERS[user_id]
+    return sorted({scope ^ GRAMS[gram] for gram in wanted})
 
 
 def similarity(question: AbstractSet[str], text: AbstractSet[str]) -> float:

@@ -38,12 +38,15 @@ class ChannelDownError(RuntimeError):
 def search_statement(name: str, **parts: str | int) -> Composed:
     """The channel's statement with its parts, names of tables and numbers, and with what several channels share.
 
-    ``sql/visible.sql`` is the walls of a recall, the same for all of them; ``sql/telling.sql`` tells words that
-    find something from those that are everywhere, at more than ``COMMON`` of a user's cards.
+    ``sql/visible.sql`` is the walls of a recall, the same for all of them, whether a card is looked up by its user
+    or by keys that hold the user; ``sql/telling.sql`` tells words that find something from those that are everywhere,
+    at more than ``COMMON`` of a user's cards.
     """
     package = "retrieval.channels"
+    walls = statement(package, "visible")
     return statement(package, name).format(
-        visible=statement(package, "visible"),
+        visible=walls.format(mine=statement(package, "mine")),
+        visible_by_key=walls.format(mine=statement(package, "mine_by_key")),
         telling=statement(package, "telling"),
         **{
             name: Identifier(*part.split(".")) if isinstance(part, str) else Literal(part)

@@ -8,7 +8,7 @@ from psycopg import AsyncConnection
 
 from projectors.cards.card import pair_keys
 from projectors.copying import as_array
-from projectors.text.grams import gram_keys
+from projectors.text.grams import gram_keys, probe_keys
 from retrieval.channels.channel import COMMON, Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
@@ -43,6 +43,7 @@ class FuzzyChannel:
                 **scope.parameters(),
                 "words": words,
                 "word_grams": [as_array(gram_keys(scope.user_id, word)) for word in words],
+                "word_probes": [as_array(probe_keys(scope.user_id, word, _LEAST_WORD)) for word in words],
                 "pairs": pairs,
                 "least_word": _LEAST_WORD,
                 "least_pairs": _LEAST_PAIRS,

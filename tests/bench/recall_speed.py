@@ -82,6 +82,8 @@ def add_vectors(connection: Connection) -> None:
     """The hashed vector of every card, as the vectors projector would have it stand."""
     register_vector(connection)
     embedder = HashEmbedder()
+    # As a rebuild does it: one vector at a time, the index of a million takes hours.
+    connection.execute("DROP INDEX vectors.card_vectors_384_signs")
     with connection.cursor("cards", withhold=True) as reader, connect_again(connection) as writer:
         register_vector(writer)
         reader.itersize = 5000
@@ -94,6 +96,8 @@ def add_vectors(connection: Connection) -> None:
                 vectors = embedder.embed([row[2] for row in rows])
                 for (user_id, card_id, _), vector in zip(rows, vectors, strict=True):
                     copy.write_row((user_id, card_id, HASH_MODEL, vector))
+        writer.execute("SET search_path TO vectors, public; SET maintenance_work_mem = '1GB'")
+        writer.execute(VectorsProjector(HashEmbedder).index_steps()[0])
         writer.execute("VACUUM ANALYZE vectors.card_vectors_384")
 
 

@@ -278,3 +278,24 @@ def test_a_word_that_is_everywhere_orders_what_rarer_words_find(
     assert found("zebra meeting") == ["zebra meeting", "zebra"]
     assert len(found("meeting")) == 13  # with nothing rarer to go by, it finds
     assert channel.COMMON > 10
+
+
+def test_common_words_meet_in_the_cards_that_answer(
+    database: str, connection: Connection, monkeypatch: Any
+) -> None:
+    texts = [f"coffee number {n}" for n in range(12)] + [f"harbour number {n}" for n in range(12)]
+    log.append(connection, [event(noted(text)) for text in [*texts, "coffee at the harbour"]])
+    fold_live(database)
+
+    def found(text: str) -> list[str]:
+        ids = [hit.card_id for hit in _hits(database, TagsChannel(), text, "alex")]
+        contents = dict(connection.execute("SELECT card_id, content FROM cards.cards").fetchall())
+        return [contents[card_id] for card_id in ids]
+
+    assert len(found("harbour coffee")) == 20
+    monkeypatch.setattr("retrieval.channels.tags.COMMON", 10)
+    assert found("harbour coffee") == ["coffee at the harbour"]
+    # Where two never meet, each finds by itself.
+    monkeypatch.setattr("retrieval.channels.tags.COMMON", 11)
+    connection.execute("DELETE FROM cards.cards WHERE content = 'coffee at the harbour'")
+    assert len(found("harbour coffee")) == 20

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projectors.text.grams import gram_keys, grams, question_grams, similarity
+from projectors.text.grams import gram_keys, grams, probe_keys, question_grams, similarity
 from projectors.text.terms import term_keys
 
 
@@ -64,3 +64,19 @@ def test_similarity_is_a_share(first: str, second: str) -> None:
     assert 0.0 <= similarity(one, other) <= 1.0
     assert similarity(one, one) == (1.0 if one else 0.0)
     assert (similarity(one, other) > 0) == bool(one & other)
+
+
+@given(
+    st.text("abcr ", min_size=1, max_size=12), st.text("abcr", min_size=1, max_size=12), st.floats(0.1, 0.9)
+)
+def test_words_that_are_near_enough_meet_among_the_probes(word: str, other: str, least: float) -> None:
+    ours, theirs = set(gram_keys("ann", word)), set(gram_keys("ann", other))
+    probes = set(probe_keys("ann", word, least))
+    assert probes <= ours
+    if ours and len(ours & theirs) / len(ours | theirs) >= least:
+        assert probes & theirs
+
+
+def test_the_beginning_that_many_words_share_is_no_probe() -> None:
+    assert len(probe_keys("ann", "kaohsiung", 0.27)) < len(gram_keys("ann", "kaohsiung"))
+    assert not set(probe_keys("ann", "kaohsiung", 0.27)) & set(gram_keys("ann", "k"))

@@ -1,6 +1,7 @@
 WITH asked AS (
-    SELECT ordinal, word, grams::integer[] AS grams
-    FROM unnest(%(words)s::text[], %(word_grams)s::text[]) WITH ORDINALITY AS a(word, grams, ordinal)
+    SELECT ordinal, word, grams::integer[] AS grams, probes::integer[] AS probes
+    FROM unnest(%(words)s::text[], %(word_grams)s::text[], %(word_probes)s::text[])
+         WITH ORDINALITY AS a(word, grams, probes, ordinal)
 ), near AS MATERIALIZED (
     -- The user's words closest to each word asked, by the share of trigrams they have in common.
     SELECT asked.ordinal, n.term_key, n.similarity
@@ -9,7 +10,7 @@ WITH asked AS (
                            AS similarity
         FROM cards.words w CROSS JOIN LATERAL (
             SELECT count(*) AS count FROM unnest(w.gram_keys) g WHERE g = ANY (asked.grams)) shared
-        WHERE w.gram_keys && asked.grams AND w.user_id = %(user_id)s
+        WHERE w.gram_keys && asked.probes AND (w.user_id = %(user_id)s) IS TRUE
         ORDER BY similarity DESC, w.word
         LIMIT 5
     ) n
@@ -21,7 +22,7 @@ WITH asked AS (
         SELECT term_key, (
                    SELECT count(*) FROM (
                        SELECT FROM cards.cards holder
-                       WHERE holder.term_keys @> ARRAY[near.term_key] AND holder.user_id = %(user_id)s
+                       WHERE holder.term_keys @> ARRAY[near.term_key] AND (holder.user_id = %(user_id)s) IS TRUE
                        LIMIT %(common)s
                    ) up_to
                ) AS held
@@ -34,7 +35,7 @@ WITH asked AS (
         SELECT pair_key, (
                    SELECT count(*) FROM (
                        SELECT FROM cards.cards holder
-                       WHERE holder.pair_keys @> ARRAY[pair_key] AND holder.user_id = %(user_id)s
+                       WHERE holder.pair_keys @> ARRAY[pair_key] AND (holder.user_id = %(user_id)s) IS TRUE
                        LIMIT %(common)s
                    ) up_to
                ) AS held
@@ -48,8 +49,8 @@ WITH asked AS (
     FROM cards.cards c
     WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key) FILTER (WHERE NOT idle), '{{}}') FROM word)
            OR c.pair_keys && (SELECT coalesce(array_agg(pair_key) FILTER (WHERE NOT idle), '{{}}') FROM pair))
-      AND {visible}
-), scored AS (
+      AND {visible_by_key}
+), scored AS MATERIALIZED (
     SELECT hit.card_id,
            (SELECT coalesce(sum(best), 0) / (SELECT words FROM total)
             FROM (SELECT max(near.similarity) AS best FROM near

@@ -1,13 +1,29 @@
 -- BM25 over every hit. A term's document frequency is the number of hits that hold it, which is exact where every
 -- word finds: a card that holds a term of the question is a hit by definition. Of a word too common to find, it is
--- taken from how many of the hits of the others hold it.
+-- taken from how many of the hits of the others hold it. Where all words are common, two of them must meet in a card,
+-- for what holds only one of them is most of a long memory; where no two ever meet, each finds again.
 WITH asked AS MATERIALIZED (
     {telling}
+), pair AS (
+    SELECT one.key AS one, other.key AS other
+    FROM asked one JOIN asked other ON one.key < other.key
+    WHERE one.common AND NOT one.idle AND other.common AND NOT other.idle
+), together AS MATERIALIZED (
+    SELECT DISTINCT ON (c.card_id) c.card_id, c.term_keys, c.own_terms
+    FROM pair CROSS JOIN LATERAL (
+        SELECT c.card_id, c.term_keys, c.own_terms FROM cards.cards c
+        WHERE c.term_keys @> ARRAY[pair.one, pair.other] AND {visible_by_key}
+    ) c
+), found AS (
+    SELECT * FROM together
+    UNION ALL
+    SELECT c.card_id, c.term_keys, c.own_terms FROM cards.cards c
+    WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT idle) AND NOT EXISTS (SELECT FROM together)
+      AND {visible_by_key}
 ), hit AS MATERIALIZED (
-    SELECT c.card_id, c.term_keys[:c.own_terms] AS own, c.term_keys[c.own_terms + 1:] AS earlier,
-           c.own_terms + %(before)s::float8 * (cardinality(c.term_keys) - c.own_terms) AS length
-    FROM cards.cards c
-    WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT idle) AND {visible}
+    SELECT card_id, term_keys[:own_terms] AS own, term_keys[own_terms + 1:] AS earlier,
+           own_terms + %(before)s::float8 * (cardinality(term_keys) - own_terms) AS length
+    FROM found
 ), occurrence AS MATERIALIZED (
     SELECT hit.card_id, asked.key, hit.length, count.frequency
     FROM hit CROSS JOIN asked CROSS JOIN LATERAL (
@@ -22,10 +38,10 @@ WITH asked AS MATERIALIZED (
     SELECT key, asked.weight * ln(1 + (greatest(total.cards, held.cards) - held.cards + 0.5) / (held.cards + 0.5)) AS idf
     FROM asked
     CROSS JOIN total
-    JOIN (SELECT key, count(*)::float8 AS hits FROM occurrence GROUP BY key) found USING (key)
+    JOIN (SELECT key, count(*)::float8 AS hits FROM occurrence GROUP BY key) counted USING (key)
     CROSS JOIN LATERAL (
-        SELECT CASE WHEN asked.idle
-               THEN greatest(%(common)s, total.cards * found.hits / (SELECT count(*) FROM hit)) ELSE found.hits END AS cards
+        SELECT CASE WHEN asked.idle OR asked.common AND EXISTS (SELECT FROM together)
+               THEN greatest(%(common)s, total.cards * counted.hits / (SELECT count(*) FROM hit)) ELSE counted.hits END AS cards
     ) held
 )
 SELECT o.card_id,

@@ -7,7 +7,7 @@ FROM (
     SELECT key, weight, (
                SELECT count(*) FROM (
                    SELECT FROM cards.cards holder
-                   WHERE holder.term_keys @> ARRAY[key] AND holder.user_id = %(user_id)s
+                   WHERE holder.term_keys @> ARRAY[key] AND (holder.user_id = %(user_id)s) IS TRUE
                    LIMIT %(common)s
                ) up_to
            ) AS held

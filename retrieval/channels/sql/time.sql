@@ -28,7 +28,7 @@ WITH asked AS MATERIALIZED (
     (SELECT c.card_id, c.term_keys, coalesce(c.importance, 5), coalesce(c.episode, false),
             CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END
      FROM cards.cards c
-     WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT common) AND {visible}
+     WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT common) AND {visible_by_key}
        AND CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END < coalesce(%(to)s::timestamptz, 'infinity')
        AND (CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END
             >= coalesce(%(from)s::timestamptz, '-infinity')

@@ -1,0 +1,1 @@
+c.user_id = %(user_id)s
