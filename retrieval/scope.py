@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from events.modes import GENERAL_MODE
 from retrieval.question import Question
 
 KINDS = ("state", "event", "knowledge")
-GENERAL_MODE = "general"  # of turns that named none; sql/visible.sql says so too
 OWNER = "user"  # the entity of what is said about the one whose memory it is
 
 

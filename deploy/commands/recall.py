@@ -98,12 +98,12 @@ def answer_of(
 async def _in_process(request: dict[str, Any], settings: Settings, what: str) -> dict[str, Any]:
     from pydantic import ValidationError  # noqa: PLC0415 - loading recall takes a second that most commands save
 
+    from events.modes import modes_of  # noqa: PLC0415
     from retrieval.read_api import (  # noqa: PLC0415
         ContextIn,
         RecallIn,
         ask_of,
         for_prompt,
-        modes_of,
         open_pool,
         open_recall,
         prompt_of,

@@ -28,7 +28,7 @@ class TagsChannel:
 
     name = "tags"
 
-    def weight(self, question: Question) -> float:
+    def weight(self, question: Question, scope: Scope) -> float:
         """Always an ordinary vote."""
         return 1.0
 

@@ -18,6 +18,7 @@ from events.database import Connection
 from events.settings import Settings
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.relations import CardsConnected
+from projectors.text.embedders import Embedders
 from projectors.text.embedding import HASH_MODEL, HashEmbedder
 from projectors.vectors.projector import VectorsProjector
 from retrieval.channels import channel, semantic
@@ -200,7 +201,7 @@ class _Plans:
 def test_no_channel_reads_a_whole_table(database: str, connection: Connection, monkeypatch: Any) -> None:
     fill(connection, 6000, users=20, texts=500)
     fold_live(database)
-    fold_live(database, VectorsProjector(HashEmbedder))
+    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
     connection.execute("ANALYZE")
     question = understand("where did we go with 我们 last month? who was in Lisbon?", NOW)
     scope = scope_of(question, user_id="user-00001", projects=("default",))
@@ -247,8 +248,8 @@ def test_the_index_of_vectors_finds_what_comparing_all_finds(
 ) -> None:
     fill(connection, 3000, users=3, texts=300)
     fold_live(database)
-    fold_live(database, VectorsProjector(HashEmbedder))
-    each = semantic.SemanticChannel(HashEmbedder)
+    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
+    each = semantic.SemanticChannel(Embedders(HashEmbedder))
     shares = []
     for text in ("we went to the market", "I moved to Osaka", "我们一起去了"):
         monkeypatch.setattr(semantic, "_EXACT_UP_TO", 10_000)
