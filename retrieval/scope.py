@@ -104,7 +104,8 @@ def scope_of(
     valid_from: datetime | None = question.now
     valid_until: datetime | None = question.now
     span = question.span
-    if span is not None and question.intent != "present":
+    now_too = question.intent == "present" or (question.intent == "list" and span is not None and span.vague)
+    if span is not None and not now_too:
         # "Where did I work in March?" is answered by what held at any time in March.
         valid_from = span.start
         valid_until = span.end if span.end is not None else question.now

@@ -70,6 +70,44 @@ def test_a_time_that_is_only_thought_aloud_of_is_not_asked_about() -> None:
     assert understand("最近有什麼活動？", NOW).times != ()
 
 
+@pytest.mark.parametrize("text", ["where do I live these days?", "Where do I live nowadays?"])
+def test_these_days_ask_for_what_is_true_now(text: str) -> None:
+    question = understand(text, NOW)
+    assert (question.intent, question.times, question.terms) == ("present", (), ("live",))
+    scope = scope_of(question, user_id="u", projects=None)
+    assert (scope.valid_from, scope.valid_until) == (NOW, NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("where am I living lately?", "present"),
+        ("what have I been reading recently?", "present"),
+        ("我最近住在哪裡？", "present"),
+        ("我這陣子在學什麼？", "present"),
+        ("我最近有哪些興趣？", "list"),
+    ],
+)
+def test_lately_looks_at_what_is_new_first_and_shuts_out_nothing_that_is_true(text: str, intent: str) -> None:
+    question = understand(text, NOW)
+    assert question.intent == intent
+    assert question.span is not None
+    assert question.span.end == NOW
+    scope = scope_of(question, user_id="u", projects=None)
+    assert (scope.valid_from, scope.valid_until) == (NOW, NOW)
+
+
+@pytest.mark.parametrize(
+    "text", ["where did I live recently?", "我最近三個月住過哪裡？", "what did I do in the last month?"]
+)
+def test_a_stretch_that_is_past_or_has_bounds_keeps_them(text: str) -> None:
+    question = understand(text, NOW)
+    assert question.intent == "past"
+    scope = scope_of(question, user_id="u", projects=None)
+    assert scope.valid_from is not None
+    assert scope.valid_from < NOW
+
+
 @given(st.text(max_size=200), st.datetimes(timezones=st.just(UTC)))
 def test_any_text_can_be_asked_at_any_time(text: str, now: datetime) -> None:
     question = understand(text, now)
