@@ -187,7 +187,7 @@ class Recall:
         return [
             {"card_id": card_id, "content": cards[card_id]["content"], "reason": reason}
             for card_id in ids
-            if card_id in cards and (reason := scope.refuses(cards[card_id])) is not None
+            if card_id in cards and (reason := scope.refuses(cards[card_id], question.now.tzinfo)) is not None
         ]
 
     async def _cards(self, user_id: str, ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:

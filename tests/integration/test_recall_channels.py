@@ -279,3 +279,38 @@ def test_a_word_that_is_everywhere_orders_what_rarer_words_find(
     assert found("zebra meeting") == ["zebra meeting", "zebra"]
     assert len(found("meeting")) == 13  # with nothing rarer to go by, it finds
     assert channel.COMMON > 10
+
+
+def test_a_misspelt_word_stands_for_the_words_it_is_one_slip_away_from(
+    database: str, connection: Connection
+) -> None:
+    log.append(
+        connection,
+        [
+            event(noted("We adopted kittens")),
+            event(noted("They planed the boards")),
+            event(noted("A harbour")),
+        ],
+    )
+    fold_live(database)
+    contents = dict(connection.execute("SELECT card_id, content FROM cards.cards").fetchall())
+
+    def found(text: str) -> list[str]:
+        return [contents[hit.card_id] for hit in _hits(database, TagsChannel(), text, "alex")]
+
+    for misspelt in ("adpoted", "adoptted", "adoptes", "adopetd", "kitens"):
+        assert found(f"who was {misspelt}?") == ["We adopted kittens"], misspelt
+    assert found("planet") == ["They planed the boards"]  # no card says planet
+    log.append(connection, [event(noted("A planet"))])
+    fold_live(database)
+    contents.update(connection.execute("SELECT card_id, content FROM cards.cards").fetchall())
+    assert found("planet") == ["A planet"]  # a word the user knows means itself
+    assert found("what was the slipper like?") == []
+
+
+def test_no_question_makes_the_look_up_of_misspelt_words_long(database: str, connection: Connection) -> None:
+    log.append(connection, [event(noted("We adopted kittens"))])
+    fold_live(database)
+    unknown = " ".join(f"zebra{letter}" for letter in "abcdefgh")
+    assert _hits(database, TagsChannel(), f"adpoted {unknown}", "alex")
+    assert _hits(database, TagsChannel(), f"{unknown} adpoted", "alex") == []
