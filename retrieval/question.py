@@ -12,10 +12,12 @@ from events import timex
 from events.concepts import concepts_asked
 from events.script import fold_script, has_cjk
 from projectors.text.questions import asked
-from projectors.text.terms import analyse, is_topic
+from projectors.text.terms import analyse, is_topic, question_terms
 
 Intent = Literal["present", "past", "history", "list", "why"]
 Language = Literal["english", "chinese", "mixed", "none"]
+
+_WORD_OF_A_TIME = 0.3
 
 # Words that ask for all there ever was, for reasons, for what is no longer, and for several things at once.
 _HISTORY = re.compile(
@@ -93,12 +95,16 @@ def understand(text: str, now: datetime) -> Question:
     # A time that is only thought aloud of ("busy these days... what I really want to know is") is not asked about.
     points = " ".join(part.text for part in asked(text))
     meant = found if points == text else timex.find(points, now, reading="question")
-    windows = tuple(
-        _window(item) for item in meant if item.kind != "duration" and _said(item) not in _NOWADAYS
-    )
-    # The words of a time are answered by the time channel; as terms they would only find other dates.
+    dated = [item for item in meant if item.kind != "duration" and _said(item) not in _NOWADAYS]
+    windows = tuple(map(_window, dated))
+    # The words of a time are answered by the time channel; as terms they mostly find other dates. What was said in
+    # the same words ("the talk next Wednesday") is found by them all the same.
     rest = _without(text, [(item.begin, item.stop) for item in found if item.kind != "duration"])
-    parts = _parts(rest) or _parts(text) or (dict.fromkeys(analyse(text), 1.0),)
+    named = [item for item in dated if item.grain != "second" and _said(item) not in _LATELY]
+    of_times = [term for item in named for term in question_terms(item.text)]
+    timed = dict.fromkeys(of_times, _WORD_OF_A_TIME)
+    parts: tuple[Mapping[str, float], ...] = tuple(timed | dict(part) for part in _parts(rest))
+    parts = parts or _parts(text) or (dict.fromkeys(analyse(text), 1.0),)
     weights: dict[str, float] = {}
     for part in parts:
         for term, weight in part.items():

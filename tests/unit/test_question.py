@@ -64,6 +64,14 @@ def test_two_questions_in_one_breath_are_two_parts() -> None:
     assert set(question.weights) == set(question.parts[0]) | set(question.parts[1])
 
 
+def test_the_words_of_a_time_count_a_little() -> None:
+    question = understand("那個時間是下周三的活動，規模是什麼？", NOW)
+    assert question.times
+    assert question.weights["规模"] == 1.0
+    assert 0 < question.weights["周三"] < 0.5
+    assert "现在" not in understand("我現在住在哪裡？", NOW).weights
+
+
 def test_a_time_that_is_only_thought_aloud_of_is_not_asked_about() -> None:
     aloud = "最近真是忙翻天了，今天天氣真好。不好意思，我真正想問的是：那個三千人的活動在哪裡？"
     assert understand(aloud, NOW).times == ()
