@@ -85,7 +85,11 @@ class Settings:
         150, "a channel whose last 10 latencies have a P95 above this is not waited for"
     )
     quarantine_s: int = _setting(600, "longest a channel that was too slow is left out")
-    modes: str = _setting("", "modes recall may ask for, with commas; empty: any that turns were pushed with")
+    modes: str = _setting(
+        "",
+        "modes recall may ask for, with commas, each a name or name=embedding model (code=a/model, journal); "
+        "empty: any that turns were pushed with",
+    )
     fault_semantic: str = _setting("", "for tests: the semantic channel is down, error or slow:<ms>")
     fault_tags: str = _setting("", "for tests: the tags channel is down, error or slow:<ms>")
     fault_fuzzy: str = _setting("", "for tests: the fuzzy channel is down, error or slow:<ms>")

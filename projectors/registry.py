@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from events.settings import Settings
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.projector import CardsProjector
 from projectors.generations import Projector
-from projectors.text.embedding import open_embedder
+from projectors.text.embedders import embedders_of
 from projectors.vectors.projector import VectorsProjector
 
 
 def projectors(settings: Settings) -> list[Projector]:
-    """All projectors, as ``settings`` wants them."""
+    """All projectors, as ``settings`` wants them. Raises a SettingsError for modes that cannot be read."""
     return [
         CardsProjector(
             supersede=settings.supersede_fork,
@@ -23,12 +21,5 @@ def projectors(settings: Settings) -> list[Projector]:
                 stale_days=settings.arbitration_stale_days,
             ),
         ),
-        VectorsProjector(
-            partial(
-                open_embedder,
-                settings.embed_model,
-                settings.embed_model_path,
-                threads=settings.embed_threads,
-            )
-        ),
+        VectorsProjector(embedders_of(settings)),
     ]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ParamSpec, TypeVar
 from uuid import UUID
 
 import orjson
@@ -37,6 +36,10 @@ from retrieval.cards.query import (
 )
 from retrieval.cards.reader import CardReader
 from retrieval.cards.slice import TIMES, Slice
+from retrieval.patience import patiently
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 Fresh = Callable[[str | None, str], Awaitable[None]]
 """Waits until what a token stands for is in the cards of a user; raises a problem where it does not get there."""
@@ -49,15 +52,14 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
     @router.get("/v1/cards", summary="A slice of the memory, a page at a time, the last recorded first")
     async def page(query: Annotated[CardsIn, Query()]) -> JSONResponse:
         before = _card_at(query.cursor)
-        with _tables():
-            found = await reader.page(await sliced(query), limit=query.limit, before=before)
+        found = await _read(reader.page, await sliced(query), limit=query.limit, before=before)
         return JSONResponse({"cards": found.cards, "next_cursor": _cursor(found.next)})
 
     @router.get("/v1/cards/aggregate", summary="How many cards of a slice there are, by the values of axes")
     async def aggregate(query: Annotated[AggregateIn, Query()]) -> JSONResponse:
         axes, zone = axes_of(query.group_by), zone_of(query.timezone)
-        with _tables():
-            groups, total = await reader.groups(await sliced(query), axes, bucket=query.bucket, timezone=zone)
+        cards = await sliced(query)
+        groups, total = await _read(reader.groups, cards, axes, bucket=query.bucket, timezone=zone)
         bucket = query.bucket if set(axes) & set(TIMES) else None
         return JSONResponse({"group_by": axes, "bucket": bucket, "groups": groups, "total": total})
 
@@ -68,36 +70,33 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
     @router.get("/v1/cards/{card_id}/history", summary="All there ever was of what the card is about")
     async def history(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
         asked, found = await named(query, card_id)
-        with _tables():
-            return JSONResponse(await reader.history(asked, found["card_id"]))
+        return JSONResponse(await _read(reader.history, asked, found["card_id"]))
 
     @router.get("/v1/cards/{card_id}/relations", summary="What the card is related to, how, why and by whom")
     async def relations(card_id: UUID, query: Annotated[RelationsIn, Query()]) -> JSONResponse:
         asked, found = await named(query, card_id)
         asked = replace(asked, conditions={"predicate": query.predicate})
-        with _tables():
-            said = await reader.relations(asked, found["card_id"])
-            return JSONResponse({"relations": said, **await reader.links(asked, found["card_id"])})
+        said = await _read(reader.relations, asked, found["card_id"])
+        return JSONResponse({"relations": said, **await _read(reader.links, asked, found["card_id"])})
 
     @router.get("/v1/cards/{card_id}/latest", summary="What became of it: the end of its chain of changes")
     async def latest(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
         asked, found = await named(query, card_id)
-        with _tables():
-            way = await reader.latest(asked, found["card_id"])
+        way = await _read(reader.latest, asked, found["card_id"])
         return JSONResponse({"card": way[-1], "chain": [step["card_id"] for step in way]})
 
     @router.get("/v1/arbitrations", summary="Conflicts that wait for a verdict", tags=["arbitrations"])
     async def arbitrations(query: Annotated[ArbitrationsIn, Query()]) -> JSONResponse:
         before, user_id = _card_at(query.cursor), reader_of(query)
         await fresh(query.wait_for, user_id)
-        with _tables():
-            found = await reader.arbitrations(
-                user_id,
-                statuses=None if ALL in query.status else query.status,
-                projects=None if ALL in query.project_id else query.project_id,
-                before=before,
-                limit=query.limit + 1,
-            )
+        found = await _read(
+            reader.arbitrations,
+            user_id,
+            statuses=None if ALL in query.status else query.status,
+            projects=None if ALL in query.project_id else query.project_id,
+            before=before,
+            limit=query.limit + 1,
+        )
         rows = found[: query.limit]
         following = rows[-1]["arbitration_id"] if len(found) > query.limit else None
         return JSONResponse({"arbitrations": rows, "next_cursor": _cursor(following)})
@@ -106,8 +105,7 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
     async def arbitration(arbitration_id: UUID, query: Annotated[ReaderIn, Query()]) -> JSONResponse:
         user_id = reader_of(query)
         await fresh(query.wait_for, user_id)
-        with _tables():
-            found = await reader.arbitrations(user_id, arbitration=arbitration_id)
+        found = await _read(reader.arbitrations, user_id, arbitration=arbitration_id)
         if not found:
             raise ProblemError(404, "Not found", "this user has no such arbitration", field="arbitration_id")
         return JSONResponse(found[0])
@@ -116,9 +114,8 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
         """As of when the card is asked for, and the card. Raises a 404 problem for one the user does not have."""
         asked = asked_of(query, datetime.now(UTC))
         await fresh(query.wait_for, query.user_id)
-        with _tables():
-            asked = await reader.rewound(asked)
-            found = await reader.card(asked, card_id)
+        asked = await _read(reader.rewound, asked)
+        found = await _read(reader.card, asked, card_id)
         if found is None:
             raise ProblemError(404, "Not found", "this user has no such card", field="card_id")
         return asked, found
@@ -127,10 +124,10 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
         """The slice with what only the tables know: names of concepts, meanings of tags, who repeats whom."""
         found = slice_of(query, datetime.now(UTC))
         await fresh(query.wait_for, query.user_id)
-        found = await reader.rewound(found)
+        found = await _read(reader.rewound, found)
         if query.about is not None or query.knowledge is not None:
             key = None if query.about is None else normalise_value("title", query.about)
-            names = await reader.names(found.user_id, key, query.knowledge)
+            names = await _read(reader.names, found.user_id, key, query.knowledge)
             if query.knowledge is not None and not names:
                 raise ProblemError(
                     404, "Not found", "this user has no such knowledge card", field="knowledge"
@@ -139,20 +136,19 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
             keys = {tuple(sorted(set(term_keys(found.user_id, analyse(name))))) for name in wanted}
             found = replace(found, about=sorted(filter(None, keys)))
         if query.tag:
-            meant = orjson.dumps(await reader.tags_meant(found.user_id, query.tag)).decode()
+            meant = orjson.dumps(await _read(reader.tags_meant, found.user_id, query.tag)).decode()
             found = replace(found, conditions={**found.conditions, "tag": meant})
         if query.collapse:
-            found = replace(found, duplicates=await reader.duplicates(found))
+            found = replace(found, duplicates=await _read(reader.duplicates, found))
         return found
 
     return router
 
 
-@contextmanager
-def _tables() -> Iterator[None]:
-    """Turn what Postgres raises when it is away, or has no card tables yet, into a 503."""
+async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """What ``ask`` reads. A 503 problem where Postgres is away, or has no card tables yet."""
     try:
-        yield
+        return await patiently(ask, *args, **kwargs)
     except (psycopg.OperationalError, psycopg.errors.UndefinedTable, PoolTimeout) as error:
         raise ProblemError(503, "Cards unavailable", str(error).partition("\n")[0]) from error
 

@@ -14,6 +14,7 @@ from psycopg_pool import AsyncConnectionPool
 from events.envelope import partition_of
 from events.problem import invalid
 from events.sql import statement
+from retrieval.patience import patiently
 
 _LOOK_EVERY_S = 0.01
 
@@ -38,13 +39,18 @@ async def projected(pool: AsyncConnectionPool[Any], user_id: str, awaited: str |
     False if that takes too long."""
     until = time.monotonic() + within
     target = awaited if isinstance(awaited, int) else None
-    while True:
+
+    async def look() -> tuple[Any, ...] | None:
         async with pool.connection(timeout=within) as connection:
             cursor = await connection.execute(
                 statement("retrieval", "freshness"),
                 {"partition": partition_of(user_id), "user_id": user_id, "key": f"turn/{awaited}"},
             )
-            row = await cursor.fetchone()
+            found: tuple[Any, ...] | None = await cursor.fetchone()
+            return found
+
+    while True:
+        row = await patiently(look)
         if row is not None:
             turn, extracted, folded, head = row
             if target is None and extracted is not None and extracted >= turn:

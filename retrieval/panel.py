@@ -15,6 +15,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
 from retrieval.faults import Fault
 from retrieval.health import Health
+from retrieval.patience import patiently
 from retrieval.question import Question
 from retrieval.scope import Scope
 
@@ -29,7 +30,7 @@ BY_CONTENT = frozenset(("semantic", "tags", "fuzzy"))
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How one channel did with one question; ``detail`` says why it did not answer."""
+    """How one channel did with one question; ``detail`` says why it did not answer, or not fully."""
 
     status: Status
     ms: float
@@ -171,7 +172,8 @@ class Panel:
         except PoolTimeout:
             return Ballot((), Report("late", ms, 0, "no database connection was free in time"))
         except ChannelDownError as error:
-            return Ballot((), Report("down", ms, 0, str(error)))
+            status: Status = "ok" if error.hits else "down"
+            return Ballot(error.hits, Report(status, ms, len(error.hits), str(error)))
         except psycopg.Error as error:
             logger.warning("channel %s failed: %s", channel.name, error)
             return Ballot((), Report("down", ms, 0, f"{type(error).__name__}: {error}".splitlines()[0]))
@@ -184,11 +186,14 @@ class Panel:
     async def _search(
         self, channel: Channel, question: Question, scope: Scope, within: float, attempt: _Attempt
     ) -> list[Hit]:
-        async with self._pool.connection(timeout=within) as connection:
-            attempt.began = time.perf_counter()
-            if fault := self._faults.get(channel.name):
-                await fault.strike(connection)
-            return await channel.search(connection, question, scope)
+        async def look() -> list[Hit]:
+            async with self._pool.connection(timeout=within) as connection:
+                attempt.began = time.perf_counter()
+                if fault := self._faults.get(channel.name):
+                    await fault.strike(connection)
+                return await channel.search(connection, question, scope)
+
+        return await patiently(look)
 
     def _record(self, name: str, health: Health, attempt: _Attempt) -> None:
         if attempt.began is None:

@@ -12,10 +12,12 @@ from events import timex
 from events.concepts import concepts_asked
 from events.script import fold_script, has_cjk
 from projectors.text.questions import asked
-from projectors.text.terms import analyse, is_topic
+from projectors.text.terms import analyse, is_topic, question_terms
 
 Intent = Literal["present", "past", "history", "list", "why"]
 Language = Literal["english", "chinese", "mixed", "none"]
+
+_WORD_OF_A_TIME = 0.3
 
 # Words that ask for all there ever was, for reasons, for what is no longer, and for several things at once.
 _HISTORY = re.compile(
@@ -39,10 +41,14 @@ _SENTENCE = re.compile(r"(?:^|[.!?]\s+)$")
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of time, start inclusive, end exclusive; None is an open side."""
+    """A stretch of time, start inclusive, end exclusive; None is an open side.
+
+    A ``vague`` one ("lately") is where to look first, not where to stop.
+    """
 
     start: datetime | None
     end: datetime | None
+    vague: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,7 @@ class Question:
         return Window(
             None if None in starts else min(start for start in starts if start is not None),
             None if None in ends else max(end for end in ends if end is not None),
+            all(window.vague for window in self.times),
         )
 
 
@@ -88,10 +95,16 @@ def understand(text: str, now: datetime) -> Question:
     # A time that is only thought aloud of ("busy these days... what I really want to know is") is not asked about.
     points = " ".join(part.text for part in asked(text))
     meant = found if points == text else timex.find(points, now, reading="question")
-    windows = tuple(_window(item) for item in meant if item.kind != "duration")
-    # The words of a time are answered by the time channel; as terms they would only find other dates.
+    dated = [item for item in meant if item.kind != "duration" and _said(item) not in _NOWADAYS]
+    windows = tuple(map(_window, dated))
+    # The words of a time are answered by the time channel; as terms they mostly find other dates. What was said in
+    # the same words ("the talk next Wednesday") is found by them all the same.
     rest = _without(text, [(item.begin, item.stop) for item in found if item.kind != "duration"])
-    parts = _parts(rest) or _parts(text) or (dict.fromkeys(analyse(text), 1.0),)
+    named = [item for item in dated if item.grain != "second" and _said(item) not in _LATELY]
+    of_times = [term for item in named for term in question_terms(item.text)]
+    timed = dict.fromkeys(of_times, _WORD_OF_A_TIME)
+    parts: tuple[Mapping[str, float], ...] = tuple(timed | dict(part) for part in _parts(rest))
+    parts = parts or _parts(text) or (dict.fromkeys(analyse(text), 1.0),)
     weights: dict[str, float] = {}
     for part in parts:
         for term, weight in part.items():
@@ -120,13 +133,22 @@ _WIDTHS = {
 }
 
 
+# What holds these days may hold since long ago. What is asked of lately may, too, but what is new comes first.
+_NOWADAYS = frozenset(("these days", "nowadays"))
+_LATELY = frozenset(("lately", "recently", "最近", "近来", "近期", "这阵子", "这段时间"))
+
+
+def _said(found: timex.Found) -> str:
+    return " ".join(fold_script(found.text.casefold()).split())
+
+
 def _window(found: timex.Found) -> Window:
     start, end = found.start, found.through or found.end
     width = _WIDTHS.get(found.grain)
     if start is not None and end is not None and width is not None and end - start < width / 2:
         margin = (width - (end - start)) / 2
         return Window(start - margin, end + margin)
-    return Window(start, end)
+    return Window(start, end, _said(found) in _LATELY)
 
 
 def _parts(text: str) -> tuple[Mapping[str, float], ...]:
@@ -169,6 +191,7 @@ def _intent(text: str, windows: Sequence[Window], now: datetime) -> Intent:
         return "history"
     if _WHY.search(folded):
         return "why"
-    if any(window.end is not None and window.end <= now for window in windows) or _PAST.search(folded):
+    over = [window for window in windows if window.end is not None and window.end <= now]
+    if not all(window.vague for window in over) or _PAST.search(folded):
         return "past"
     return "list" if _LIST.search(folded) else "present"

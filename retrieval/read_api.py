@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from events.glance import Glance
 from events.instants import Instant, refuse_future
 from events.metrics import Seen, StageMetrics
+from events.modes import GENERAL_MODE, modes_of
 from events.problem import ProblemError, invalid
 from events.service import JSONResponse, install
 from events.settings import Settings
@@ -29,7 +30,7 @@ from events.sql import statement
 from events.standing import LogStanding, LogWatch, refuse_if_stuck
 from events.turn import TurnInvalidError, text_of
 from events.types.turns import ContextLayer
-from projectors.text.embedding import open_embedder
+from projectors.text.embedders import embedders_of
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.cards_api import cards_router
@@ -46,9 +47,10 @@ from retrieval.health import Health
 from retrieval.metrics import RecallMetrics
 from retrieval.overlay import Overlay
 from retrieval.panel import Panel
+from retrieval.patience import patiently
 from retrieval.reading import Reading
 from retrieval.recall import Ask, Recall, RecallUnavailableError
-from retrieval.scope import GENERAL_MODE, KINDS
+from retrieval.scope import KINDS
 
 logger = logging.getLogger(__name__)
 
@@ -115,16 +117,7 @@ async def _configure(connection: AsyncConnection[Any]) -> None:
 
 def open_channels(settings: Settings) -> list[Channel]:
     """Every channel that looks by itself; the graph looks around what these find."""
-    return [
-        SemanticChannel(
-            lambda: open_embedder(
-                settings.embed_model, settings.embed_model_path, threads=settings.embed_threads
-            )
-        ),
-        TagsChannel(),
-        FuzzyChannel(),
-        TimeChannel(),
-    ]
+    return [SemanticChannel(embedders_of(settings)), TagsChannel(), FuzzyChannel(), TimeChannel()]
 
 
 def open_panel(settings: Settings, pool: AsyncConnectionPool[Any]) -> Panel:
@@ -232,9 +225,13 @@ def create_app(settings: Settings) -> FastAPI:
         if found is None or found.events is None:
             raise ProblemError(503, "Not ready", "postgres is away, or does not answer")
         refuse_if_stuck(found.reader("cards"), settings.stuck_after_s)
-        try:
+
+        async def look() -> None:
             async with pool.connection(timeout=1.0) as connection:
                 await connection.execute(statement("retrieval", "ready"))
+
+        try:
+            await patiently(look)
         except (psycopg.Error, PoolTimeout) as error:
             raise ProblemError(503, "Not ready", f"the card tables cannot be read: {error}") from error
         return JSONResponse({"status": "ready"})
@@ -271,12 +268,7 @@ def prompt_of(answer: dict[str, Any], token_budget: int | None) -> dict[str, Any
         ) from None
 
 
-def modes_of(settings: Settings) -> tuple[str, ...]:
-    """The modes there are; none where any may be asked for."""
-    return tuple(name for name in map(str.strip, settings.modes.split(",")) if name)
-
-
-def ask_of(body: RecallIn, modes: Sequence[str] = ()) -> Ask:
+def ask_of(body: RecallIn, modes: Collection[str] = ()) -> Ask:
     """The recall a request asks for. Raises a 422 :class:`ProblemError` naming the field.
 
     Where ``modes`` are declared, any other is refused; general, that of turns which name none, always is one.
@@ -295,7 +287,8 @@ def ask_of(body: RecallIn, modes: Sequence[str] = ()) -> Ask:
     if not query.strip():
         raise invalid("query", "must not be empty")
     if modes and body.mode not in {None, GENERAL_MODE, *modes}:
-        raise invalid("mode", f"{body.mode!r} is unknown; use one of {', '.join((GENERAL_MODE, *modes))}")
+        known = ", ".join(dict.fromkeys((GENERAL_MODE, *modes)))
+        raise invalid("mode", f"{body.mode!r} is unknown; use one of {known}")
     now = datetime.now(UTC)
     refuse_future("as_of", body.as_of, now)
     refuse_future("known_at", body.known_at, now)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from uuid import UUID
 
 import psycopg
 from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool
 
 from events.sql import statement
 from retrieval.alerts import contradictions
@@ -22,11 +21,11 @@ from retrieval.explain import explanation, placings
 from retrieval.fusion import Placed, adjustments, distinct, fuse, spread
 from retrieval.overlay import Overlay
 from retrieval.panel import Ballot, Panel
+from retrieval.patience import WITHIN_S, patiently
 from retrieval.question import Question, understand
 from retrieval.reading import Reading, before_folding
 from retrieval.scope import KINDS, Scope, scope_of
 
-_CARDS_WITHIN_S = 2.0
 _CANDIDATES = 4  # cards looked at for each one answered
 _T = TypeVar("_T")
 
@@ -117,7 +116,7 @@ class Recall:
         )
         # What is under way is looked up before the tables are: so it may be seen in both, and is never missed.
         laying = await self._overlay.begin(scope, ask.now)
-        weights = {channel.name: channel.weight(question) for channel in self._everyone}
+        weights = {channel.name: channel.weight(question, scope) for channel in self._everyone}
         ballots = await self._vote(question, before_folding(scope), weights)
         votes = fuse({name: ballot.hits for name, ballot in ballots.items()}, weights)
         best = _best(votes)[: max(40, _CANDIDATES * ask.k)]
@@ -143,9 +142,9 @@ class Recall:
             "contradictions": contradictions(chosen) + read.alerts(chosen) + laid.alerts(chosen),
             "channels": {name: ballot.report.document() for name, ballot in ballots.items()},
             "warnings": [
-                f"the {name} channel is {ballot.report.status}: {ballot.report.detail or 'no detail'}"
+                f"the {name} channel {_shortcoming(ballot)}: {ballot.report.detail or 'no detail'}"
                 for name, ballot in ballots.items()
-                if ballot.report.status != "ok"
+                if ballot.report.status != "ok" or ballot.report.detail
             ]
             + list(laid.warnings),
         }
@@ -188,12 +187,12 @@ class Recall:
         return [
             {"card_id": card_id, "content": cards[card_id]["content"], "reason": reason}
             for card_id in ids
-            if card_id in cards and (reason := scope.refuses(cards[card_id])) is not None
+            if card_id in cards and (reason := scope.refuses(cards[card_id], question.now.tzinfo)) is not None
         ]
 
     async def _cards(self, user_id: str, ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
         async def look_up() -> dict[UUID, dict[str, Any]]:
-            async with self._pool.connection(timeout=_CARDS_WITHIN_S) as connection:
+            async with self._pool.connection(timeout=WITHIN_S) as connection:
                 cursor = connection.cursor(row_factory=dict_row)
                 await cursor.execute(
                     statement("retrieval", "cards"), {"user_id": user_id, "cards": list(ids)}
@@ -204,17 +203,15 @@ class Recall:
 
 
 async def _patiently(read: Callable[[], Awaitable[_T]]) -> _T:
-    """What ``read`` gives, on another connection where one died: that says nothing of the server.
+    """What ``read`` gives, as :func:`patiently` has it; :class:`RecallUnavailableError` where it cannot be had."""
+    try:
+        return await patiently(read)
+    except psycopg.OperationalError as error:
+        raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
 
-    Raises :class:`RecallUnavailableError` where no connection is to be had, or it goes on failing.
-    """
-    until = time.monotonic() + _CARDS_WITHIN_S
-    while True:
-        try:
-            return await read()
-        except psycopg.OperationalError as error:
-            if isinstance(error, PoolTimeout) or time.monotonic() > until:
-                raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
+
+def _shortcoming(ballot: Ballot) -> str:
+    return "answers in part" if ballot.report.status == "ok" else f"is {ballot.report.status}"
 
 
 def _best(votes: Mapping[UUID, float]) -> list[UUID]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
+from events.modes import GENERAL_MODE
 from retrieval.question import Question
 
 KINDS = ("state", "event", "knowledge")
-GENERAL_MODE = "general"  # of turns that named none; sql/visible.sql says so too
 OWNER = "user"  # the entity of what is said about the one whose memory it is
 
 
@@ -67,8 +67,8 @@ class Scope:
         mine = self.projects is None or card["project_id"] in self.projects
         return mine and self.refuses(card) is None
 
-    def refuses(self, card: Mapping[str, Any]) -> str | None:
-        """Why a card of this user and these projects may not answer; None when it may."""
+    def refuses(self, card: Mapping[str, Any], zone: tzinfo | None = UTC) -> str | None:
+        """Why a card of this user and these projects may not answer, with times in ``zone``; None when it may."""
         at = card["occurred_at"] or card["effective_at"]
         if card["kind"] not in self.kinds:
             return f"it is a {card['kind']} card, and only {', '.join(self.kinds)} was asked for"
@@ -77,16 +77,20 @@ class Scope:
         if self.layers is not None and card["context_layer"] not in self.layers:
             return f"it is of the layer {card['context_layer'] or 'none'}, not of {', '.join(self.layers)}"
         if self.known_at is not None and card["created_at"] > self.known_at:
-            return f"it was recorded {card['created_at'].isoformat()}, after known_at"
+            return f"it was recorded {_shown(card['created_at'], zone)}, after known_at"
         if self.until is not None and at is not None and at > self.until:
-            return f"it is of {at.isoformat()}, after as_of"
+            return f"it is of {_shown(at, zone)}, after as_of"
         if card["kind"] == "state":
             if self.valid_until is not None and card["effective_at"] > self.valid_until:
-                return f"it is true only from {card['effective_at'].isoformat()} on"
+                return f"it is true only from {_shown(card['effective_at'], zone)} on"
             ended = card["superseded_at"]
             if self.valid_from is not None and ended is not None and ended <= self.valid_from:
-                return f"it is no longer true since {ended.isoformat()}"
+                return f"it is no longer true since {_shown(ended, zone)}"
         return None
+
+
+def _shown(instant: datetime, zone: tzinfo | None) -> str:
+    return instant.astimezone(zone).isoformat()
 
 
 def scope_of(
@@ -104,7 +108,8 @@ def scope_of(
     valid_from: datetime | None = question.now
     valid_until: datetime | None = question.now
     span = question.span
-    if span is not None and question.intent != "present":
+    now_too = question.intent == "present" or (question.intent == "list" and span is not None and span.vague)
+    if span is not None and not now_too:
         # "Where did I work in March?" is answered by what held at any time in March.
         valid_from = span.start
         valid_until = span.end if span.end is not None else question.now

@@ -7,7 +7,7 @@ import asyncio
 import json
 import os
 import sys
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     if options.json:
         sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
         return 0
-    for line in lines_of(answer):
+    zone = datetime.fromisoformat(options.as_of).tzinfo if options.as_of else None
+    for line in lines_of(answer, zone):
         print(line)
     if options.explain:
         console = Console()
@@ -98,12 +99,12 @@ def answer_of(
 async def _in_process(request: dict[str, Any], settings: Settings, what: str) -> dict[str, Any]:
     from pydantic import ValidationError  # noqa: PLC0415 - loading recall takes a second that most commands save
 
+    from events.modes import modes_of  # noqa: PLC0415
     from retrieval.read_api import (  # noqa: PLC0415
         ContextIn,
         RecallIn,
         ask_of,
         for_prompt,
-        modes_of,
         open_pool,
         open_recall,
         prompt_of,
@@ -133,21 +134,21 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
         await pool.close()
 
 
-def lines_of(answer: dict[str, Any]) -> list[str]:
-    """The answer for a person: a card a line, with when and why."""
+def lines_of(answer: dict[str, Any], zone: tzinfo | None) -> list[str]:
+    """The answer for a person: a card a line, with when, on the clocks of ``zone``, and why."""
     lines = []
     for card in answer["cards"]:
-        lines.append(f"{card['kind']:<9} {card['content']}   [{when_of(card)}; {why_of(card)}]")
+        lines.append(f"{card['kind']:<9} {card['content']}   [{when_of(card, zone)}; {why_of(card)}]")
     return lines or ["nothing is known about that"]
 
 
-def when_of(card: dict[str, Any]) -> str:
-    """When a card is about, in a few words."""
+def when_of(card: dict[str, Any], zone: tzinfo | None) -> str:
+    """When a card is about, in a few words: days as they are in ``zone``, or here where it is None."""
     if card["kind"] == "state":
-        since = _day(card["effective_at"])
+        since = _day(card["effective_at"], zone)
         until = card["superseded_at"]
-        return f"since {since}" if until is None else f"{since} to {_day(until)}"
-    return _day(card["occurred_at"] or card["effective_at"])
+        return f"since {since}" if until is None else f"{since} to {_day(until, zone)}"
+    return _day(card["occurred_at"] or card["effective_at"], zone)
 
 
 def why_of(card: dict[str, Any]) -> str:
@@ -156,5 +157,5 @@ def why_of(card: dict[str, Any]) -> str:
     return " ".join(f"{name}#{vote['rank']}" for name, vote in votes) or "the words of this session"
 
 
-def _day(instant: str) -> str:
-    return datetime.fromisoformat(instant).date().isoformat()
+def _day(instant: str, zone: tzinfo | None) -> str:
+    return datetime.fromisoformat(instant).astimezone(zone).date().isoformat()

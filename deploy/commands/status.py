@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ import redis
 from deploy.instance import find
 from deploy.stages import Overview, Overviews, Stage
 from events.database import DatabaseUnfitError, address_of, check_server, connect
-from events.settings import Settings, listing
-from projectors.text.embedding import EmbedderUnavailableError, open_embedder
+from events.settings import Settings, SettingsError, listing
+from events.sql import statement
+from projectors.text.embedders import embedders_of
+from projectors.text.embedding import EmbedderUnavailableError
 
 
 def register(subparsers: Any) -> None:
@@ -126,13 +129,15 @@ def run_doctor(options: argparse.Namespace, settings: Settings) -> int:
     checks: list[tuple[str, Callable[[], str]]] = [
         ("postgres", lambda: _postgres(settings)),
         ("redis", lambda: _redis(settings)),
-        ("embedding model", lambda: _model(settings)),
+        ("embedding models", lambda: _models(settings)),
     ]
     failed = 0
     for name, check in checks:
         try:
             print(f"ok    {name}: {check()}")
-        except (psycopg.Error, redis.RedisError, DatabaseUnfitError, EmbedderUnavailableError) as error:
+        except (
+            psycopg.Error, redis.RedisError, DatabaseUnfitError, EmbedderUnavailableError, SettingsError,
+        ) as error:  # fmt: skip
             failed += 1
             print(f"FAIL  {name}: {' '.join(str(error).split())}")
     if instance is not None:
@@ -145,7 +150,12 @@ def _postgres(settings: Settings) -> str:
         check_server(connection)
         version = connection.info.server_version
         where = address_of(settings.database_url)
-        return f"{where}, version {version // 10000}.{version % 10000}, UTF-8, vector, pg_trgm"
+        rows = connection.execute(statement("events", "extensions"), {"names": ["pg_bigm"]}).fetchall()
+        [(_, bigm_there, _)] = rows
+        return (
+            f"{where}, version {version // 10000}.{version % 10000}, UTF-8, vector, pg_trgm; pg_bigm is "
+            f"{'there' if bigm_there else 'not there'}, which makes no difference: Cardlog keeps character pairs itself"
+        )
 
 
 def _redis(settings: Settings) -> str:
@@ -160,10 +170,15 @@ def _redis(settings: Settings) -> str:
     return f"version {information['redis_version']}, {kept}"
 
 
-def _model(settings: Settings) -> str:
-    embedder = open_embedder(settings.embed_model, settings.embed_model_path, threads=1)
-    embedder.embed_question("ready")
-    return f"{embedder.name}, {embedder.dimension} dimensions"
+def _models(settings: Settings) -> str:
+    embedders = embedders_of(replace(settings, embed_threads=1))
+    found = []
+    for mode in embedders.modes:
+        embedder = embedders.of(mode)
+        embedder.embed_question("ready")
+        where = "" if mode is None else f"mode {mode}: "
+        found.append(f"{where}{embedder.name}, {embedder.dimension} dimensions")
+    return "; ".join(found)
 
 
 def run_settings(_options: argparse.Namespace, _settings: Settings) -> int:

@@ -7,6 +7,7 @@ how to get it, because a memory must start, and stop, the same with and without 
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ Vectors = NDArray[np.float32]
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 HASH_MODEL = "hash"
+_HASH = re.compile(rf"{HASH_MODEL}(?:-(384|768|1024))?")
 
 # onnxruntime reports to its makers unless told not to before it is first imported. A memory tells nobody anything.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -133,10 +135,11 @@ class HashEmbedder:
     For tests, and wherever a semantic channel must run without weights. The same on every machine.
     """
 
-    name = HASH_MODEL
-    dimension = 384
-
     _gram_weight = 0.25
+
+    def __init__(self, dimension: int = 384) -> None:
+        self.name = HASH_MODEL if dimension == 384 else f"{HASH_MODEL}-{dimension}"
+        self.dimension = dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
@@ -161,10 +164,11 @@ class HashEmbedder:
 def open_embedder(model: str = DEFAULT_MODEL, path: str | Path = "", *, threads: int = 0) -> Embedder:
     """The embedder called ``model``, from the folder ``path`` or from where ``make model`` puts it.
 
-    Raises :class:`EmbedderUnavailableError` when neither holds its files. ``"hash"`` needs none.
+    Raises :class:`EmbedderUnavailableError` when neither holds its files. ``"hash"`` needs none, nor do
+    ``"hash-768"`` and ``"hash-1024"``, which make longer vectors.
     """
-    if model == HASH_MODEL:
-        return HashEmbedder()
+    if hashed := _HASH.fullmatch(model):
+        return HashEmbedder(int(hashed[1] or 384))
     folders = [Path(path)] if path else model_folders(model)
     folder = next((folder for folder in folders if _is_model(folder)), folders[0])
     return FastEmbedder(folder, model=model, threads=threads)
@@ -192,10 +196,12 @@ def _is_model(folder: Path) -> bool:
 
 def _check(folder: Path, model: str) -> None:
     if not _is_model(folder):
-        raise EmbedderUnavailableError(
-            f"no embedding model {model} in {folder}; build it with: make model "
-            "(or name its folder in CARDLOG_EMBED_MODEL_PATH)"
+        remedy = (
+            "build it with: make model (or name its folder in CARDLOG_EMBED_MODEL_PATH)"
+            if model == DEFAULT_MODEL
+            else "put its tokenizer.json, config.json and .onnx file there"
         )
+        raise EmbedderUnavailableError(f"no embedding model {model} in {folder}; {remedy}")
 
 
 def _dimension(folder: Path) -> int:

@@ -52,12 +52,13 @@ _IRREGULAR = _irregular_words()
 _snowball = SnowballStemmer("english").stem_word
 
 
-def _stem(word: str) -> str:
-    stem: str = _snowball(_IRREGULAR.get(word, word))
-    return stem
+def stem(word: str) -> str:
+    """The term of a folded Latin word."""
+    term: str = _snowball(_IRREGULAR.get(word, word))
+    return term
 
 
-_QUESTION_STOPS = frozenset(map(_stem, stop_words.ENGLISH_QUESTION))
+_QUESTION_STOPS = frozenset(map(stem, stop_words.ENGLISH_QUESTION))
 
 
 def fold(text: str) -> str:
@@ -131,12 +132,12 @@ def _word_terms(token: str) -> tuple[str, ...]:
     whole = _plain(_LOOSE_JOINTS.sub("", word))
     if not whole:
         return tuple(terms)
-    return (*terms, whole if any(map(str.isdigit, whole)) else _stem(whole))
+    return (*terms, whole if any(map(str.isdigit, whole)) else stem(whole))
 
 
 def _simple_terms(word: str) -> tuple[str, ...]:
     plain = _plain(word)
-    return () if not plain or plain in stop_words.ENGLISH else (_stem(plain),)
+    return () if not plain or plain in stop_words.ENGLISH else (stem(plain),)
 
 
 def _plain(word: str) -> str:
@@ -150,7 +151,7 @@ def _plain(word: str) -> str:
 def _long_terms(token: str) -> list[str]:
     """The parts of a token too long to be a word, each cut to a bearable length; not remembered."""
     plain = [_plain(part[:_LONGEST]) for part in _JOINTS.split(token)]
-    return [_stem(part) for part in plain if part]
+    return [stem(part) for part in plain if part]
 
 
 def _add_chinese(found: list[str], run: str, words: Dictionary) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from itertools import islice
 
@@ -15,6 +15,7 @@ from events.log import Connection
 from events.sql import statement
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted, Utterance
 from projectors.generations import ProjectorBlockedError
+from projectors.text.embedders import Embedders
 from projectors.text.embedding import Embedder, EmbedderUnavailableError, Vectors
 from projectors.text.passages import Passage, embed_passages
 
@@ -30,10 +31,10 @@ def passage_of(payload: EventNoted | StateAsserted | KnowledgeLearned) -> Passag
 
 
 class VectorsProjector:
-    """Folds the log into ``card_vectors_*``. ``embedder`` is opened at the first batch, and again after a failure.
+    """Folds the log into ``card_vectors_*``, each card by the model of its mode.
 
-    Raises :class:`ProjectorBlockedError` while there is none: the batch does not count, the checkpoint stays,
-    and nothing is lost.
+    Models are opened when first wanted, and again after a failure. Raises :class:`ProjectorBlockedError` while one
+    that is wanted is not there: the batch does not count, the checkpoint stays, and nothing is lost.
     """
 
     name = "vectors"
@@ -41,9 +42,8 @@ class VectorsProjector:
     types = frozenset(("StateAsserted", "EventNoted", "KnowledgeLearned"))
     batch_partitions = 4  # a batch is one transaction, and embedding takes milliseconds a text
 
-    def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
-        self._open = open_embedder
-        self._embedder: Embedder | None = None
+    def __init__(self, embedders: Embedders) -> None:
+        self._embedders = embedders
 
     def create_tables(self, connection: Connection) -> None:
         connection.execute(statement(_PACKAGE, "cache_tables"))
@@ -72,7 +72,7 @@ class VectorsProjector:
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         cards = [
-            (event, passage_of(event.payload))
+            (event, event.payload.origin.mode, passage_of(event.payload))
             for event in events
             if isinstance(event.payload, EventNoted | StateAsserted | KnowledgeLearned)
         ]
@@ -80,19 +80,25 @@ class VectorsProjector:
             return
         register_vector(connection)
         try:
-            if self._embedder is None:
-                self._embedder = self._open()
-            embedder = self._embedder
-            vectors = embed_passages(
-                lambda lines: self._remembered(connection, embedder, lines), [passage for _, passage in cards]
-            )
+            by_model: dict[Embedder, list[tuple[Event, Passage]]] = {}
+            for event, mode, passage in cards:
+                by_model.setdefault(self._embedders.of(mode), []).append((event, passage))
+            for embedder, group in by_model.items():
+                self._embed(connection, embedder, group)
         except EmbedderUnavailableError as error:
-            self._embedder = None
+            self._embedders.close()
             raise ProjectorBlockedError(str(error)) from error
+
+    def _embed(
+        self, connection: Connection, embedder: Embedder, cards: Sequence[tuple[Event, Passage]]
+    ) -> None:
         if embedder.dimension not in _DIMENSIONS:
             raise ProjectorBlockedError(
                 f"{embedder.name} has {embedder.dimension} dimensions; use a model with one of {_DIMENSIONS}"
             )
+        vectors = embed_passages(
+            lambda lines: self._remembered(connection, embedder, lines), [passage for _, passage in cards]
+        )
         with (
             connection.cursor() as cursor,
             cursor.copy(statement(_PACKAGE, f"copy_vectors_{embedder.dimension}")) as copy,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
@@ -31,7 +32,11 @@ class Hit:
 
 
 class ChannelDownError(RuntimeError):
-    """The channel cannot answer; the message says why and what would bring it back."""
+    """The channel cannot answer, or only with ``hits``; the message says why and what would bring it back."""
+
+    def __init__(self, message: str, hits: Sequence[Hit] = ()) -> None:
+        super().__init__(message)
+        self.hits = hits
 
 
 @cache
@@ -64,8 +69,8 @@ class Channel(Protocol):
     @property
     def name(self) -> str: ...
 
-    def weight(self, question: Question) -> float:
-        """How much this channel's vote on ``question`` is worth; 1 is ordinary."""
+    def weight(self, question: Question, scope: Scope) -> float:
+        """How much this channel's vote on ``question``, asked in ``scope``, is worth; 1 is ordinary."""
         ...
 
     def warm(self) -> None:

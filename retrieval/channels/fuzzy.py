@@ -25,7 +25,7 @@ class FuzzyChannel:
 
     name = "fuzzy"
 
-    def weight(self, question: Question) -> float:
+    def weight(self, question: Question, scope: Scope) -> float:
         """Half a vote: a word that is nearly there proves less than one that is."""
         return 0.5
 

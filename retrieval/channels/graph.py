@@ -40,7 +40,7 @@ class GraphChannel:
         """This channel, looking from ``seeds``, the best first, for what is not among ``seen``."""
         return GraphChannel(seeds[:SEEDS], seen)
 
-    def weight(self, question: Question) -> float:
+    def weight(self, question: Question, scope: Scope) -> float:
         """Half a vote."""
         return 0.5
 

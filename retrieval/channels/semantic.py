@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
 from typing import Any
 
 from psycopg import AsyncConnection
 
 from events.script import has_cjk
 from events.sql import statement
-from projectors.text.embedding import Embedder, EmbedderUnavailableError, reads_chinese
+from projectors.text.embedders import Embedders
+from projectors.text.embedding import Embedder, EmbedderUnavailableError, Vectors, reads_chinese
 from retrieval.channels.channel import ChannelDownError, Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
@@ -24,37 +27,58 @@ _LOOKED_AT = 300  # signs alone put a card among the nearest 20 within about thi
 _THREADS = 2
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question in the space of one model, or why it could not be put there."""
+
+    embedder: Embedder | None
+    vector: Vectors | None
+    missing: str = ""
+
+
 class SemanticChannel:
-    """Down, and saying so, while there is no embedding model."""
+    """Looks among the cards of a mode with its model; without a mode, with every model, each among its own cards.
+
+    Distances of two models cannot be compared, so their hits go together by rank. Down, and saying so, while
+    no model is there that is wanted; where only some are, it answers with those and says which are not.
+    """
 
     name = "semantic"
 
-    def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
-        self._open = open_embedder
-        self._embedder: Embedder | None = None
+    def __init__(self, embedders: Embedders) -> None:
+        self._embedders = embedders
         # Of its own: an embedder that hangs must not take the threads that health checks run in.
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
 
-    def weight(self, question: Question) -> float:
-        """Half a vote, and hardly one on a language the model was never shown."""
-        if has_cjk(question.text) and self._embedder is not None and not reads_chinese(self._embedder.name):
-            return _FOREIGN_WEIGHT
-        return _WEIGHT
+    def weight(self, question: Question, scope: Scope) -> float:
+        """Half a vote, and hardly one on a language no model that is asked was ever shown."""
+        asked = self._modes(question, scope)
+        return _WEIGHT if any(self._reads(mode, question) for mode in asked) else _FOREIGN_WEIGHT
 
     def warm(self) -> None:
-        """Load the model now, so that the first question does not wait for it."""
-        try:
-            self._vector("warm")
-        except ChannelDownError:
-            return
+        """Load the models now, so that the first question does not wait for them."""
+        for mode in self._embedders.modes:
+            self._asked(mode, "warm")
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         loop = asyncio.get_running_loop()
-        vector, many = await asyncio.gather(
-            loop.run_in_executor(self._threads, self._vector, question.text), self._many(connection, scope)
+        asking = [
+            loop.run_in_executor(self._threads, self._asked, mode, question.text)
+            for mode in self._modes(question, scope)
+        ]
+        many, asked = await asyncio.gather(self._many(connection, scope), asyncio.gather(*asking))
+        hits = _by_rank(
+            [await self._near(connection, scope, many, each) for each in asked if not each.missing]
         )
-        assert self._embedder is not None
-        dimension = self._embedder.dimension
+        if missing := "; ".join(each.missing for each in asked if each.missing):
+            raise ChannelDownError(missing, hits)
+        return hits
+
+    async def _near(
+        self, connection: AsyncConnection[Any], scope: Scope, many: bool, asked: _Asked
+    ) -> list[Hit]:
+        assert asked.embedder is not None
+        dimension = asked.embedder.dimension
         table = f"vectors.card_vectors_{dimension}"
         cursor = await connection.execute(
             search_statement("semantic_near", vectors=table, dimension=dimension)
@@ -62,8 +86,8 @@ class SemanticChannel:
             else search_statement("semantic", vectors=table),
             {
                 **scope.parameters(),
-                "vector": vector,
-                "model": self._embedder.name,
+                "vector": asked.vector,
+                "model": asked.embedder.name,
                 "looked_at": _LOOKED_AT,
                 "limit": _LIMIT,
             },
@@ -77,10 +101,27 @@ class SemanticChannel:
         row = await cursor.fetchone()
         return row is not None and row[0] > _EXACT_UP_TO
 
-    def _vector(self, text: str) -> Any:
+    def _modes(self, question: Question, scope: Scope) -> Sequence[str | None]:
+        """The mode that is asked in; else one for each model, without those that cannot read what others can."""
+        if scope.mode is not None:
+            return (scope.mode,)
+        modes = self._embedders.modes
+        return [mode for mode in modes if self._reads(mode, question)] or modes
+
+    def _reads(self, mode: str | None, question: Question) -> bool:
+        if not has_cjk(question.text):
+            return True
+        embedder = self._embedders.opened(mode)
+        return embedder is None or reads_chinese(embedder.name)
+
+    def _asked(self, mode: str | None, text: str) -> _Asked:
         try:
-            if self._embedder is None:
-                self._embedder = self._open()
-            return self._embedder.embed_question(text)
+            embedder = self._embedders.of(mode)
+            return _Asked(embedder, embedder.embed_question(text))
         except EmbedderUnavailableError as error:
-            raise ChannelDownError(str(error)) from error
+            return _Asked(None, None, str(error))
+
+
+def _by_rank(found: Iterable[Sequence[Hit]]) -> list[Hit]:
+    """The first of every model, then the second of every one, and so on."""
+    return list(islice(filter(None, chain.from_iterable(zip_longest(*found))), _LIMIT))

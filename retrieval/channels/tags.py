@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from projectors.text.terms import term_keys
 from retrieval.channels.channel import COMMON, Hit, search_statement
 from retrieval.question import Question
 from retrieval.scope import Scope
+from retrieval.spelling import meant
 
 _K1 = BM25_K1
 _B = BM25_B
@@ -23,12 +24,15 @@ _LIMIT = (
 )
 
 
+_MEANT = 0.7  # how much a word counts that another was meant for
+
+
 class TagsChannel:
     """Needs no embedder and no extension; blind to what is said in other words."""
 
     name = "tags"
 
-    def weight(self, question: Question) -> float:
+    def weight(self, question: Question, scope: Scope) -> float:
         """Always an ordinary vote."""
         return 1.0
 
@@ -37,7 +41,8 @@ class TagsChannel:
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         best: dict[UUID, tuple[int, Hit]] = {}
-        for part in question.parts:
+        others = await meant(connection, scope.user_id, question)
+        for part in [_with_meant(part, others) for part in question.parts]:
             # A card that answers one of two things asked in a breath stands beside the one that answers the other.
             for rank, hit in enumerate(await self._part(connection, part, question, scope)):
                 if hit.card_id not in best or rank < best[hit.card_id][0]:
@@ -64,3 +69,14 @@ class TagsChannel:
             },
         )
         return [Hit(*row) for row in await cursor.fetchall()]
+
+
+def _with_meant(part: Mapping[str, float], others: Mapping[str, Collection[str]]) -> Mapping[str, float]:
+    """A part with the words that its misspelt ones were meant for."""
+    added = {
+        other: _MEANT * weight
+        for term, weight in part.items()
+        for other in others.get(term, ())
+        if other not in part
+    }
+    return {**part, **added}

@@ -20,7 +20,7 @@ class TimeChannel:
 
     name = "time"
 
-    def weight(self, question: Question) -> float:
+    def weight(self, question: Question, scope: Scope) -> float:
         """Always an ordinary vote."""
         return 1.0
 

@@ -65,6 +65,30 @@ def test_what_is_pushed_is_recalled_and_put_into_a_prompt(client: Client) -> Non
     assert "Acme" in prompt["text"]
 
 
+def test_cards_are_read_a_page_at_a_time(client: Client) -> None:
+    said = ["I live in Turin.", "My cat is called Miso.", "We met Zoe at the harbour."]
+    pushed = client.push([{"user_id": "pia", "text": text, "session_id": "first"} for text in said])
+    whole = client.cards("pia", wait_for=pushed["token"], limit=100)
+    assert whole["next_cursor"] is None
+    everything = [card["card_id"] for card in whole["cards"]]
+    assert len(everything) >= len(said)
+
+    pages: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = client.cards("pia", limit=1, cursor=cursor)
+        pages += [card["card_id"] for card in page["cards"]]
+        if (cursor := page["next_cursor"]) is None:
+            break
+    assert pages == everything
+
+    values = {card["value"] for card in client.cards("pia", kind=["state"])["cards"]}
+    assert values >= {"Turin", "Miso"}
+    [home] = client.cards("pia", concept_key="residence")["cards"]
+    assert (home["kind"], home["value"], home["session_id"]) == ("state", "Turin", "first")
+    assert client.cards("nobody")["cards"] == []
+
+
 def test_the_command_prints_the_prompt(stack: Running, client: Client) -> None:
     pushed = client.push({"user_id": "olga", "text": "I live in Riga."})
     client.recall("olga", "x", wait_for=pushed["token"])
@@ -87,6 +111,8 @@ def test_the_awaited_client_does_the_same(stack: Running) -> None:
             answer = await client.recall("ada", "where do I live?", wait_for=pushed["token"])
             assert answer["cards"][0]["value"] == "Oslo"
             assert "Oslo" in (await client.context("ada", "where do I live?"))["text"]
+            [home] = (await client.cards("ada", concept_key="residence"))["cards"]
+            assert home["value"] == "Oslo"
             with pytest.raises(RefusedError) as refused:
                 await client.context("ada", "where do I live?", token_budget=1)
             assert refused.value.field == "token_budget"
@@ -102,6 +128,9 @@ def test_a_wrong_request_names_its_field(client: Client) -> None:
     with pytest.raises(RefusedError) as refused:
         client.push([{"user_id": "cleo", "text": "fine"}, {"user_id": "cleo", "text": ""}])
     assert (refused.value.field, refused.value.problem["index"]) == ("text", 1)
+    with pytest.raises(RefusedError) as refused:
+        client.cards("cleo", limit=0)
+    assert (refused.value.status, refused.value.field) == (422, "limit")
     with pytest.raises(RefusedError, match="lone surrogate"):
         client.push({"user_id": "cleo", "text": "a\ud800b"})
 

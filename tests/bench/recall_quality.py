@@ -22,9 +22,12 @@ import numpy as np
 
 from events.script import has_cjk
 from events.settings import Settings
+from retrieval.cards.past import fold_of
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
+from retrieval.overlay import Overlay
 from retrieval.read_api import open_channels, open_panel, open_pool
+from retrieval.reading import Reading
 from retrieval.recall import Ask, Recall
 from tests.bench.locomo import push
 from tests.bench.locomo_offline import by_terms
@@ -52,8 +55,8 @@ async def measure(recall: Recall, asked: EvalSet, *, rewrite: Callable[[str], st
         ask = Ask(user_id=question.user_id, query=rewrite(question.text), now=question.at, k=max(CUTS))
         answer = await recall.answer(ask)
         shares = found(question, [card["turn_ids"] for card in answer["cards"]])
-        rows["all"].append(shares)
-        rows[question.category].append(shares)
+        for group in {"all", question.category, question.user_id}:
+            rows[group].append(shares)
     return rows
 
 
@@ -70,8 +73,8 @@ def floor(asked: EvalSet) -> Rows:
     for question in asked.questions:
         order = np.argsort(-channels[question.user_id](question.text), kind="stable")[: max(CUTS)]
         shares = found(question, [[turns[question.user_id][index]["turn_id"]] for index in order.tolist()])
-        rows["all"].append(shares)
-        rows[question.category].append(shares)
+        for group in {"all", question.category, question.user_id}:
+            rows[group].append(shares)
     return rows
 
 
@@ -114,8 +117,12 @@ async def ablation(settings: Settings, asked: EvalSet, *, by_category: bool, qui
     for channel in channels:
         channel.warm()
 
+    reading, overlay = Reading(pool, fold_of(settings)), Overlay(settings)
+
     def recall(chosen: Sequence[Channel], graph: bool) -> Recall:
-        return Recall(pool, open_panel(settings, pool), chosen, GraphChannel() if graph else None)
+        return Recall(
+            pool, open_panel(settings, pool), chosen, GraphChannel() if graph else None, reading, overlay
+        )
 
     try:
         show("all channels", await measure(recall(channels, True), asked), by_category=by_category)
@@ -126,13 +133,14 @@ async def ablation(settings: Settings, asked: EvalSet, *, by_category: bool, qui
             show(f"{channel.name} alone", await measure(recall([channel], False), asked))
         show("all but graph", await measure(recall(channels, False), asked))
     finally:
+        await overlay.close()
         await pool.close()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--by-category", action="store_true")
+    parser.add_argument("--by-category", action="store_true", help="also by category and by user")
     parser.add_argument(
         "--quick", action="store_true", help="only all channels, misspelt, and without the graph"
     )

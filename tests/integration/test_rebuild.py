@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -46,7 +45,8 @@ from projectors.generations import (
 from projectors.rebuild import Outcome, Rebuild
 from projectors.runner import Runner
 from projectors.strict import FoldFailedError
-from projectors.text.embedding import EmbedderUnavailableError, open_embedder
+from projectors.text.embedders import Embedders
+from projectors.text.embedding import EmbedderUnavailableError, HashEmbedder
 from projectors.vectors.projector import VectorsProjector
 from retrieval.read_api import create_app
 from tests.bench.history import fill
@@ -184,7 +184,7 @@ def test_one_changed_row_is_found_and_nothing_is_swapped(
 
 
 def test_the_digests_cover_every_table_of_every_projection(connection: Connection, database: str) -> None:
-    for projector in (CardsProjector(), VectorsProjector(Counting)):
+    for projector in (CardsProjector(), VectorsProjector(Embedders(Counting))):
         ensure_live(connection, projector)
         found = connection.execute(
             "SELECT table_name FROM information_schema.tables t WHERE table_schema = %s AND NOT EXISTS ("
@@ -240,7 +240,7 @@ def test_the_read_service_answers_from_every_channel_while_generations_are_swapp
     settings = settings_of(database, embed_model="hash", tags_deadline_ms=5000, fuzzy_deadline_ms=5000)
     settings = replace(settings, time_deadline_ms=5000, semantic_deadline_ms=5000)
     log.append(connection, [noted(f"We walked to the night market, part {n}") for n in range(30)])
-    vectors = VectorsProjector(partial(open_embedder, "hash", ""))
+    vectors = VectorsProjector(Embedders(HashEmbedder))
     fold_live(database)
     fold_live(database, vectors)
     answers: list[dict[str, Any]] = []
@@ -571,10 +571,10 @@ def test_vectors_are_taken_from_the_cache(
     database: str, connection: Connection, embedder: type[Counting]
 ) -> None:
     log.append(connection, [noted(f"text {n}", f"user {n % 3}") for n in range(40)])
-    projector = VectorsProjector(embedder)
+    projector = VectorsProjector(Embedders(embedder))
     fold_live(database, projector)
     assert embedder.embedded == 40
-    assert rebuild(database, VectorsProjector(embedder), verify=True).equal
+    assert rebuild(database, VectorsProjector(Embedders(embedder)), verify=True).equal
     assert embedder.embedded == 40
     assert count(connection, "vectors.card_vectors_384") == 40
 
@@ -584,15 +584,15 @@ def test_vectors_of_a_new_model_are_computed_once_whatever_interrupts(
 ) -> None:
     texts = 700
     log.append(connection, [noted(f"text {n}") for n in range(texts)])
-    fold_live(database, VectorsProjector(embedder))
+    fold_live(database, VectorsProjector(Embedders(embedder)))
     embedder.embedded, embedder.at_most = 0, texts // 2
     with pytest.raises(ProjectorBlockedError, match="the model is away"):
-        rebuild(database, VectorsProjector(Newer))
+        rebuild(database, VectorsProjector(Embedders(Newer)))
     done = embedder.embedded
     assert 0 < done < texts
     assert statuses(connection, "vectors") == {1: "live"}
     embedder.at_most = 1_000_000
-    rebuild(database, VectorsProjector(Newer))
+    rebuild(database, VectorsProjector(Embedders(Newer)))
     assert embedder.embedded == texts
     assert count(connection, "vectors.card_vectors_768") == texts
     assert count(connection, "vectors.card_vectors_384") == 0

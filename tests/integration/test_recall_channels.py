@@ -18,6 +18,7 @@ from events.database import Connection
 from events.settings import Settings
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.relations import CardsConnected
+from projectors.text.embedders import Embedders
 from projectors.text.embedding import HASH_MODEL, HashEmbedder
 from projectors.vectors.projector import VectorsProjector
 from retrieval.channels import channel, semantic
@@ -200,7 +201,7 @@ class _Plans:
 def test_no_channel_reads_a_whole_table(database: str, connection: Connection, monkeypatch: Any) -> None:
     fill(connection, 6000, users=20, texts=500)
     fold_live(database)
-    fold_live(database, VectorsProjector(HashEmbedder))
+    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
     connection.execute("ANALYZE")
     question = understand("where did we go with 我们 last month? who was in Lisbon?", NOW)
     scope = scope_of(question, user_id="user-00001", projects=("default",))
@@ -247,8 +248,8 @@ def test_the_index_of_vectors_finds_what_comparing_all_finds(
 ) -> None:
     fill(connection, 3000, users=3, texts=300)
     fold_live(database)
-    fold_live(database, VectorsProjector(HashEmbedder))
-    each = semantic.SemanticChannel(HashEmbedder)
+    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
+    each = semantic.SemanticChannel(Embedders(HashEmbedder))
     shares = []
     for text in ("we went to the market", "I moved to Osaka", "我们一起去了"):
         monkeypatch.setattr(semantic, "_EXACT_UP_TO", 10_000)
@@ -299,3 +300,38 @@ def test_common_words_meet_in_the_cards_that_answer(
     monkeypatch.setattr("retrieval.channels.tags.COMMON", 11)
     connection.execute("DELETE FROM cards.cards WHERE content = 'coffee at the harbour'")
     assert len(found("harbour coffee")) == 20
+
+
+def test_a_misspelt_word_stands_for_the_words_it_is_one_slip_away_from(
+    database: str, connection: Connection
+) -> None:
+    log.append(
+        connection,
+        [
+            event(noted("We adopted kittens")),
+            event(noted("They planed the boards")),
+            event(noted("A harbour")),
+        ],
+    )
+    fold_live(database)
+    contents = dict(connection.execute("SELECT card_id, content FROM cards.cards").fetchall())
+
+    def found(text: str) -> list[str]:
+        return [contents[hit.card_id] for hit in _hits(database, TagsChannel(), text, "alex")]
+
+    for misspelt in ("adpoted", "adoptted", "adoptes", "adopetd", "kitens"):
+        assert found(f"who was {misspelt}?") == ["We adopted kittens"], misspelt
+    assert found("planet") == ["They planed the boards"]  # no card says planet
+    log.append(connection, [event(noted("A planet"))])
+    fold_live(database)
+    contents.update(connection.execute("SELECT card_id, content FROM cards.cards").fetchall())
+    assert found("planet") == ["A planet"]  # a word the user knows means itself
+    assert found("what was the slipper like?") == []
+
+
+def test_no_question_makes_the_look_up_of_misspelt_words_long(database: str, connection: Connection) -> None:
+    log.append(connection, [event(noted("We adopted kittens"))])
+    fold_live(database)
+    unknown = " ".join(f"zebra{letter}" for letter in "abcdefgh")
+    assert _hits(database, TagsChannel(), f"adpoted {unknown}", "alex")
+    assert _hits(database, TagsChannel(), f"{unknown} adpoted", "alex") == []

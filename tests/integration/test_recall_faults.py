@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
+import orjson
 import psycopg
 import pytest
 from starlette.testclient import TestClient
@@ -14,6 +17,7 @@ from events import log
 from events.database import Connection
 from events.settings import Settings, SettingsError, variable_of
 from events.types.cards import EventNoted, StateAsserted
+from projectors.text.embedders import Embedders
 from projectors.text.embedding import HASH_MODEL, HashEmbedder
 from projectors.vectors.projector import VectorsProjector
 from retrieval.faults import CHANNELS, faults_of
@@ -46,7 +50,7 @@ def cards(database: str, connection: Connection) -> str:
         ],
     )  # fmt: skip
     fold_live(database)
-    fold_live(database, VectorsProjector(HashEmbedder))
+    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
     return database
 
 
@@ -237,6 +241,38 @@ def test_a_connection_that_hangs_costs_its_channels_deadlines_and_no_more(cards:
     with asking(cards, pool_size=1, **faults) as client:
         _, seconds = Asking(client).timed()
         assert seconds < 5.0
+
+
+def test_connections_that_died_in_the_pool_cost_nobody_an_answer(
+    cards: str, connection: Connection, patient: dict[str, int]
+) -> None:
+    with asking(cards, **patient) as client:
+        service = Asking(client)
+        card = service.recall("where do I live?")["cards"][0]
+        alex = {"user_id": "alex"}
+        token = base64.urlsafe_b64encode(orjson.dumps({"alex": 1})).decode()
+        paths = ["", "/aggregate?group_by=kind", f"/{card['card_id']}", f"/{card['card_id']}/history"]
+        paths += [f"/{card['card_id']}/{what}" for what in ("relations", "latest")]
+        for path in [f"/v1/cards{path}" for path in paths] + ["/v1/arbitrations", "/readyz"]:
+            kill_all(connection)
+            answer = client.get(path, params=alex | dict(parse_qsl(urlsplit(path).query)))
+            assert answer.status_code == 200, (path, answer.text)
+        for more in ({}, {"wait_for": token}):
+            kill_all(connection)
+            answer = service.recall("where do I live?", **more)
+            assert {name: each["status"] for name, each in answer["channels"].items()} == dict.fromkeys(
+                CHANNELS, "ok"
+            ), answer["warnings"]
+            assert answer["cards"][0]["content"] == card["content"]
+
+
+def kill_all(connection: Connection) -> None:
+    """End every connection the read service has, as a failover or an idle firewall would."""
+    killed = connection.execute(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND application_name = 'cardlog read'"
+    ).fetchall()
+    assert killed
 
 
 @pytest.mark.parametrize("text", ["slow", "slow:", "slow:x", "dead", "down:5", "slow:-1"])

@@ -64,10 +64,56 @@ def test_two_questions_in_one_breath_are_two_parts() -> None:
     assert set(question.weights) == set(question.parts[0]) | set(question.parts[1])
 
 
+def test_the_words_of_a_time_count_a_little() -> None:
+    question = understand("那個時間是下周三的活動，規模是什麼？", NOW)
+    assert question.times
+    assert question.weights["规模"] == 1.0
+    assert 0 < question.weights["周三"] < 0.5
+    assert "现在" not in understand("我現在住在哪裡？", NOW).weights
+
+
 def test_a_time_that_is_only_thought_aloud_of_is_not_asked_about() -> None:
     aloud = "最近真是忙翻天了，今天天氣真好。不好意思，我真正想問的是：那個三千人的活動在哪裡？"
     assert understand(aloud, NOW).times == ()
     assert understand("最近有什麼活動？", NOW).times != ()
+
+
+@pytest.mark.parametrize("text", ["where do I live these days?", "Where do I live nowadays?"])
+def test_these_days_ask_for_what_is_true_now(text: str) -> None:
+    question = understand(text, NOW)
+    assert (question.intent, question.times, question.terms) == ("present", (), ("live",))
+    scope = scope_of(question, user_id="u", projects=None)
+    assert (scope.valid_from, scope.valid_until) == (NOW, NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("where am I living lately?", "present"),
+        ("what have I been reading recently?", "present"),
+        ("我最近住在哪裡？", "present"),
+        ("我這陣子在學什麼？", "present"),
+        ("我最近有哪些興趣？", "list"),
+    ],
+)
+def test_lately_looks_at_what_is_new_first_and_shuts_out_nothing_that_is_true(text: str, intent: str) -> None:
+    question = understand(text, NOW)
+    assert question.intent == intent
+    assert question.span is not None
+    assert question.span.end == NOW
+    scope = scope_of(question, user_id="u", projects=None)
+    assert (scope.valid_from, scope.valid_until) == (NOW, NOW)
+
+
+@pytest.mark.parametrize(
+    "text", ["where did I live recently?", "我最近三個月住過哪裡？", "what did I do in the last month?"]
+)
+def test_a_stretch_that_is_past_or_has_bounds_keeps_them(text: str) -> None:
+    question = understand(text, NOW)
+    assert question.intent == "past"
+    scope = scope_of(question, user_id="u", projects=None)
+    assert scope.valid_from is not None
+    assert scope.valid_from < NOW
 
 
 @given(st.text(max_size=200), st.datetimes(timezones=st.just(UTC)))

@@ -207,6 +207,7 @@ def to_date(scan: Scan, i: int) -> Found | None:
     "present",
     "lately",
     "recently",
+    "nowadays",
     "these",
 )
 def present(scan: Scan, i: int) -> Found | None:
@@ -230,7 +231,7 @@ def present(scan: Scan, i: int) -> Found | None:
             return instant, i + 2 if words[i + 1] == "present" else i + 3
         if words[i + 1] == "this" and words[i + 2] in ("time", "moment", "point"):
             return instant, i + 3
-    if word in ("currently", "presently", "asap"):
+    if word in ("currently", "presently", "nowadays", "asap"):
         return instant, i + 1
     if word in ("current", "present") and words[i + 1] == "date":
         return calendar.day(frame.today), i + 2
