@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -122,6 +123,11 @@ def test_a_replica_that_falls_too_far_behind_leaves_questions_to_the_primary_and
         eventually(lambda: in_tables(memory) == ["Taipei"])
         following.pause()
         live_in(memory, "Kaohsiung", 10)
+        committed = began = time.monotonic()
+        while in_tables(memory) == ["Taipei"]:
+            # It was asked when what it lacks was no older than the bound: never an answer older than that.
+            assert began - committed <= 1.0
+            began = time.monotonic()
         [warning] = eventually(lambda: warnings(recall(memory)))
         assert "answered by the primary: replica 1 is" in warning
         assert "behind" in warning
@@ -186,6 +192,33 @@ def test_what_the_replica_has_not_got_in_time_the_primary_answers(
         )
 
 
+def test_a_replica_that_dies_while_it_is_waited_for_leaves_the_answer_to_the_primary(
+    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
+) -> None:
+    with reading(database, connection, following, tmp_path, wait_for_ms=60_000) as memory:
+        live_in(memory, "Taipei", 0)
+        following.level()
+        following.pause()
+        live_in(memory, "Kaohsiung", 10)
+        token = token_of([(memory.user, _head(connection, memory.user))])  # type: ignore[list-item]
+        found: list[Any] = []
+        asking = threading.Thread(target=lambda: found.append(recall(memory, wait_for=token)))
+        asking.start()
+        eventually(lambda: _is_waiting(following, connection.info.dbname))
+        kill(following)
+        asking.join(60)
+        [answer] = found
+        assert homes(answer) == [("Kaohsiung", False)]
+        assert any("replica 1 is away" in text for text in answer["warnings"])
+        following.restart()
+
+
+def kill(server: ReplicaPostgres) -> None:
+    assert server.pid is not None
+    os.kill(server.pid, signal.SIGQUIT)  # "immediate": it drops everything
+    eventually(lambda: server.poll() is not None)
+
+
 def _page(memory: Memory, token: str) -> list[str]:
     cards = memory.cards(concept_key="residence", status="current", wait_for=token)
     return [card["value"] for card in cards]
@@ -217,9 +250,7 @@ def test_a_replica_that_dies_costs_no_answer(
         live_in(memory, "Taipei", 0)
         following.level()
         assert homes(recall(memory)) == [("Taipei", False)]
-        assert following.pid is not None
-        os.kill(following.pid, signal.SIGQUIT)  # "immediate": it drops everything
-        eventually(lambda: following.poll() is not None)
+        kill(following)
         for _ in range(5):
             answer = recall(memory)
             assert homes(answer) == [("Taipei", False)]
