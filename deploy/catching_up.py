@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import psycopg
-import redis
 
-from deploy.stages import open_queue
 from events import log, stages
 from events.checkpoints import Processor
 from events.database import connect
 from events.settings import Settings
 from events.sql import statement
+from events.streams import REDIS_AWAY
 from ingest.extractor import PROCESSOR as EXTRACTOR
+from ingest.intake import open_intake
 
 _LOOK_EVERY_S = 0.02
 _T = TypeVar("_T")
@@ -39,12 +39,9 @@ class CatchingUp:
 
     def run(self, note: Callable[[str], None]) -> None:
         """Return when all is projected. Raises :class:`StillBehindError` after the timeout."""
-        queue = open_queue(self._settings)
-        last = self._patiently(queue.last_id, "the queue")
-        if last is not None:
-            self._until(
-                lambda: "" if queue.settled_up_to(last) else "the recorder has turns left in the queue"
-            )
+        intake = open_intake(self._settings)
+        last = self._patiently(intake.last_ids, "the queue")
+        self._until(lambda: "" if intake.settled_up_to(last) else "the recorder has turns left in the queue")
         heads = self._heads()
         self._until(lambda: self._behind(EXTRACTOR, heads))
         heads = self._heads()
@@ -95,7 +92,7 @@ class CatchingUp:
         while True:
             try:
                 return look()
-            except (psycopg.OperationalError, redis.RedisError) as error:
+            except (psycopg.OperationalError, *REDIS_AWAY) as error:
                 if time.monotonic() > self._deadline:
                     raise StillBehindError(
                         f"after {self._timeout:.0f} s, {what} cannot be reached: {error}"

@@ -9,9 +9,10 @@ from typing import Any
 from events.glance import Glance
 from events.settings import Settings
 from events.standing import LogStanding, LogWatch, Stage
-from ingest.standing import QueueStanding, QueueWatch, open_queue
+from ingest.intake import open_intake
+from ingest.standing import QueueStanding, QueueWatch
 
-__all__ = ["Overview", "Overviews", "Stage", "open_queue", "overview"]
+__all__ = ["Overview", "Overviews", "Stage", "overview"]
 
 _PATIENCE_S = 5.0
 
@@ -67,7 +68,7 @@ class Overviews:
 
     def __init__(self, settings: Settings, *, patience_s: float = _PATIENCE_S) -> None:
         self._why = f"did not answer within {patience_s:g} s"
-        self._queue = Glance(QueueWatch(open_queue(settings)), fresh_s=0.0, patience_s=patience_s)
+        self._queue = Glance(QueueWatch(open_intake(settings)), fresh_s=0.0, patience_s=patience_s)
         self._watch = LogWatch(settings.database_url, "status")
         self._log = Glance(self._watch, fresh_s=0.0, patience_s=patience_s)
         self._last: Overview | None = None

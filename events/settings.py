@@ -21,8 +21,21 @@ class Settings:
     """What a process was told. Read once at start; never from the environment afterwards."""
 
     database_url: str = _setting("", "PostgreSQL to use; empty: an embedded server is started", secret=True)
-    redis_url: str = _setting("", "Redis to use; empty: an embedded server is started", secret=True)
+    read_database_url: str = _setting(
+        "", "read replicas of that PostgreSQL, with spaces between: questions are answered there", secret=True
+    )
+    read_staleness_s: int = _setting(
+        5, "a replica that may lack what was committed this many seconds ago leaves questions to the primary"
+    )
+    redis_url: str = _setting(
+        "",
+        "Redis to use; empty: an embedded server is started; redis+cluster://host:port,host:port for a cluster",
+        secret=True,
+    )
     turns_stream: str = _setting("turns", "Redis stream apps push turns onto")
+    turn_streams: int = _setting(
+        1, "streams the write service spreads users over, 1 to 64; above 1 they are turns:{0}, turns:{1} …"
+    )
     consumer_group: str = _setting("recorders", "consumer group of the recorders")
     batch_turns: int = _setting(500, "turns a recorder takes at a time")
     reclaim_after_ms: int = _setting(30_000, "a dead recorder's turns are taken over after this long")
@@ -129,6 +142,8 @@ class Settings:
             )
         if values.get("log_format", "text") not in {"text", "json"}:
             raise SettingsError(f"CARDLOG_LOG_FORMAT is {values['log_format']!r}: use text or json")
+        if not 1 <= values.get("turn_streams", 1) <= 64:
+            raise SettingsError(f"CARDLOG_TURN_STREAMS is {values['turn_streams']}: use 1 to 64")
         return cls(**values)
 
 

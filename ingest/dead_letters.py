@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import merge
 from itertools import islice
 from typing import Any, cast
 
 import redis
 
+from events.streams import StreamKeys, existing, keys_of, mark_of, streams_named
 from events.turn import entry_time, parse_turn, text_of
-from ingest.queue import COUNTS_SUFFIX, DEAD_FIELD, DEAD_SUFFIX, MOST_FIELDS, script
+from ingest.queue import DEAD_FIELD, MOST_FIELDS, script
 
-DROPPED_SUFFIX = ":dropped"
 _PAGE = 500
 _DROPPED_KEPT = 10_000
 _ENTRY_ID = re.compile(rb"\d{1,15}-\d{1,20}")
@@ -22,13 +23,22 @@ _ENTRY_ID = re.compile(rb"\d{1,15}-\d{1,20}")
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A refused entry: its own id, the id it was pushed under, where and why it broke the contract, its bytes."""
+    """A refused entry: its own id, the id it was pushed under, where and why it broke the contract, its bytes.
+
+    Both ids end in the ``mark`` of their stream, where there are several.
+    """
 
     id: str
     entry_id: str
     field: str
     reason: str
     fields: Mapping[bytes, bytes]
+    mark: str = ""
+
+    @property
+    def own_id(self) -> str:
+        """Its id within the dead letters of its stream."""
+        return self.id.removesuffix(self.mark)
 
     @property
     def pushed_at(self) -> datetime:
@@ -59,40 +69,51 @@ class DeadLetter:
 
 
 class DeadLetters:
-    """The dead letters of one stream. All methods raise ``redis.RedisError`` when Redis is away."""
+    """The dead letters of every stream turns come in on. All methods raise one of ``REDIS_AWAY``.
+
+    Each stream keeps its own, beside it, so that an entry dies and comes back in one step, in a cluster too.
+    """
 
     def __init__(self, client: redis.Redis, stream: str) -> None:
         self._redis = client
-        self._stream = stream
-        self._dead = stream + DEAD_SUFFIX
-        self._dropped = stream + DROPPED_SUFFIX
-        self._counts = stream + COUNTS_SUFFIX
+        self._keys = {mark_of(name): keys_of(client, name) for name in streams_named(stream)}
 
     def __iter__(self) -> Iterator[DeadLetter]:
         """Every dead letter, oldest first, a page at a time."""
+        there = set(existing(self._redis, [keys.dead for keys in self._keys.values()]))
+        return merge(
+            *(self._of(mark, keys) for mark, keys in self._keys.items() if keys.dead in there),
+            key=lambda letter: _parts(letter.own_id),
+        )
+
+    def _of(self, mark: str, keys: StreamKeys) -> Iterator[DeadLetter]:
         after = "-"
-        while page := cast("list[Any]", self._redis.xrange(self._dead, min=after, count=_PAGE)):
+        while page := cast("list[Any]", self._redis.xrange(keys.dead, min=after, count=_PAGE)):
             for entry_id, fields in page:
-                yield _letter(entry_id, fields)
+                yield _letter(entry_id, fields, mark)
             after = "(" + _text(page[-1][0])
 
     def find(self, letter_id: str) -> DeadLetter | None:
         """The dead letter ``letter_id``: its own id, or the one its turn was pushed under."""
-        try:
-            page = cast("list[Any]", self._redis.xrange(self._dead, min=letter_id, max=letter_id))
-        except redis.ResponseError:
-            return None  # no id at all
-        if page:
-            return _letter(*page[0])
+        own, at, number = letter_id.partition("@")
+        keys = self._keys.get(at + number)
+        if keys is not None:
+            try:
+                page = cast("list[Any]", self._redis.xrange(keys.dead, min=own, max=own))
+            except redis.ResponseError:
+                return None  # no id at all
+            for entry_id, fields in page:
+                return _letter(entry_id, fields, at + number)
         return next((letter for letter in self if letter.entry_id == letter_id), None)
 
     def push_again(self, letter: DeadLetter, fields: Mapping[bytes, bytes]) -> str | None:
-        """``fields`` onto the stream in place of ``letter``, atomically; the new entry's id.
+        """``fields`` onto their stream in place of ``letter``, atomically; the new entry's name.
 
         None when the letter is gone: somebody else was quicker, and nothing is pushed.
         """
-        pushed = self._run("push_again", [self._dead, self._stream, self._counts], letter.id, _flat(fields))
-        return None if pushed is None else _text(pushed)
+        keys = self._keys[letter.mark]
+        pushed = self._run("push_again", [keys.dead, keys.stream, keys.counts], letter, _flat(fields))
+        return None if pushed is None else _text(pushed) + letter.mark
 
     def drop(self, letter: DeadLetter, because: str) -> bool:
         """``letter`` onto the stream of dropped ones with the reason given; False when it is gone already.
@@ -107,18 +128,20 @@ class DeadLetters:
             b"because": because.encode(),
             **{DEAD_FIELD + name: value for name, value in islice(letter.fields.items(), MOST_FIELDS)},
         }
-        keys = [self._dead, self._dropped, self._counts]
-        return self._run("drop_letter", keys, letter.id, [_DROPPED_KEPT, *_flat(record)]) is not None
+        found = self._keys[letter.mark]
+        keys = [found.dead, found.dropped, found.counts]
+        return self._run("drop_letter", keys, letter, [_DROPPED_KEPT, *_flat(record)]) is not None
 
-    def _run(self, name: str, keys: list[str], letter_id: str, arguments: list[Any]) -> Any:
-        return self._redis.eval(script(name), len(keys), *keys, letter_id, *arguments)
+    def _run(self, name: str, keys: list[str], letter: DeadLetter, arguments: list[Any]) -> Any:
+        return self._redis.eval(script(name), len(keys), *keys, letter.own_id, *arguments)
 
 
-def _letter(letter_id: bytes | str, fields: Mapping[bytes, bytes]) -> DeadLetter:
+def _letter(letter_id: bytes | str, fields: Mapping[bytes, bytes], mark: str) -> DeadLetter:
     entry_id = fields.get(b"entry_id", b"")
     return DeadLetter(
-        id=_text(letter_id),
-        entry_id=_text(entry_id if _ENTRY_ID.fullmatch(entry_id) else letter_id),
+        id=_text(letter_id) + mark,
+        entry_id=_text(entry_id if _ENTRY_ID.fullmatch(entry_id) else letter_id) + mark,
+        mark=mark,
         field=_text(fields.get(b"field", b"")),
         reason=_text(fields.get(b"reason", b"")),
         fields={
@@ -131,6 +154,11 @@ def _letter(letter_id: bytes | str, fields: Mapping[bytes, bytes]) -> DeadLetter
 
 def _flat(fields: Mapping[bytes, bytes]) -> list[bytes]:
     return [part for pair in fields.items() for part in pair]
+
+
+def _parts(letter_id: str) -> tuple[int, int]:
+    milliseconds, _, sequence = letter_id.partition("-")
+    return int(milliseconds), int(sequence or 0)
 
 
 def _text(value: bytes | str) -> str:

@@ -1,4 +1,4 @@
-"""The Redis stream turns arrive on: reading in a consumer group, acknowledging, trimming, dead letters."""
+"""One Redis stream turns arrive on: reading in a consumer group, acknowledging, trimming, dead letters."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any, cast
 
 import redis
 
+from events.streams import keys_of, mark_of
+
 logger = logging.getLogger(__name__)
 
-DEAD_SUFFIX = ":dead"
-COUNTS_SUFFIX = ":counts"
 # Prefix of an original field inside a dead letter: raw bytes, so it can be pushed again.
 DEAD_FIELD = b"field:"
 MOST_FIELDS = 1000
@@ -25,10 +25,19 @@ MOST_FIELDS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A stream entry as it lies in Redis: raw bytes, nothing decoded yet."""
+    """A stream entry as it lies in Redis: raw bytes, nothing decoded yet.
+
+    ``mark`` tells it from an entry of another stream with the same id.
+    """
 
     id: str
     fields: dict[bytes, bytes]
+    mark: str = ""
+
+    @property
+    def name(self) -> str:
+        """What no other entry of any stream is called."""
+        return self.id + self.mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +59,8 @@ class TurnQueue:
     def __init__(self, client: redis.Redis, stream: str, group: str) -> None:
         self._redis = client
         self.stream = stream
-        self.dead_stream = stream + DEAD_SUFFIX
-        self.counts_key = stream + COUNTS_SUFFIX
+        self._mark = mark_of(stream)
+        self._keys = keys_of(client, stream)
         self._group = group
 
     def open(self) -> None:
@@ -82,7 +91,7 @@ class TurnQueue:
         reply: Any = self._redis.xautoclaim(
             self.stream, self._group, consumer, min_idle_time=idle_ms, count=count
         )
-        return _entries(reply[1])
+        return self._entries(reply[1])
 
     def settle(
         self, entries: Sequence[Entry], dead: Sequence[tuple[Entry, str, str]], duplicates: Set[str]
@@ -92,20 +101,21 @@ class TurnQueue:
         Counts ``entries``, those whose ids are in ``duplicates`` as such. What somebody else settled in the
         meantime is left alone. Works in a full memory, for nothing else makes room there.
         """
-        # Without MULTI, in which a full memory refuses every command: each script is atomic by itself.
-        pipe = self._redis.pipeline(transaction=False)
+        # Without MULTI, in which a full memory refuses every command: each script is atomic by itself. And without a
+        # pipeline, for that of a cluster takes no scripts.
+        keys = self._keys
         if entries:
             counted = [
                 word
                 for entry in entries
                 for word in (entry.id, "duplicates" if entry.id in duplicates else "recorded")
             ]
-            pipe.eval(script("settle"), 2, self.stream, self.counts_key, self._group, *counted)
+            self._redis.eval(script("settle"), 2, keys.stream, keys.counts, self._group, *counted)
         for entry, field, reason in dead:
-            keys = (self.stream, self.dead_stream, self.counts_key)
             letter = _letter(entry, field, reason)
-            pipe.eval(script("bury"), len(keys), *keys, self._group, entry.id, *letter)
-        pipe.execute()
+            self._redis.eval(
+                script("bury"), 3, keys.stream, keys.dead, keys.counts, self._group, entry.id, *letter
+            )
 
     def trim(self) -> int:
         """Drop what every group has acknowledged; returns how many entries went."""
@@ -159,18 +169,19 @@ class TurnQueue:
         return count
 
     def now(self) -> datetime:
-        """The time on the clock that entry ids are taken from."""
-        seconds, microseconds = self._redis.time()
+        """The time on the clock that entry ids are taken from: in a cluster, that of the stream's own node."""
+        said: Any = self._redis.eval(script("now"), 1, self.stream)
+        seconds, microseconds = map(int, said)
         return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
 
     def counts(self) -> dict[str, int]:
         """Turns recorded, duplicates dropped, entries found dead, retried and dropped since the stream began."""
-        found = self._redis.hgetall(self.counts_key)
+        found = self._redis.hgetall(self._keys.counts)
         return {"recorded": 0, "duplicates": 0} | {_text(name): int(count) for name, count in found.items()}
 
     def dead_count(self) -> int:
         """Entries in the dead stream now."""
-        return int(self._redis.xlen(self.dead_stream))
+        return int(self._redis.xlen(self._keys.dead))
 
     def settled_up_to(self, entry_id: str) -> bool:
         """Whether everything pushed up to ``entry_id`` is recorded or dead."""
@@ -207,12 +218,15 @@ class TurnQueue:
         # Newer protocol versions nest the page once more.
         if page and isinstance(page[0], list) and page[0] and isinstance(page[0][0], tuple | list):
             page = page[0]
-        return _entries(page)
+        return self._entries(page)
 
-
-def _entries(page: Sequence[Any]) -> list[Entry]:
-    # A pending entry that was deleted from the stream by hand comes back without fields.
-    return [Entry(_text(item[0]), dict(item[1] or {})) for item in page if item and item[0] is not None]
+    def _entries(self, page: Sequence[Any]) -> list[Entry]:
+        # A pending entry that was deleted from the stream by hand comes back without fields.
+        return [
+            Entry(_text(item[0]), dict(item[1] or {}), self._mark)
+            for item in page
+            if item and item[0] is not None
+        ]
 
 
 def _letter(entry: Entry, field: str, reason: str) -> list[bytes | str]:

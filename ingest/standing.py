@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import redis
-
-from events.settings import Settings
 from events.standing import RECORDER, LogStanding, Stage, judge
-from events.turn import entry_time
-from ingest.queue import TurnQueue
+from events.streams import REDIS_AWAY
+from ingest.intake import Intake
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,29 +52,15 @@ class QueueStanding:
         return cls(None, None, {}, None, why)
 
 
-def open_queue(settings: Settings, *, timeout_s: float = 5.0) -> TurnQueue:
-    """The queue the settings name; calls give up after ``timeout_s``."""
-    client = redis.Redis.from_url(
-        settings.redis_url, socket_timeout=timeout_s, socket_connect_timeout=min(2.0, timeout_s)
-    )
-    return TurnQueue(client, settings.turns_stream, settings.consumer_group)
-
-
 class QueueWatch:
     """Looks at the queue again and again; a Redis that is away is an answer, not an error."""
 
-    def __init__(self, queue: TurnQueue) -> None:
-        self._queue = queue
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
 
     def __call__(self) -> QueueStanding:
-        queue = self._queue
         try:
-            backlog = queue.backlog()
-            age = 0.0
-            if backlog.oldest_id is not None:
-                age = (queue.now() - entry_time(backlog.oldest_id)).total_seconds()
-            return QueueStanding(
-                backlog.waiting + backlog.pending, max(0.0, age), queue.counts(), queue.dead_count()
-            )
-        except redis.RedisError as error:
+            found = self._intake.standing()
+        except REDIS_AWAY as error:
             return QueueStanding.absent(f"redis is away: {' '.join(str(error).split())}")
+        return QueueStanding(found.behind, found.seconds, dict(found.counts), found.dead)

@@ -12,13 +12,11 @@ from typing import Annotated, Any
 
 import orjson
 import psycopg
-import redis.asyncio
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, Counter, generate_latest
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 from pydantic import BaseModel, Field
-from redis.exceptions import RedisError
 
 from events.envelope import partition_of
 from events.glance import Glance
@@ -28,9 +26,12 @@ from events.service import JSONResponse, body_of, install
 from events.settings import Settings
 from events.sql import statement
 from events.standing import LogStanding, LogWatch, refuse_if_stuck
+from events.streams import REDIS_AWAY
 from events.turn import FIELDS, TurnInvalidError, parse_turn, text_of
 from ingest.command_routes import command_router
-from ingest.standing import QueueStanding, QueueWatch, open_queue
+from ingest.doors import Doors, PushFailedError
+from ingest.intake import open_intake
+from ingest.standing import QueueStanding, QueueWatch
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ def token_of(turns: Sequence[tuple[str, str]]) -> str:
 
 def create_app(settings: Settings) -> FastAPI:
     """The write service. Answers 503 while Redis is away; nothing is accepted that could be lost."""
-    client = redis.asyncio.Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=2)
+    doors = Doors(settings)
     pool = AsyncConnectionPool(
         settings.database_url,
         min_size=1,
@@ -94,7 +95,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
 
     watch = LogWatch(settings.database_url, "write, watching")
-    standing, backlog = Glance(watch), Glance(QueueWatch(open_queue(settings, timeout_s=2.0)))
+    standing, backlog = Glance(watch), Glance(QueueWatch(open_intake(settings, timeout_s=2.0)))
     registry.register(StageMetrics(lambda: seen_in(standing(), backlog())))
 
     @asynccontextmanager
@@ -105,7 +106,7 @@ def create_app(settings: Settings) -> FastAPI:
         appenders.close()
         await pool.close()
         watch.close()
-        await client.aclose()
+        await doors.close()
 
     app = FastAPI(title="Cardlog write API", version="1", lifespan=lifespan)
     install(app)
@@ -135,20 +136,21 @@ def create_app(settings: Settings) -> FastAPI:
             raise
         known = await duplicates(turns)
         try:
-            pipe = client.pipeline(transaction=True)
-            for turn in turns:
-                pipe.xadd(settings.turns_stream, turn)  # type: ignore[arg-type]
-            entry_ids = [raw.decode() for raw in await pipe.execute()]
-        except RedisError as error:
+            entries = await doors.push(turns)
+        except PushFailedError as error:
             logger.warning("redis cannot take turns: %s", error)
             raise ProblemError(
                 503,
                 "Queue unavailable",
                 "Redis cannot take turns now, or did not say whether it did; "
                 "try again: a turn with a turn_id never counts twice",
+                accepted=list(error.accepted),  # of a cluster, other nodes may have taken theirs
             ) from error
         accepted.inc(len(turns))
-        turn_ids = [turn.get("turn_id") or entry for turn, entry in zip(turns, entry_ids, strict=True)]
+        turn_ids = [
+            turn["turn_id"] if turn.get("turn_id", "").strip() else entry
+            for turn, entry in zip(turns, entries, strict=True)
+        ]
         return JSONResponse(
             {
                 "turn_ids": turn_ids,
@@ -185,8 +187,8 @@ def create_app(settings: Settings) -> FastAPI:
     @app.get("/readyz", summary="Can turns be taken?")
     async def ready() -> JSONResponse:
         try:
-            await client.ping()
-        except RedisError as error:
+            await doors.knock()
+        except REDIS_AWAY as error:
             raise ProblemError(503, "Not ready", f"redis is away: {error}") from error
         # A Postgres that is away is no reason to refuse turns: they are safe in the queue until it is back.
         found, queue = await asyncio.gather(asyncio.to_thread(standing), asyncio.to_thread(backlog))

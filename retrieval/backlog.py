@@ -13,11 +13,12 @@ from typing import Any
 
 import redis.asyncio
 from psycopg.rows import dict_row
-from redis.exceptions import RedisError
 
 from events.envelope import Event, partition_of
 from events.log import Connection, event_if_readable
+from events.settings import Settings
 from events.sql import statement
+from events.streams import REDIS_AWAY, is_cluster, mark_of, read_streams, ready, streams_named
 from events.turn import TurnInvalidError, entry_time, parse_turn, text_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
@@ -37,6 +38,7 @@ LOG_DEPTH = 5_000
 """Events of the user's partition above the checkpoints that are looked at."""
 _MOST_EVENTS = 300
 _QUEUE_RESTS_S = 5.0
+_LOOK_FOR_STREAMS_S = 1.0
 
 _TURN = TurnRecorded.__name__
 _TYPES = sorted({_TURN, TurnsExtracted.__name__, ExtractionFailed.__name__} | CardsProjector.types)
@@ -55,16 +57,23 @@ class Queued:
 
 
 class QueueTail:
-    """The newest unsettled entries of the queue, one user's at a time.
+    """The newest unsettled entries of all streams, one user's at a time.
 
     A Redis that was late or away is left alone for five seconds: its trouble must not cost every question a wait.
+    Looks at every stream, for apps may push onto any; those that another layout left behind are looked for every
+    second. A stream that cannot be read is a warning, and the others are read.
     """
 
-    def __init__(self, client: redis.asyncio.Redis, stream: str, group: str, within_s: float) -> None:
+    def __init__(self, client: redis.asyncio.Redis, settings: Settings, within_s: float) -> None:
+        self._redis = client
         self._within = within_s
-        self._stream = stream
-        self._group = group
-        self._script = client.register_script(_lua("waiting_turns"))
+        self._group = settings.consumer_group
+        self._always = read_streams(settings)
+        self._others = [
+            stream for stream in streams_named(settings.turns_stream) if stream not in self._always
+        ]
+        self._left_behind: list[str] = []
+        self._looked = -_LOOK_FOR_STREAMS_S
         self._rests_until = 0.0
         self._why = ""
 
@@ -74,22 +83,66 @@ class QueueTail:
             return Queued(warning=self._why)
         try:
             async with asyncio.timeout(self._within):
-                cut, entries = await self._script(
-                    keys=[self._stream],
-                    args=[self._group, user_id, QUEUE_DEPTH, MOST_TURNS + 1, 4 * MOST_CHARS],
-                )
-        except (RedisError, TimeoutError, OSError) as error:
-            reason = "redis did not answer in time" if isinstance(error, TimeoutError) else _line(error)
-            self._why = f"the overlay does not see turns that are still in the queue: {reason}"
-            self._rests_until = time.monotonic() + _QUEUE_RESTS_S
-            logger.warning("%s", self._why)
-            return Queued(warning=self._why)
+                await self._look_for_streams()
+                answers = await self._asked(user_id)
+        except (*REDIS_AWAY, TimeoutError, OSError) as error:
+            return Queued(warning=self._rest(error))
+        entries = []
+        cut, warning = False, None
+        for stream, answer in answers.items():
+            if isinstance(answer, Exception):
+                warning = self._rest(answer) if len(answers) == 1 else self._told(answer, stream)
+                continue
+            cut = cut or bool(answer[0])
+            entries += [(entry_id.decode(), mark_of(stream), words) for entry_id, words in answer[1]]
         turns: dict[str, TurnRecorded] = {}
-        for entry_id, words in reversed(entries):
-            turn = _turn_of(entry_id.decode(), words)
+        for entry_id, mark, words in sorted(entries, key=lambda entry: _place(entry[0])):
+            turn = _turn_of(entry_id, mark, words)
             if turn is not None:
                 turns.setdefault(turn.turn_id, turn)
-        return Queued(tuple(turns.values()), bool(cut))
+        return Queued(tuple(turns.values()), cut, warning)
+
+    async def _look_for_streams(self) -> None:
+        if time.monotonic() - self._looked < _LOOK_FOR_STREAMS_S:
+            return
+        self._looked = time.monotonic()
+        there = await self._each("EXISTS", self._others)
+        self._left_behind = [stream for stream, found in there.items() if found == 1]
+
+    async def _asked(self, user_id: str) -> dict[str, Any]:
+        """What each stream has of the user, or the error it was asked in vain with."""
+        streams = [*self._always, *self._left_behind]
+        asked = (self._group, user_id, QUEUE_DEPTH, MOST_TURNS + 1, 4 * MOST_CHARS)
+        return await self._each("EVAL", streams, _lua("waiting_turns"), 1, then=asked)
+
+    async def _each(
+        self, command: str, streams: Sequence[str], *first: Any, then: Sequence[Any] = ()
+    ) -> dict[str, Any]:
+        """The answer to a command about each stream, or the error it ended with."""
+        client: Any = self._redis
+        if is_cluster(client):
+            # Not in a pipeline: those of a cluster look for slots from threads of their own, on loops of their own.
+            await ready(client)
+            calls = (client.execute_command(command, *first, stream, *then) for stream in streams)
+            answers = await asyncio.gather(*calls, return_exceptions=True)
+        else:
+            pipe = client.pipeline(transaction=False)
+            for stream in streams:
+                pipe.execute_command(command, *first, stream, *then)
+            answers = await pipe.execute(raise_on_error=False)
+        return dict(zip(streams, answers, strict=True))
+
+    def _rest(self, error: Exception) -> str:
+        self._why = self._told(error)
+        self._rests_until = time.monotonic() + _QUEUE_RESTS_S
+        return self._why
+
+    def _told(self, error: Exception, stream: str | None = None) -> str:
+        reason = "redis did not answer in time" if isinstance(error, TimeoutError) else _line(error)
+        where = "" if stream is None else f" ({stream})"
+        why = f"the overlay does not see turns that are still in the queue{where}: {reason}"
+        logger.warning("%s", why)
+        return why
 
 
 def _line(error: Exception) -> str:
@@ -101,14 +154,19 @@ def _lua(name: str) -> str:
     return files("retrieval").joinpath("lua", f"{name}.lua").read_text("utf-8")
 
 
-def _turn_of(entry_id: str, words: Sequence[bytes]) -> TurnRecorded | None:
+def _place(entry_id: str) -> tuple[int, int]:
+    milliseconds, _, number = entry_id.partition("-")
+    return int(milliseconds), int(number)
+
+
+def _turn_of(entry_id: str, mark: str, words: Sequence[bytes]) -> TurnRecorded | None:
     """The turn in an entry; None for one the recorder will refuse."""
     try:
         fields = {
             text_of("(field name)", name): text_of("(field)", value)
             for name, value in zip(words[::2], words[1::2], strict=True)
         }
-        return parse_turn(fields, entry_time=entry_time(entry_id), entry_id=entry_id)[1]
+        return parse_turn(fields, entry_time=entry_time(entry_id), entry_id=entry_id + mark)[1]
     except TurnInvalidError:
         return None
 
@@ -139,14 +197,26 @@ def session_of(turn: TurnRecorded) -> str:
     return f"session/{turn.project_id}/{turn.session_id}"
 
 
-def backlog_of(connection: Connection, user_id: str, queued: Queued) -> Backlog:
+def folded_at(connection: Connection, user_id: str) -> int:
+    """How far a user's card tables stand in the log, in this snapshot."""
+    row = connection.execute(
+        statement("retrieval", "folded"), {"partition": partition_of(user_id)}
+    ).fetchone()
+    assert row is not None
+    position: int = row[0]
+    return position
+
+
+def backlog_of(connection: Connection, user_id: str, queued: Queued, folded: int | None = None) -> Backlog:
     """One user's backlog: what the queue held a moment ago, and what the log holds now.
+
+    ``folded`` is where the card tables stand, when they are elsewhere than the log.
 
     The queue must have been looked at first: a turn that moves on meanwhile is then seen twice rather than
     not at all. Raises what the database raises.
     """
     warnings = [queued.warning] if queued.warning else []
-    rows = _rows(connection, user_id, queued.turns)
+    rows = _rows(connection, user_id, queued.turns, folded)
     first = rows[0]
     place = (first["head"], first["extracted"], first["folded"])
     cut = queued.cut
@@ -173,7 +243,9 @@ def backlog_of(connection: Connection, user_id: str, queued: Queued) -> Backlog:
     )
 
 
-def _rows(connection: Connection, user_id: str, queued: Sequence[TurnRecorded]) -> list[dict[str, Any]]:
+def _rows(
+    connection: Connection, user_id: str, queued: Sequence[TurnRecorded], folded: int | None
+) -> list[dict[str, Any]]:
     with connection.cursor(row_factory=dict_row) as cursor:
         cursor.execute(
             statement("retrieval", "waiting"),
@@ -181,6 +253,7 @@ def _rows(connection: Connection, user_id: str, queued: Sequence[TurnRecorded]) 
                 "partition": partition_of(user_id),
                 "user_id": user_id,
                 "keys": [f"turn/{turn.turn_id}" for turn in queued],
+                "folded": folded,
                 "types": _TYPES,
                 "depth": LOG_DEPTH,
                 "limit": _MOST_EVENTS,

@@ -41,54 +41,56 @@ from retrieval.patience import patiently
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-Fresh = Callable[[str | None, str], Awaitable[None]]
-"""Waits until what a token stands for is in the cards of a user; raises a problem where it does not get there."""
+Fresh = Callable[[str | None, str], Awaitable[CardReader]]
+"""The reader to ask, once what a token stands for is in the cards of a user; raises a problem where it does not
+get there."""
 
 
-def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
+def cards_router(fresh: Fresh) -> APIRouter:
     """The routes. Every answer is about the one user who is named; what is another's is not there (404)."""
     router = APIRouter(tags=["cards"])
 
     @router.get("/v1/cards", summary="A slice of the memory, a page at a time, the last recorded first")
     async def page(query: Annotated[CardsIn, Query()]) -> JSONResponse:
         before = _card_at(query.cursor)
-        found = await _read(reader.page, await sliced(query), limit=query.limit, before=before)
+        reader, cards = await sliced(query)
+        found = await _read(reader.page, cards, limit=query.limit, before=before)
         return JSONResponse({"cards": found.cards, "next_cursor": _cursor(found.next)})
 
     @router.get("/v1/cards/aggregate", summary="How many cards of a slice there are, by the values of axes")
     async def aggregate(query: Annotated[AggregateIn, Query()]) -> JSONResponse:
         axes, zone = axes_of(query.group_by), zone_of(query.timezone)
-        cards = await sliced(query)
+        reader, cards = await sliced(query)
         groups, total = await _read(reader.groups, cards, axes, bucket=query.bucket, timezone=zone)
         bucket = query.bucket if set(axes) & set(TIMES) else None
         return JSONResponse({"group_by": axes, "bucket": bucket, "groups": groups, "total": total})
 
     @router.get("/v1/cards/{card_id}", summary="One card")
     async def card(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
-        return JSONResponse((await named(query, card_id))[1])
+        return JSONResponse((await named(query, card_id))[2])
 
     @router.get("/v1/cards/{card_id}/history", summary="All there ever was of what the card is about")
     async def history(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
-        asked, found = await named(query, card_id)
+        reader, asked, found = await named(query, card_id)
         return JSONResponse(await _read(reader.history, asked, found["card_id"]))
 
     @router.get("/v1/cards/{card_id}/relations", summary="What the card is related to, how, why and by whom")
     async def relations(card_id: UUID, query: Annotated[RelationsIn, Query()]) -> JSONResponse:
-        asked, found = await named(query, card_id)
+        reader, asked, found = await named(query, card_id)
         asked = replace(asked, conditions={"predicate": query.predicate})
         said = await _read(reader.relations, asked, found["card_id"])
         return JSONResponse({"relations": said, **await _read(reader.links, asked, found["card_id"])})
 
     @router.get("/v1/cards/{card_id}/latest", summary="What became of it: the end of its chain of changes")
     async def latest(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
-        asked, found = await named(query, card_id)
+        reader, asked, found = await named(query, card_id)
         way = await _read(reader.latest, asked, found["card_id"])
         return JSONResponse({"card": way[-1], "chain": [step["card_id"] for step in way]})
 
     @router.get("/v1/arbitrations", summary="Conflicts that wait for a verdict", tags=["arbitrations"])
     async def arbitrations(query: Annotated[ArbitrationsIn, Query()]) -> JSONResponse:
         before, user_id = _card_at(query.cursor), reader_of(query)
-        await fresh(query.wait_for, user_id)
+        reader = await fresh(query.wait_for, user_id)
         found = await _read(
             reader.arbitrations,
             user_id,
@@ -104,26 +106,27 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
     @router.get("/v1/arbitrations/{arbitration_id}", summary="One conflict", tags=["arbitrations"])
     async def arbitration(arbitration_id: UUID, query: Annotated[ReaderIn, Query()]) -> JSONResponse:
         user_id = reader_of(query)
-        await fresh(query.wait_for, user_id)
+        reader = await fresh(query.wait_for, user_id)
         found = await _read(reader.arbitrations, user_id, arbitration=arbitration_id)
         if not found:
             raise ProblemError(404, "Not found", "this user has no such arbitration", field="arbitration_id")
         return JSONResponse(found[0])
 
-    async def named(query: Asked, card_id: UUID) -> tuple[Slice, dict[str, Any]]:
-        """As of when the card is asked for, and the card. Raises a 404 problem for one the user does not have."""
+    async def named(query: Asked, card_id: UUID) -> tuple[CardReader, Slice, dict[str, Any]]:
+        """Whom to ask, as of when, and the card. Raises a 404 problem for one the user does not have."""
         asked = asked_of(query, datetime.now(UTC))
-        await fresh(query.wait_for, query.user_id)
+        reader = await fresh(query.wait_for, query.user_id)
         asked = await _read(reader.rewound, asked)
         found = await _read(reader.card, asked, card_id)
         if found is None:
             raise ProblemError(404, "Not found", "this user has no such card", field="card_id")
-        return asked, found
+        return reader, asked, found
 
-    async def sliced(query: SliceIn) -> Slice:
-        """The slice with what only the tables know: names of concepts, meanings of tags, who repeats whom."""
+    async def sliced(query: SliceIn) -> tuple[CardReader, Slice]:
+        """Whom to ask, and the slice with what only the tables know: names of concepts, meanings of tags, who
+        repeats whom."""
         found = slice_of(query, datetime.now(UTC))
-        await fresh(query.wait_for, query.user_id)
+        reader = await fresh(query.wait_for, query.user_id)
         found = await _read(reader.rewound, found)
         if query.about is not None or query.knowledge is not None:
             key = None if query.about is None else normalise_value("title", query.about)
@@ -140,7 +143,7 @@ def cards_router(reader: CardReader, fresh: Fresh) -> APIRouter:
             found = replace(found, conditions={**found.conditions, "tag": meant})
         if query.collapse:
             found = replace(found, duplicates=await _read(reader.duplicates, found))
-        return found
+        return reader, found
 
     return router
 

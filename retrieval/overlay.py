@@ -29,6 +29,7 @@ from events.codec import describe
 from events.envelope import Event, NewEvent, partition_of
 from events.log import Connection
 from events.settings import Settings
+from events.streams import connect_redis_async
 from events.types.cards import KnowledgeLearned
 from events.types.turns import TurnRecorded
 from ingest.conversation import CONTEXT_TURNS
@@ -42,7 +43,7 @@ from projectors.cards.projector import CardsProjector
 from projectors.generations import use_schema
 from projectors.registry import projectors
 from projectors.text.terms import term_keys
-from retrieval.backlog import Backlog, Queued, QueueTail, backlog_of, session_of
+from retrieval.backlog import Backlog, Queued, QueueTail, backlog_of, folded_at, session_of
 from retrieval.fusion import RRF_K
 from retrieval.panel import BY_CONTENT
 from retrieval.question import Question
@@ -52,6 +53,7 @@ logger = logging.getLogger(__name__)
 
 _THREADS = 4
 _SHARE_FOR_QUEUE = 0.3  # of the deadline
+_SHARE_FOR_LOG = 0.3  # of it, for a connection to the primary where a replica answers
 _SHARE_FOR_READING = 0.4  # of it, too; what is left is for folding
 _PENDING = UUID(
     "5a1f1f0e-6c63-5d0c-9f0b-2c4b9a1f7d11"
@@ -137,39 +139,23 @@ class Overlay:
     does.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, tables_url: str | None = None) -> None:
+        """``tables_url`` names the replica that answers, where it is not the primary."""
         self._within = settings.overlay_deadline_ms / 1000
         self._knowledge = settings.knowledge_extraction
         self._projector = next(one for one in projectors(settings) if isinstance(one, CardsProjector))
-        self._pool = ConnectionPool(
-            settings.database_url,
-            connection_class=Connection,
-            min_size=1,
-            max_size=_THREADS,
-            open=False,
-            configure=_read_only,
-            kwargs={
-                "application_name": "cardlog overlay",
-                "options": f"-c statement_timeout={settings.overlay_deadline_ms}",
-            },
-        )
+        self._pool = _pool(settings, tables_url or settings.database_url)
+        self._log = self._pool if tables_url is None else _pool(settings, settings.database_url)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="overlay")
         self._redis: redis.asyncio.Redis | None = None
         self._queue: QueueTail | None = None
         if settings.redis_url:
-            self._redis = redis.asyncio.Redis.from_url(
-                settings.redis_url, socket_timeout=1, socket_connect_timeout=1
-            )
-            self._queue = QueueTail(
-                self._redis,
-                settings.turns_stream,
-                settings.consumer_group,
-                self._within * _SHARE_FOR_QUEUE,
-            )
+            self._redis = connect_redis_async(settings.redis_url, socket_timeout=1, socket_connect_timeout=1)
+            self._queue = QueueTail(self._redis, settings, self._within * _SHARE_FOR_QUEUE)
 
     def warm(self) -> None:
         """Do what the first reading would otherwise wait for: longer than the deadline, all together. Never fails."""
-        self._pool.open(wait=False)
+        self._open()
         for rule in (*english.RULES, *chinese.RULES):
             compiled(rule.source)
         said_at = datetime(2026, 1, 1, tzinfo=UTC)
@@ -190,7 +176,8 @@ class Overlay:
         """Let go of Redis, connections and threads."""
         if self._redis is not None:
             await self._redis.aclose()
-        await asyncio.to_thread(self._pool.close)
+        for pool in {self._pool, self._log}:
+            await asyncio.to_thread(pool.close)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def begin(self, scope: Scope, now: datetime) -> asyncio.Task[Laid]:
@@ -226,9 +213,9 @@ class Overlay:
     def _folded(self, scope: Scope, now: datetime, queued: Queued, tell: Callable[[], None]) -> Laid:
         """Everything of one snapshot, so that what is under way and what the tables hold fit together."""
         until = time.monotonic() + self._within * _SHARE_FOR_READING
-        self._pool.open(wait=False)
+        self._open()
         with self._pool.connection(timeout=self._within) as connection:
-            backlog = backlog_of(connection, scope.user_id, queued)
+            backlog = self._backlog(connection, scope.user_id, queued)
             tell()
             if not backlog:
                 return Laid(warnings=backlog.warnings)
@@ -250,6 +237,40 @@ class Overlay:
             ),
             warnings=warnings,
         )
+
+    def _open(self) -> None:
+        for pool in {self._pool, self._log}:
+            pool.open(wait=False)
+
+    def _backlog(self, tables: Connection, user_id: str, queued: Queued) -> Backlog:
+        """What ``tables`` do not show. A replica's own log is as late as its tables: the primary's is read, above
+        where the tables stand."""
+        if self._log is self._pool:
+            return backlog_of(tables, user_id, queued)
+        folded = folded_at(tables, user_id)
+        try:
+            with self._log.connection(timeout=self._within * _SHARE_FOR_LOG) as log:
+                return backlog_of(log, user_id, queued, folded)
+        except psycopg.OperationalError as error:
+            logger.warning("the overlay cannot read the primary's log: %s", error)
+            why = "the overlay cannot ask the primary what is under way; the last moments may be missing"
+            found = backlog_of(tables, user_id, queued)
+            return replace(found, warnings=(*found.warnings, why))
+
+
+def _pool(settings: Settings, url: str) -> ConnectionPool[Connection]:
+    return ConnectionPool(
+        url,
+        connection_class=Connection,
+        min_size=1,
+        max_size=_THREADS,
+        open=False,
+        configure=_read_only,
+        kwargs={
+            "application_name": "cardlog overlay",
+            "options": f"-c statement_timeout={settings.overlay_deadline_ms}",
+        },
+    )
 
 
 def _read_only(connection: Connection) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -42,7 +42,7 @@ from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
 from retrieval.context import BudgetTooSmallError, context_of
 from retrieval.faults import faults_of
-from retrieval.freshness import awaited_by, projected
+from retrieval.freshness import awaited_by
 from retrieval.health import Health
 from retrieval.metrics import RecallMetrics
 from retrieval.overlay import Overlay
@@ -51,6 +51,7 @@ from retrieval.patience import patiently
 from retrieval.reading import Reading
 from retrieval.recall import Ask, Recall, RecallUnavailableError
 from retrieval.scope import KINDS
+from retrieval.servers import AWAY, Choice, Server, Servers
 
 logger = logging.getLogger(__name__)
 
@@ -98,10 +99,10 @@ class ContextIn(RecallIn):
     ] = None
 
 
-def open_pool(settings: Settings, application: str) -> AsyncConnectionPool[Any]:
-    """The connection pool of a read service, not opened yet."""
+def open_pool(settings: Settings, application: str, url: str | None = None) -> AsyncConnectionPool[Any]:
+    """The connection pool of a read service, not opened yet; of a replica, where ``url`` names one."""
     return AsyncConnectionPool(
-        settings.database_url,
+        url or settings.database_url,
         min_size=min(5, settings.pool_size),
         max_size=settings.pool_size,
         open=False,
@@ -120,7 +121,17 @@ def open_channels(settings: Settings) -> list[Channel]:
     return [SemanticChannel(embedders_of(settings)), TagsChannel(), FuzzyChannel(), TimeChannel()]
 
 
-def open_panel(settings: Settings, pool: AsyncConnectionPool[Any]) -> Panel:
+def open_health(settings: Settings) -> dict[str, Health]:
+    """How the channels of this process do, whichever server they ask."""
+    return {
+        name: Health(limit_ms=settings.quarantine_over_ms, quarantine_s=settings.quarantine_s)
+        for name in ("semantic", "tags", "fuzzy", "time", "graph")
+    }
+
+
+def open_panel(
+    settings: Settings, pool: AsyncConnectionPool[Any], health: Mapping[str, Health] | None = None
+) -> Panel:
     """The panel with the deadlines, limits and faults that are set. Raises a SettingsError for an unreadable fault."""
     deadlines = {
         "semantic": settings.semantic_deadline_ms,
@@ -129,10 +140,7 @@ def open_panel(settings: Settings, pool: AsyncConnectionPool[Any]) -> Panel:
         "time": settings.time_deadline_ms,
         "graph": settings.graph_deadline_ms,
     }
-    health = {
-        name: Health(limit_ms=settings.quarantine_over_ms, quarantine_s=settings.quarantine_s)
-        for name in deadlines
-    }
+    health = health or open_health(settings)
     faults = faults_of(settings)
     for name, fault in faults.items():
         logger.warning(
@@ -153,10 +161,41 @@ def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
     )
 
 
+def open_servers(settings: Settings) -> Servers:
+    """The primary and its replicas, nothing connected yet. Embedder and the channels' health are theirs together."""
+    channels, health, fold = open_channels(settings), open_health(settings), fold_of(settings)
+
+    def server(name: str, url: str | None) -> Server:
+        pool = open_pool(settings, "read", url)
+        recall = Recall(
+            pool,
+            open_panel(settings, pool, health),
+            channels,
+            GraphChannel(),
+            Reading(pool, fold),
+            Overlay(settings, url),
+        )
+        return Server(name, pool, recall, CardReader(pool, fold))
+
+    urls = settings.read_database_url.split()
+    return Servers(
+        server("the primary", None),
+        [server(f"replica {number}", url) for number, url in enumerate(urls, 1)],
+        staleness_s=settings.read_staleness_s,
+        watch=AsyncConnectionPool(
+            settings.database_url,
+            min_size=1,
+            max_size=1,
+            open=False,
+            kwargs={"autocommit": True, "application_name": "cardlog read, watching replicas"},
+        ),
+    )
+
+
 def create_app(settings: Settings) -> FastAPI:
     """The read service. Holds no state of its own: run as many as you like."""
-    pool = open_pool(settings, "read")
-    recall = open_recall(settings, pool)
+    servers = open_servers(settings)
+    recall = servers.primary.recall
     registry = CollectorRegistry()
     metrics_of = RecallMetrics(registry, recall.standing)
     watch = LogWatch(settings.database_url, "read, watching")
@@ -165,11 +204,11 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await pool.open(wait=False)
-        await asyncio.to_thread(recall.warm)
+        await servers.open()
+        for server in (servers.primary, *servers.replicas):
+            await asyncio.to_thread(server.recall.warm)
         yield
-        await recall.close()
-        await pool.close()
+        await servers.close()
         watch.close()
 
     app = FastAPI(title="Cardlog read API", version="1", lifespan=lifespan)
@@ -190,29 +229,45 @@ def create_app(settings: Settings) -> FastAPI:
     async def answered(body: RecallIn, question: Ask) -> dict[str, Any]:
         with metrics_of.seconds.time():
             try:
-                fresh = await _fresh(body.wait_for, body.user_id)
-                answer = await recall.answer(question)
-            except (RecallUnavailableError, psycopg.OperationalError, PoolTimeout) as error:
+                choice = await _choose(body.wait_for, body.user_id)
+                warnings = list(choice.warnings)
+                try:
+                    answer = await choice.server.recall.answer(question)
+                except (RecallUnavailableError, *AWAY) as error:
+                    if choice.server is servers.primary:
+                        raise
+                    # It died under the question.
+                    warnings.append(f"answered by the primary: {servers.rest(choice.server, error)}")
+                    answer = await servers.primary.recall.answer(question)
+            except (RecallUnavailableError, *AWAY) as error:
                 raise ProblemError(503, "Cards unavailable", str(error)) from error
-        if not fresh:
+        answer["warnings"] += warnings
+        if not choice.fresh:
             answer["warnings"].append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
         metrics_of.count(answer)
         return answer
 
-    async def _fresh(token: str | None, user_id: str) -> bool:
+    async def _choose(token: str | None, user_id: str) -> Choice:
         awaited = None if token is None else awaited_by(token, user_id)
-        return awaited is None or await projected(pool, user_id, awaited, settings.wait_for_ms / 1000)
+        if awaited is None:
+            return await servers.choose()
+        return await servers.choose_fresh(user_id, awaited, settings.wait_for_ms / 1000)
 
-    async def insist_fresh(token: str | None, user_id: str) -> None:
-        if not await _fresh(token, user_id):
+    async def fresh_reader(token: str | None, user_id: str) -> CardReader:
+        try:
+            choice = await _choose(token, user_id)
+        except AWAY as error:
+            raise ProblemError(503, "Cards unavailable", str(error)) from error
+        if not choice.fresh:
             raise ProblemError(
                 503,
                 "Not projected yet",
                 f"what the token stands for is not in the cards after {settings.wait_for_ms} ms; try again",
                 field="wait_for",
             )
+        return choice.server.reader
 
-    app.include_router(cards_router(CardReader(pool, fold_of(settings)), insist_fresh))
+    app.include_router(cards_router(fresh_reader))
 
     @app.get("/v1/channels", summary="How the channels of recall stand in this process")
     async def channels() -> JSONResponse:
@@ -222,12 +277,16 @@ def create_app(settings: Settings) -> FastAPI:
     async def ready() -> JSONResponse:
         # First, for it does not hang with a Postgres that does.
         found = await asyncio.to_thread(standing)
+        choice = await servers.choose()
         if found is None or found.events is None:
-            raise ProblemError(503, "Not ready", "postgres is away, or does not answer")
-        refuse_if_stuck(found.reader("cards"), settings.stuck_after_s)
+            # Replicas go on answering without the primary.
+            if choice.server is servers.primary:
+                raise ProblemError(503, "Not ready", "postgres is away, or does not answer")
+        else:
+            refuse_if_stuck(found.reader("cards"), settings.stuck_after_s)
 
         async def look() -> None:
-            async with pool.connection(timeout=1.0) as connection:
+            async with choice.server.pool.connection(timeout=1.0) as connection:
                 await connection.execute(statement("retrieval", "ready"))
 
         try:

@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import redis
-
 from deploy.instance import find
 from events.settings import Settings
+from events.streams import connect_redis
 from events.turn import FIELDS, TurnInvalidError
 from ingest.dead_letters import DeadLetter, DeadLetters
 
@@ -66,7 +65,7 @@ def _chosen(parser: argparse.ArgumentParser) -> None:
 
 def _open(options: argparse.Namespace, settings: Settings) -> DeadLetters:
     settings, _ = find(settings, options.data)
-    client = redis.Redis.from_url(settings.redis_url, socket_timeout=30, socket_connect_timeout=5)
+    client = connect_redis(settings.redis_url, socket_timeout=30, socket_connect_timeout=5)
     return DeadLetters(client, settings.turns_stream)
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import orjson
-import redis
 
 from deploy.catching_up import CatchingUp, StillBehindError
 from deploy.instance import find
 from events.settings import Settings
+from events.streams import connect_redis, stream_of
 from events.turn import TurnInvalidError, parse_turn, text_of
 
 _PAGE = 500
@@ -45,14 +45,14 @@ def _data(parser: argparse.ArgumentParser) -> None:
 
 def run_push(options: argparse.Namespace, settings: Settings) -> int:
     settings, _ = find(settings, options.data)
-    client = redis.Redis.from_url(settings.redis_url, socket_timeout=30)
+    client = connect_redis(settings.redis_url, socket_timeout=30)
     pushed = bad = 0
     page: list[dict[str, str]] = []
 
     def flush() -> int:
         pipe = client.pipeline(transaction=False)
         for turn in page:
-            pipe.xadd(settings.turns_stream, turn)  # type: ignore[arg-type]
+            pipe.xadd(stream_of(settings, turn["user_id"]), turn)  # type: ignore[arg-type]
         pipe.execute()
         count = len(page)
         page.clear()

@@ -14,13 +14,13 @@ from typing import Any
 
 import httpx
 import psycopg
-import redis
 
 from deploy.instance import find
 from deploy.stages import Overview, Overviews, Stage
 from events.database import DatabaseUnfitError, address_of, check_server, connect
 from events.settings import Settings, SettingsError, listing
 from events.sql import statement
+from events.streams import REDIS_AWAY, connect_redis, is_cluster
 from projectors.text.embedders import embedders_of
 from projectors.text.embedding import EmbedderUnavailableError
 
@@ -136,7 +136,7 @@ def run_doctor(options: argparse.Namespace, settings: Settings) -> int:
         try:
             print(f"ok    {name}: {check()}")
         except (
-            psycopg.Error, redis.RedisError, DatabaseUnfitError, EmbedderUnavailableError, SettingsError,
+            psycopg.Error, *REDIS_AWAY, DatabaseUnfitError, EmbedderUnavailableError, SettingsError,
         ) as error:  # fmt: skip
             failed += 1
             print(f"FAIL  {name}: {' '.join(str(error).split())}")
@@ -159,15 +159,18 @@ def _postgres(settings: Settings) -> str:
 
 
 def _redis(settings: Settings) -> str:
-    client = redis.Redis.from_url(settings.redis_url, socket_timeout=5, socket_connect_timeout=2)
-    information: Any = client.info("server")
-    persistence: Any = client.info("persistence")
-    kept = (
-        "append-only file on"
-        if persistence.get("aof_enabled")
-        else "append-only file OFF: a restart loses turns"
-    )
-    return f"version {information['redis_version']}, {kept}"
+    client: Any = connect_redis(settings.redis_url, socket_timeout=5, socket_connect_timeout=2)
+    servers = [client]
+    if is_cluster(client):
+        servers = [client.get_redis_connection(node) for node in client.get_primaries()]
+    said: list[dict[str, Any]] = [server.info() for server in servers]
+    without = sum(not information.get("aof_enabled") for information in said)
+    kept = "append-only file on" if not without else "append-only file OFF: a restart loses turns"
+    if len(said) > 1 and without:
+        kept = f"append-only file OFF on {without} of {len(said)} nodes: a restart loses turns"
+    versions = ", ".join(sorted({str(information["redis_version"]) for information in said}))
+    nodes = f"cluster of {len(said)} nodes, " if len(said) > 1 else ""
+    return f"{nodes}version {versions}, {kept}"
 
 
 def _models(settings: Settings) -> str:

@@ -1,6 +1,7 @@
 -- What was said by or understood of one user above the checkpoints, the newest first; one row without an event when
 -- there is nothing. The tail of the partition is walked by its primary key, at most `depth` events of it: a backlog,
--- whoever's it is, costs no more than that. `recorded` are the queue's turns that are in the log already.
+-- whoever's it is, costs no more than that. `folded` is given where the tables are a replica's, null otherwise.
+-- `recorded` are the queue's turns that are in the log already.
 SELECT place.head, place.extracted, place.folded,
        ARRAY(SELECT k.dedupe_key FROM log.events k
              WHERE k.partition = %(partition)s AND k.user_id = %(user_id)s
@@ -11,7 +12,8 @@ FROM (
     SELECT h.position AS head,
            coalesce((SELECT c.position FROM log.checkpoints c
                      WHERE c.processor = 'extractor' AND c.generation = 0 AND c.partition = h.partition), 0) AS extracted,
-           coalesce((SELECT c.position FROM log.checkpoints c
+           coalesce(%(folded)s::bigint,
+                    (SELECT c.position FROM log.checkpoints c
                      JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
                                            AND g.status = 'live'
                      WHERE c.processor = 'cards' AND c.partition = h.partition), 0) AS folded

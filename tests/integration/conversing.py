@@ -152,12 +152,14 @@ def _reading(pool: Any, settings: Settings) -> FastAPI:
         yield
         await pool.close()
 
-    async def fresh(_token: str | None, _user: str) -> None:
-        return
+    reader = CardReader(pool, fold_of(settings))
+
+    async def fresh(_token: str | None, _user: str) -> CardReader:
+        return reader
 
     app = FastAPI(lifespan=lifespan)
     install(app)
-    app.include_router(cards_router(CardReader(pool, fold_of(settings)), fresh))
+    app.include_router(cards_router(fresh))
     return app
 
 

@@ -1,0 +1,96 @@
+"""Where turns are pushed in: each user's onto their stream."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from events.settings import Settings
+from events.streams import (
+    REDIS_AWAY,
+    connect_redis_async,
+    in_cluster,
+    mark_of,
+    pushed_streams,
+    ready,
+    stream_of,
+)
+from ingest.queue import script
+
+
+class PushFailedError(RuntimeError):
+    """Not all turns are known to be on their streams; ``accepted`` are the places of those that are."""
+
+    def __init__(self, reason: str, accepted: Sequence[int]) -> None:
+        super().__init__(reason)
+        self.accepted = tuple(accepted)
+
+
+class Doors:
+    """Pushes turns onto the streams of their users.
+
+    A single Redis takes all turns of a call or none; of a cluster, each stream takes all of its own or none.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._redis = connect_redis_async(settings.redis_url, socket_timeout=5, socket_connect_timeout=2)
+        self._together = not in_cluster(settings.redis_url)
+
+    async def push(self, turns: Sequence[Mapping[str, str]]) -> list[str]:
+        """The names of the entries, in the order of ``turns``. Raises :class:`PushFailedError`."""
+        streams = [stream_of(self._settings, turn["user_id"]) for turn in turns]
+        together: dict[str, list[int]] = {}
+        for place, stream in enumerate(streams):
+            together.setdefault("" if self._together else stream, []).append(place)
+        try:
+            await ready(self._redis)
+        except REDIS_AWAY as error:
+            raise PushFailedError(str(error), ()) from error
+        done = await asyncio.gather(
+            *(
+                self._push([(streams[place], turns[place]) for place in places])
+                for places in together.values()
+            ),
+            return_exceptions=True,
+        )
+        names: dict[int, str] = {}
+        failed: BaseException | None = None
+        for places, answer in zip(together.values(), done, strict=True):
+            if isinstance(answer, BaseException):
+                if not isinstance(answer, REDIS_AWAY):
+                    raise answer
+                failed = answer
+            else:
+                names |= zip(places, answer, strict=True)
+        if failed is not None:
+            raise PushFailedError(str(failed), sorted(names)) from failed
+        return [names[place] for place in range(len(turns))]
+
+    async def _push(self, turns: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
+        """All of them or none."""
+        if self._together:
+            pipe = self._redis.pipeline(transaction=True)
+            for stream, turn in turns:
+                pipe.xadd(stream, dict(turn))  # type: ignore[arg-type]
+            ids = await pipe.execute()
+        else:
+            # The client's pipelines of a cluster look for slots from threads of their own, on loops of their own.
+            words = [word for _, turn in turns for word in (2 * len(turn), *chain(*turn.items()))]
+            ids = await self._call("EVAL", script("push"), 1, turns[0][0], *words)
+        return [entry.decode() + mark_of(stream) for entry, (stream, _) in zip(ids, turns, strict=True)]
+
+    async def knock(self) -> None:
+        """Return when every stream can be pushed onto. Raises one of ``REDIS_AWAY``."""
+        await ready(self._redis)
+        streams = pushed_streams(self._settings)
+        await asyncio.gather(*(self._call("EXISTS", stream) for stream in streams))
+
+    async def _call(self, *words: Any) -> Any:
+        return await self._redis.execute_command(*words)  # type: ignore[no-untyped-call]
+
+    async def close(self) -> None:
+        """Let go of Redis."""
+        await self._redis.aclose()

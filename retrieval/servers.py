@@ -1,0 +1,222 @@
+"""The Postgres servers questions are answered from: the primary, and replicas that are fresh enough."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from events.sql import statement
+from retrieval.cards.reader import CardReader
+from retrieval.freshness import projected
+from retrieval.recall import Recall
+from retrieval.wal_clock import WalClock
+
+logger = logging.getLogger(__name__)
+
+AWAY = (psycopg.OperationalError, PoolTimeout, TimeoutError)
+
+_LOOK_EVERY_S = 0.25
+_PRIMARY_WITHIN_S = 2.0
+_REPLICA_WITHIN_S = 0.25
+_RESTS_S = 1.0  # a replica that failed is not asked for so long: it must not cost every question a wait
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server, with all that asks it."""
+
+    name: str
+    pool: AsyncConnectionPool[Any]
+    recall: Recall
+    reader: CardReader
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The server to ask, and what whoever asked should know of why.
+
+    ``fresh``: it has what was waited for.
+    """
+
+    server: Server
+    warnings: tuple[str, ...] = ()
+    fresh: bool = True
+
+
+class Servers:
+    """Chooses a server for each question: replicas in turn, the primary where none will do.
+
+    A replica will do when it shows everything that was committed ``staleness_s`` ago, which is asked of it each
+    time. While the primary is away replicas answer whatever their age, and say so.
+    """
+
+    def __init__(
+        self,
+        primary: Server,
+        replicas: Sequence[Server] = (),
+        *,
+        staleness_s: float = 5.0,
+        watch: AsyncConnectionPool[Any] | None = None,
+    ) -> None:
+        self.primary = primary
+        self.replicas = tuple(replicas)
+        self._staleness_s = staleness_s
+        self._watch_pool = watch or primary.pool
+        self._clock = WalClock(keep_s=staleness_s + 2 * _PRIMARY_WITHIN_S)
+        self._primary_away: str | None = None
+        self._next = 0
+        self._rests: dict[str, tuple[float, str]] = {}
+        self._unfit: set[str] = set()
+        self._watching: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[Any]] = set()
+
+    async def open(self) -> None:
+        """Open all pools, without waiting for anybody, and begin to watch the primary where there are replicas."""
+        for server in (self.primary, *self.replicas):
+            await server.pool.open(wait=False)
+        if self.replicas:
+            if self._watch_pool is not self.primary.pool:
+                await self._watch_pool.open(wait=False)
+            self._watching = asyncio.create_task(self._watch())
+
+    async def close(self) -> None:
+        """Let go of everything."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+            if self._watch_pool is not self.primary.pool:
+                await self._watch_pool.close()
+        for server in (self.primary, *self.replicas):
+            await server.recall.close()
+            await server.pool.close()
+
+    async def choose(self) -> Choice:
+        """A server that will do. Costs one short question to a replica, nothing where there is none."""
+        if not self.replicas:
+            return Choice(self.primary)
+        self._next += 1
+        turn = self._next % len(self.replicas)
+        stale: Server | None = None
+        reasons = []
+        for replica in (*self.replicas[turn:], *self.replicas[:turn]):
+            why, answers = await self._refused(replica)
+            if why is None:
+                return Choice(replica)
+            stale = stale or (replica if answers else None)
+            reasons.append(f"{replica.name} {why}")
+        if self._primary_away is not None and stale is not None:
+            return Choice(
+                stale,
+                (f"the primary is away ({self._primary_away}): the answer is {stale.name}'s, however old",),
+            )
+        return Choice(self.primary, (f"answered by the primary: {'; '.join(reasons)}",))
+
+    async def choose_fresh(self, user_id: str, awaited: str | int, within_s: float) -> Choice:
+        """A server that has what a token stands for, waiting ``within_s`` for it.
+
+        Waits where it will ask. A replica that has it not by then, or that goes away, leaves the answer to the primary,
+        if that has it.
+        """
+        until = time.monotonic() + within_s
+        choice = await self.choose()
+        if choice.server is not self.primary:
+            try:
+                if await projected(choice.server.pool, user_id, awaited, within_s):
+                    return choice
+                why = f"{choice.server.name} had not got what was waited for within {within_s * 1000:.0f} ms"
+            except AWAY as error:
+                why = self.rest(choice.server, error)
+            choice = Choice(self.primary, (*choice.warnings, f"answered by the primary: {why}"))
+        left = max(_REPLICA_WITHIN_S, until - time.monotonic())
+        fresh = await projected(self.primary.pool, user_id, awaited, left)
+        return Choice(choice.server, choice.warnings, fresh)
+
+    def rest(self, server: Server, error: BaseException) -> str:
+        """``server`` failed: ask others for a while. Gives the reason, for people."""
+        reason = str(error).strip().splitlines()
+        why = f"is away: {reason[0] if reason else type(error).__name__}"
+        self._rests[server.name] = (time.monotonic() + _RESTS_S, why)
+        return f"{server.name} {why}"
+
+    async def _refused(self, replica: Server) -> tuple[str | None, bool]:
+        """Why ``replica`` will not do, None if it will; and whether it answers at all."""
+        rests_until, why = self._rests.get(replica.name, (0.0, ""))
+        if time.monotonic() < rests_until:
+            return why, False
+        answers = False
+        try:
+            row = await self._ask(replica.pool, "replayed", _REPLICA_WITHIN_S)
+            answers = True
+            found = self._judged(row)
+        except AWAY as error:
+            self.rest(replica, error)
+            found = self._rests[replica.name][1]
+        self._tell(replica, found)
+        return found, answers
+
+    def _judged(self, row: tuple[Any, ...]) -> str | None:
+        in_recovery, replayed = row
+        if not in_recovery or replayed is None:
+            return "is no replica: it takes writes of its own"
+        age = self._clock.age(replayed, time.monotonic())
+        if age is None:
+            return f"is more than {self._staleness_s:g} s behind, or not known to be less"
+        if age > self._staleness_s:
+            return f"is {age:.1f} s behind, more than {self._staleness_s:g}"
+        return None
+
+    def _tell(self, replica: Server, why: str | None) -> None:
+        """Log what changed, once."""
+        if why is not None and replica.name not in self._unfit:
+            self._unfit.add(replica.name)
+            logger.warning("%s %s; questions go elsewhere", replica.name, why)
+        elif why is None and replica.name in self._unfit:
+            self._unfit.remove(replica.name)
+            logger.info("%s answers questions again", replica.name)
+
+    async def _watch(self) -> None:
+        while True:
+            # Before it is asked: what is committed by now is below what it answers.
+            at = time.monotonic()
+            try:
+                (end,) = await self._ask(self._watch_pool, "wal_end", _PRIMARY_WITHIN_S)
+                self._clock.note(at, end)
+                self._primary_away = None
+            except (*AWAY, psycopg.Error) as error:
+                reason = str(error).strip().splitlines()
+                self._primary_away = reason[0] if reason else type(error).__name__
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+    async def _ask(self, pool: AsyncConnectionPool[Any], name: str, within_s: float) -> tuple[Any, ...]:
+        """The row a statement gives; raises TimeoutError, and does not wait for what hangs to be cancelled."""
+
+        async def look() -> tuple[Any, ...]:
+            async with pool.connection(timeout=within_s) as connection:
+                cursor = await connection.execute(statement("retrieval", name))
+                row = await cursor.fetchone()
+                assert row is not None
+                return tuple(row)
+
+        asked = asyncio.create_task(look())
+        try:
+            done, _ = await asyncio.wait({asked}, timeout=within_s)
+        finally:
+            if not asked.done():
+                asked.cancel()
+                self._ending.add(asked)
+                asked.add_done_callback(self._ended)
+        if not done:
+            raise TimeoutError(f"it does not answer within {within_s * 1000:.0f} ms")
+        return asked.result()
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._ending.discard(task)
+        if not task.cancelled():
+            task.exception()

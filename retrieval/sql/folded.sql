@@ -1,0 +1,5 @@
+-- How far the live card tables of this snapshot are folded.
+SELECT coalesce((
+    SELECT c.position FROM log.checkpoints c
+    JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation AND g.status = 'live'
+    WHERE c.processor = 'cards' AND c.partition = %(partition)s), 0);

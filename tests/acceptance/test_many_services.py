@@ -1,0 +1,132 @@
+"""Two of each service at once, as processes: whichever is asked, the answer is the same."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from deploy.embedded.server import free_port
+from tests.acceptance.conftest import COMMAND, Running, clean_environment
+from tests.waiting import eventually
+
+
+@contextmanager
+def serving(kind: str, stack: Running, log: Path) -> Iterator[str]:
+    port = free_port()
+    with log.open("a") as output:
+        process = subprocess.Popen(
+            [*COMMAND, "serve", kind, "--port", str(port)],
+            stdout=output,
+            stderr=output,
+            env=clean_environment()
+            | {"CARDLOG_DATABASE_URL": stack.database_url, "CARDLOG_REDIS_URL": stack.redis_url},
+        )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        eventually(lambda: _ready(url), within=60)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/readyz", timeout=5).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def services(stack: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[str]]]:
+    """The stack's own services, and a second of each kind beside them."""
+    log = tmp_path_factory.mktemp("services") / "log"
+    with ExitStack() as second:
+        yield {
+            "write": [stack.write_url, second.enter_context(serving("write", stack, log))],
+            "read": [stack.read_url, second.enter_context(serving("read", stack, log))],
+        }
+
+
+USER = "of two services"
+SAID = ["I live in Porto.", "I work at Acme.", "I have a dog named Rex.", "I am allergic to peanuts."]
+
+
+@pytest.fixture(scope="module")
+def tokens(stack: Running, services: dict[str, list[str]]) -> list[str]:
+    """What was said, through one write service and the other in turn, and is projected by now."""
+    found = []
+    for number, text in enumerate(SAID):
+        turn = {
+            "user_id": USER, "text": text, "turn_id": f"t{number}", "said_at": f"2026-01-0{number + 1}T10:00:00Z",
+        }  # fmt: skip
+        answer = httpx.post(f"{services['write'][number % 2]}/v1/turns", json=turn, timeout=30)
+        assert answer.status_code == 202, answer.text
+        found.append(answer.json()["token"])
+    stack.wait()
+    return found
+
+
+def test_turns_pushed_through_either_are_answered_by_both(
+    services: dict[str, list[str]], tokens: list[str]
+) -> None:
+    for token in tokens:
+        for url in services["read"]:
+            asked = {"user_id": USER, "query": "dog", "wait_for": token}
+            answer = httpx.post(f"{url}/v1/recall", json=asked, timeout=30).json()
+            assert not [text for text in answer["warnings"] if "wait_for" in text]
+    for url in services["write"]:
+        # Known to both, whichever took it, and counted once.
+        turn = {"user_id": USER, "text": SAID[0], "turn_id": "t0"}
+        assert httpx.post(f"{url}/v1/turns", json=turn, timeout=30).json()["duplicates"] == ["t0"]
+    for query in ("where do I live?", "where do I work?", "what is my dog called?", "what am I allergic to?"):
+        first, second = (_cards(url, query) for url in services["read"])
+        assert first
+        assert first == second
+    first, second = (_page(url, limit=100) for url in services["read"])
+    assert len(first["cards"]) > len(SAID)
+    assert first == second
+
+
+def test_a_page_begun_with_one_service_goes_on_with_the_other(
+    services: dict[str, list[str]], tokens: list[str]
+) -> None:
+    whole = _page(services["read"][0], limit=100, wait_for=tokens[-1])["cards"]
+    found: list[str] = []
+    query: dict[str, Any] = {"limit": 1}
+    while True:
+        page = _page(services["read"][len(found) % 2], **query)
+        found += [card["card_id"] for card in page["cards"]]
+        if page["next_cursor"] is None:
+            break
+        query["cursor"] = page["next_cursor"]
+    assert len(found) > len(SAID)
+    assert found == [card["card_id"] for card in whole]
+
+
+def _page(url: str, **query: Any) -> dict[str, Any]:
+    answer = httpx.get(f"{url}/v1/cards", params={"user_id": USER} | query, timeout=30)
+    assert answer.status_code == 200, answer.text
+    page: dict[str, Any] = answer.json()
+    return page
+
+
+def _cards(url: str, query: str) -> list[dict[str, Any]]:
+    """The answer as of one instant, so that nothing ages in between; asked again where a channel was too late."""
+    asked = {"user_id": USER, "query": query, "as_of": "2026-02-01T00:00:00Z"}
+
+    def look() -> dict[str, Any] | None:
+        answer = httpx.post(f"{url}/v1/recall", json=asked, timeout=30)
+        assert answer.status_code == 200, answer.text
+        document: dict[str, Any] = answer.json()
+        in_time = all(channel["status"] in ("ok", "down") for channel in document["channels"].values())
+        return document if in_time else None
+
+    found: list[dict[str, Any]] = eventually(look, within=60)["cards"]  # type: ignore[index]
+    return found
