@@ -11,6 +11,7 @@ import yaml
 from fastapi import FastAPI
 
 from deploy.alive import PORTS
+from deploy.measures import COSTS, EVENTS_PER_TURN, TEXT_BYTES
 from events.settings import Settings
 from ingest.write_api import create_app as write_app
 from retrieval.read_api import create_app as read_app
@@ -193,6 +194,17 @@ def test_workers_are_scaled_by_metrics_that_exist_of_the_stage_they_work_on() ->
             assert float(trigger["metadata"]["threshold"]) > 0
             # What is unknown must not look like nothing to do.
             assert trigger["metadata"]["ignoreNullValues"] == "false"
+
+
+def test_more_workers_are_called_before_those_there_are_can_do_no_more() -> None:
+    for each in kind("ScaledObject"):
+        stage = STAGE_OF[each["spec"]["scaleTargetRef"]["name"].removeprefix("cardlog-")]
+        behind, rate = (float(trigger["metadata"]["threshold"]) for trigger in each["spec"]["triggers"])
+        one_does = 1e6 / COSTS[stage].ours(TEXT_BYTES.value)
+        if stage != "recorder":  # the others count events
+            one_does *= EVENTS_PER_TURN.value
+        assert rate <= one_does * 2 / 3
+        assert 10 * rate <= behind <= 20 * rate
 
 
 def test_services_are_scaled_by_what_they_ask_for() -> None:
