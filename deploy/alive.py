@@ -67,9 +67,9 @@ def _option(words: Sequence[str], name: str) -> str | None:
     return None
 
 
-def main() -> int:
-    """Exit status 0 while process 1 is alive, else 1 and why."""
-    words = Path("/proc/1/cmdline").read_bytes().decode(errors="replace").split("\0")
+def main(command_line: Path = Path("/proc/1/cmdline")) -> int:
+    """Exit status 0 while the process of that command line, words ended by NUL, is alive; else 1 and why."""
+    words = command_line.read_bytes().decode(errors="replace").split("\0")
     try:
         why = ailment(words, Settings.from_environment())
     except SettingsError as error:

@@ -14,6 +14,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from deploy.command import command_line
+from deploy.commands.work import WORKERS
 from events.settings import Settings, listing
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,9 +24,10 @@ KUBERNETES = DEPLOY / "kubernetes"
 OTHERS = frozenset(("CARDLOG_PROCESS", "CARDLOG_READ_URL", "CARDLOG_DATA"))
 """Variables that the command reads and that are no settings."""
 
-AWAITED_SETTINGS = frozenset(("CARDLOG_KAFKA_BROKERS",))
-AWAITED_WORKERS = frozenset(("relay",))
-"""What Kafka needs; the files name it already."""
+FOR_KAFKA = frozenset(("relay",))
+"""Workers that only run where there is a Kafka."""
+AWAITED = frozenset(("CARDLOG_KAFKA_BROKERS",))
+"""Settings that the files name already."""
 
 
 def documents(path: Path) -> list[dict[str, Any]]:
@@ -58,19 +60,18 @@ def dashboard() -> dict[str, Any]:
 
 def settings() -> set[str]:
     """The variables that mean something to Cardlog."""
-    return {variable for variable, _, _ in listing()} | OTHERS | AWAITED_SETTINGS
+    return {variable for variable, _, _ in listing()} | OTHERS | AWAITED
 
 
 def workers() -> tuple[str, ...]:
-    from deploy.commands.work import WORKERS
-
-    return WORKERS
+    """Those that always run."""
+    return tuple(name for name in WORKERS if name not in FOR_KAFKA)
 
 
 def parsed(words: list[str]) -> tuple[str, str]:
     """(verb, what it is to run) as the real command line reads ``words``."""
-    if words[:1] == ["work"] and words[1] in AWAITED_WORKERS:
-        words = ["work", workers()[0], *words[2:]]
+    if words[:1] == ["work"] and words[1] in FOR_KAFKA - set(WORKERS):
+        words = ["work", WORKERS[0], *words[2:]]
     options = command_line().parse_args(words)
     return options.command, options.worker if options.command == "work" else options.service
 

@@ -8,11 +8,12 @@ import socket
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import psycopg
 import pytest
 
-from deploy.alive import ailment
+from deploy.alive import ailment, main
 from events.settings import Settings
 from events.stages import UNSEEN_S, Pulse
 from tests.waiting import eventually
@@ -77,8 +78,15 @@ def test_what_nobody_can_tell_is_no_reason_to_kill(empty_database: str) -> None:
     assert ailment(["cardlog", "log", "verify"], NOWHERE) is None
 
 
-def test_it_says_why() -> None:
-    """Of process 1 here nothing is known but that it runs."""
-    done = subprocess.run([sys.executable, "-m", "deploy.alive"], capture_output=True, text=True, timeout=30)
-    assert done.returncode in (0, 1)
-    assert bool(done.stderr) is (done.returncode == 1)
+def test_the_exit_status_tells_and_the_reason_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = tmp_path / "cmdline"
+    line.write_bytes(b"/opt/cardlog/bin/python\0/opt/cardlog/bin/cardlog\0serve\0read\0--port\x001\0")
+    assert main(line) == 1
+    assert ":1/healthz does not answer" in capsys.readouterr().err
+    line.write_bytes(b"/opt/cardlog/bin/python\0/opt/cardlog/bin/cardlog\0log\0verify\0")
+    assert main(line) == 0
+    monkeypatch.setenv("CARDLOG_POOL_SIZE", "many")
+    assert main(line) == 1
+    assert "CARDLOG_POOL_SIZE" in capsys.readouterr().err

@@ -50,7 +50,7 @@ def labels(name: str) -> dict[str, str]:
 
 
 def test_every_worker_and_both_services_have_a_deployment() -> None:
-    wanted = {*deployed.workers(), *deployed.AWAITED_WORKERS, *PORTS}
+    wanted = {*deployed.workers(), *deployed.FOR_KAFKA, *PORTS}
     assert set(DEPLOYMENTS) == {f"cardlog-{name}" for name in wanted}
 
 
