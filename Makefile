@@ -11,6 +11,8 @@ BIN := .venv/bin
 PY := $(BIN)/python
 UV := $(BIN)/uv
 STAMP := .venv/.locked
+MANIFESTS = $(filter-out %/kustomization.yaml deploy/kubernetes/components/autoscaling/workers.yaml, \
+	$(wildcard deploy/kubernetes/*/*.yaml deploy/kubernetes/*/*/*.yaml))
 LOCK := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(if $(UPGRADE),--upgrade)
 
@@ -84,11 +86,15 @@ acceptance: setup ## tests of what a user sees
 chaos: setup ## kill things, and look whether anything was lost
 	@$(PY) -m pytest tests/chaos
 
-check: setup ## format, lint, types, import directions, lock files
+check: setup ## format, lint, types, import directions, lock files, deployments
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/yamllint --strict deploy .pre-commit-config.yaml
+	@$(BIN)/hadolint deploy/Dockerfile
+	@$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
+	@$(BIN)/kubernetes-validate --strict --quiet -k 1.31 $(MANIFESTS)
 	@if grep -n '://' requirements.lock requirements-dev.lock; then \
 		echo "a lock file names a registry; run make lock" >&2; exit 1; fi
 

@@ -21,8 +21,8 @@ class CommandError(RuntimeError):
     """The command failed; the message is all the user needs to see."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit status. Errors are one line on stderr, never a traceback."""
+def command_line() -> argparse.ArgumentParser:
+    """What may follow ``cardlog``."""
     parser = argparse.ArgumentParser(
         prog="cardlog",
         description="Long-term memory for assistants. Settings are environment variables: cardlog settings",
@@ -30,7 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.register(subparsers)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit status. Errors are one line on stderr, never a traceback."""
+    options = command_line().parse_args(arguments)
     try:
         _check_packages()
         settings = Settings.from_environment()

@@ -63,6 +63,11 @@ def _metrics(seen: Seen) -> Iterable[Metric]:
         ("workers", "workers alive", {s.name: s.workers for s in stages}),
         ("up", "1 while a worker is alive", {s.name: _flag(s.workers) for s in stages}),
         (
+            "waiting",
+            "1 while every worker says what it waits for",
+            {s.name: None if s.state == "unknown" else int(s.state == "waiting") for s in stages},
+        ),
+        (
             "stuck",
             "1 while the stage is stuck, stopped or abandoned",
             {s.name: None if s.state == "unknown" else int(s.state in _ENDED) for s in stages},

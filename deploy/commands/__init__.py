@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from deploy.commands import (
     arbitrations,
+    capacity,
     concepts,
     context,
     dead,
@@ -24,5 +25,5 @@ from deploy.commands import (
 
 COMMANDS = (
     up, push, recall, context, arbitrations, status, top, log, parked, dead, rebuild, reextract, concepts, when,
-    evaluate, work, demo,
+    evaluate, work, capacity, demo,
 )  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from deploy.alive import PORTS
 from events.database import connect_patiently, migrate
 from events.settings import Settings, SettingsError
 
@@ -82,7 +83,7 @@ def run_service(options: argparse.Namespace, settings: Settings) -> int:
         from ingest.write_api import create_app  # noqa: PLC0415
     else:
         from retrieval.read_api import create_app  # noqa: PLC0415
-    port = options.port if options.port is not None else {"write": 8700, "read": 8701}[options.service]
+    port = options.port if options.port is not None else PORTS[options.service]
     config = uvicorn.Config(
         create_app(settings),
         host=options.host,

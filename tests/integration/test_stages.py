@@ -407,6 +407,7 @@ def test_metrics_leave_out_what_is_unknown() -> None:
     assert 'cardlog_stage_behind{stage="cards"} 5.0' in text
     assert 'cardlog_stage_up{stage="cards"} 1.0' in text
     assert 'cardlog_stage_stuck{stage="cards"} 0.0' in text
+    assert 'cardlog_stage_waiting{stage="cards"} 0.0' in text
     assert "vectors" not in text
     assert 'cardlog_server_up{server="redis"} 0.0' in text
     assert "cardlog_log_events_total 12.0" in text
@@ -418,6 +419,11 @@ def test_metrics_leave_out_what_is_unknown() -> None:
     assert "cardlog_dead 3.0" in text
     assert "cardlog_turns_recorded_total 9.0" in text
     assert "cardlog_turns_duplicates_total 0.0" in text
+    registry = CollectorRegistry()
+    registry.register(
+        StageMetrics(lambda: Seen((judged(said("waiting", detail="the model is away"), behind=0),), {}))
+    )
+    assert 'cardlog_stage_waiting{stage="cards"} 1.0' in generate_latest(registry).decode()
 
 
 def test_what_an_extractor_counted_is_told_by_worker_of_its_last_process() -> None:
