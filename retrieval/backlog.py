@@ -74,6 +74,7 @@ class QueueTail:
         ]
         self._left_behind: list[str] = []
         self._looked = -_LOOK_FOR_STREAMS_S
+        self._opening: asyncio.Task[None] | None = None
         self._rests_until = 0.0
         self._why = ""
 
@@ -83,6 +84,8 @@ class QueueTail:
             return Queued(warning=self._why)
         try:
             async with asyncio.timeout(self._within):
+                if is_cluster(self._redis):
+                    await self._opened()
                 await self._look_for_streams()
                 answers = await self._asked(user_id)
         except (*REDIS_AWAY, TimeoutError, OSError) as error:
@@ -102,33 +105,44 @@ class QueueTail:
                 turns.setdefault(turn.turn_id, turn)
         return Queued(tuple(turns.values()), cut, warning)
 
+    async def _opened(self) -> None:
+        """Return when the client knows its nodes. That takes longer than one question may wait, so it goes on behind
+        the one that gives up."""
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(ready(self._redis))
+            self._opening.add_done_callback(_noted)
+        await asyncio.shield(self._opening)
+
     async def _look_for_streams(self) -> None:
         if time.monotonic() - self._looked < _LOOK_FOR_STREAMS_S:
             return
         self._looked = time.monotonic()
-        there = await self._each("EXISTS", self._others)
-        self._left_behind = [stream for stream, found in there.items() if found == 1]
+        pipe: Any = self._redis.pipeline(transaction=False)
+        for stream in self._others:
+            pipe.execute_command("EXISTS", stream)
+        try:
+            there = await pipe.execute()
+        except REDIS_AWAY as error:
+            # A node is away. What was there is asked for all the same, and says so itself.
+            logger.debug("cannot look for streams: %s", error)
+            return
+        self._left_behind = [stream for stream, found in zip(self._others, there, strict=True) if found]
 
     async def _asked(self, user_id: str) -> dict[str, Any]:
         """What each stream has of the user, or the error it was asked in vain with."""
         streams = [*self._always, *self._left_behind]
         asked = (self._group, user_id, QUEUE_DEPTH, MOST_TURNS + 1, 4 * MOST_CHARS)
-        return await self._each("EVAL", streams, _lua("waiting_turns"), 1, then=asked)
-
-    async def _each(
-        self, command: str, streams: Sequence[str], *first: Any, then: Sequence[Any] = ()
-    ) -> dict[str, Any]:
-        """The answer to a command about each stream, or the error it ended with."""
         client: Any = self._redis
         if is_cluster(client):
-            # Not in a pipeline: those of a cluster look for slots from threads of their own, on loops of their own.
-            await ready(client)
-            calls = (client.execute_command(command, *first, stream, *then) for stream in streams)
+            # Each by itself: a pipeline fails as a whole where one node is away.
+            calls = (
+                client.execute_command("EVAL", _lua("waiting_turns"), 1, stream, *asked) for stream in streams
+            )
             answers = await asyncio.gather(*calls, return_exceptions=True)
         else:
             pipe = client.pipeline(transaction=False)
             for stream in streams:
-                pipe.execute_command(command, *first, stream, *then)
+                pipe.execute_command("EVAL", _lua("waiting_turns"), 1, stream, *asked)
             answers = await pipe.execute(raise_on_error=False)
         return dict(zip(streams, answers, strict=True))
 
@@ -143,6 +157,12 @@ class QueueTail:
         why = f"the overlay does not see turns that are still in the queue{where}: {reason}"
         logger.warning("%s", why)
         return why
+
+
+def _noted(task: asyncio.Task[None]) -> None:
+    """Whoever waited has been told, or has given up."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _line(error: Exception) -> str:

@@ -207,6 +207,29 @@ def test_a_user_s_turns_are_seen_on_whatever_stream_they_wait(settings: Settings
     assert len({turn.turn_id for turn in found.turns}) == 4
 
 
+def test_a_first_look_that_takes_too_long_is_made_for_the_next(cluster: Cluster, database: str) -> None:
+    """A cluster's client looks for its nodes first; no question waits for that, and it is not begun anew each time."""
+    cluster.empty()
+    settings = Settings(database_url=database, redis_url=cluster.url, turn_streams=STREAMS)
+    with client_of(settings) as client:
+        client.xadd("turns:{1}", {"user_id": "u1", "text": "hello"})
+    assert asyncio.run(_impatient(settings)) == (0, 1)
+
+
+async def _impatient(settings: Settings) -> tuple[int, int]:
+    client = connect_redis_async(settings.redis_url)
+    try:
+        hasty = QueueTail(client, settings, 0.0)
+        first = await hasty.turns_of("u1")
+        assert first.warning is not None
+        assert hasty._opening is not None
+        await hasty._opening
+        second = await QueueTail(client, settings, 5.0).turns_of("u1")
+        return len(first.turns), len(second.turns)
+    finally:
+        await client.aclose()
+
+
 async def _waiting(settings: Settings, user: str) -> Any:
     client = connect_redis_async(settings.redis_url)
     try:
@@ -337,6 +360,10 @@ def test_a_node_that_dies_is_waited_for_and_nothing_is_lost(
     with recording(settings):
         # The other nodes' turns are recorded while it is away; its own are on its disk.
         eventually(lambda: len(turns(connection)) == len(users) - len(lost), within=60)
+        # Nobody knows how much waits: unknown is never zero.
+        recorder = overview(settings).stages[0]
+        assert (recorder.behind, recorder.state) == (None, "unknown")
+        assert "redis is away" in str(recorder.detail)
         victim.restart()
         eventually(lambda: len(turns(connection)) == len(users), within=60)
         with client_of(settings) as client:
