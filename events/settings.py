@@ -23,6 +23,13 @@ class Settings:
     database_url: str = _setting("", "PostgreSQL to use; empty: an embedded server is started", secret=True)
     redis_url: str = _setting("", "Redis to use; empty: an embedded server is started", secret=True)
     turns_stream: str = _setting("turns", "Redis stream apps push turns onto")
+    kafka_brokers: str = _setting(
+        "", "Kafka that carries the log to the workers, host:port with commas; empty: they read it themselves"
+    )
+    kafka_topic: str = _setting("cardlog.events", "topic of the log on Kafka; one for each Cardlog")
+    kafka_look_s: int = _setting(
+        5, "what Kafka has not brought a worker after about this long is read from the log"
+    )
     consumer_group: str = _setting("recorders", "consumer group of the recorders")
     batch_turns: int = _setting(500, "turns a recorder takes at a time")
     reclaim_after_ms: int = _setting(30_000, "a dead recorder's turns are taken over after this long")
