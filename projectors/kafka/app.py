@@ -14,6 +14,7 @@ from projectors.kafka.feed import StreamFeed
 logger = logging.getLogger(__name__)
 
 _LOOK_EVERY_S = 0.1
+_KNOCK_EVERY_S = 3.0
 _STOP_WITHIN_S = 8.0
 
 
@@ -31,8 +32,8 @@ async def listen(
     """
     import faust  # noqa: PLC0415 - an extra: not everywhere
 
-    for name in ("faust", "mode", "aiokafka"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+    for name, level in (("faust", logging.ERROR), ("mode", logging.ERROR), ("aiokafka", logging.CRITICAL)):
+        logging.getLogger(name).setLevel(level)
     app: Any = faust.App(
         f"{settings.kafka_topic}.{reader}",
         broker=[f"kafka://{broker.strip()}" for broker in settings.kafka_brokers.split(",")],
@@ -90,9 +91,13 @@ async def listen(
     try:
         await app.start()
         feed.say(None)
+        knock_at = loop.time()
         while not stopping():
             if app.crash_reason is not None or app.should_stop:
                 raise StreamLostError(str(app.crash_reason or "Faust stopped"))
+            if loop.time() >= knock_at:
+                await _knock(settings.kafka_brokers)
+                knock_at = loop.time() + _KNOCK_EVERY_S
             await asyncio.sleep(_LOOK_EVERY_S)
     finally:
         feed.detach()
@@ -100,6 +105,19 @@ async def listen(
             await asyncio.wait_for(app.stop(), _STOP_WITHIN_S)
         except Exception as error:
             logger.debug("Faust did not stop well: %s", error)
+
+
+async def _knock(brokers: str) -> None:
+    """Raise :class:`StreamLostError` where no broker takes connections: the client would try without a pause."""
+    for broker in brokers.split(","):
+        host, _, port = broker.strip().rpartition(":")
+        try:
+            _, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), _KNOCK_EVERY_S)
+        except (OSError, TimeoutError):
+            continue
+        writer.close()
+        return
+    raise StreamLostError(f"kafka at {brokers} is away: it takes no connections")
 
 
 def _position(headers: Any) -> int | None:

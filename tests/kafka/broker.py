@@ -51,16 +51,16 @@ class MockBroker:
             text=True,
         )
         assert self._process.stdout is not None
-        self._forwarder.target = int(self._process.stdout.readline())
+        self._forwarder.open(int(self._process.stdout.readline()))
 
     def kill(self) -> None:
-        self._forwarder.target = None
         self.signal(signal.SIGKILL)
         assert self._process is not None
         assert self._process.stdout is not None
         self._process.wait()
         self._process.stdout.close()
         self._process = None
+        self._forwarder.shut()
 
     def signal(self, number: int) -> None:
         assert self._process is not None
@@ -69,7 +69,6 @@ class MockBroker:
     def close(self) -> None:
         if self._process is not None:
             self.kill()
-        self._forwarder.close()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A port that stays while the broker behind it comes and goes."""
+"""A port that stays the same while the broker behind it comes and goes."""
 
 from __future__ import annotations
 
@@ -8,31 +8,39 @@ import threading
 
 
 class Forwarder:
-    """Carries bytes between those who connect here and ``target``, a local port; without one, it hangs up."""
+    """Carries bytes between those who connect to ``port`` and the broker it was opened for; shut, it refuses them."""
 
     def __init__(self) -> None:
-        self.target: int | None = None
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.port: int = listener.getsockname()[1]
+        self._listener: socket.socket | None = None
         self._sockets: set[socket.socket] = set()
-        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread: threading.Thread | None = None
+
+    def open(self, target: int) -> None:
+        """From now on for the broker at that local port."""
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+        self._thread = threading.Thread(target=self._accept, args=(self._listener, target), daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+    def shut(self) -> None:
+        """Refuse whoever comes, and hang up on whoever is there."""
+        if self._listener is None or self._thread is None:
+            return
+        _end(self._listener)
         self._thread.join()
+        self._listener = None
         for each in list(self._sockets):
             _end(each)
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket, target: int) -> None:
         while True:
             try:
-                near, _ = self._listener.accept()
+                near, _ = listener.accept()
             except OSError:
                 return
             try:
-                far = socket.create_connection(("127.0.0.1", self.target or 1), timeout=5)
+                far = socket.create_connection(("127.0.0.1", target), timeout=5)
             except OSError:
                 near.close()
                 continue

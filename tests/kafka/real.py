@@ -63,7 +63,7 @@ class RealBroker:
 
     def start(self) -> None:
         self._process = self._java("kafka.Kafka", str(self._properties))
-        eventually(self._answers, within=60)
+        eventually(self._answers, within=120)
 
     def kill(self) -> None:
         self.signal(signal.SIGKILL)
