@@ -28,10 +28,10 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test unit integration acceptance chaos check format bench aging model lock clean
+.PHONY: help setup demo run up test unit integration acceptance chaos test-distributed test-kafka check format bench aging model lock clean
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
 
 setup: $(STAMP) ## create .venv with exactly the locked packages (instant when up to date)
 
@@ -86,6 +86,14 @@ acceptance: setup ## tests of what a user sees
 chaos: setup ## kill things, and look whether anything was lost
 	@$(PY) -m pytest tests/chaos
 
+test-distributed: setup ## kill each of ten processes and the broker on Kafka, and look whether anything was lost
+	@$(PY) -m deploy.model --optional
+	@$(PY) -m pytest tests/distributed -k mock
+
+test-kafka: setup ## the same on Apache Kafka 4 (Java 17, Maven and Maven Central; says so where they are missing)
+	@$(PY) -m deploy.model --optional
+	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed tests/kafka -k real
+
 check: setup ## format, lint, types, import directions, lock files, deployments
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
@@ -95,7 +103,7 @@ check: setup ## format, lint, types, import directions, lock files, deployments
 	@$(BIN)/hadolint deploy/Dockerfile
 	@$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
 	@$(BIN)/kubernetes-validate --strict --quiet -k 1.31 $(MANIFESTS)
-	@if grep -n '://' requirements.lock requirements-dev.lock; then \
+	@if grep -n '://' requirements*.lock; then \
 		echo "a lock file names a registry; run make lock" >&2; exit 1; fi
 
 format: setup ## rewrite the code in the one style
@@ -113,9 +121,11 @@ model: setup ## build the offline embedding model (once)
 	@$(PY) -m deploy.model
 
 lock: setup ## write the lock files again (UPGRADE=1 takes newer versions)
-	@$(CACHES); $(LOCK) --output-file requirements.lock
-	@$(CACHES); $(LOCK) --group dev --group model --constraint requirements.lock --output-file requirements-dev.lock
-	@if grep -n '://' requirements.lock requirements-dev.lock; then echo "a lock file names a registry" >&2; exit 1; fi
+	@$(CACHES); $(LOCK) --extra kafka --output-file requirements-kafka.lock
+	@$(CACHES); $(LOCK) --constraint requirements-kafka.lock --output-file requirements.lock
+	@$(CACHES); $(LOCK) --extra kafka --group dev --group model --constraint requirements-kafka.lock \
+		--output-file requirements-dev.lock
+	@if grep -n '://' requirements*.lock; then echo "a lock file names a registry" >&2; exit 1; fi
 
 clean: ## remove the environment and every cache (data stays)
 	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist *.egg-info

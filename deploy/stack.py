@@ -26,6 +26,7 @@ from deploy.instance import Instance, announce, withdraw
 from events.database import connect_patiently, migrate
 from events.settings import Settings, variable_of
 from projectors.generations import ensure_live
+from projectors.kafka.topic import require_kafka
 from projectors.registry import projectors
 
 logger = logging.getLogger(__name__)
@@ -120,6 +121,8 @@ class Stack:
 
     def start(self) -> Instance | None:
         """Start everything; None when told to stop on the way."""
+        if self._settings.kafka_brokers:
+            require_kafka(self._settings)
         self._data.mkdir(parents=True, exist_ok=True)
         self._lock.acquire()
         listeners = [
@@ -137,7 +140,7 @@ class Stack:
                 ensure_live(connection, projector)
         environment = {**os.environ, **_environment(settings)}
         urls = [f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in listeners]
-        for name in WORKERS:
+        for name in (*WORKERS, "relay") if settings.kafka_brokers else WORKERS:
             self._children.append(Child(name, ["work", name], environment, None))
         for name, listener in zip(("write", "read"), listeners, strict=True):
             arguments = ["serve", name, "--fd", str(listener.fileno())]

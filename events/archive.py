@@ -10,10 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from hashlib import sha256
-from json.encoder import encode_basestring as _quoted
 from operator import index
 from typing import Any, BinaryIO
 
@@ -21,6 +18,7 @@ import orjson
 import psycopg
 
 from events.envelope import PARTITIONS
+from events.line import parse_line
 from events.log import Connection, announce
 from events.sql import statement
 from events.verification import SEED
@@ -30,13 +28,9 @@ _KIND = "cardlog log"
 _FETCH = 2_000
 _BATCH_EVENTS = 5_000
 _BATCH_BYTES = 8 * 1024 * 1024
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _PLACE = re.compile(rb'\{"partition":(\d{1,5}),"position":(\d{1,19}),"digest":"([0-9a-f]{64})",')
 _LAST_LINE = b'{"events":'
-_DATA = b',"data":'
 _OPTIONAL = ("dedupe_key", "causation_id", "correlation_id")
-_NAMES = ("event_id", "user_id", "stream", "type", "actor", *_OPTIONAL)
 _REQUIRED = (
     "partition", "position", "event_id", "user_id", "stream", "version", "type", "schema_version",
     "occurred_at", "recorded_at", "actor",
@@ -236,11 +230,9 @@ class _Import:
     def _parse(self, line: bytes, number: int) -> tuple[int, _Row]:
         """The event of ``line``, once it is certain that it follows the one before."""
         try:
-            head, in_one_line, data = line.removesuffix(b"}\n").partition(_DATA)
-            fields = orjson.loads(head + b"}") if in_one_line else orjson.loads(line)
-            payload: str = data.decode() if in_one_line else fields["text"]
+            parsed = parse_line(line)
+            fields, payload = parsed.fields, parsed.payload
             partition, position = index(fields["partition"]), index(fields["position"])
-            canonical = _canonical(fields)
             digest = str(fields["digest"])
         except (ValueError, KeyError, TypeError) as error:
             raise ArchiveError(f"line {number} is no event of an archive: {error}") from error
@@ -249,13 +241,12 @@ class _Import:
             raise ArchiveError(
                 f"partition {partition}, position {position} (line {number}): is not what comes next"
             )
-        followed = sha256(before + sha256((canonical + payload).encode()).digest())
-        if followed.hexdigest() != digest:
+        if (followed := parsed.digest_after(before)).hex() != digest:
             raise ArchiveError(
                 f"partition {partition}, position {position} (line {number}): its digest does not follow; "
                 "the file was changed there"
             )
-        return partition, _Row(position, before, followed.digest(), fields, payload)
+        return partition, _Row(position, before, followed, fields, payload)
 
     def _flush(self) -> None:
         """Write what is pending of one partition; rows and head in one transaction."""
@@ -336,22 +327,6 @@ def _check_end(line: bytes, seen: int, checksum: str) -> None:
         raise ArchiveError(
             "the checksum of the file is not the one in its last line; every event in it is sound all the same"
         )
-
-
-@lru_cache(maxsize=4096)  # an append gives one time to a whole batch
-def _microseconds(text: str) -> int:
-    return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
-
-
-def _canonical(fields: Mapping[str, Any]) -> str:
-    """What the digest covers besides the payload, written as ``log.canonical`` writes it."""
-    names = [None if fields[name] is None else _quoted(fields[name]) for name in _NAMES]
-    event_id, user_id, stream, kind, actor, dedupe_key, causation_id, correlation_id = names
-    return (
-        f"[{fields['partition']}, {fields['position']}, {event_id}, {user_id}, {stream}, {fields['version']}, {kind}, "
-        f"{fields['schema_version']}, {dedupe_key or 'null'}, {_microseconds(fields['occurred_at'])}, "
-        f"{_microseconds(fields['recorded_at'])}, {actor}, {causation_id or 'null'}, {correlation_id or 'null'}]"
-    )
 
 
 def _copied(fields: Mapping[str, Any], payload: str) -> str:

@@ -53,7 +53,9 @@ class Processor:
     def claim(
         self, connection: Connection, *, limit: int = 64, partitions: Sequence[int] | None = None
     ) -> list[Claim]:
-        """Lock up to ``limit`` partitions that have news and that no other runner holds."""
+        """Lock up to ``limit`` partitions that have news and that no other runner holds; of ``partitions`` only."""
+        if partitions is not None and not partitions:
+            return []
         with connection.cursor(row_factory=tuple_row) as cursor:
             rows = cursor.execute(
                 statement("events", "claim"),
@@ -86,6 +88,14 @@ class Processor:
                 f"{self.name} (generation {self.generation}): "
                 f"{len(moves) - cursor.rowcount} of {len(moves)} checkpoints were moved by someone else"
             )
+
+    def standing(self, connection: Connection) -> dict[int, tuple[int, int]]:
+        """Where this processor and the head of each partition stand, at one moment."""
+        with connection.cursor(row_factory=tuple_row) as cursor:
+            rows = cursor.execute(
+                statement("events", "standing"), {"processor": self.name, "generation": self.generation}
+            ).fetchall()
+        return {partition: (position, head) for partition, position, head in rows}
 
     def positions(self, connection: Connection) -> dict[int, int]:
         """Where this processor stands, by partition."""

@@ -136,9 +136,10 @@ class Follower:
         connection.autocommit = True
         connection.execute(statement("events", "listen"))
 
-    def wait(self) -> bool:
-        """Return when the log was announced to have grown (True) or patience ran out (False)."""
+    def wait(self, patience: float | None = None) -> bool:
+        """Return when the log was announced to have grown (True) or ``patience`` ran out (False)."""
         woken = False
-        for _ in self._connection.notifies(timeout=self._patience, stop_after=1):
+        timeout = self._patience if patience is None else patience
+        for _ in self._connection.notifies(timeout=timeout, stop_after=1):
             woken = True
         return woken

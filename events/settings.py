@@ -36,6 +36,13 @@ class Settings:
     turn_streams: int = _setting(
         1, "streams the write service spreads users over, 1 to 64; above 1 they are turns:{0}, turns:{1} …"
     )
+    kafka_brokers: str = _setting(
+        "", "Kafka that carries the log to the workers, host:port with commas; empty: they read it themselves"
+    )
+    kafka_topic: str = _setting("cardlog.events", "topic of the log on Kafka; one for each Cardlog")
+    kafka_look_s: int = _setting(
+        5, "what Kafka has not brought a worker after about this long is read from the log"
+    )
     consumer_group: str = _setting("recorders", "consumer group of the recorders")
     batch_turns: int = _setting(500, "turns a recorder takes at a time")
     reclaim_after_ms: int = _setting(30_000, "a dead recorder's turns are taken over after this long")

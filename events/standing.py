@@ -21,6 +21,7 @@ STUCK_S = 30.0
 """A stage that has work and did none of it for this long is stuck."""
 
 RECORDER = "recorder"
+RELAY = "relay"
 _READERS = ("extractor", "cards", "vectors")
 _OPTIONAL = frozenset(("vectors",))
 """Stages others do without: one that says why it waits is waiting, however long, and never stuck."""
@@ -132,10 +133,15 @@ def look(connection: psycopg.Connection[Any]) -> LogStanding:
     totals = connection.execute(statement("events", "standing_totals")).fetchone()
     assert totals is not None
     events, failed = totals
-    found = [_reader(row, said, failed) for row in rows]
+    found = [_reader(row, said, failed) for row in rows if row.processor != RELAY or _wanted(RELAY, said)]
     there = {stage.name for stage in found}
     missing = [unknown(name, "has not been started yet") for name in _READERS if name not in there]
     return LogStanding((*found, *missing), said, events)
+
+
+def _wanted(name: str, said: Sequence[StageReport]) -> bool:
+    """Whether anybody runs the stage, or did and was not told to stop: nobody needs a relay without Kafka."""
+    return any(report.stage == name and report.state != "stopped" for report in said)
 
 
 def _reader(row: _Row, said: Sequence[StageReport], failed: int) -> Stage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from events.feed import Feed
 from events.settings import Settings
 
 
@@ -19,7 +20,9 @@ def model_is_meant(settings: Settings) -> bool:
     return bool(settings.anthropic_api_key or settings.anthropic_base_url)
 
 
-def worker_of(settings: Settings, stopping: Callable[[], bool], name: str) -> Worker:
+def worker_of(
+    settings: Settings, stopping: Callable[[], bool], name: str, feed: Feed | None = None
+) -> Worker:
     """The worker for that extractor: rules read inside a transaction, a model's answers are waited for outside."""
     # Imported here: the SDK takes a second to load, and rules do without.
     from ingest.rules import RulesExtractor  # noqa: PLC0415
@@ -28,10 +31,10 @@ def worker_of(settings: Settings, stopping: Callable[[], bool], name: str) -> Wo
         from ingest.claude.extractor import ClaudeExtractor  # noqa: PLC0415
         from ingest.model_worker import ModelWorker  # noqa: PLC0415
 
-        return ModelWorker(settings, ClaudeExtractor(settings), RulesExtractor(), stopping, name)
+        return ModelWorker(settings, ClaudeExtractor(settings), RulesExtractor(), stopping, name, feed)
     from ingest.extractor import ExtractorWorker  # noqa: PLC0415
 
-    return ExtractorWorker(settings, RulesExtractor(), stopping, name)
+    return ExtractorWorker(settings, RulesExtractor(), stopping, name, feed)
 
 
 def in_a_sentence(settings: Settings) -> str:

@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from events import log
-from events.checkpoints import CheckpointMovedError, Claim, Connection, Processor, read_claimed
+from events.checkpoints import CheckpointMovedError, Claim, Connection, Processor
 from events.database import AWAY, connect_patiently
 from events.envelope import Event, NewEvent, partition_of
+from events.feed import Feed, LogFeed
 from events.log import Unreadable
 from events.settings import Settings
 from events.sql import statement
@@ -36,14 +37,21 @@ class ExtractorWorker:
     The appended events and the moved checkpoint commit together, so every turn is read exactly once,
     whatever is killed when. Several workers share the partitions. A turn that cannot be read, or that the
     extractor fails on, becomes an ``ExtractionFailed`` with the reason, and the others go on.
+    Events come from ``feed``, from the log itself where none is given.
     """
 
     def __init__(
-        self, settings: Settings, extractor: Extractor, stopping: Callable[[], bool], worker: str = "1"
+        self,
+        settings: Settings,
+        extractor: Extractor,
+        stopping: Callable[[], bool],
+        worker: str = "1",
+        feed: Feed | None = None,
     ) -> None:
         self._settings = settings
         self._extractor = extractor
         self._stopping = stopping
+        self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping)
         self._pulse = Pulse(settings.database_url, PROCESSOR.name, worker)
         # Where this worker left each partition, and the turns above that which were read out of their order.
         self._left: dict[int, int] = {}
@@ -63,21 +71,17 @@ class ExtractorWorker:
                 stopping=self._stopping,
                 lease_ms=self._settings.lease_ms,
             )
-            listener = connect_patiently(
-                self._settings.database_url, application="extractor listener", stopping=self._stopping
-            )
-            if connection is None or listener is None:
+            if connection is None or not self._feed.open():
                 break
             try:
-                follower = log.Follower(listener)
                 PROCESSOR.open(connection)
                 logger.info("extracting with %s (%s)", self._extractor.name, self._extractor.prompt_version)
                 while not self._stopping():
                     passed = self.step(connection)
-                    self._pulse.running()
+                    self._pulse.running(self._feed.note)
                     self._pulse.passed(passed)
                     if not passed:
-                        follower.wait()
+                        self._feed.wait()
                     elif delay > _PATIENCE_S:
                         logger.info("extracting goes on")
                         delay = _PATIENCE_S
@@ -98,7 +102,7 @@ class ExtractorWorker:
                 delay = self._stand_still(why, delay)
             finally:
                 connection.close()
-                listener.close()
+                self._feed.close()
         logger.info("extractor stopped")
 
     def _stand_still(self, why: str, delay: float) -> float:
@@ -115,9 +119,7 @@ class ExtractorWorker:
             claims = self._claim(connection)
             if not claims:
                 return 0
-            batches = read_claimed(
-                connection, claims, limit=self._settings.batch_events, keep_unreadable=True
-            )
+            batches = self._feed.read(connection, claims, limit=self._settings.batch_events)
             events = [
                 event
                 for claim, page in batches
@@ -142,7 +144,7 @@ class ExtractorWorker:
 
     def _claim(self, connection: Connection) -> list[Claim]:
         """Partitions nobody else has; where another extractor was in between, what it read ahead is looked up."""
-        claims = PROCESSOR.claim(connection)
+        claims = PROCESSOR.claim(connection, partitions=self._feed.sought(connection, PROCESSOR))
         if not claims:
             return []
         own = {

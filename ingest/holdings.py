@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from events import log
-from events.checkpoints import Claim, Connection, read_claimed
+from events.checkpoints import Claim, Connection
 from events.envelope import Event, NewEvent
+from events.feed import Feed
 from events.log import Unreadable
 from events.settings import Settings
 from events.sql import statement
@@ -27,7 +28,10 @@ class Holdings:
     write nothing. Memory holds at most about 2,000 turns.
     """
 
-    def __init__(self, settings: Settings, unreadable: Callable[[Event, Unreadable], NewEvent]) -> None:
+    def __init__(
+        self, settings: Settings, feed: Feed, unreadable: Callable[[Event, Unreadable], NewEvent]
+    ) -> None:
+        self._feed = feed
         self._limits = Limits.of(settings)
         self._page = settings.batch_events
         self._unreadable = unreadable
@@ -72,7 +76,7 @@ class Holdings:
             elif window.drained:
                 self._give_back(connection, partition)
         if claims:
-            for claim, page in read_claimed(connection, claims, limit=self._page, keep_unreadable=True):
+            for claim, page in self._feed.read(connection, claims, limit=self._page):
                 window = self._windows[claim.partition]
                 for event in page:
                     if isinstance(event.payload, TurnRecorded):
@@ -87,6 +91,9 @@ class Holdings:
         return ready, more
 
     def _take(self, connection: Connection) -> None:
+        sought = self._feed.sought(connection, PROCESSOR)
+        if sought is not None and not sought:
+            return
         taken = [
             row[0]
             for row in connection.execute(
@@ -94,6 +101,7 @@ class Holdings:
                 {
                     "processor": PROCESSOR.name,
                     "generation": PROCESSOR.generation,
+                    "partitions": None if sought is None else list(sought),
                     "held": list(self._windows),
                     "limit": _PARTITIONS,
                 },

@@ -11,6 +11,7 @@ from events import log
 from events.checkpoints import CheckpointMovedError, Connection
 from events.database import AWAY, connect_patiently
 from events.envelope import NewEvent
+from events.feed import Feed, LogFeed
 from events.settings import Settings
 from events.sql import statement
 from events.stages import Pulse
@@ -62,14 +63,16 @@ class ModelWorker:
         stand_in: Extractor,
         stopping: Callable[[], bool],
         worker: str = "1",
+        feed: Feed | None = None,
     ) -> None:
         self._settings = settings
         self._extractor = extractor
         self._stand_in = stand_in
         self._stopping = stopping
         self._pulse = Pulse(settings.database_url, PROCESSOR.name, worker)
+        self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping)
         self._holdings = Holdings(
-            settings, lambda event, payload: unreadable_turn(event, payload, self._extractor)
+            settings, self._feed, lambda event, payload: unreadable_turn(event, payload, self._extractor)
         )
         self._calls: Calls[_Key, tuple[list[NewEvent], bool]] = Calls(settings.extract_concurrency)
         self._breaker = Breaker(settings.breaker_failures)
@@ -100,17 +103,14 @@ class ModelWorker:
                 stopping=self._stopping,
                 lease_ms=self._settings.lease_ms,
             )
-            listener = connect_patiently(
-                self._settings.database_url, application="extractor listener", stopping=self._stopping
-            )
-            if connection is None or listener is None:
+            if connection is None or not self._feed.open():
                 break
             try:
                 connection.execute(statement("ingest", "short_leash"), {"idle_ms": _LEASH_MS})
                 PROCESSOR.open(connection)
                 name, version = self._extractor.name, self._extractor.prompt_version
                 logger.info("extracting with %s %s (%s)", name, self._extractor.model, version)
-                self._serve(connection, log.Follower(listener), log.Follower(listener, _LOOK_EVERY_S))
+                self._serve(connection)
             except AWAY as error:
                 logger.warning("postgres went away while extracting, trying again: %s", error)
                 self._pulse.waiting(f"postgres went away: {log.reason_of(error)}")
@@ -125,7 +125,7 @@ class ModelWorker:
             finally:
                 self._let_go()
                 connection.close()
-                listener.close()
+                self._feed.close()
         logger.info("extractor stopped")
 
     def _let_go(self) -> None:
@@ -140,7 +140,7 @@ class ModelWorker:
         self._concepts = KnownConcepts()
         self._next_look = 0.0
 
-    def _serve(self, connection: Connection, calm: log.Follower, brisk: log.Follower) -> None:
+    def _serve(self, connection: Connection) -> None:
         deadline: float | None = None
         while True:
             now = time.monotonic()
@@ -164,11 +164,11 @@ class ModelWorker:
             if now > self._kept_until:
                 self._kept.clear()
             if not self._holdings:
-                calm.wait()
+                self._feed.wait()
                 self._next_look = 0.0
             elif self._nothing_to_write() and self._next_look > time.monotonic():
                 # Only time, or news, can bring anything on.
-                brisk.wait()
+                self._feed.wait(_LOOK_EVERY_S)
         if self._calls.under_way:
             logger.warning(
                 "%d answers under way are abandoned; they are asked for again", self._calls.under_way
@@ -350,7 +350,7 @@ class ModelWorker:
                 f"{self._settings.budget_tokens_per_user_day} tokens"
             )
         else:
-            self._pulse.running()
+            self._pulse.running(self._feed.note)
 
     def _succeeding(self, now: float) -> bool:
         """Whether calls are under way that nothing speaks against yet."""

@@ -6,9 +6,9 @@ import logging
 import time
 from collections.abc import Callable
 
-from events import log
-from events.checkpoints import CheckpointMovedError, read_claimed
+from events.checkpoints import CheckpointMovedError
 from events.database import AWAY, connect_patiently
+from events.feed import Feed, LogFeed
 from events.log import Connection
 from events.settings import Settings
 from events.stages import Pulse
@@ -26,14 +26,21 @@ class Runner:
 
     Tables and checkpoint move in one transaction, so a kill at any instant repeats nothing and skips
     nothing. Several runners share the partitions; the one that comes second to a partition stands by.
+    Events come from ``feed``, from the log itself where none is given.
     """
 
     def __init__(
-        self, settings: Settings, projector: Projector, stopping: Callable[[], bool], worker: str = "1"
+        self,
+        settings: Settings,
+        projector: Projector,
+        stopping: Callable[[], bool],
+        worker: str = "1",
+        feed: Feed | None = None,
     ) -> None:
         self._settings = settings
         self._projector = projector
         self._stopping = stopping
+        self._feed = feed or LogFeed(settings.database_url, projector.name, stopping)
         self._pulse = Pulse(settings.database_url, projector.name, worker)
 
     def run(self) -> None:
@@ -51,21 +58,17 @@ class Runner:
                 stopping=self._stopping,
                 lease_ms=self._settings.lease_ms,
             )
-            listener = connect_patiently(
-                self._settings.database_url, application=f"{name} listener", stopping=self._stopping
-            )
-            if connection is None or listener is None:
+            if connection is None or not self._feed.open():
                 break
             try:
-                follower = log.Follower(listener)
                 generation = ensure_live(connection, self._projector)
                 logger.info("projecting %s, generation %d", name, generation.number)
                 while not self._stopping():
                     passed = self.step(connection)
-                    self._pulse.running()
+                    self._pulse.running(self._feed.note)
                     self._pulse.passed(passed)
                     if not passed:
-                        follower.wait()
+                        self._feed.wait()
                     elif delay > _PATIENCE_S:
                         logger.info("%s goes on", name)
                         delay = _PATIENCE_S
@@ -83,7 +86,7 @@ class Runner:
                 delay = self._stand_still(f"{type(error).__name__}: {error}", delay)
             finally:
                 connection.close()
-                listener.close()
+                self._feed.close()
         logger.info("projector %s stopped", name)
 
     def _stand_still(self, why: str, delay: float) -> float:
@@ -101,12 +104,13 @@ class Runner:
             generation = hold_live(connection, self._projector.name)
             if generation is None:
                 return 0
-            claims = generation.processor.claim(connection, limit=self._projector.batch_partitions)
+            sought = self._feed.sought(connection, generation.processor)
+            claims = generation.processor.claim(
+                connection, limit=self._projector.batch_partitions, partitions=sought
+            )
             if not claims:
                 return 0
-            batches = read_claimed(
-                connection, claims, limit=self._settings.batch_events, keep_unreadable=True
-            )
+            batches = self._feed.read(connection, claims, limit=self._settings.batch_events)
             use_schema(connection, self._projector.name)
             parking.fold(
                 connection, generation, self._projector, [event for _, events in batches for event in events]

@@ -26,8 +26,6 @@ OTHERS = frozenset(("CARDLOG_PROCESS", "CARDLOG_READ_URL", "CARDLOG_DATA"))
 
 FOR_KAFKA = frozenset(("relay",))
 """Workers that only run where there is a Kafka."""
-AWAITED = frozenset(("CARDLOG_KAFKA_BROKERS",))
-"""Settings that the files name already."""
 
 
 def documents(path: Path) -> list[dict[str, Any]]:
@@ -60,7 +58,7 @@ def dashboard() -> dict[str, Any]:
 
 def settings() -> set[str]:
     """The variables that mean something to Cardlog."""
-    return {variable for variable, _, _ in listing()} | OTHERS | AWAITED
+    return {variable for variable, _, _ in listing()} | OTHERS
 
 
 def workers() -> tuple[str, ...]:

@@ -11,9 +11,11 @@ from typing import Any
 
 from deploy.alive import PORTS
 from events.database import connect_patiently, migrate
+from events.feed import Feed
 from events.settings import Settings, SettingsError
+from ingest.choice import Worker
 
-WORKERS = ("recorder", "extractor", "projector", "vectors")
+WORKERS = ("recorder", "extractor", "projector", "vectors", "relay")
 
 
 class Stop:
@@ -32,7 +34,9 @@ class Stop:
 
 
 def register(subparsers: Any) -> None:
-    work = subparsers.add_parser("work", help="run one worker: recorder, extractor, projector or vectors")
+    work = subparsers.add_parser(
+        "work", help="run one worker: recorder, extractor, projector, vectors or relay"
+    )
     work.add_argument("worker", choices=WORKERS)
     work.add_argument("--name", default=None, help="name of this worker (default: its kind and host)")
     work.set_defaults(run=run_worker)
@@ -49,30 +53,49 @@ def register(subparsers: Any) -> None:
 def run_worker(options: argparse.Namespace, settings: Settings) -> int:
     stop = Stop()
     _require(settings, queue=options.worker == "recorder")
+    if options.worker == "relay" or (settings.kafka_brokers and options.worker != "recorder"):
+        from projectors.kafka.topic import require_kafka  # noqa: PLC0415 - as below
+
+        require_kafka(settings)
     name = options.name or f"{options.worker}-{socket.gethostname()}"
     if not _migrated(settings, options.worker, stop):
         return 0
-    _worker(options.worker, settings, name, stop)
+    _worker(options.worker, settings, name, stop).run()
     return 0
 
 
-def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) -> None:
+def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) -> Worker:
     # Imported here: each worker is a process, and none should load what only another needs.
     if kind == "recorder":
         from ingest.recorder import Recorder  # noqa: PLC0415
 
-        Recorder(settings, name, stop).run()
-    elif kind == "extractor":
+        return Recorder(settings, name, stop)
+    if kind == "relay":
+        from projectors.kafka.relay import Relay  # noqa: PLC0415
+
+        return Relay(settings, stop, name)
+    if not settings.kafka_brokers:
+        return _reader(kind, settings, name, stop, None)
+    from projectors.kafka.worker import StreamWorker  # noqa: PLC0415
+
+    reader = {"projector": "cards"}.get(kind, kind)
+    return StreamWorker(
+        settings, reader, lambda feed, stopping: _reader(kind, settings, name, stopping, feed), stop
+    )
+
+
+def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], feed: Feed | None) -> Worker:
+    """The worker of a processor, fed by the log itself where no feed is given."""
+    if kind == "extractor":
         from ingest.choice import worker_of  # noqa: PLC0415
 
-        worker_of(settings, stop, name).run()
-    else:
-        from projectors.registry import projectors  # noqa: PLC0415
-        from projectors.runner import Runner  # noqa: PLC0415
+        return worker_of(settings, stop, name, feed)
+    from projectors.registry import projectors  # noqa: PLC0415
+    from projectors.runner import Runner  # noqa: PLC0415
 
-        wanted = "cards" if kind == "projector" else "vectors"
-        projector = next(projector for projector in projectors(settings) if projector.name == wanted)
-        Runner(settings, projector, stop, name).run()
+    wanted = "cards" if kind == "projector" else "vectors"
+    projector = next(projector for projector in projectors(settings) if projector.name == wanted)
+    return Runner(settings, projector, stop, name, feed)
 
 
 def run_service(options: argparse.Namespace, settings: Settings) -> int:

@@ -2,6 +2,7 @@
 WITH news AS MATERIALIZED (
     SELECT c.partition FROM log.checkpoints c JOIN log.heads h USING (partition)
     WHERE c.processor = %(processor)s AND c.generation = %(generation)s AND h.position > c.position
+      AND (%(partitions)s::smallint[] IS NULL OR c.partition = ANY (%(partitions)s::smallint[]))
       AND c.partition <> ALL (%(held)s::smallint[])
     ORDER BY c.moved_at NULLS FIRST, c.partition
 )

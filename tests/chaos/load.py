@@ -279,6 +279,7 @@ class Verdict:
     recorded: int = 0
     duplicates: int = 0
     lost: int = 0
+    doubled: int = 0
     cards: int = 0
     faults: list[str] = field(default_factory=list)
 
@@ -374,6 +375,7 @@ def _judge_episodes(ledger: Ledger, connection: psycopg.Connection[dict[str, Any
         """SELECT user_id, kind, turn_ids, content, count(*) FROM cards.cards
            GROUP BY 1, 2, 3, 4, episode HAVING count(*) > 1"""
     ).fetchall()
+    verdict.doubled = len(doubled)
     verdict.blame("cards there more than once", doubled)
     row = connection.execute("SELECT count(*) AS cards FROM cards.cards").fetchone()
     assert row is not None

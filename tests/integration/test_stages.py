@@ -307,11 +307,11 @@ def test_a_generation_in_building_is_shown_and_told_from_one_left_behind(
 
 
 def test_readers_nobody_started_are_listed_as_unknown(connection: Connection) -> None:
-    Processor("relay").open(connection)
+    Processor("reader").open(connection)
     log.append(connection, [turn("u1", "one")])
     found = {stage.name: (stage.behind, stage.state) for stage in look(connection).readers}
     assert found == {
-        "relay": (1, "unknown"),
+        "reader": (1, "unknown"),
         "extractor": (None, "unknown"),
         "cards": (None, "unknown"),
         "vectors": (None, "unknown"),

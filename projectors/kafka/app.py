@@ -1,0 +1,130 @@
+"""The Faust app: one agent that hands what Kafka brings to a feed. Nothing else in the project speaks to Faust."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterable, Callable
+from pathlib import Path
+from typing import Any
+
+from events.settings import Settings
+from projectors.kafka.feed import StreamFeed
+
+logger = logging.getLogger(__name__)
+
+_LOOK_EVERY_S = 0.1
+_KNOCK_EVERY_S = 3.0
+_STOP_WITHIN_S = 8.0
+
+
+class StreamLostError(RuntimeError):
+    """Faust gave up; the message says why. It may be started anew."""
+
+
+async def listen(
+    settings: Settings, reader: str, feed: StreamFeed[Any], stopping: Callable[[], bool], folder: Path
+) -> None:
+    """Hand every message of the topic to ``feed``, and acknowledge what it gives back, until ``stopping``.
+
+    ``reader`` names the consumer group: its workers share the partitions. ``folder`` is Faust's, for nothing
+    of value. Raises :class:`StreamLostError`, and what Faust raises on its way up.
+    """
+    import faust  # noqa: PLC0415 - an extra: not everywhere
+
+    for name, level in (("faust", logging.ERROR), ("mode", logging.ERROR), ("aiokafka", logging.CRITICAL)):
+        logging.getLogger(name).setLevel(level)
+    app: Any = faust.App(
+        f"{settings.kafka_topic}.{reader}",
+        broker=[f"kafka://{broker.strip()}" for broker in settings.kafka_brokers.split(",")],
+        key_serializer="raw",
+        value_serializer="raw",
+        store="memory://",
+        datadir=folder,
+        autodiscover=False,
+        web_enabled=False,
+        topic_allow_declare=False,
+        topic_disable_leader=True,
+        worker_redirect_stdouts=False,
+        # What is in hand is acknowledged late; Postgres knows what of it counts, and the rest comes again.
+        stream_wait_empty=False,
+        broker_session_timeout=10.0,
+        broker_heartbeat_interval=2.0,
+        broker_commit_interval=1.0,
+    )
+    loop = asyncio.get_running_loop()
+    room = asyncio.Event()
+
+    def acknowledge(events: list[Any]) -> None:
+        for event in events:
+            event.ack()
+        room.set()
+
+    def release(events: list[Any]) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(acknowledge, events)
+
+    async def hear(stream: Any) -> None:
+        messages: AsyncIterable[Any] = stream.noack().events()
+        async for event in messages:
+            message = event.message
+            position = _position(message.headers)
+            if position is None:
+                event.ack()  # nothing of ours: the log has what this cannot be
+                continue
+            feed.offer(message.partition, position, event.value or b"", event)
+            while feed.full:
+                room.clear()
+                await room.wait()
+
+    async def assigned(_app: Any, partitions: Any, **_: Any) -> None:
+        feed.assigned(each.partition for each in partitions)
+
+    async def revoked(_app: Any, partitions: Any, **_: Any) -> None:
+        feed.revoked(each.partition for each in partitions)
+
+    # More than one at a time could acknowledge past a message that is still on its way.
+    app.agent(app.topic(settings.kafka_topic), name=reader, concurrency=1)(hear)
+    app.on_partitions_assigned.connect(assigned, weak=False)
+    app.on_partitions_revoked.connect(revoked, weak=False)
+    feed.attach(release)
+    try:
+        await app.start()
+        feed.say(None)
+        knock_at = loop.time()
+        while not stopping():
+            if app.crash_reason is not None or app.should_stop:
+                raise StreamLostError(str(app.crash_reason or "Faust stopped"))
+            if loop.time() >= knock_at:
+                await _knock(settings.kafka_brokers)
+                knock_at = loop.time() + _KNOCK_EVERY_S
+            await asyncio.sleep(_LOOK_EVERY_S)
+    finally:
+        feed.detach()
+        try:
+            await asyncio.wait_for(app.stop(), _STOP_WITHIN_S)
+        except Exception as error:
+            logger.debug("Faust did not stop well: %s", error)
+
+
+async def _knock(brokers: str) -> None:
+    """Raise :class:`StreamLostError` where no broker takes connections: the client would try without a pause."""
+    for broker in brokers.split(","):
+        host, _, port = broker.strip().rpartition(":")
+        try:
+            _, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), _KNOCK_EVERY_S)
+        except (OSError, TimeoutError):
+            continue
+        writer.close()
+        return
+    raise StreamLostError(f"kafka at {brokers} is away: it takes no connections")
+
+
+def _position(headers: Any) -> int | None:
+    """The position a message says it has; None for one that does not."""
+    items = headers.items() if hasattr(headers, "items") else headers or ()
+    for name, value in items:
+        if name == "position":
+            text = value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
+            return int(text) if text.isdecimal() else None
+    return None

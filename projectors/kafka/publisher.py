@@ -1,0 +1,105 @@
+"""Publishing events of the log to Kafka, a batch at a time, acknowledged by every replica or not done."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from events.settings import Settings
+from projectors.kafka.topic import BrokerAwayError
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_LINE = 900_000  # brokers take a million bytes by default
+_LOOK_EVERY_S = 0.5
+_TIMEOUT_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """An event on its way: the line, and what a consumer needs to know before it reads that."""
+
+    partition: int
+    position: int
+    event_id: str
+    user_id: str
+    type: str
+    schema_version: int
+    line: str
+
+
+class Publisher:
+    """An idempotent producer. Whatever is published is in the order of the log, partition by partition."""
+
+    def __init__(self, settings: Settings) -> None:
+        from confluent_kafka import Producer  # noqa: PLC0415 - an extra: not everywhere
+
+        self._topic = settings.kafka_topic
+        self._brokers = settings.kafka_brokers
+        self._trouble: str | None = None
+        journal = logging.getLogger(f"{__name__}.client")
+        journal.setLevel(logging.CRITICAL)
+        self._producer = Producer(
+            {
+                "bootstrap.servers": settings.kafka_brokers,
+                "enable.idempotence": True,
+                "acks": "all",
+                "linger.ms": 5,
+                "message.timeout.ms": _TIMEOUT_MS,
+                "delivery.report.only.error": True,
+                "error_cb": self._hear,
+            },
+            logger=journal,
+        )
+        self._failed: str | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # What is not acknowledged will be published again: nobody waits for it.
+        self._producer.purge()
+        self._producer.flush(0)
+
+    def publish(self, batch: Sequence[Message], waiting: Callable[[str | None], bool]) -> bool:
+        """Publish all of ``batch`` and return True when all of it is acknowledged.
+
+        Calls ``waiting`` twice a second meanwhile, with what stands in the way if that is known; False from there
+        gives up, and returns False. Raises :class:`BrokerAwayError` when a message was not taken.
+        """
+        self._failed = self._trouble = None
+        produce, topic = self._producer.produce, self._topic
+        for message in batch:
+            line = message.line.encode()
+            produce(
+                topic,
+                # Without its line a message still says that there is such an event; readers look in the log.
+                line if len(line) <= _LONGEST_LINE else b"",
+                message.user_id.encode(),
+                message.partition,
+                on_delivery=self._deliver,
+                headers=[
+                    ("position", str(message.position).encode()),
+                    ("event_id", message.event_id.encode()),
+                    ("type", message.type.encode()),
+                    ("version", str(message.schema_version).encode()),
+                ],
+            )
+        while self._producer.flush(_LOOK_EVERY_S):
+            if not waiting(self._trouble):
+                return False
+        if self._failed is not None:
+            raise BrokerAwayError(f"kafka at {self._brokers} did not take a message: {self._failed}")
+        return True
+
+    def _deliver(self, error: object, _message: object) -> None:
+        if error is not None and self._failed is None:
+            self._failed = str(error)
+
+    def _hear(self, error: object) -> None:
+        self._trouble = str(error)

@@ -1,0 +1,89 @@
+"""The topic that carries the log: one partition for each of the log's, made where it is missing."""
+
+from __future__ import annotations
+
+import logging
+import time
+from importlib.util import find_spec
+
+from events.envelope import PARTITIONS
+from events.settings import Settings, SettingsError
+
+logger = logging.getLogger(__name__)
+
+_PATIENCE_S = 5.0
+_MADE_WITHIN_S = 15.0
+
+
+class BrokerAwayError(RuntimeError):
+    """Kafka does not answer; the message says what was asked of whom. Nothing is lost by it."""
+
+
+class TopicUnfitError(RuntimeError):
+    """The topic cannot carry the log until somebody changes it; the message says what."""
+
+
+def require_kafka(settings: Settings) -> None:
+    """Raise :class:`SettingsError` unless brokers are named, and what speaks to them is installed."""
+    if not settings.kafka_brokers:
+        raise SettingsError("CARDLOG_KAFKA_BROKERS is not set: name Kafka's brokers, host:port with commas")
+    for broker in settings.kafka_brokers.split(","):
+        host, colon, port = broker.strip().rpartition(":")
+        if not (host and colon and port.isdecimal()):
+            raise SettingsError(f"CARDLOG_KAFKA_BROKERS names {broker!r}: use host:port, several with commas")
+    for module, package in (("confluent_kafka", "confluent-kafka"), ("faust", "faust-streaming")):
+        if find_spec(module) is None:
+            raise SettingsError(
+                f"CARDLOG_KAFKA_BROKERS is set and {package} is not installed: "
+                "install the extra, pip install '.[kafka]'"
+            )
+
+
+def ensure_topic(settings: Settings) -> None:
+    """Return once the topic is there with as many partitions as the log has.
+
+    Raises :class:`BrokerAwayError`, and :class:`TopicUnfitError` for a topic of another shape: a partition of the
+    topic is one of the log, or nothing could prove that no event is missing. It is made with the brokers'
+    own defaults for replication and retention.
+    """
+    from confluent_kafka import KafkaError, KafkaException  # noqa: PLC0415 - an extra: not everywhere
+    from confluent_kafka.admin import AdminClient  # noqa: PLC0415
+    from confluent_kafka.cimpl import NewTopic  # noqa: PLC0415
+
+    name = settings.kafka_topic
+    # What the client has to say comes as an error, too.
+    quiet = logging.getLogger(f"{__name__}.client")
+    quiet.setLevel(logging.CRITICAL)
+    admin = AdminClient(
+        {"bootstrap.servers": settings.kafka_brokers, "socket.timeout.ms": 5_000}, logger=quiet
+    )
+    deadline = time.monotonic() + _MADE_WITHIN_S
+    asked = False
+    try:
+        while True:
+            # All topics: asking for one by name makes it, with any number of partitions.
+            found = admin.list_topics(timeout=_PATIENCE_S).topics.get(name)
+            if found is not None and found.error is None and found.partitions:
+                break
+            if not asked:
+                asked = True
+                future = admin.create_topics([NewTopic(name, num_partitions=PARTITIONS)])[name]
+                try:
+                    future.result(_MADE_WITHIN_S)
+                    logger.info("made the topic %s with %d partitions", name, PARTITIONS)
+                except KafkaException as error:
+                    if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                        raise TopicUnfitError(
+                            f"the topic {name} is not there and cannot be made ({error.args[0].str()}): "
+                            f"make it with {PARTITIONS} partitions"
+                        ) from error
+            if time.monotonic() > deadline:
+                raise BrokerAwayError(f"kafka at {settings.kafka_brokers} does not get the topic {name} made")
+            time.sleep(0.1)
+    except KafkaException as error:
+        raise BrokerAwayError(f"kafka at {settings.kafka_brokers} is away: {error.args[0].str()}") from error
+    if len(found.partitions) != PARTITIONS:
+        raise TopicUnfitError(
+            f"the topic {name} has {len(found.partitions)} partitions, the log has {PARTITIONS}: "
+            "name another with CARDLOG_KAFKA_TOPIC, or delete it and let it be made again"
+        )

@@ -1,0 +1,88 @@
+"""A worker that Kafka feeds: the same processor, in a thread beside the event loop that listens."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from events.feed import Feed
+from events.settings import Settings
+from projectors.kafka.app import listen
+from projectors.kafka.feed import StreamFeed
+from projectors.kafka.topic import ensure_topic
+
+logger = logging.getLogger(__name__)
+
+_PATIENCE_S = 0.5
+_LONGEST_PAUSE_S = 5.0
+
+
+class _Worker(Protocol):
+    def run(self) -> None: ...
+
+
+class StreamWorker:
+    """Runs the worker that ``make`` gives, on a feed that Kafka fills, until told to stop.
+
+    What the worker guarantees it guarantees here: it claims, folds and moves its checkpoints as it does everywhere, and
+    Kafka is told afterwards. ``reader`` names the consumer group. A Kafka that is away, or that loses
+    what it had, slows the worker down to a look into the log every few seconds.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        reader: str,
+        make: Callable[[Feed, Callable[[], bool]], _Worker],
+        stopping: Callable[[], bool],
+    ) -> None:
+        self._settings = settings
+        self._reader = reader
+        self._stopping = stopping
+        self._ended = threading.Event()
+        self._feed: StreamFeed[Any] = StreamFeed(look_every_s=settings.kafka_look_s)
+        self._worker = make(self._feed, stopping)
+
+    def run(self) -> None:
+        """Work and listen until told to stop."""
+        thread = threading.Thread(target=self._work, name=self._reader)
+        thread.start()
+        try:
+            with tempfile.TemporaryDirectory(prefix="cardlog-faust-") as folder:
+                asyncio.run(self._listen(Path(folder)))
+        finally:
+            thread.join()
+
+    def _work(self) -> None:
+        try:
+            self._worker.run()
+        finally:
+            self._ended.set()
+
+    def _done(self) -> bool:
+        return self._ended.is_set() or self._stopping()
+
+    async def _listen(self, folder: Path) -> None:
+        delay = _PATIENCE_S
+        while not self._done():
+            try:
+                await asyncio.to_thread(ensure_topic, self._settings)
+                logger.info("%s listens to %s", self._reader, self._settings.kafka_topic)
+                await listen(self._settings, self._reader, self._feed, self._done, folder)
+                delay = _PATIENCE_S
+            except Exception as error:
+                why = " ".join(str(error).split()) or type(error).__name__
+                logger.warning("%s does not hear from Kafka, trying again: %s", self._reader, why)
+                self._feed.say(f"{why}; the log is read every {self._settings.kafka_look_s} s instead")
+                await self._pause(delay)
+                delay = min(delay * 2, _LONGEST_PAUSE_S)
+
+    async def _pause(self, seconds: float) -> None:
+        until = asyncio.get_running_loop().time() + seconds
+        while asyncio.get_running_loop().time() < until and not self._done():
+            await asyncio.sleep(0.05)

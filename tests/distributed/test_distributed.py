@@ -1,0 +1,160 @@
+"""A whole Cardlog of single processes on Kafka, two of each, and each killed in turn under a hundred turns a second."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from redis import Redis
+
+from events.settings import Settings
+from projectors.cards.projector import CardsProjector
+from projectors.rebuild import Rebuild
+from tests.chaos.load import Ledger, Pusher, Turn, judge, plan
+from tests.kafka.broker import Broker, MockBroker
+from tests.kafka.real import RealBroker, why_not
+from tests.kafka.workers import Workers
+from tests.waiting import eventually
+
+TURNS_PER_SECOND = 100
+USERS = 40
+PUSHERS = 2
+# The relay first and last: what it left half done is met by everybody else.
+PROCESSES = {
+    "relay-1": "relay",
+    "relay-2": "relay",
+    "recorder-1": "recorder",
+    "recorder-2": "recorder",
+    "extractor-1": "extractor",
+    "extractor-2": "extractor",
+    "projector-1": "projector",
+    "projector-2": "projector",
+    "vectors-1": "vectors",
+    "vectors-2": "vectors",
+}
+
+pytestmark = pytest.mark.timeout(600)
+
+
+def mock() -> Broker:
+    return MockBroker()
+
+
+def real() -> Broker:
+    if reason := why_not():
+        pytest.skip(reason)
+    return RealBroker()
+
+
+@pytest.fixture(
+    params=[mock, real] if os.environ.get("CARDLOG_TEST_KAFKA") else [mock], ids=lambda make: make.__name__
+)
+def broker(request: pytest.FixtureRequest) -> Iterator[Broker]:
+    broker: Broker = request.param()
+    broker.start()
+    yield broker
+    broker.close()
+
+
+@pytest.fixture
+def workers(database: str, redis_url: str, redis: Redis, broker: Broker, tmp_path: Path) -> Iterator[Workers]:
+    workers = Workers(
+        tmp_path,
+        CARDLOG_DATABASE_URL=database,
+        CARDLOG_REDIS_URL=redis_url,
+        CARDLOG_KAFKA_BROKERS=broker.address,
+        CARDLOG_RECLAIM_AFTER_MS="1500",
+        CARDLOG_LEASE_MS="5000",
+    )
+    yield workers
+    workers.close()
+    print(workers.log())  # shown with a test that failed
+
+
+def test_nothing_is_lost_or_doubled_whoever_is_killed(
+    database: str, redis_url: str, broker: Broker, workers: Workers, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = Ledger()
+    turns = plan(random.Random(7), users=USERS, turns=TURNS_PER_SECOND * 300)
+    for name, kind in PROCESSES.items():
+        workers.start(name, kind)
+    with psycopg.connect(database, autocommit=True) as connection:
+        eventually(lambda: len(_alive(connection)) == len(PROCESSES), within=90)
+        stop = threading.Event()
+        pushers = [
+            threading.Thread(target=_push, args=(redis_url, ledger, turns[number::PUSHERS], stop))
+            for number in range(PUSHERS)
+        ]
+        for each in pushers:
+            each.start()
+        try:
+            began = time.monotonic()
+            for name, kind in PROCESSES.items():
+                before = ledger.pushes
+                workers.kill(name)
+                # Its partner goes on alone for a while, and then it is back beside it.
+                eventually(lambda before=before: ledger.pushes > before + 2 * TURNS_PER_SECOND)
+                workers.start(name, kind)
+                eventually(lambda name=name: name in _alive(connection), within=60)
+            broker.kill()
+            before = ledger.pushes
+            eventually(lambda: ledger.pushes > before + 3 * TURNS_PER_SECOND)
+            broker.start()
+            before = ledger.pushes
+            eventually(lambda: ledger.pushes > before + 5 * TURNS_PER_SECOND)
+            seconds = time.monotonic() - began
+        finally:
+            stop.set()
+            for each in pushers:
+                each.join()
+        with Redis.from_url(redis_url, decode_responses=True) as redis:
+            eventually(lambda: _settled(redis, connection), within=180)
+    verdict = judge(ledger, database)
+    outcome = Rebuild(Settings(database_url=database), CardsProjector(), workers=2, verify=True).run()
+    with capsys.disabled():
+        print(
+            f"\n{len(PROCESSES)} processes and the broker killed under {ledger.pushes / seconds:.0f} turns/s\n"
+            f"turns pushed {verdict.pushed}, in log {verdict.recorded}, lost {verdict.lost}, "
+            f"duplicate cards {verdict.doubled}, digest equal to a local rebuild: {outcome.equal}"
+        )
+    assert not verdict.faults, "\n".join(verdict.faults)
+    assert outcome.equal, outcome.unequal
+    assert verdict.pushed > 20 * TURNS_PER_SECOND
+
+
+def _push(redis_url: str, ledger: Ledger, turns: list[Turn], stop: threading.Event) -> None:
+    """At an even pace, until told to stop."""
+    began = time.monotonic()
+    with closing(Pusher(lambda: ("", redis_url), ledger)) as pusher:
+        for number, turn in enumerate(turns):
+            if stop.wait(max(0.0, began + number * PUSHERS / TURNS_PER_SECOND - time.monotonic())):
+                return
+            pusher.push(turn)
+
+
+def _alive(connection: psycopg.Connection[tuple[str, ...]]) -> set[str]:
+    rows = connection.execute(
+        """SELECT worker FROM log.stages
+           WHERE state <> 'stopped' AND seen_at > clock_timestamp() - interval '4 seconds'"""
+    ).fetchall()
+    return {row[0] for row in rows}
+
+
+def _settled(redis: Redis, connection: psycopg.Connection[tuple[int, ...]]) -> bool:
+    """Whether every turn is recorded, read, folded, embedded and relayed."""
+    [group] = redis.xinfo_groups("turns")  # type: ignore[misc]
+    if group["pending"] or group["last-delivered-id"] != redis.xinfo_stream("turns")["last-generated-id"]:  # type: ignore[index]
+        return False
+    rows = connection.execute(
+        """SELECT sum(h.position - c.position) FROM log.checkpoints c JOIN log.heads h USING (partition)
+           LEFT JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
+           WHERE c.generation = 0 OR g.status = 'live'"""
+    ).fetchall()
+    return rows == [(0,)]

@@ -1,0 +1,64 @@
+"""A port that stays the same while the broker behind it comes and goes."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+
+
+class Forwarder:
+    """Carries bytes between those who connect to ``port`` and the broker it was opened for; shut, it refuses them."""
+
+    def __init__(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.port: int = listener.getsockname()[1]
+        self._listener: socket.socket | None = None
+        self._sockets: set[socket.socket] = set()
+        self._thread: threading.Thread | None = None
+
+    def open(self, target: int) -> None:
+        """From now on for the broker at that local port."""
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+        self._thread = threading.Thread(target=self._accept, args=(self._listener, target), daemon=True)
+        self._thread.start()
+
+    def shut(self) -> None:
+        """Refuse whoever comes, and hang up on whoever is there."""
+        if self._listener is None or self._thread is None:
+            return
+        _end(self._listener)
+        self._thread.join()
+        self._listener = None
+        for each in list(self._sockets):
+            _end(each)
+
+    def _accept(self, listener: socket.socket, target: int) -> None:
+        while True:
+            try:
+                near, _ = listener.accept()
+            except OSError:
+                return
+            try:
+                far = socket.create_connection(("127.0.0.1", target), timeout=5)
+            except OSError:
+                near.close()
+                continue
+            far.settimeout(None)
+            self._sockets |= {near, far}
+            for source, sink in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=(source, sink), daemon=True).start()
+
+    def _carry(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+        for each in (source, sink):
+            _end(each)
+            self._sockets.discard(each)
+
+
+def _end(each: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        each.shutdown(socket.SHUT_RDWR)
+    each.close()

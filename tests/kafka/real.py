@@ -1,0 +1,124 @@
+"""A broker of Apache Kafka in KRaft mode, from its jars, as a process. Needs Java 17, Maven and Maven Central, once."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from tests.waiting import eventually
+
+ROOT = Path(__file__).resolve().parents[2]
+JARS = ROOT / ".cache" / "kafka"
+POM = Path(__file__).with_name("pom.xml")
+CLUSTER = "Y2FyZGxvZ2NhcmRsb2dzMQ"  # any 16 bytes, in base64
+_OLDEST_JAVA = 17
+_FETCH_WITHIN_S = 300
+
+
+@cache
+def why_not() -> str | None:
+    """Why there can be no such broker here; None where there can. Fetches the jars, the first time."""
+    for program in ("java", "mvn"):
+        if shutil.which(program) is None:
+            return f"{program} is not installed"
+    told = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
+    version = re.search(r'version "(\d+)', told)
+    if version is None or int(version[1]) < _OLDEST_JAVA:
+        return f"Java {_OLDEST_JAVA} is needed, this is {told.splitlines()[:1]}"
+    if not any(JARS.glob("kafka_*.jar")):
+        JARS.mkdir(parents=True, exist_ok=True)
+        fetched = subprocess.run(
+            [
+                *("mvn", "--batch-mode", "--quiet", "--file", str(POM)),
+                *("dependency:copy-dependencies", f"-DoutputDirectory={JARS}"),
+            ],
+            capture_output=True, text=True, timeout=_FETCH_WITHIN_S,
+        )  # fmt: skip
+        if fetched.returncode != 0:
+            return f"Maven cannot fetch Kafka: {(fetched.stdout + fetched.stderr)[-300:]}"
+    return None
+
+
+class RealBroker:
+    """One process, broker and controller. What it has acknowledged is still there after a kill."""
+
+    keeps = True
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="cardlog-kafka-"))
+        ports = [_free_port(), _free_port()]
+        self.address = f"127.0.0.1:{ports[0]}"
+        self._properties = self._folder / "server.properties"
+        self._properties.write_text(
+            _PROPERTIES.format(broker=ports[0], controller=ports[1], folder=self._folder)
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+        self._java("kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c", str(self._properties)).wait(60)
+
+    def start(self) -> None:
+        self._process = self._java("kafka.Kafka", str(self._properties))
+        eventually(self._answers, within=120)
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+        assert self._process is not None
+        self._process.wait()
+        self._process = None
+
+    def signal(self, number: int) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def close(self) -> None:
+        if self._process is not None:
+            self.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _java(self, main: str, *arguments: str) -> subprocess.Popen[bytes]:
+        with (self._folder / "kafka.log").open("ab") as log:
+            return subprocess.Popen(
+                ["java", "-Xmx384m", "-XX:+UseSerialGC", "-cp", f"{JARS}/*", main, *arguments],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, (self._folder / "kafka.log").read_text()[-2000:]
+        host, _, port = self.address.partition(":")
+        try:
+            socket.create_connection((host, int(port)), timeout=1).close()
+        except OSError:
+            return False
+        return True
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+_PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{broker}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+log.dirs={folder}/data
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=500
+num.network.threads=2
+num.io.threads=4
+"""
