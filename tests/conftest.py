@@ -9,10 +9,15 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from hypothesis import settings as examples
 from psycopg import sql
 from redis import Redis
 
 from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
+
+# How long an example takes says how busy the machine is, and nothing of the code.
+examples.register_profile("cardlog", deadline=None)
+examples.load_profile("cardlog")
 
 
 @pytest.fixture(scope="session")
