@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 import redis.asyncio
 from psycopg.rows import dict_row
@@ -78,18 +78,31 @@ class QueueTail:
         self._rests_until = 0.0
         self._why = ""
 
+    def open(self) -> bool:
+        """Begin to look for the nodes of a cluster, unless they are known; False where there is one server.
+
+        That takes longer than a question may wait, so it goes on behind the one that gives up.
+        """
+        if not is_cluster(self._redis):
+            return False
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(ready(self._redis))
+            self._opening.add_done_callback(_noted)
+        return True
+
     async def turns_of(self, user_id: str) -> Queued:
         """What waits. Never raises: a queue that cannot be read is a warning."""
         if time.monotonic() < self._rests_until:
             return Queued(warning=self._why)
         try:
             async with asyncio.timeout(self._within):
-                if is_cluster(self._redis):
-                    await self._opened()
+                if self.open():
+                    await asyncio.shield(cast("asyncio.Task[None]", self._opening))
                 await self._look_for_streams()
                 answers = await self._asked(user_id)
         except (*REDIS_AWAY, TimeoutError, OSError) as error:
-            return Queued(warning=self._rest(error))
+            finding = self._opening is not None and not self._opening.done()
+            return Queued(warning=self._told(error) if finding else self._rest(error))
         entries = []
         cut, warning = False, None
         for stream, answer in answers.items():
@@ -104,14 +117,6 @@ class QueueTail:
             if turn is not None:
                 turns.setdefault(turn.turn_id, turn)
         return Queued(tuple(turns.values()), cut, warning)
-
-    async def _opened(self) -> None:
-        """Return when the client knows its nodes. That takes longer than one question may wait, so it goes on behind
-        the one that gives up."""
-        if self._opening is None or self._opening.done():
-            self._opening = asyncio.create_task(ready(self._redis))
-            self._opening.add_done_callback(_noted)
-        await asyncio.shield(self._opening)
 
     async def _look_for_streams(self) -> None:
         if time.monotonic() - self._looked < _LOOK_FOR_STREAMS_S:

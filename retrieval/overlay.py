@@ -172,6 +172,11 @@ class Overlay:
             read = _read(Burst((RecordedTurn("warm", 1, turn),)))
             fold([_pending(new, place, said_at) for place, new in enumerate(read, 1)], {})
 
+    async def open(self) -> None:
+        """Begin to connect to the queue; waits for nothing."""
+        if self._queue is not None:
+            self._queue.open()
+
     async def close(self) -> None:
         """Let go of Redis, connections and threads."""
         if self._redis is not None:

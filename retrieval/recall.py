@@ -92,6 +92,10 @@ class Recall:
         self._overlay.warm()
         understand("warm 暖", datetime.now(UTC))
 
+    async def open(self) -> None:
+        """Begin to connect to what the overlay looks at; waits for nothing."""
+        await self._overlay.open()
+
     async def close(self) -> None:
         """Let go of what was opened for the overlay; the pool is the caller's."""
         await self._overlay.close()

@@ -81,6 +81,7 @@ class Servers:
         """Open all pools, without waiting for anybody, and begin to watch the primary where there are replicas."""
         for server in (self.primary, *self.replicas):
             await server.pool.open(wait=False)
+            await server.recall.open()
         if self.replicas:
             if self._watch_pool is not self.primary.pool:
                 await self._watch_pool.open(wait=False)
