@@ -19,7 +19,7 @@ _STOP_WITHIN_S = 8.0
 
 
 class StreamLostError(RuntimeError):
-    """Faust gave up; the message says why. It may be started anew."""
+    """Faust gave up; the message says why. Only another process can start it cleanly."""
 
 
 async def listen(
@@ -28,7 +28,7 @@ async def listen(
     """Hand every message of the topic to ``feed``, and acknowledge what it gives back, until ``stopping``.
 
     ``reader`` names the consumer group: its workers share the partitions. ``folder`` is Faust's, for nothing
-    of value. Raises :class:`StreamLostError`, and what Faust raises on its way up.
+    of value. Raises :class:`StreamLostError`. A broker that goes away is said and waited for.
     """
     import faust  # noqa: PLC0415 - an extra: not everywhere
 
@@ -90,15 +90,19 @@ async def listen(
     feed.attach(release)
     try:
         await app.start()
-        feed.say(None)
         knock_at = loop.time()
         while not stopping():
             if app.crash_reason is not None or app.should_stop:
                 raise StreamLostError(str(app.crash_reason or "Faust stopped"))
             if loop.time() >= knock_at:
-                await _knock(settings.kafka_brokers)
+                there = await _knock(settings.kafka_brokers)
+                feed.say(None if there else f"kafka at {settings.kafka_brokers} takes no connections")
                 knock_at = loop.time() + _KNOCK_EVERY_S
             await asyncio.sleep(_LOOK_EVERY_S)
+    except StreamLostError:
+        raise
+    except Exception as error:
+        raise StreamLostError(" ".join(str(error).split()) or type(error).__name__) from error
     finally:
         feed.detach()
         try:
@@ -107,8 +111,8 @@ async def listen(
             logger.debug("Faust did not stop well: %s", error)
 
 
-async def _knock(brokers: str) -> None:
-    """Raise :class:`StreamLostError` where no broker takes connections: the client would try without a pause."""
+async def _knock(brokers: str) -> bool:
+    """Whether any broker takes connections. The client tries by itself, and does not say that it does."""
     for broker in brokers.split(","):
         host, _, port = broker.strip().rpartition(":")
         try:
@@ -116,8 +120,8 @@ async def _knock(brokers: str) -> None:
         except (OSError, TimeoutError):
             continue
         writer.close()
-        return
-    raise StreamLostError(f"kafka at {brokers} is away: it takes no connections")
+        return True
+    return False
 
 
 def _position(headers: Any) -> int | None:

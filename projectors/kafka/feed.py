@@ -144,7 +144,7 @@ class StreamFeed(Generic[R]):
     @property
     def note(self) -> str | None:
         with self._lock:
-            return self._note
+            return self._note and f"{self._note}; the log is read every {self._look_every_s:g} s instead"
 
     def wait(self, patience: float | None = None) -> None:
         with self._lock:

@@ -14,7 +14,7 @@ from events.feed import Feed
 from events.settings import Settings
 from projectors.kafka.app import listen
 from projectors.kafka.feed import StreamFeed
-from projectors.kafka.topic import ensure_topic
+from projectors.kafka.topic import BrokerAwayError, TopicUnfitError, ensure_topic
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,8 @@ class StreamWorker:
 
     What the worker guarantees it guarantees here: it claims, folds and moves its checkpoints as it does everywhere, and
     Kafka is told afterwards. ``reader`` names the consumer group. A Kafka that is away, or that loses
-    what it had, slows the worker down to a look into the log every few seconds.
+    what it had, slows the worker down to a look into the log every few seconds. Raises
+    :class:`projectors.kafka.app.StreamLostError` when Faust gives up: whoever watches the process starts another.
     """
 
     def __init__(
@@ -44,9 +45,9 @@ class StreamWorker:
         self._settings = settings
         self._reader = reader
         self._stopping = stopping
-        self._ended = threading.Event()
+        self._ended = threading.Event()  # the worker, or the listening: neither goes on without the other
         self._feed: StreamFeed[Any] = StreamFeed(look_every_s=settings.kafka_look_s)
-        self._worker = make(self._feed, stopping)
+        self._worker = make(self._feed, self._done)
 
     def run(self) -> None:
         """Work and listen until told to stop."""
@@ -56,6 +57,7 @@ class StreamWorker:
             with tempfile.TemporaryDirectory(prefix="cardlog-faust-") as folder:
                 asyncio.run(self._listen(Path(folder)))
         finally:
+            self._ended.set()
             thread.join()
 
     def _work(self) -> None:
@@ -71,16 +73,16 @@ class StreamWorker:
         delay = _PATIENCE_S
         while not self._done():
             try:
+                # Before Faust starts: it cannot be started twice in one process.
                 await asyncio.to_thread(ensure_topic, self._settings)
-                logger.info("%s listens to %s", self._reader, self._settings.kafka_topic)
-                await listen(self._settings, self._reader, self._feed, self._done, folder)
-                delay = _PATIENCE_S
-            except Exception as error:
-                why = " ".join(str(error).split()) or type(error).__name__
-                logger.warning("%s does not hear from Kafka, trying again: %s", self._reader, why)
-                self._feed.say(f"{why}; the log is read every {self._settings.kafka_look_s} s instead")
+            except (BrokerAwayError, TopicUnfitError) as error:
+                logger.warning("%s does not hear from Kafka, trying again: %s", self._reader, error)
+                self._feed.say(str(error))
                 await self._pause(delay)
                 delay = min(delay * 2, _LONGEST_PAUSE_S)
+            else:
+                logger.info("%s listens to %s", self._reader, self._settings.kafka_topic)
+                await listen(self._settings, self._reader, self._feed, self._done, folder)
 
     async def _pause(self, seconds: float) -> None:
         until = asyncio.get_running_loop().time() + seconds

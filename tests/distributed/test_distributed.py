@@ -75,7 +75,9 @@ def workers(database: str, redis_url: str, redis: Redis, broker: Broker, tmp_pat
     )
     yield workers
     workers.close()
-    print(workers.log())  # shown with a test that failed
+    with psycopg.connect(database) as connection:
+        print(*connection.execute("SELECT * FROM log.stages").fetchall(), sep="\n")
+    print(workers.log())  # both are shown with a test that failed
 
 
 def test_nothing_is_lost_or_doubled_whoever_is_killed(
