@@ -208,20 +208,22 @@ def test_a_broker_that_stalls_is_told_of_and_does_not_keep_the_relay_from_stoppi
 ) -> None:
     with relaying(settings):
         fill(connection, 10)
-        eventually(published(settings, connection))
+        eventually(published(settings, connection), within=60)
         with stalled(broker):
             fill(connection, 10)
             eventually(lambda: waits(connection, "kafka", broker.address))
             assert sum(relayed(connection)) == 10
-        eventually(published(settings, connection))
+        eventually(published(settings, connection), within=60)
         broker.signal(signal.SIGSTOP)
         fill(connection, 10)
         eventually(lambda: waits(connection, "kafka", broker.address))
     broker.signal(signal.SIGCONT)
     assert sum(relayed(connection)) == 20
     with relaying(settings):
-        eventually(published(settings, connection))
-    assert {int(headers(m)["position"]) for ms in on_topic(settings).values() for m in ms} >= {1}
+        eventually(published(settings, connection), within=60)
+    heads = log.heads(connection)
+    for partition, messages in on_topic(settings).items():
+        assert {int(headers(each)["position"]) for each in messages} == set(range(1, heads[partition] + 1))
 
 
 def test_a_topic_of_another_shape_is_refused(database: str, connection: Connection) -> None:
