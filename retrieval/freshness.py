@@ -14,7 +14,7 @@ from psycopg_pool import AsyncConnectionPool
 from events.envelope import partition_of
 from events.problem import invalid
 from events.sql import statement
-from retrieval.patience import patiently
+from retrieval.patience import WITHIN_S, patiently
 
 _LOOK_EVERY_S = 0.01
 
@@ -41,7 +41,8 @@ async def projected(pool: AsyncConnectionPool[Any], user_id: str, awaited: str |
     target = awaited if isinstance(awaited, int) else None
 
     async def look() -> tuple[Any, ...] | None:
-        async with pool.connection(timeout=within) as connection:
+        # A server that went away has no connection to give, however long one waits.
+        async with pool.connection(timeout=min(within, WITHIN_S)) as connection:
             cursor = await connection.execute(
                 statement("retrieval", "freshness"),
                 {"partition": partition_of(user_id), "user_id": user_id, "key": f"turn/{awaited}"},

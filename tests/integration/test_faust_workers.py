@@ -81,6 +81,7 @@ class Cardlog:
         return int(row[0]) if row[0] is not None else -1
 
     def level(self, *names: str) -> bool:
+        self.workers.tend()
         return all(self.behind(name) == 0 for name in names or ("extractor", "cards"))
 
     def settle(self, *, within: float = 60) -> None:

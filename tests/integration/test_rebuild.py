@@ -238,7 +238,14 @@ def test_the_read_service_answers_from_every_channel_while_generations_are_swapp
     database: str, connection: Connection
 ) -> None:
     settings = settings_of(database, embed_model="hash", tags_deadline_ms=5000, fuzzy_deadline_ms=5000)
-    settings = replace(settings, time_deadline_ms=5000, semantic_deadline_ms=5000)
+    # A busy machine makes channels slow; what is asked here is whether a swap makes them fail.
+    settings = replace(
+        settings,
+        time_deadline_ms=5000,
+        semantic_deadline_ms=5000,
+        graph_deadline_ms=5000,
+        quarantine_over_ms=60_000,
+    )
     log.append(connection, [noted(f"We walked to the night market, part {n}") for n in range(30)])
     vectors = VectorsProjector(Embedders(HashEmbedder))
     fold_live(database)

@@ -342,14 +342,14 @@ def test_without_redis_or_postgres_everything_of_theirs_is_unknown(
 def test_a_rate_nobody_told_is_taken_from_two_looks(
     database: str, redis: Redis, redis_url: str, connection: Connection
 ) -> None:
-    Processor("relay").open(connection)
+    Processor("stray").open(connection)
     log.append(connection, [turn("u1", "one"), turn("u1", "two")])
     looking = Overviews(Settings(database_url=database, redis_url=redis_url))
     try:
-        assert next(stage for stage in looking().stages if stage.name == "relay").rate is None
-        move(connection, "relay", 0, "now()")
-        relay = next(stage for stage in looking().stages if stage.name == "relay")
-        assert (relay.rate or 0) > 0
+        assert next(stage for stage in looking().stages if stage.name == "stray").rate is None
+        move(connection, "stray", 0, "now()")
+        stray = next(stage for stage in looking().stages if stage.name == "stray")
+        assert (stray.rate or 0) > 0
     finally:
         looking.close()
 

@@ -23,9 +23,11 @@ class Workers:
         self._log = folder / "workers.log"
         self._environment = QUICK | environment
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._told: dict[str, tuple[str, dict[str, str]]] = {}
 
     def start(self, name: str, kind: str, **environment: str) -> None:
         """``cardlog work`` of that kind; ``name`` is this process's."""
+        self._told[name] = (kind, environment)
         with self._log.open("a") as log:
             self._running[name] = subprocess.Popen(
                 [*COMMAND, "work", kind, "--name", name],
@@ -34,6 +36,13 @@ class Workers:
                 stderr=log,
                 env=clean_environment() | self._environment | {"CARDLOG_PROCESS": name} | environment,
             )
+
+    def tend(self) -> None:
+        """Start whoever ended by itself again, as whatever watches workers does."""
+        for name, process in list(self._running.items()):
+            if process.poll() is not None:
+                kind, environment = self._told[name]
+                self.start(name, kind, **environment)
 
     def kill(self, name: str) -> None:
         process = self._running.pop(name)
