@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from events import log
 from events.database import Connection
 from events.envelope import NewEvent, uuid7
+from events.settings import Settings
 from events.stages import reports
 from events.types.turns import TurnRecorded
 from projectors.generations import standings
+from retrieval.read_api import create_app
 from tests.integration.test_rebuild import rebuild
 from tests.kafka.broker import MockBroker, stalled
 from tests.kafka.workers import Workers
@@ -201,9 +207,44 @@ def test_an_event_that_cannot_be_folded_parks_its_user_as_anywhere(cardlog: Card
     assert str(42) in cardlog.episodes()
 
 
+@contextmanager
+def questions(database: str) -> Iterator[list[int]]:
+    """Somebody asks all the time; the statuses of the answers."""
+    settings = replace(
+        Settings(),
+        database_url=database,
+        **{f"{name}_deadline_ms": 5000 for name in ("semantic", "tags", "fuzzy", "time", "graph")},  # type: ignore[arg-type]
+    )
+    statuses: list[int] = []
+    stop = threading.Event()
+    with TestClient(create_app(settings)) as client:
+
+        def ask() -> None:
+            while not stop.is_set():
+                asked = {"user_id": "user 0", "query": "where do I live?"}
+                statuses.append(client.post("/v1/recall", json=asked).status_code)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        try:
+            yield statuses
+        finally:
+            stop.set()
+            asking.join()
+
+
 def test_a_running_system_moves_to_kafka_and_back(cardlog: Cardlog, database: str) -> None:
     cardlog.start(local=True)
     cardlog.tell(200)
+    cardlog.settle()
+    with questions(database) as statuses:
+        _there_and_back(cardlog)
+    assert len(statuses) > 20
+    assert set(statuses) == {200}
+    cardlog.check(database)
+
+
+def _there_and_back(cardlog: Cardlog) -> None:
     cardlog.start()  # beside the local ones: whoever comes second to a partition stands by
     cardlog.tell(200)
     eventually(lambda: cardlog.working("relay", *(f"{way}-{kind}-0" for way in WAYS for kind in KINDS)))
@@ -219,7 +260,6 @@ def test_a_running_system_moves_to_kafka_and_back(cardlog: Cardlog, database: st
     assert cardlog.workers.stop("relay") == 0
     cardlog.tell(100)
     cardlog.settle()
-    cardlog.check(database)
 
 
 def test_kafka_is_told_what_was_done(cardlog: Cardlog) -> None:
