@@ -29,9 +29,11 @@ from pgvector.psycopg import register_vector
 from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
 from events.database import Connection, connect, migrate
 from events.settings import Settings
+from ingest.extractor import PROCESSOR
 from projectors.cards.projector import CardsProjector
 from projectors.generations import ensure_live
 from projectors.rebuild import Rebuild
+from projectors.text.embedders import Embedders
 from projectors.text.embedding import HASH_MODEL, HashEmbedder
 from projectors.vectors.projector import VectorsProjector
 from retrieval.cards.past import fold_of
@@ -52,7 +54,7 @@ class Remembered:
     """An embedder that knows the vectors of the questions already."""
 
     name = HASH_MODEL
-    dimension = HashEmbedder.dimension
+    dimension = 384
 
     def __init__(self, questions: list[str]) -> None:
         self._vectors = dict(zip(questions, HashEmbedder().embed(questions), strict=True))
@@ -69,7 +71,7 @@ def prepare(url: str, cards: int, heavy: int) -> None:
     settings = replace(Settings(), database_url=url)
     with connect(url, application="bench") as connection:
         migrate(connection)
-        for projector in (CardsProjector(), VectorsProjector(HashEmbedder)):
+        for projector in (CardsProjector(), VectorsProjector(Embedders(HashEmbedder))):
             ensure_live(connection, projector)
         users = max(1, min(1000, cards // 10))
         fill(connection, int((cards + heavy) * EVENTS_A_CARD), users=users, heavy=heavy / (cards + heavy))
@@ -97,7 +99,7 @@ def add_vectors(connection: Connection) -> None:
                 for (user_id, card_id, _), vector in zip(rows, vectors, strict=True):
                     copy.write_row((user_id, card_id, HASH_MODEL, vector))
         writer.execute("SET search_path TO vectors, public; SET maintenance_work_mem = '1GB'")
-        writer.execute(VectorsProjector(HashEmbedder).index_steps()[0])
+        writer.execute(VectorsProjector(Embedders(HashEmbedder)).index_steps()[0])
         writer.execute("VACUUM ANALYZE vectors.card_vectors_384")
 
 
@@ -124,7 +126,7 @@ async def ask(settings: Settings, user: str, questions: list[str]) -> dict[str, 
     pool = open_pool(settings, "bench")
     await pool.open(wait=True)
     embedder = Remembered(questions)
-    channels = [SemanticChannel(lambda: embedder), *open_channels(settings)[1:]]
+    channels = [SemanticChannel(Embedders(lambda: embedder)), *open_channels(settings)[1:]]
     recall = Recall(
         pool,
         open_panel(settings, pool),
@@ -175,6 +177,10 @@ def run(url: str, redis_url: str, questions: int, heavy: int) -> None:
         **patient,  # type: ignore[arg-type]
     )
     with connect(url, application="bench") as connection:
+        # The made-up log holds what was extracted of every turn: nothing waits, or the overlay would read thousands.
+        PROCESSOR.open(connection)
+        claims = PROCESSOR.claim(connection)
+        PROCESSOR.advance(connection, [(claim, claim.head) for claim in claims])
         rows = connection.execute(
             "SELECT user_id, cards FROM cards.card_counts ORDER BY cards DESC"
         ).fetchall()
