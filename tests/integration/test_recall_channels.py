@@ -262,6 +262,22 @@ def test_the_index_of_vectors_finds_what_comparing_all_finds(
     assert sum(shares) / len(shares) >= 0.8, shares
 
 
+@pytest.mark.parametrize("name", ["tags", "fuzzy", "time"])
+def test_keys_that_meet_those_of_another_user_find_nothing_of_theirs(
+    database: str, connection: Connection, name: str
+) -> None:
+    log.append(connection, [event(noted("harbour 河邊散步")), event(noted("harbour 河邊散步"), user="bob")])
+    fold_live(database)
+    connection.execute(
+        """UPDATE cards.cards c SET term_keys = o.term_keys, pair_keys = o.pair_keys
+           FROM cards.cards o WHERE c.user_id = 'bob' AND o.user_id = 'alex'"""
+    )
+    own = connection.execute("SELECT card_id FROM cards.cards WHERE user_id = 'alex'").fetchall()
+    each = next(each for each in open_channels(Settings()) if each.name == name)
+    hits = _hits(database, each, "harbour 河邊散步 in 2026", "alex")
+    assert [(hit.card_id,) for hit in hits] == own
+
+
 def test_a_word_that_is_everywhere_orders_what_rarer_words_find(
     database: str, connection: Connection, monkeypatch: Any
 ) -> None:
