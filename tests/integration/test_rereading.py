@@ -234,11 +234,15 @@ def test_a_session_read_again_is_written_in_its_order(
     by_rules(settings, connection)
     answered = threading.Event()
 
+    others: list[Request] = []
+
     def first_is_last(request: Request) -> None:
         if TOWNS[0] in request.turns[0]:
             answered.wait(20)
-        elif len(api.requests) == 3:
-            answered.set()
+        else:
+            others.append(request)
+            if len(others) == 2:
+                answered.set()
 
     api.trouble = first_is_last  # type: ignore[assignment]
     assert again(settings, connection).turns == 3
@@ -255,7 +259,7 @@ def test_what_was_done_stays_done_when_it_is_stopped(
         log.append(connection, moves(f"user{number}", 2))
     by_rules(settings, connection)
     stop = threading.Event()
-    api.trouble = lambda _: stop.set() if len(api.requests) == 5 else None  # type: ignore[func-returns-value]
+    api.trouble = lambda _: stop.set() if len(api.requests) >= 5 else None  # type: ignore[func-returns-value]
     extractor = ClaudeExtractor(settings)
     few = replace(settings, extract_concurrency=2)
     try:
