@@ -273,7 +273,8 @@ def _pool(settings: Settings, url: str) -> ConnectionPool[Connection]:
         configure=_read_only,
         kwargs={
             "application_name": "cardlog overlay",
-            "options": f"-c statement_timeout={settings.overlay_deadline_ms}",
+            # A plan made for nobody in particular reads all that whoever says very much ever said.
+            "options": f"-c statement_timeout={settings.overlay_deadline_ms} -c plan_cache_mode=force_custom_plan",
         },
     )
 
