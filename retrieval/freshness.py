@@ -9,11 +9,11 @@ import time
 from typing import Any
 
 import orjson
-from psycopg_pool import AsyncConnectionPool
 
 from events.envelope import partition_of
 from events.problem import invalid
 from events.sql import statement
+from retrieval.connections import Pool, connected
 from retrieval.patience import WITHIN_S, patiently
 
 _LOOK_EVERY_S = 0.01
@@ -34,7 +34,7 @@ def awaited_by(token: str, user_id: str) -> str | int | None:
     return awaited
 
 
-async def projected(pool: AsyncConnectionPool[Any], user_id: str, awaited: str | int, within: float) -> bool:
+async def projected(pool: Pool, user_id: str, awaited: str | int, within: float) -> bool:
     """Wait until a turn is recorded, extracted and folded into cards, or the event at a position is folded;
     False if that takes too long."""
     until = time.monotonic() + within
@@ -42,7 +42,7 @@ async def projected(pool: AsyncConnectionPool[Any], user_id: str, awaited: str |
 
     async def look() -> tuple[Any, ...] | None:
         # A server that went away has no connection to give, however long one waits.
-        async with pool.connection(timeout=min(within, WITHIN_S)) as connection:
+        async with connected(pool, min(within, WITHIN_S)) as connection:
             cursor = await connection.execute(
                 statement("retrieval", "freshness"),
                 {"partition": partition_of(user_id), "user_id": user_id, "key": f"turn/{awaited}"},

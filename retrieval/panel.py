@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import psycopg
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import PoolTimeout
 
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
+from retrieval.connections import Pool, connected
 from retrieval.faults import Fault
 from retrieval.health import Health
 from retrieval.patience import patiently
@@ -69,7 +70,7 @@ class Panel:
 
     def __init__(
         self,
-        pool: AsyncConnectionPool[Any],
+        pool: Pool,
         deadlines_ms: Mapping[str, int],
         health: Mapping[str, Health],
         faults: Mapping[str, Fault] | None = None,
@@ -187,7 +188,7 @@ class Panel:
         self, channel: Channel, question: Question, scope: Scope, within: float, attempt: _Attempt
     ) -> list[Hit]:
         async def look() -> list[Hit]:
-            async with self._pool.connection(timeout=within) as connection:
+            async with connected(self._pool, within, many=scope.many) as connection:
                 attempt.began = time.perf_counter()
                 if fault := self._faults.get(channel.name):
                     await fault.strike(connection)

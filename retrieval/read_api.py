@@ -13,9 +13,7 @@ from typing import Annotated, Any, Literal
 import psycopg
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
-from pgvector.psycopg import register_vector_async
 from prometheus_client import CollectorRegistry, generate_latest
-from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -40,6 +38,7 @@ from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
+from retrieval.connections import Pool, open_pool
 from retrieval.context import BudgetTooSmallError, context_of
 from retrieval.faults import faults_of
 from retrieval.freshness import awaited_by
@@ -52,6 +51,7 @@ from retrieval.reading import Reading
 from retrieval.recall import Ask, Recall, RecallUnavailableError
 from retrieval.scope import KINDS
 from retrieval.servers import AWAY, Choice, Server, Servers
+from retrieval.sizes import Sizes
 
 logger = logging.getLogger(__name__)
 
@@ -99,23 +99,6 @@ class ContextIn(RecallIn):
     ] = None
 
 
-def open_pool(settings: Settings, application: str, url: str | None = None) -> AsyncConnectionPool[Any]:
-    """The connection pool of a read service, not opened yet; of a replica, where ``url`` names one."""
-    return AsyncConnectionPool(
-        url or settings.database_url,
-        min_size=min(5, settings.pool_size),
-        max_size=settings.pool_size,
-        open=False,
-        configure=_configure,
-        kwargs={"autocommit": True, "application_name": f"cardlog {application}"},
-    )
-
-
-async def _configure(connection: AsyncConnection[Any]) -> None:
-    await connection.execute(statement("retrieval", "session"))
-    await register_vector_async(connection)
-
-
 def open_channels(settings: Settings) -> list[Channel]:
     """Every channel that looks by itself; the graph looks around what these find."""
     return [SemanticChannel(embedders_of(settings)), TagsChannel(), FuzzyChannel(), TimeChannel()]
@@ -129,9 +112,7 @@ def open_health(settings: Settings) -> dict[str, Health]:
     }
 
 
-def open_panel(
-    settings: Settings, pool: AsyncConnectionPool[Any], health: Mapping[str, Health] | None = None
-) -> Panel:
+def open_panel(settings: Settings, pool: Pool, health: Mapping[str, Health] | None = None) -> Panel:
     """The panel with the deadlines, limits and faults that are set. Raises a SettingsError for an unreadable fault."""
     deadlines = {
         "semantic": settings.semantic_deadline_ms,
@@ -149,10 +130,10 @@ def open_panel(
     return Panel(pool, deadlines, health, faults, last_resort_ms=settings.last_resort_ms)
 
 
-def open_recall(settings: Settings, pool: AsyncConnectionPool[Any]) -> Recall:
+def open_recall(settings: Settings, pool: Pool) -> Recall:
     """A recall over the live tables behind ``pool``."""
     return Recall(
-        pool,
+        Sizes(pool),
         open_panel(settings, pool),
         open_channels(settings),
         GraphChannel(),
@@ -168,7 +149,7 @@ def open_servers(settings: Settings) -> Servers:
     def server(name: str, url: str | None) -> Server:
         pool = open_pool(settings, "read", url)
         recall = Recall(
-            pool,
+            Sizes(pool),
             open_panel(settings, pool, health),
             channels,
             GraphChannel(),

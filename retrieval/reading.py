@@ -9,20 +9,21 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import dict_row
-from psycopg.sql import Identifier
-from psycopg_pool import AsyncConnectionPool
+from psycopg.sql import SQL, Composed, Identifier
 
 from events.sql import statement
 from retrieval.cards.chain import SUPERSEDING, Edge, latest_in_chain, same
 from retrieval.cards.past import Fold, past
+from retrieval.connections import Pool, connected
 from retrieval.question import Question
 from retrieval.scope import Scope
 
 _PACKAGE = "retrieval.cards"
 _PREDICATES = (*SUPERSEDING, "expands", "retracts", "contradicts", "same_as")
 _BEFORE_THE_LATEST = 0.9  # of its successor's score, for what a question about history shows too
+_WITHIN_S = 2.0
 
 Row = dict[str, Any]
 
@@ -31,13 +32,14 @@ Row = dict[str, Any]
 class Read:
     """The cards that may answer, with what they score, and the conflicts any of them is part of.
 
-    ``left_out`` says of the others that were found why they do not answer.
+    ``left_out`` says of the others that were ``found``, which is all that was looked up, why they do not answer.
     """
 
     cards: dict[UUID, Row]
     scores: dict[UUID, float]
     conflicts: tuple[Row, ...] = ()
     left_out: Mapping[UUID, str] = field(default_factory=dict)
+    found: Mapping[UUID, Row] = field(default_factory=dict)
 
     def alerts(self, chosen: Iterable[Mapping[str, Any]]) -> list[Row]:
         """The conflicts a chosen card is part of: both sides, whether or not both were chosen, and the reason."""
@@ -46,33 +48,49 @@ class Read:
 
 
 class Reading:
-    """The reading rules of cards, applied to what the channels found. Pure but for what it looks up."""
+    """Looks up what the channels found, and applies the reading rules of cards to it."""
 
-    def __init__(self, pool: AsyncConnectionPool[Any], fold: Fold) -> None:
+    def __init__(self, pool: Pool, fold: Fold) -> None:
         self._pool = pool
         self._fold = fold
 
+    async def cards(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Row]:
+        """The rows of some cards, whatever they are; none for who is not there, or another's."""
+        async with connected(self._pool, _WITHIN_S, many=scope.many) as connection:
+            return _by_id(await (await _cards(connection, scope, ids)).fetchall())
+
     async def read(
-        self, question: Question, scope: Scope, cards: Mapping[UUID, Row], scores: Mapping[UUID, float]
+        self, question: Question, scope: Scope, best: Sequence[UUID], scores: Mapping[UUID, float]
     ) -> Read:
-        """What the found ``cards`` come to.
+        """What the cards named come to.
 
         What was retracted or is contested is no answer. What an edge superseded gives its place to the end of
         its chain, unless the question asks about the past. Of cards that are the same, the best answers.
         """
-        if not cards:
-            return Read({}, dict(scores))
-        async with self._pool.connection(timeout=1.0) as connection:
-            found, marks = dict(cards), {card: scores[card] for card in cards}
-            if scope.known_at is None:
-                disputes = await _disputes(connection, scope, question.now, found)
-            else:
+        if not best:
+            return Read({}, {})
+        async with connected(self._pool, _WITHIN_S, many=scope.many) as connection:
+            # All that depends on the names alone is asked in one breath.
+            async with connection.pipeline():
+                waiting = (
+                    await _cards(connection, scope, best),
+                    await _disputes(connection, scope, question.now, best),
+                    await _edges(connection, scope, best),
+                )
+                rows, disputes, reached = [await cursor.fetchall() for cursor in waiting]
+            looked_up = _by_id(rows)
+            found, marks = dict(looked_up), {card: scores[card] for card in looked_up}
+            if scope.known_at is not None:
                 found, marks, disputes = await self._as_known(connection, scope, found, marks)
-            edges = await _edges(connection, scope, found)
+                reached = await (await _edges(connection, scope, list(found))).fetchall()
+            edges = [Edge(**row) for row in reached]
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {dispute[side] for dispute in disputes for side in ("old_card", "new_card")}
-            others = await _rows(connection, scope.user_id, named - found.keys())
-        return _judged(question, scope, found, marks, others, edges, disputes)
+            if missing := sorted(named - found.keys()):
+                others = _by_id(await (await _cards(connection, scope, missing)).fetchall())
+            else:
+                others = {}
+        return replace(_judged(question, scope, found, marks, others, edges, disputes), found=looked_up)
 
     async def _as_known(
         self,
@@ -210,12 +228,17 @@ def _begun(row: Row) -> datetime:
     return begun
 
 
-async def _edges(connection: AsyncConnection[Any], scope: Scope, cards: Iterable[UUID]) -> list[Edge]:
+async def _cards(connection: AsyncConnection[Any], scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[Row]:
+    return await _asked(
+        connection, statement("retrieval", "cards"), {"user_id": scope.user_id, "cards": list(ids)}
+    )
+
+
+async def _edges(connection: AsyncConnection[Any], scope: Scope, cards: Sequence[UUID]) -> AsyncCursor[Row]:
     """What somebody said of these cards and of those they lead to; a timeline's own edges show in its cards."""
-    query = statement(_PACKAGE, "reach").format(relations=Identifier("cards", "relations"))
-    cursor = connection.cursor(row_factory=dict_row)
-    await cursor.execute(
-        query,
+    return await _asked(
+        connection,
+        statement(_PACKAGE, "reach").format(relations=Identifier("cards", "relations")),
         {
             "user_id": scope.user_id,
             "cards": list(cards),
@@ -225,31 +248,28 @@ async def _edges(connection: AsyncConnection[Any], scope: Scope, cards: Iterable
             "limit": 1000,
         },
     )
-    return [Edge(**row) for row in await cursor.fetchall()]
 
 
 async def _disputes(
-    connection: AsyncConnection[Any], scope: Scope, now: datetime, cards: Iterable[UUID]
-) -> list[Row]:
-    cursor = connection.cursor(row_factory=dict_row)
-    await cursor.execute(
+    connection: AsyncConnection[Any], scope: Scope, now: datetime, cards: Sequence[UUID]
+) -> AsyncCursor[Row]:
+    return await _asked(
+        connection,
         statement(_PACKAGE, "disputes"),
-        {
-            "user_id": scope.user_id,
-            "cards": list(cards),
-            "at": now,
-        },
+        {"user_id": scope.user_id, "cards": list(cards), "at": now},
     )
-    return await cursor.fetchall()
 
 
-async def _rows(connection: AsyncConnection[Any], user_id: str, cards: Iterable[UUID]) -> dict[UUID, Row]:
-    wanted = sorted(cards)
-    if not wanted:
-        return {}
+async def _asked(
+    connection: AsyncConnection[Any], query: SQL | Composed, values: Mapping[str, Any]
+) -> AsyncCursor[Row]:
     cursor = connection.cursor(row_factory=dict_row)
-    await cursor.execute(statement("retrieval", "cards"), {"user_id": user_id, "cards": wanted})
-    return {row["card_id"]: row for row in await cursor.fetchall()}
+    await cursor.execute(query, values)
+    return cursor
+
+
+def _by_id(rows: Iterable[Row]) -> dict[UUID, Row]:
+    return {row["card_id"]: row for row in rows}
 
 
 def _parsed(span: str | None) -> Any:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
-from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool
 
-from events.sql import statement
 from retrieval.alerts import contradictions
 from retrieval.cards.document import card_document
 from retrieval.channels.channel import Channel
@@ -21,10 +19,11 @@ from retrieval.explain import explanation, placings
 from retrieval.fusion import Placed, adjustments, distinct, fuse, spread
 from retrieval.overlay import Overlay
 from retrieval.panel import Ballot, Panel
-from retrieval.patience import WITHIN_S, patiently
+from retrieval.patience import patiently
 from retrieval.question import Question, understand
 from retrieval.reading import Reading, before_folding
 from retrieval.scope import KINDS, Scope, scope_of
+from retrieval.sizes import Sizes
 
 _CANDIDATES = 4  # cards looked at for each one answered
 _T = TypeVar("_T")
@@ -71,14 +70,14 @@ class Recall:
 
     def __init__(
         self,
-        pool: AsyncConnectionPool[Any],
+        sizes: Sizes,
         panel: Panel,
         channels: Sequence[Channel],
         graph: GraphChannel | None,
         reading: Reading,
         overlay: Overlay,
     ) -> None:
-        self._pool = pool
+        self._sizes = sizes
         self._panel = panel
         self._channels = channels
         self._graph = graph
@@ -119,13 +118,15 @@ class Recall:
             layers=ask.layers,
         )
         # What is under way is looked up before the tables are: so it may be seen in both, and is never missed.
-        laying = await self._overlay.begin(scope, ask.now)
+        laying, size = await asyncio.gather(
+            self._overlay.begin(scope, ask.now), self._sizes.of(ask.user_id, question)
+        )
+        scope = replace(scope, many=size.many, common=size.common)
         weights = {channel.name: channel.weight(question, scope) for channel in self._everyone}
         ballots = await self._vote(question, before_folding(scope), weights)
         votes = fuse({name: ballot.hits for name, ballot in ballots.items()}, weights)
         best = _best(votes)[: max(40, _CANDIDATES * ask.k)]
-        found = await self._cards(ask.user_id, best)
-        read = await _patiently(lambda: self._reading.read(question, scope, found, votes))
+        read = await _patiently(lambda: self._reading.read(question, scope, best, votes))
         laid = await laying
         cards = laid.over(read.cards, scope)
         answering = {name: weights[name] for name, ballot in ballots.items() if ballot.report.status == "ok"}
@@ -157,7 +158,7 @@ class Recall:
                 "cards": placings(
                     ranking.placed,
                     {**read.left_out, **_said_better(ranking.same)},
-                    found | cards,
+                    {**read.found, **cards},
                     votes | scores,
                     ask.k,
                 ),
@@ -187,23 +188,12 @@ class Recall:
             [channel for channel in self._channels if channel.name == "tags"], question, scope.widened()
         )
         ids = [hit.card_id for ballot in ballots.values() for hit in ballot.hits if hit.card_id not in votes]
-        cards = await self._cards(scope.user_id, ids)
+        cards = await _patiently(lambda: self._reading.cards(scope, ids))
         return [
             {"card_id": card_id, "content": cards[card_id]["content"], "reason": reason}
             for card_id in ids
             if card_id in cards and (reason := scope.refuses(cards[card_id], question.now.tzinfo)) is not None
         ]
-
-    async def _cards(self, user_id: str, ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
-        async def look_up() -> dict[UUID, dict[str, Any]]:
-            async with self._pool.connection(timeout=WITHIN_S) as connection:
-                cursor = connection.cursor(row_factory=dict_row)
-                await cursor.execute(
-                    statement("retrieval", "cards"), {"user_id": user_id, "cards": list(ids)}
-                )
-                return {row["card_id"]: row for row in await cursor.fetchall()}
-
-        return await _patiently(look_up)
 
 
 async def _patiently(read: Callable[[], Awaitable[_T]]) -> _T:

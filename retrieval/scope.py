@@ -21,6 +21,8 @@ class Scope:
     A state answers when its validity meets [``valid_from``, ``valid_until``]; both the same instant for
     "what is true then". Events and knowledge answer when they were there by ``until``. ``mode`` None means all
     registers; cards of turns that named none are of the general one. ``layers`` None means all, and those of none.
+    ``many``: the user has very many cards, and is searched accordingly; ``common`` are keys of words that are known to
+    be everywhere among them.
     """
 
     user_id: str
@@ -32,6 +34,8 @@ class Scope:
     known_at: datetime | None
     mode: str | None = None
     layers: tuple[str, ...] | None = None
+    many: bool = True
+    common: tuple[int, ...] = ()
 
     def parameters(self) -> dict[str, Any]:
         """The named parameters of every channel's statement."""
@@ -45,6 +49,7 @@ class Scope:
             "known_at": self.known_at,
             "mode": self.mode,
             "layers": None if self.layers is None else list(self.layers),
+            "known_common": list(self.common),
         }
 
     def widened(self) -> Scope:

@@ -14,6 +14,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from events.sql import statement
 from retrieval.cards.reader import CardReader
+from retrieval.connections import Pool
 from retrieval.freshness import projected
 from retrieval.recall import Recall
 from retrieval.wal_clock import WalClock
@@ -33,7 +34,7 @@ class Server:
     """One server, with all that asks it."""
 
     name: str
-    pool: AsyncConnectionPool[Any]
+    pool: Pool
     recall: Recall
     reader: CardReader
 

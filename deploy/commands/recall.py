@@ -100,12 +100,12 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
     from pydantic import ValidationError  # noqa: PLC0415 - loading recall takes a second that most commands save
 
     from events.modes import modes_of  # noqa: PLC0415
+    from retrieval.connections import open_pool  # noqa: PLC0415
     from retrieval.read_api import (  # noqa: PLC0415
         ContextIn,
         RecallIn,
         ask_of,
         for_prompt,
-        open_pool,
         open_recall,
         prompt_of,
     )

@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
-from psycopg_pool import AsyncConnectionPool
 
 from events.sql import statement
 from projectors.cards.statement import name_key
@@ -23,6 +22,7 @@ from retrieval.cards.chain import SUPERSEDING, Edge, duplicates, latest_in_chain
 from retrieval.cards.document import COLUMNS, card_document
 from retrieval.cards.past import Fold, past
 from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
+from retrieval.connections import Pool, connected
 
 _PACKAGE = "retrieval.cards"
 MAX_GROUPS = 10_000
@@ -45,7 +45,7 @@ class Page:
 class CardReader:
     """Answers from the live tables; every answer is about one user. Raises what psycopg raises when they are away."""
 
-    def __init__(self, pool: AsyncConnectionPool[Any], fold: Fold) -> None:
+    def __init__(self, pool: Pool, fold: Fold) -> None:
         self._pool = pool
         self._fold = fold
 
@@ -53,7 +53,7 @@ class CardReader:
         """``asked`` with the past it needs; every other reading of a ``known_at`` asks for it to be there."""
         if asked.known_at is None:
             return asked
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             known = await past(connection, self._fold, user_id=asked.user_id, known_at=asked.known_at)
         return replace(asked, past=known)
 
@@ -62,7 +62,7 @@ class CardReader:
 
         Cards that come meanwhile stand before the first page: no page repeats a card or misses one.
         """
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             found = [
                 await _rows(
                     connection,
@@ -100,7 +100,7 @@ class CardReader:
             predicates=_filled("predicates", cards),
         )
         values = {**cards.parameters(), "bucket": bucket, "timezone": timezone, "limit": MAX_GROUPS}
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection, connection.transaction():
+        async with connected(self._pool, _PATIENCE_S) as connection, connection.transaction():
             await connection.execute(statement(_PACKAGE, "aggregate_settings"))
             rows = await _rows(connection, query, values)
         total = int(rows[0]["total"]) if rows else 0
@@ -115,7 +115,7 @@ class CardReader:
 
     async def cards(self, asked: Slice, ids: Sequence[UUID]) -> dict[UUID, Row]:
         """The documents of some cards of a user, whatever their status; who is not there is nobody's."""
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await self._cards(connection, asked, ids)
         return {card: _document(row, asked.as_of or asked.now) for card, row in rows.items()}
 
@@ -124,7 +124,7 @@ class CardReader:
         found = (await self.cards(asked, [card])).get(card)
         if found is not None:
             return found
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(
                 connection, statement(_PACKAGE, "part_of"), {"user_id": asked.user_id, "card": card}
             )
@@ -135,7 +135,7 @@ class CardReader:
         """What belongs to a card unsaid: the concepts it is ``related`` to, both ways; its ``episode``; for an episode,
         the cards it ``gave_rise_to``."""
         values = {**asked.parameters(), "card": card, "limit": _MAX_LINKS}
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(connection, _filled("links", asked), values)
             known = await self._cards(connection, asked, [row["card_id"] for row in rows])
         found: dict[str, list[Row]] = {"related": [], "episode": [], "gave_rise_to": []}
@@ -145,13 +145,13 @@ class CardReader:
 
     async def duplicates(self, asked: Slice) -> list[UUID]:
         """The cards that only say again what an earlier one said, by the ``same_as`` between them."""
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(connection, _filled("same_as", asked), asked.parameters())
         return duplicates(Edge(**row) for row in rows)
 
     async def names(self, user_id: str, key: str | None, card: UUID | None) -> list[str]:
         """Every name of the concepts that are known by the normalised name ``key``, or of the knowledge ``card``."""
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(
                 connection, statement(_PACKAGE, "names"), {"user_id": user_id, "key": key, "card": card}
             )
@@ -159,7 +159,7 @@ class CardReader:
 
     async def tags_meant(self, user_id: str, tags: Sequence[str]) -> list[list[str]]:
         """For each tag, the tags that mean the same: itself, what it is an alias of, and that one's other aliases."""
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(connection, statement(_PACKAGE, "tag_aliases"), {"user_id": user_id})
         meant = {row["alias"]: row["tag"] for row in rows}
         names = [(tag.lower(), meant.get(name_key(tag), name_key(tag))) for tag in tags]
@@ -170,7 +170,7 @@ class CardReader:
 
     async def relations(self, asked: Slice, card: UUID) -> list[Row]:
         """The edges of a card with the card at their other end, in the order they were made."""
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(connection, _filled("relations", asked), {**asked.parameters(), "card": card})
             others = {row["to_card"] if row["from_card"] == card else row["from_card"] for row in rows}
             known = await self._cards(connection, asked, sorted(others))
@@ -185,7 +185,7 @@ class CardReader:
 
     async def latest(self, asked: Slice, card: UUID) -> list[Row]:
         """The way from a card to what is true now: the card itself first, the answer last."""
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             edges = await self._edges(connection, asked, card, (*SUPERSEDING, "same_as"))
             ids = {end for edge in edges for end in (edge.from_card, edge.to_card)} | {card}
             known = await self._cards(connection, asked, sorted(ids))
@@ -201,7 +201,7 @@ class CardReader:
     async def history(self, asked: Slice, card: UUID) -> dict[str, Any]:
         """All there ever was of what a card is about, in order of time: the cards of its identity and those it is
         chained to, what was overwritten in place, and the edges between them."""
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             said = await _rows(
                 connection, statement(_PACKAGE, "identity"), {"user_id": asked.user_id, "card": card}
             )
@@ -244,7 +244,7 @@ class CardReader:
             "before": before,
             "limit": limit,
         }
-        async with self._pool.connection(timeout=_PATIENCE_S) as connection:
+        async with connected(self._pool, _PATIENCE_S) as connection:
             return await _rows(connection, statement(_PACKAGE, "arbitrations"), values)
 
     async def _cards(

@@ -12,7 +12,6 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from events.script import has_cjk
-from events.sql import statement
 from projectors.text.embedders import Embedders
 from projectors.text.embedding import Embedder, EmbedderUnavailableError, Vectors, reads_chinese
 from retrieval.channels.channel import ChannelDownError, Hit, search_statement
@@ -22,7 +21,6 @@ from retrieval.scope import Scope
 _LIMIT = 20
 _WEIGHT = 0.5  # a small model's ranks are worth about half those of exact terms (docs/benchmarks.md)
 _FOREIGN_WEIGHT = 0.1
-_EXACT_UP_TO = 10_000  # cards of a user whose vectors are all compared; more are looked for in the index
 _LOOKED_AT = 300  # signs alone put a card among the nearest 20 within about this many (docs/benchmarks.md)
 _THREADS = 2
 
@@ -37,7 +35,9 @@ class _Asked:
 
 
 class SemanticChannel:
-    """Looks among the cards of a mode with its model; without a mode, with every model, each among its own cards.
+    """Compares all vectors of a user, and looks for the nearest in the index where they have very many.
+
+    Looks among the cards of a mode with its model; without a mode, with every model, each among its own cards.
 
     Distances of two models cannot be compared, so their hits go together by rank. Down, and saying so, while
     no model is there that is wanted; where only some are, it answers with those and says which are not.
@@ -66,23 +66,19 @@ class SemanticChannel:
             loop.run_in_executor(self._threads, self._asked, mode, question.text)
             for mode in self._modes(question, scope)
         ]
-        many, asked = await asyncio.gather(self._many(connection, scope), asyncio.gather(*asking))
-        hits = _by_rank(
-            [await self._near(connection, scope, many, each) for each in asked if not each.missing]
-        )
+        asked = await asyncio.gather(*asking)
+        hits = _by_rank([await self._near(connection, scope, each) for each in asked if not each.missing])
         if missing := "; ".join(each.missing for each in asked if each.missing):
             raise ChannelDownError(missing, hits)
         return hits
 
-    async def _near(
-        self, connection: AsyncConnection[Any], scope: Scope, many: bool, asked: _Asked
-    ) -> list[Hit]:
+    async def _near(self, connection: AsyncConnection[Any], scope: Scope, asked: _Asked) -> list[Hit]:
         assert asked.embedder is not None
         dimension = asked.embedder.dimension
         table = f"vectors.card_vectors_{dimension}"
         cursor = await connection.execute(
             search_statement("semantic_near", vectors=table, dimension=dimension)
-            if many
+            if scope.many
             else search_statement("semantic", vectors=table),
             {
                 **scope.parameters(),
@@ -93,13 +89,6 @@ class SemanticChannel:
             },
         )
         return [Hit(*row) for row in await cursor.fetchall()]
-
-    async def _many(self, connection: AsyncConnection[Any], scope: Scope) -> bool:
-        cursor = await connection.execute(
-            statement("retrieval.channels", "cards_of"), {"user_id": scope.user_id}
-        )
-        row = await cursor.fetchone()
-        return row is not None and row[0] > _EXACT_UP_TO
 
     def _modes(self, question: Question, scope: Scope) -> Sequence[str | None]:
         """The mode that is asked in; else one for each model, without those that cannot read what others can."""

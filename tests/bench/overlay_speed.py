@@ -19,7 +19,8 @@ from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
 from events.database import connect, migrate
 from events.settings import Settings
 from retrieval.alerts import aging, contradictions, outdated
-from retrieval.read_api import RecallIn, ask_of, open_pool, open_recall
+from retrieval.connections import open_pool
+from retrieval.read_api import RecallIn, ask_of, open_recall
 from tests.integration.test_overlay import Memory, crowd
 from tests.unit.test_alerts import state
 

@@ -25,10 +25,12 @@ from events.settings import Settings
 from retrieval.cards.past import fold_of
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
+from retrieval.connections import open_pool
 from retrieval.overlay import Overlay
-from retrieval.read_api import open_channels, open_panel, open_pool
+from retrieval.read_api import open_channels, open_panel
 from retrieval.reading import Reading
 from retrieval.recall import Ask, Recall
+from retrieval.sizes import Sizes
 from tests.bench.locomo import push
 from tests.bench.locomo_offline import by_terms
 from tests.bench.recall_data import Asked, EvalSet, lifebench, locomo, memdaily, record_of
@@ -121,7 +123,12 @@ async def ablation(settings: Settings, asked: EvalSet, *, by_category: bool, qui
 
     def recall(chosen: Sequence[Channel], graph: bool) -> Recall:
         return Recall(
-            pool, open_panel(settings, pool), chosen, GraphChannel() if graph else None, reading, overlay
+            Sizes(pool),
+            open_panel(settings, pool),
+            chosen,
+            GraphChannel() if graph else None,
+            reading,
+            overlay,
         )
 
     try:

@@ -27,7 +27,8 @@ from projectors.text.terms import term_keys
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.cards.slice import Slice
-from retrieval.read_api import open_pool, open_recall
+from retrieval.connections import open_pool
+from retrieval.read_api import open_recall
 from retrieval.recall import Ask
 
 CARDS = int(os.environ.get("CARDLOG_BENCH_CARDS", "1000000"))

@@ -24,7 +24,7 @@ from ingest.command_routes import command_router
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.cards_api import cards_router
-from retrieval.read_api import open_pool
+from retrieval.connections import open_pool
 from tests.integration.test_rebuild import fold_live
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)  # a Monday

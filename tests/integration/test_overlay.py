@@ -25,7 +25,8 @@ from projectors.cards.projector import CardsProjector
 from projectors.generations import ensure_live
 from projectors.runner import Runner
 from retrieval import backlog
-from retrieval.read_api import RecallIn, ask_of, open_pool, open_recall
+from retrieval.connections import open_pool
+from retrieval.read_api import RecallIn, ask_of, open_recall
 from tests.waiting import eventually
 
 

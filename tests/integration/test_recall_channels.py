@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,11 +26,13 @@ from retrieval.channels import channel, semantic
 from retrieval.channels.channel import Channel, Hit
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.tags import TagsChannel
+from retrieval.connections import ReadConnection, open_pool
 from retrieval.question import understand
-from retrieval.read_api import create_app, open_channels, open_pool
+from retrieval.read_api import create_app, open_channels
 from retrieval.scope import scope_of
 from tests.bench.history import fill
 from tests.integration.test_rebuild import NOW, ORIGIN, event, fold_live
+from tests.waiting import eventually
 
 
 def noted(content: str, **more: Any) -> EventNoted:
@@ -47,7 +50,7 @@ def recall(database: str, query: str, *, user: str = "alex", **more: Any) -> Any
     return answer.json()
 
 
-def searching(database: str, do: Callable[[AsyncConnection[Any]], Awaitable[Any]]) -> Any:
+def searching(database: str, do: Callable[[ReadConnection], Awaitable[Any]]) -> Any:
     """What ``do`` returns of a connection as recall has them."""
 
     async def run() -> Any:
@@ -198,7 +201,7 @@ class _Plans:
         return await self._connection.execute(query, parameters)
 
 
-def test_no_channel_reads_a_whole_table(database: str, connection: Connection, monkeypatch: Any) -> None:
+def test_no_channel_reads_a_whole_table(database: str, connection: Connection) -> None:
     fill(connection, 6000, users=20, texts=500)
     fold_live(database)
     fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
@@ -207,55 +210,69 @@ def test_no_channel_reads_a_whole_table(database: str, connection: Connection, m
     scope = scope_of(question, user_id="user-00001", projects=("default",))
     channels: list[Channel] = open_channels(replace(Settings(), embed_model=HASH_MODEL))
 
-    async def plans(connection: AsyncConnection[Any]) -> dict[str, list[str]]:
+    async def plans(connection: ReadConnection, many: bool) -> dict[str, list[str]]:
         rows = await connection.execute(
             "SELECT card_id FROM cards.cards WHERE user_id = 'user-00001' LIMIT 5"
         )
         seeds = [row[0] for row in await rows.fetchall()]
         found = {}
         # So few vectors are quicker sorted than walked through; a user who has many finds it the other way.
-        sort = "on" if semantic._EXACT_UP_TO else "off"
-        await connection.execute("SELECT set_config('enable_sort', %s, false)", [sort])
+        await connection.execute("SELECT set_config('enable_sort', %s, false)", ["off" if many else "on"])
         for each in [*channels, GraphChannel(seeds)]:
             looking: Any = _Plans(connection)
-            await each.search(looking, question, scope)
+            await each.search(looking, question, replace(scope, many=many))
             found[each.name] = looking.lines
         return found
 
-    for exact_up_to in (10_000, 0):
-        monkeypatch.setattr(semantic, "_EXACT_UP_TO", exact_up_to)
-        for name, lines in searching(database, plans).items():
+    for many in (False, True):
+        for name, lines in searching(database, partial(plans, many=many)).items():
             assert lines, name
             assert not [line for line in lines if "Seq Scan" in line], (name, lines)
             if name == "semantic":
-                assert bool([line for line in lines if "_signs" in line]) is (exact_up_to == 0), lines
+                assert bool([line for line in lines if "_signs" in line]) is many, lines
+
+    # A plan for everybody is not shown before it is used: the server counts what it read.
+    async def search_as_all(connection: ReadConnection) -> None:
+        await connection.plan(for_one=False)
+        for each in channels:
+            await each.search(connection, question, replace(scope, many=False))
+        await connection.execute("SELECT pg_stat_force_next_flush()")
+
+    def scans() -> tuple[int, int]:
+        row = connection.execute(
+            """SELECT sum(seq_scan), sum(idx_scan) FROM pg_stat_user_tables
+               WHERE relname ~ '^(card|state|event|knowledge|words)'"""
+        ).fetchone()
+        assert row is not None
+        return row[0], row[1]
+
+    before = scans()
+    searching(database, search_as_all)
+    eventually(lambda: scans()[1] > before[1])
+    assert scans()[0] == before[0]
 
 
-def _hits(database: str, each: Channel, text: str, user: str, *, sort: str = "on") -> Sequence[Hit]:
+def _hits(database: str, each: Channel, text: str, user: str, *, many: bool = False) -> Sequence[Hit]:
     question = understand(text, NOW)
-    scope = scope_of(question, user_id=user, projects=None)
+    scope = replace(scope_of(question, user_id=user, projects=None), many=many)
 
-    async def hits(connection: AsyncConnection[Any]) -> Sequence[Hit]:
-        await connection.execute("SELECT set_config('enable_sort', %s, false)", [sort])
+    async def hits(connection: ReadConnection) -> Sequence[Hit]:
+        await connection.execute("SELECT set_config('enable_sort', %s, false)", ["off" if many else "on"])
         return await each.search(connection, question, scope)
 
     found: Sequence[Hit] = searching(database, hits)
     return found
 
 
-def test_the_index_of_vectors_finds_what_comparing_all_finds(
-    database: str, connection: Connection, monkeypatch: Any
-) -> None:
+def test_the_index_of_vectors_finds_what_comparing_all_finds(database: str, connection: Connection) -> None:
     fill(connection, 3000, users=3, texts=300)
     fold_live(database)
     fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
     each = semantic.SemanticChannel(Embedders(HashEmbedder))
     shares = []
     for text in ("we went to the market", "I moved to Osaka", "我们一起去了"):
-        monkeypatch.setattr(semantic, "_EXACT_UP_TO", 10_000)
         exact = {hit.card_id: hit.score for hit in _hits(database, each, text, "user-00001")}
-        monkeypatch.setattr(semantic, "_EXACT_UP_TO", 0)
-        near = {hit.card_id: hit.score for hit in _hits(database, each, text, "user-00001", sort="off")}
+        near = {hit.card_id: hit.score for hit in _hits(database, each, text, "user-00001", many=True)}
         assert len(near) == 20
         assert all(near[card] == pytest.approx(exact[card]) for card in near.keys() & exact.keys())
         shares.append(len(near.keys() & exact.keys()) / len(exact))

@@ -19,26 +19,26 @@ WITH asked AS (
     -- As among the exact terms: what very many cards hold finds nothing, unless there is nothing else, and still counts.
     SELECT term_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
     FROM (
-        SELECT term_key, (
+        SELECT term_key, CASE WHEN term_key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
                    SELECT count(*) FROM (
                        SELECT FROM cards.cards holder
                        WHERE holder.term_keys @> ARRAY[near.term_key] AND (holder.user_id = %(user_id)s) IS TRUE
                        LIMIT %(common)s
                    ) up_to
-               ) AS held
+               ) END AS held
         FROM (SELECT DISTINCT term_key FROM near) near
         OFFSET 0
     ) counted
 ), pair AS MATERIALIZED (
     SELECT pair_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
     FROM (
-        SELECT pair_key, (
+        SELECT pair_key, CASE WHEN pair_key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
                    SELECT count(*) FROM (
                        SELECT FROM cards.cards holder
                        WHERE holder.pair_keys @> ARRAY[pair_key] AND (holder.user_id = %(user_id)s) IS TRUE
                        LIMIT %(common)s
                    ) up_to
-               ) AS held
+               ) END AS held
         FROM unnest(%(pairs)s::integer[]) pair_key
         OFFSET 0
     ) counted

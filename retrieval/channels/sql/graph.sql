@@ -5,7 +5,7 @@ WITH seed AS MATERIALIZED (
     FROM unnest(%(seeds)s::uuid[]) WITH ORDINALITY AS s(card_id, place)
     JOIN cards.cards c
       ON c.user_id = %(user_id)s AND c.kind = ANY (ARRAY['state', 'event', 'knowledge']) AND c.card_id = s.card_id
-), link AS (
+), link AS MATERIALIZED (
     SELECT seed.place, r.to_card AS card_id, %(relation)s::float8 * r.confidence AS strength, true AS related
     FROM seed JOIN cards.relations r ON r.user_id = %(user_id)s AND r.from_card = seed.card_id AND NOT r.refused
     UNION ALL

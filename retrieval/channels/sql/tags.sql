@@ -29,6 +29,7 @@ WITH asked AS MATERIALIZED (
     FROM hit CROSS JOIN asked CROSS JOIN LATERAL (
         SELECT cardinality(array_positions(hit.own, asked.key))
                + %(before)s::float8 * cardinality(array_positions(hit.earlier, asked.key)) AS frequency
+        OFFSET 0 -- reckoned once, not once to ask and once to tell
     ) count
     WHERE count.frequency > 0
 ), total AS (

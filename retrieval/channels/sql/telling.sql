@@ -1,16 +1,16 @@
 -- Which of the words asked for may find cards: not those that very many of the user's cards hold, where others find
 -- something. They still count in the order of what the others find. Counting stops where a word is common, so this
--- costs the same whatever a user has said.
+-- costs the same whatever a user has said; what is known to be common is not counted again.
 SELECT key, weight, held >= %(common)s AS common,
        held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
 FROM (
-    SELECT key, weight, (
+    SELECT key, weight, CASE WHEN key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
                SELECT count(*) FROM (
                    SELECT FROM cards.cards holder
                    WHERE holder.term_keys @> ARRAY[key] AND (holder.user_id = %(user_id)s) IS TRUE
                    LIMIT %(common)s
                ) up_to
-           ) AS held
+           ) END AS held
     FROM unnest(%(keys)s::integer[], %(weights)s::float8[]) AS every(key, weight)
     OFFSET 0 -- counted once, not once for each column that asks
 ) counted

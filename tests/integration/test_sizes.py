@@ -1,0 +1,144 @@
+"""How much a user has said, and that it costs others nothing to be asked of one who said very much."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from events import log
+from events.database import Connection
+from events.settings import Settings
+from ingest.extractor import PROCESSOR
+from projectors.cards.projector import CardsProjector
+from projectors.generations import ensure_live
+from projectors.text.terms import term_keys
+from retrieval import sizes
+from retrieval.connections import Pool, connected, open_pool
+from retrieval.overlay import Overlay
+from retrieval.question import understand
+from retrieval.scope import scope_of
+from retrieval.sizes import Size, Sizes
+from tests.bench.history import fill
+from tests.integration.test_rebuild import NOW, event, fold_live
+from tests.integration.test_recall_channels import noted
+from tests.waiting import eventually
+
+
+def pooled(database: str, do: Callable[[Pool], Awaitable[Any]]) -> Any:
+    """What ``do`` returns of a pool as recall has it."""
+
+    async def run() -> Any:
+        pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test")
+        await pool.open()
+        try:
+            return await do(pool)
+        finally:
+            await pool.close()
+
+    return asyncio.run(run())
+
+
+def test_words_that_are_everywhere_are_told_of_users_with_very_many_cards(
+    database: str, connection: Connection, monkeypatch: Any
+) -> None:
+    log.append(connection, [event(noted(f"meeting number {n}")) for n in range(12)])
+    log.append(connection, [event(noted("zebra meeting 會議"), user="bob")])
+    fold_live(database)
+    monkeypatch.setattr(sizes, "MANY", 10)
+    monkeypatch.setattr(sizes, "COMMON", 10)
+    question = understand("a zebra in a meeting, 會議", NOW)
+
+    async def look(pool: Pool) -> list[Size]:
+        looked = Sizes(pool)
+        return [await looked.of(user, question) for user in ("alex", "bob", "nobody")]
+
+    alex, bob, nobody = pooled(database, look)
+    assert alex == Size(many=True, common=tuple(term_keys("alex", ["meet"])))
+    assert bob == nobody == Size(many=False)
+
+
+def test_what_is_known_of_a_user_is_not_looked_up_again(
+    database: str, connection: Connection, monkeypatch: Any
+) -> None:
+    log.append(connection, [event(noted(f"meeting number {n}")) for n in range(12)])
+    fold_live(database)
+    monkeypatch.setattr(sizes, "MANY", 10)
+    monkeypatch.setattr(sizes, "COMMON", 10)
+
+    async def look(pool: Pool) -> list[Size]:
+        looked = Sizes(pool)
+        question = understand("which meeting?", NOW)
+        first = await looked.of("alex", question)
+        # Nobody answers any more, and nobody needs to.
+        await pool.close()
+        return [first, await looked.of("alex", question), await looked.of("ben", question)]
+
+    first, again, unknown = pooled(database, look)
+    assert first == again
+    assert first.common
+    # Of whom nothing is known, much is expected.
+    assert unknown == Size(many=True, common=())
+
+
+def test_a_statement_is_planned_for_whoever_asks_unless_anybody_will_do(database: str) -> None:
+    async def modes(pool: Pool) -> list[str]:
+        found = []
+        for many in (True, False, False, True):
+            async with connected(pool, 5.0, many=many) as connection:
+                row = await (await connection.execute("SHOW plan_cache_mode")).fetchone()
+                assert row is not None
+                found.append(row[0])
+        return found
+
+    one, everybody = "force_custom_plan", "force_generic_plan"
+    assert pooled(database, modes) == [one, everybody, everybody, one]
+
+
+def test_asking_what_is_under_way_reads_nothing_of_all_that_was_ever_said(
+    database: str, redis_url: str, connection: Connection
+) -> None:
+    fill(connection, 6000, users=50, texts=300, heavy=0.8)
+    # As on a server that serves thousands, and has come to plan for all of them at once.
+    connection.execute("ALTER TABLE log.events ALTER user_id SET (n_distinct = 5000)")
+    connection.execute("ANALYZE log.events")
+    connection.execute(f"ALTER DATABASE {connection.info.dbname} SET plan_cache_mode = force_generic_plan")
+    ensure_live(connection, CardsProjector())
+    PROCESSOR.open(connection)
+    # As if all had been read and folded.
+    connection.execute(
+        "UPDATE log.checkpoints c SET position = h.position FROM log.heads h WHERE h.partition = c.partition"
+    )
+    row = connection.execute(
+        "SELECT user_id FROM log.events GROUP BY user_id ORDER BY count(*) DESC"
+    ).fetchone()
+    assert row is not None
+    scope = scope_of(understand("where?", NOW), user_id=row[0], projects=None)
+
+    def read() -> int:
+        found = connection.execute(
+            "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = 'log' AND relname = 'events'"
+        ).fetchone()
+        assert found is not None
+        return int(found[0])
+
+    async def look() -> None:
+        overlay = Overlay(
+            replace(Settings(), database_url=database, redis_url=redis_url, overlay_deadline_ms=5000)
+        )
+        try:
+            for _ in range(15):
+                laid = await (await overlay.begin(scope, datetime.now(UTC)))
+                assert (laid.rows, laid.warnings) == ({}, ())
+        finally:
+            await overlay.close()
+
+    # What goes on in other sessions is told to the counters when those end.
+    connection.execute("SELECT pg_stat_force_next_flush()")
+    before = read()
+    asyncio.run(look())
+    ended = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    eventually(lambda: connection.execute(ended).fetchone() == (True,))
+    assert read() - before < 1000
