@@ -188,7 +188,7 @@ class Panel:
         self, channel: Channel, question: Question, scope: Scope, within: float, attempt: _Attempt
     ) -> list[Hit]:
         async def look() -> list[Hit]:
-            async with connected(self._pool, within, many=scope.many) as connection:
+            async with connected(self._pool, within, many=scope.size.many) as connection:
                 attempt.began = time.perf_counter()
                 if fault := self._faults.get(channel.name):
                     await fault.strike(connection)

@@ -56,7 +56,7 @@ class Reading:
 
     async def cards(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Row]:
         """The rows of some cards, whatever they are; none for who is not there, or another's."""
-        async with connected(self._pool, _WITHIN_S, many=scope.many) as connection:
+        async with connected(self._pool, _WITHIN_S, many=scope.size.many) as connection:
             return _by_id(await (await _cards(connection, scope, ids)).fetchall())
 
     async def read(
@@ -69,7 +69,7 @@ class Reading:
         """
         if not best:
             return Read({}, {})
-        async with connected(self._pool, _WITHIN_S, many=scope.many) as connection:
+        async with connected(self._pool, _WITHIN_S, many=scope.size.many) as connection:
             # All that depends on the names alone is asked in one breath.
             async with connection.pipeline():
                 waiting = (

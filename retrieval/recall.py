@@ -121,7 +121,7 @@ class Recall:
         laying, size = await asyncio.gather(
             self._overlay.begin(scope, ask.now), self._sizes.of(ask.user_id, question)
         )
-        scope = replace(scope, many=size.many, common=size.common)
+        scope = replace(scope, size=size)
         weights = {channel.name: channel.weight(question, scope) for channel in self._everyone}
         ballots = await self._vote(question, before_folding(scope), weights)
         votes = fuse({name: ballot.hits for name, ballot in ballots.items()}, weights)

@@ -14,6 +14,28 @@ KINDS = ("state", "event", "knowledge")
 OWNER = "user"  # the entity of what is said about the one whose memory it is
 
 
+MANY = 10_000
+"""So many cards of a user are very many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much there is to search: a user's ``cards``, their ``share`` of everybody's, and keys of words in the
+    question that are known to be ``common`` among very many cards; those that are not named need not be rare.
+
+    Without a look it is taken for very many, which is safe.
+    """
+
+    cards: int = MANY + 1
+    share: float = 0.0
+    common: tuple[int, ...] = ()
+
+    @property
+    def many(self) -> bool:
+        """Whether the cards are very many."""
+        return self.cards > MANY
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The walls of one recall. ``projects`` None means all of them.
@@ -21,8 +43,7 @@ class Scope:
     A state answers when its validity meets [``valid_from``, ``valid_until``]; both the same instant for
     "what is true then". Events and knowledge answer when they were there by ``until``. ``mode`` None means all
     registers; cards of turns that named none are of the general one. ``layers`` None means all, and those of none.
-    ``many``: the user has very many cards, and is searched accordingly; ``common`` are keys of words that are known to
-    be everywhere among them.
+    ``size`` says how to search best, not what.
     """
 
     user_id: str
@@ -34,8 +55,7 @@ class Scope:
     known_at: datetime | None
     mode: str | None = None
     layers: tuple[str, ...] | None = None
-    many: bool = True
-    common: tuple[int, ...] = ()
+    size: Size = Size()
 
     def parameters(self) -> dict[str, Any]:
         """The named parameters of every channel's statement."""
@@ -49,7 +69,7 @@ class Scope:
             "known_at": self.known_at,
             "mode": self.mode,
             "layers": None if self.layers is None else list(self.layers),
-            "known_common": list(self.common),
+            "known_common": list(self.size.common),
         }
 
     def widened(self) -> Scope:

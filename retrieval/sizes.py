@@ -6,7 +6,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 import psycopg
@@ -17,25 +17,15 @@ from projectors.text.terms import term_keys
 from retrieval.channels.channel import COMMON
 from retrieval.connections import Pool, connected
 from retrieval.question import Question
+from retrieval.scope import Size
 
 logger = logging.getLogger(__name__)
 
-MANY = 10_000
-"""So many cards of a user are very many."""
 _SIZE_KNOWN_S, _COMMON_KNOWN_S, _RARE_KNOWN_S = 60.0, 600.0, 60.0
 _REMEMBERED = 50_000
 _WITHIN_S = 0.1
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """What is known before a search: whether the user has very ``many`` cards, and, where they have, keys of words
-    in the question that are ``common`` among them. Those that are not named need not be rare."""
-
-    many: bool = True
-    common: tuple[int, ...] = ()
 
 
 class Sizes:
@@ -46,18 +36,18 @@ class Sizes:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._many: _Memory[bool] = _Memory()
+        self._sizes: _Memory[Size] = _Memory()
         self._common: _Memory[bool] = _Memory()
 
     async def of(self, user_id: str, question: Question) -> Size:
         """The size of what is asked. Never raises: what cannot be told is very many, which is always safe."""
         try:
-            many = self._many.get(user_id)
-            if many is None:
+            size = self._sizes.get(user_id)
+            if size is None:
                 found = await self._rows("cards_of", user_id=user_id)
-                many = bool(found) and found[0][0] > MANY
-                self._many.put(user_id, many, _SIZE_KNOWN_S)
-            return Size(many, await self._common_of(user_id, question) if many else ())
+                size = Size(found[0][0], found[0][0] / max(1, found[0][1])) if found else Size(0)
+                self._sizes.put(user_id, size, _SIZE_KNOWN_S)
+            return replace(size, common=await self._common_of(user_id, question)) if size.many else size
         except psycopg.Error as error:
             logger.debug("cannot tell how much a user has said: %s", error)
             return Size()

@@ -21,6 +21,9 @@ from retrieval.scope import Scope
 _LIMIT = 20
 _WEIGHT = 0.5  # a small model's ranks are worth about half those of exact terms (docs/benchmarks.md)
 _FOREIGN_WEIGHT = 0.1
+_WALKED_FROM = (
+    30_000  # cards times share: the index of all users is walked 1 / share as far (docs/benchmarks.md)
+)
 _LOOKED_AT = 300  # signs alone put a card among the nearest 20 within about this many (docs/benchmarks.md)
 _THREADS = 2
 
@@ -35,7 +38,7 @@ class _Asked:
 
 
 class SemanticChannel:
-    """Compares all vectors of a user, and looks for the nearest in the index where they have very many.
+    """Compares all vectors of a user; where they are very many, their signs first, or finds the nearest in an index.
 
     Looks among the cards of a mode with its model; without a mode, with every model, each among its own cards.
 
@@ -76,19 +79,24 @@ class SemanticChannel:
         assert asked.embedder is not None
         dimension = asked.embedder.dimension
         table = f"vectors.card_vectors_{dimension}"
-        cursor = await connection.execute(
-            search_statement("semantic_near", vectors=table, dimension=dimension)
-            if scope.many
-            else search_statement("semantic", vectors=table),
-            {
-                **scope.parameters(),
-                "vector": asked.vector,
-                "model": asked.embedder.name,
-                "looked_at": _LOOKED_AT,
-                "limit": _LIMIT,
-            },
-        )
-        return [Hit(*row) for row in await cursor.fetchall()]
+        values = {
+            **scope.parameters(),
+            "vector": asked.vector,
+            "model": asked.embedder.name,
+            "looked_at": _LOOKED_AT,
+            "limit": _LIMIT,
+        }
+
+        async def hits(name: str, **parts: int) -> list[Hit]:
+            cursor = await connection.execute(search_statement(name, vectors=table, **parts), values)
+            return [Hit(*row) for row in await cursor.fetchall()]
+
+        if scope.size.cards * scope.size.share > _WALKED_FROM:
+            return await hits("semantic_near", dimension=dimension)
+        if scope.size.many and len(found := await hits("semantic_own", dimension=dimension)) == _LIMIT:
+            return found
+        # There are few, or few of the nearest may answer: those that may are further off.
+        return await hits("semantic")
 
     def _modes(self, question: Question, scope: Scope) -> Sequence[str | None]:
         """The mode that is asked in; else one for each model, without those that cannot read what others can."""

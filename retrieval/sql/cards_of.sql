@@ -1,1 +1,5 @@
-SELECT cards FROM cards.card_counts WHERE user_id = %(user_id)s;
+-- How many cards a user has, and about how many there are of everybody's.
+SELECT cards, greatest(cards, (
+           SELECT sum(reltuples) FROM pg_class
+           WHERE oid IN ('cards.state_cards'::regclass, 'cards.event_cards'::regclass, 'cards.knowledge_cards'::regclass)))
+FROM cards.card_counts WHERE user_id = %(user_id)s;

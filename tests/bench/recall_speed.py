@@ -11,7 +11,6 @@ of words, turned at random: as near to each other as texts that share words are,
 from __future__ import annotations
 
 import argparse
-import asyncio
 import random
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import psycopg
+import uvloop
 from pgvector.psycopg import register_vector
 
 from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
@@ -198,7 +198,7 @@ def run(url: str, redis_url: str, questions: int, heavy: int) -> None:
     for user, name, texts in asked:
         report(
             f"{name}, {user[1]:,} of {sum(row[1] for row in rows):,} cards",
-            asyncio.run(ask(settings, user[0], texts)),
+            uvloop.run(ask(settings, user[0], texts)),
         )
 
 

@@ -29,10 +29,12 @@ from retrieval.channels.tags import TagsChannel
 from retrieval.connections import ReadConnection, open_pool
 from retrieval.question import understand
 from retrieval.read_api import create_app, open_channels
-from retrieval.scope import scope_of
+from retrieval.scope import Size, scope_of
 from tests.bench.history import fill
 from tests.integration.test_rebuild import NOW, ORIGIN, event, fold_live
 from tests.waiting import eventually
+
+FEW, MANY, MOST = Size(100), Size(20_000, share=0.1), Size(100_000, share=0.9)
 
 
 def noted(content: str, **more: Any) -> EventNoted:
@@ -205,37 +207,39 @@ def test_no_channel_reads_a_whole_table(database: str, connection: Connection) -
     fill(connection, 6000, users=20, texts=500)
     fold_live(database)
     fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
-    connection.execute("ANALYZE")
+    connection.execute("VACUUM ANALYZE")
     question = understand("where did we go with 我们 last month? who was in Lisbon?", NOW)
     scope = scope_of(question, user_id="user-00001", projects=("default",))
     channels: list[Channel] = open_channels(replace(Settings(), embed_model=HASH_MODEL))
 
-    async def plans(connection: ReadConnection, many: bool) -> dict[str, list[str]]:
+    async def plans(connection: ReadConnection, size: Size) -> dict[str, list[str]]:
         rows = await connection.execute(
             "SELECT card_id FROM cards.cards WHERE user_id = 'user-00001' LIMIT 5"
         )
         seeds = [row[0] for row in await rows.fetchall()]
         found = {}
         # So few vectors are quicker sorted than walked through; a user who has many finds it the other way.
-        await connection.execute("SELECT set_config('enable_sort', %s, false)", ["off" if many else "on"])
+        await connection.execute(
+            "SELECT set_config('enable_sort', %s, false)", ["off" if size is MOST else "on"]
+        )
         for each in [*channels, GraphChannel(seeds)]:
             looking: Any = _Plans(connection)
-            await each.search(looking, question, replace(scope, many=many))
+            await each.search(looking, question, replace(scope, size=size))
             found[each.name] = looking.lines
         return found
 
-    for many in (False, True):
-        for name, lines in searching(database, partial(plans, many=many)).items():
+    for size, index in ((FEW, "_pkey"), (MANY, "_own"), (MOST, "_signs")):
+        for name, lines in searching(database, partial(plans, size=size)).items():
             assert lines, name
             assert not [line for line in lines if "Seq Scan" in line], (name, lines)
             if name == "semantic":
-                assert bool([line for line in lines if "_signs" in line]) is many, lines
+                assert [line for line in lines if f"card_vectors_384{index}" in line], lines
 
     # A plan for everybody is not shown before it is used: the server counts what it read.
     async def search_as_all(connection: ReadConnection) -> None:
         await connection.plan(for_one=False)
         for each in channels:
-            await each.search(connection, question, replace(scope, many=False))
+            await each.search(connection, question, replace(scope, size=FEW))
         await connection.execute("SELECT pg_stat_force_next_flush()")
 
     def scans() -> tuple[int, int]:
@@ -252,19 +256,24 @@ def test_no_channel_reads_a_whole_table(database: str, connection: Connection) -
     assert scans()[0] == before[0]
 
 
-def _hits(database: str, each: Channel, text: str, user: str, *, many: bool = False) -> Sequence[Hit]:
+def _hits(database: str, each: Channel, text: str, user: str, *, size: Size = FEW) -> Sequence[Hit]:
     question = understand(text, NOW)
-    scope = replace(scope_of(question, user_id=user, projects=None), many=many)
+    scope = replace(scope_of(question, user_id=user, projects=None), size=size)
 
     async def hits(connection: ReadConnection) -> Sequence[Hit]:
-        await connection.execute("SELECT set_config('enable_sort', %s, false)", ["off" if many else "on"])
+        await connection.execute(
+            "SELECT set_config('enable_sort', %s, false)", ["off" if size is MOST else "on"]
+        )
         return await each.search(connection, question, scope)
 
     found: Sequence[Hit] = searching(database, hits)
     return found
 
 
-def test_the_index_of_vectors_finds_what_comparing_all_finds(database: str, connection: Connection) -> None:
+@pytest.mark.parametrize("size", [MANY, MOST], ids=["signs of one user", "signs of all"])
+def test_signs_find_what_comparing_all_numbers_finds(
+    database: str, connection: Connection, size: Size
+) -> None:
     fill(connection, 3000, users=3, texts=300)
     fold_live(database)
     fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
@@ -272,11 +281,32 @@ def test_the_index_of_vectors_finds_what_comparing_all_finds(database: str, conn
     shares = []
     for text in ("we went to the market", "I moved to Osaka", "我们一起去了"):
         exact = {hit.card_id: hit.score for hit in _hits(database, each, text, "user-00001")}
-        near = {hit.card_id: hit.score for hit in _hits(database, each, text, "user-00001", many=True)}
+        near = {hit.card_id: hit.score for hit in _hits(database, each, text, "user-00001", size=size)}
         assert len(near) == 20
         assert all(near[card] == pytest.approx(exact[card]) for card in near.keys() & exact.keys())
         shares.append(len(near.keys() & exact.keys()) / len(exact))
     assert sum(shares) / len(shares) >= 0.8, shares
+
+
+def test_what_may_answer_is_found_behind_very_much_that_may_not(
+    database: str, connection: Connection, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(semantic, "_LOOKED_AT", 10)
+    here = replace(ORIGIN, project_id="here")
+    log.append(
+        connection,
+        [
+            *[event(noted(f"We planned the harbour {n}")) for n in range(40)],
+            *[event(replace(noted(f"A plan {n}"), origin=here)) for n in range(5)],
+        ],
+    )
+    fold_live(database)
+    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
+    question = understand("who planned the harbour?", NOW)
+    scope = replace(scope_of(question, user_id="alex", projects=("here",)), size=MANY)
+    each = semantic.SemanticChannel(Embedders(HashEmbedder))
+    found = searching(database, lambda connection: each.search(connection, question, scope))
+    assert len(found) == 5
 
 
 @pytest.mark.parametrize("name", ["tags", "fuzzy", "time"])

@@ -15,7 +15,7 @@ from ingest.extractor import PROCESSOR
 from projectors.cards.projector import CardsProjector
 from projectors.generations import ensure_live
 from projectors.text.terms import term_keys
-from retrieval import sizes
+from retrieval import scope, sizes
 from retrieval.connections import Pool, connected, open_pool
 from retrieval.overlay import Overlay
 from retrieval.question import understand
@@ -47,7 +47,8 @@ def test_words_that_are_everywhere_are_told_of_users_with_very_many_cards(
     log.append(connection, [event(noted(f"meeting number {n}")) for n in range(12)])
     log.append(connection, [event(noted("zebra meeting 會議"), user="bob")])
     fold_live(database)
-    monkeypatch.setattr(sizes, "MANY", 10)
+    connection.execute("ANALYZE")
+    monkeypatch.setattr(scope, "MANY", 10)
     monkeypatch.setattr(sizes, "COMMON", 10)
     question = understand("a zebra in a meeting, 會議", NOW)
 
@@ -56,8 +57,8 @@ def test_words_that_are_everywhere_are_told_of_users_with_very_many_cards(
         return [await looked.of(user, question) for user in ("alex", "bob", "nobody")]
 
     alex, bob, nobody = pooled(database, look)
-    assert alex == Size(many=True, common=tuple(term_keys("alex", ["meet"])))
-    assert bob == nobody == Size(many=False)
+    assert alex == Size(12, share=12 / 13, common=tuple(term_keys("alex", ["meet"])))
+    assert (bob, nobody) == (Size(1, share=1 / 13), Size(0))
 
 
 def test_what_is_known_of_a_user_is_not_looked_up_again(
@@ -65,7 +66,8 @@ def test_what_is_known_of_a_user_is_not_looked_up_again(
 ) -> None:
     log.append(connection, [event(noted(f"meeting number {n}")) for n in range(12)])
     fold_live(database)
-    monkeypatch.setattr(sizes, "MANY", 10)
+    connection.execute("ANALYZE")
+    monkeypatch.setattr(scope, "MANY", 10)
     monkeypatch.setattr(sizes, "COMMON", 10)
 
     async def look(pool: Pool) -> list[Size]:
@@ -80,7 +82,8 @@ def test_what_is_known_of_a_user_is_not_looked_up_again(
     assert first == again
     assert first.common
     # Of whom nothing is known, much is expected.
-    assert unknown == Size(many=True, common=())
+    assert unknown == Size()
+    assert unknown.many
 
 
 def test_a_statement_is_planned_for_whoever_asks_unless_anybody_will_do(database: str) -> None:
@@ -115,7 +118,7 @@ def test_asking_what_is_under_way_reads_nothing_of_all_that_was_ever_said(
         "SELECT user_id FROM log.events GROUP BY user_id ORDER BY count(*) DESC"
     ).fetchone()
     assert row is not None
-    scope = scope_of(understand("where?", NOW), user_id=row[0], projects=None)
+    asked = scope_of(understand("where?", NOW), user_id=row[0], projects=None)
 
     def read() -> int:
         found = connection.execute(
@@ -130,7 +133,7 @@ def test_asking_what_is_under_way_reads_nothing_of_all_that_was_ever_said(
         )
         try:
             for _ in range(15):
-                laid = await (await overlay.begin(scope, datetime.now(UTC)))
+                laid = await (await overlay.begin(asked, datetime.now(UTC)))
                 assert (laid.rows, laid.warnings) == ({}, ())
         finally:
             await overlay.close()
