@@ -25,6 +25,7 @@ _WALKED_FROM = (
     30_000  # cards times share: the index of all users is walked 1 / share as far (docs/benchmarks.md)
 )
 _LOOKED_AT = 300  # signs alone put a card among the nearest 20 within about this many (docs/benchmarks.md)
+_LOOKED_FURTHER = 3_000  # so far within the deadline; among more that may not answer, the other channels find
 _THREADS = 2
 
 
@@ -79,24 +80,23 @@ class SemanticChannel:
         assert asked.embedder is not None
         dimension = asked.embedder.dimension
         table = f"vectors.card_vectors_{dimension}"
-        values = {
-            **scope.parameters(),
-            "vector": asked.vector,
-            "model": asked.embedder.name,
-            "looked_at": _LOOKED_AT,
-            "limit": _LIMIT,
-        }
+        values = {**scope.parameters(), "vector": asked.vector, "model": asked.embedder.name, "limit": _LIMIT}
 
-        async def hits(name: str, **parts: int) -> list[Hit]:
-            cursor = await connection.execute(search_statement(name, vectors=table, **parts), values)
+        async def hits(name: str, looked_at: int = _LOOKED_AT, **parts: int) -> list[Hit]:
+            cursor = await connection.execute(
+                search_statement(name, vectors=table, **parts), {**values, "looked_at": looked_at}
+            )
             return [Hit(*row) for row in await cursor.fetchall()]
 
+        if not scope.size.many:
+            return await hits("semantic")
         if scope.size.cards * scope.size.share > _WALKED_FROM:
             return await hits("semantic_near", dimension=dimension)
-        if scope.size.many and len(found := await hits("semantic_own", dimension=dimension)) == _LIMIT:
-            return found
-        # There are few, or few of the nearest may answer: those that may are further off.
-        return await hits("semantic")
+        found = await hits("semantic_own", dimension=dimension)
+        if len(found) < _LIMIT:
+            # Few of the nearest may answer: those that may are further off.
+            found = await hits("semantic_own", _LOOKED_FURTHER, dimension=dimension)
+        return found
 
     def _modes(self, question: Question, scope: Scope) -> Sequence[str | None]:
         """The mode that is asked in; else one for each model, without those that cannot read what others can."""
