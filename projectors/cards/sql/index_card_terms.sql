@@ -4,4 +4,4 @@
 SET LOCAL maintenance_work_mem = '16MB';
 SET LOCAL max_parallel_maintenance_workers = 0;
 -- Keys are hashed together with their user, so one user's posting lists never meet another's.
-CREATE INDEX cards_term_keys ON cards USING gin (term_keys);
+CREATE INDEX cards_term_keys ON cards USING gin (term_keys) WITH (gin_pending_list_limit = 64);
