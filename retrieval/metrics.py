@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
@@ -16,11 +16,14 @@ _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1)
 class RecallMetrics(Collector):
     """Times of recalls and channels, and how the channels stand; what is unknown is absent, never zero.
 
-    ``standing`` gives every channel's health by name.
+    ``standing`` gives every channel's health by name, ``waiting`` how many recalls wait for their turn.
     """
 
     def __init__(
-        self, registry: CollectorRegistry, standing: Callable[[], Mapping[str, Mapping[str, Any]]]
+        self,
+        registry: CollectorRegistry,
+        standing: Callable[[], Mapping[str, Mapping[str, Any]]],
+        waiting: Callable[[], int],
     ) -> None:
         self.seconds = Histogram(
             "cardlog_recall_seconds", "time a recall took", buckets=_BUCKETS, registry=registry
@@ -32,6 +35,9 @@ class RecallMetrics(Collector):
         self._outcomes = Counter(
             "cardlog_recall_channels", "channel outcomes", ["channel", "status"], registry=registry
         )
+        Gauge(
+            "cardlog_recalls_waiting", "recalls that wait until there is room for them", registry=registry
+        ).set_function(waiting)
         self._standing = standing
         registry.register(self)
 

@@ -49,6 +49,7 @@ from retrieval.panel import Panel
 from retrieval.patience import patiently
 from retrieval.reading import Reading
 from retrieval.recall import Ask, Recall, RecallUnavailableError
+from retrieval.room import NoRoomError, Room
 from retrieval.scope import KINDS
 from retrieval.servers import AWAY, Choice, Server, Servers
 from retrieval.sizes import Sizes
@@ -57,6 +58,8 @@ logger = logging.getLogger(__name__)
 
 MAX_QUERY_BYTES = 16 * 1024
 ALL_PROJECTS = "*"
+CONNECTIONS_A_RECALL = 2  # it asks four channels at once, each for a moment
+WAITS_FOR_ROOM_S = 5.0
 
 
 class RecallIn(BaseModel):
@@ -178,7 +181,8 @@ def create_app(settings: Settings) -> FastAPI:
     servers = open_servers(settings)
     recall = servers.primary.recall
     registry = CollectorRegistry()
-    metrics_of = RecallMetrics(registry, recall.standing)
+    room = Room(max(1, settings.pool_size // CONNECTIONS_A_RECALL), WAITS_FOR_ROOM_S)
+    metrics_of = RecallMetrics(registry, recall.standing, lambda: room.waiting)
     watch = LogWatch(settings.database_url, "read, watching")
     standing = Glance(watch)
     registry.register(StageMetrics(lambda: seen_in(standing())))
@@ -212,14 +216,17 @@ def create_app(settings: Settings) -> FastAPI:
             try:
                 choice = await _choose(body.wait_for, body.user_id)
                 warnings = list(choice.warnings)
-                try:
-                    answer = await choice.server.recall.answer(question)
-                except (RecallUnavailableError, *AWAY) as error:
-                    if choice.server is servers.primary:
-                        raise
-                    # It died under the question.
-                    warnings.append(f"answered by the primary: {servers.rest(choice.server, error)}")
-                    answer = await servers.primary.recall.answer(question)
+                async with room.place():
+                    try:
+                        answer = await choice.server.recall.answer(question)
+                    except (RecallUnavailableError, *AWAY) as error:
+                        if choice.server is servers.primary:
+                            raise
+                        # It died under the question.
+                        warnings.append(f"answered by the primary: {servers.rest(choice.server, error)}")
+                        answer = await servers.primary.recall.answer(question)
+            except NoRoomError as error:
+                raise ProblemError(503, "Too many questions", str(error)) from error
             except (RecallUnavailableError, *AWAY) as error:
                 raise ProblemError(503, "Cards unavailable", str(error)) from error
         answer["warnings"] += warnings

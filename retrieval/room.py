@@ -1,0 +1,44 @@
+"""Room for so many recalls at once: one more than a process can work on would only take time from all the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class NoRoomError(RuntimeError):
+    """More is asked than this process answers."""
+
+
+class Room:
+    """Lets ``places`` in at once, the others in the order they came.
+
+    A recall waits for its place before any of its deadlines begins. Without that, all of them share what there is,
+    every channel of every one of them is late, and what they did by then is lost.
+    """
+
+    def __init__(self, places: int, within_s: float) -> None:
+        self._free = asyncio.Semaphore(places)
+        self._places = places
+        self._within_s = within_s
+        self.waiting = 0
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """A place for as long as the context lasts. Raises :class:`NoRoomError` where none is free ``within_s``."""
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(self._within_s):
+                await self._free.acquire()
+        except TimeoutError:
+            raise NoRoomError(
+                f"{self.waiting - 1} more recalls wait for one of {self._places} places in this process, for more "
+                f"than {self._within_s:g} s; ask again later, or run more read services"
+            ) from None
+        finally:
+            self.waiting -= 1
+        try:
+            yield
+        finally:
+            self._free.release()
