@@ -1,10 +1,11 @@
 """Recalls while turns come in: errors, latencies and channel statuses, at a steady rate of both.
 
-    python tests/bench/recall_load.py [--recalls 50] [--turns 50] [--seconds 60]
+    python tests/bench/recall_load.py [--recalls 50] [--turns 50] [--seconds 60] [--model hash]
 
-The whole service with embedded servers and the embedder it finds; 100 users with some history. Recalls are asked
-over HTTP as they fall due, whether or not those before are answered, so a service that cannot follow shows it in
-the latencies. The floor of the same run is the same recalls before a turn comes in. Exit status 1 when any failed.
+The whole service with embedded servers, and the embedder it finds, or ``hash``, which costs next to nothing; 100
+users with some history. Recalls are asked over HTTP as they fall due, whether or not those before are answered, so a
+service that cannot follow shows it in the latencies. The floor of the same run is the same recalls before a turn comes
+in. Exit status 1 when any failed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections import Counter
 from statistics import quantiles
 
 import httpx
+import uvloop
 
 from tests.acceptance.conftest import Running
 from tests.bench.stack import measured_stack
@@ -95,11 +97,13 @@ def main() -> int:
     parser.add_argument("--recalls", type=int, default=50, help="recalls a second")
     parser.add_argument("--turns", type=int, default=50, help="turns a second")
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--model", help="embedding model; hash is without embedding")
     options = parser.parse_args()
-    with measured_stack() as running:
+    environment = {"CARDLOG_EMBED_MODEL": options.model} if options.model else {}
+    with measured_stack(**environment) as running:
         xadd(running.redis, turns(HISTORY, USERS, seed=3))
         until_visible(running, HISTORY, "vectors")
-        return 1 if asyncio.run(measure(running, options.recalls, options.turns, options.seconds)) else 0
+        return 1 if uvloop.run(measure(running, options.recalls, options.turns, options.seconds)) else 0
 
 
 if __name__ == "__main__":
