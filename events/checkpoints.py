@@ -108,6 +108,11 @@ class Processor:
             )
 
 
+def reached_heads(batches: Sequence[tuple[Claim, Sequence[Event]]]) -> bool:
+    """Whether the events of each claim go up to the head it was claimed at: what comes after will be announced."""
+    return all(events and events[-1].position >= claim.head for claim, events in batches)
+
+
 def read_claimed(
     connection: Connection, claims: Sequence[Claim], *, limit: int, keep_unreadable: bool = False
 ) -> list[tuple[Claim, list[Event]]]:

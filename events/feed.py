@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from events.checkpoints import Claim, Processor, read_claimed
@@ -41,12 +41,20 @@ class Feed(Protocol):
 
 
 class LogFeed:
-    """The log itself. News is announced over a connection of its own."""
+    """The log itself. News is announced over a connection of its own; that of other ``types`` than those named waits
+    until the next look."""
 
     note = None
 
-    def __init__(self, url: str, application: str, stopping: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        url: str,
+        application: str,
+        stopping: Callable[[], bool],
+        types: Collection[str] | None = None,
+    ) -> None:
         self._url = url
+        self._types = types
         self._application = application
         self._stopping = stopping
         self._connection: Connection | None = None
@@ -59,7 +67,7 @@ class LogFeed:
         )
         if self._connection is None:
             return False
-        self._follower = Follower(self._connection)
+        self._follower = Follower(self._connection, self._types)
         return True
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,9 +65,11 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
     return [Appended(row[1], row[2] or 0, row[3] or 0, row[4], row[5]) for row in rows]
 
 
-def announce(connection: Connection) -> None:
-    """Wake whoever follows the log. Only a hint: followers also look by themselves."""
-    connection.execute(statement("events", "notify"))
+def announce(connection: Connection, events: Iterable[NewEvent] = ()) -> None:
+    """Wake whoever follows the log for events of these types, everybody where none are named. Only a hint:
+    followers also look by themselves."""
+    types = sorted({describe(event.payload)[0] for event in events})
+    connection.execute(statement("events", "notify"), {"types": " ".join(types)})
 
 
 def read(connection: Connection, partition: int, *, after: int = 0, limit: int | None = None) -> list[Event]:
@@ -127,19 +129,27 @@ def heads(connection: Connection) -> dict[int, int]:
 class Follower:
     """Waits for the log to grow, on a connection of its own.
 
-    A lost notification costs at most ``patience`` seconds: the wait ends by itself and the caller looks.
+    A lost notification costs at most ``patience`` seconds: the wait ends by itself and the caller looks. That is soon
+    enough for events of other ``types`` than those that are followed; None is all.
     """
 
-    def __init__(self, connection: Connection, patience: float = 0.5) -> None:
+    def __init__(
+        self, connection: Connection, types: Collection[str] | None = None, patience: float = 0.5
+    ) -> None:
         self._connection = connection
+        self._types = types
         self._patience = patience
         connection.autocommit = True
         connection.execute(statement("events", "listen"))
 
     def wait(self, patience: float | None = None) -> bool:
         """Return when the log was announced to have grown (True) or ``patience`` ran out (False)."""
-        woken = False
         timeout = self._patience if patience is None else patience
-        for _ in self._connection.notifies(timeout=timeout, stop_after=1):
-            woken = True
+        heard = self._connection.notifies(timeout=timeout)
+        woken = any(self._follows(each.payload) for each in heard)
+        heard.close()
         return woken
+
+    def _follows(self, payload: str) -> bool:
+        types = payload.split()
+        return not types or self._types is None or any(each in self._types for each in types)

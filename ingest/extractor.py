@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from events import log
-from events.checkpoints import CheckpointMovedError, Claim, Connection, Processor
+from events.checkpoints import CheckpointMovedError, Claim, Connection, Processor, reached_heads
 from events.database import AWAY, connect_patiently
 from events.envelope import Event, NewEvent, partition_of
 from events.feed import Feed, LogFeed
@@ -51,10 +51,11 @@ class ExtractorWorker:
         self._settings = settings
         self._extractor = extractor
         self._stopping = stopping
-        self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping)
+        self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
         self._pulse = Pulse(settings.database_url, PROCESSOR.name, worker)
         # Where this worker left each partition, and the turns above that which were read out of their order.
         self._left: dict[int, int] = {}
+        self._more = False
         self._read_before: dict[int, frozenset[int]] = {}
 
     def run(self) -> None:
@@ -80,11 +81,11 @@ class ExtractorWorker:
                     passed = self.step(connection)
                     self._pulse.running(self._feed.note)
                     self._pulse.passed(passed)
-                    if not passed:
-                        self._feed.wait()
-                    elif delay > _PATIENCE_S:
+                    if passed and delay > _PATIENCE_S:
                         logger.info("extracting goes on")
                         delay = _PATIENCE_S
+                    if not self._more:
+                        self._feed.wait()
             except AWAY as error:
                 logger.warning("postgres went away while extracting, trying again: %s", error)
                 self._pulse.waiting(f"postgres went away: {error}")
@@ -115,6 +116,7 @@ class ExtractorWorker:
 
     def step(self, connection: Connection) -> int:
         """One batch, in one transaction; returns how many events of the log were passed."""
+        self._more = False
         with connection.transaction():
             claims = self._claim(connection)
             if not claims:
@@ -138,8 +140,10 @@ class ExtractorWorker:
             PROCESSOR.advance(connection, [(claim, page[-1].position) for claim, page in batches])
         self._left.update((claim.partition, page[-1].position) for claim, page in batches)
         if appended:
-            log.announce(connection)
+            log.announce(connection, appended)
             self._pulse.count(counted(appended))
+        # Right behind a batch that reached all there was, another look would find nothing but what it appended itself.
+        self._more = not reached_heads(batches)
         return sum(len(page) for _, page in batches)
 
     def _claim(self, connection: Connection) -> list[Claim]:

@@ -159,7 +159,7 @@ class Holdings:
             passed += mark - window.checkpoint
             window.written(leaving[window.partition], mark=mark, seen=seen)
         if batch:
-            log.announce(connection)
+            log.announce(connection, batch)
         return [reading for readings in leaving.values() for reading in readings], passed
 
 

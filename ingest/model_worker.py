@@ -28,7 +28,7 @@ from ingest.extraction import (
     TurnsUnreadableError,
 )
 from ingest.extraction_events import counted, events_of, failure_of, stream_of, unreadable_turn
-from ingest.extractor import PROCESSOR
+from ingest.extractor import PROCESSOR, TURN
 from ingest.holdings import Holdings
 from ingest.known_concepts import KnownConcepts
 from ingest.window import Reading
@@ -70,7 +70,7 @@ class ModelWorker:
         self._stand_in = stand_in
         self._stopping = stopping
         self._pulse = Pulse(settings.database_url, PROCESSOR.name, worker)
-        self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping)
+        self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
         self._holdings = Holdings(
             settings, self._feed, lambda event, payload: unreadable_turn(event, payload, self._extractor)
         )

@@ -143,7 +143,7 @@ class Scribe:
                 try:
                     appended = log.append(self._connection, events)
                     if events:
-                        log.announce(self._connection)
+                        log.announce(self._connection, events)
                 except psycopg.OperationalError as error:
                     logger.warning("postgres went away while recording, trying again: %s", error)
                     self.pulse.waiting(f"postgres went away: {error}")

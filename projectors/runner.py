@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from events.checkpoints import CheckpointMovedError
+from events.checkpoints import CheckpointMovedError, reached_heads
 from events.database import AWAY, connect_patiently
 from events.feed import Feed, LogFeed
 from events.log import Connection
@@ -40,8 +40,9 @@ class Runner:
         self._settings = settings
         self._projector = projector
         self._stopping = stopping
-        self._feed = feed or LogFeed(settings.database_url, projector.name, stopping)
+        self._feed = feed or LogFeed(settings.database_url, projector.name, stopping, projector.types)
         self._pulse = Pulse(settings.database_url, projector.name, worker)
+        self._more = False
 
     def run(self) -> None:
         """Project until ``stopping``. Waits out a Postgres that is away."""
@@ -67,11 +68,11 @@ class Runner:
                     passed = self.step(connection)
                     self._pulse.running(self._feed.note)
                     self._pulse.passed(passed)
-                    if not passed:
-                        self._feed.wait()
-                    elif delay > _PATIENCE_S:
+                    if passed and delay > _PATIENCE_S:
                         logger.info("%s goes on", name)
                         delay = _PATIENCE_S
+                    if not self._more:
+                        self._feed.wait()
             except AWAY as error:
                 logger.warning("postgres went away while projecting %s, trying again: %s", name, error)
                 self._pulse.waiting(f"postgres went away: {error}")
@@ -100,6 +101,7 @@ class Runner:
 
     def step(self, connection: Connection) -> int:
         """One batch in one transaction; returns how many events were passed: folded, or parked with their user."""
+        self._more = False
         with connection.transaction():
             generation = hold_live(connection, self._projector.name)
             if generation is None:
@@ -118,4 +120,6 @@ class Runner:
             generation.processor.advance(
                 connection, [(claim, events[-1].position) for claim, events in batches]
             )
+        # Right behind a batch that reached all there was, another look would find nothing.
+        self._more = len(claims) == self._projector.batch_partitions or not reached_heads(batches)
         return sum(len(events) for _, events in batches)

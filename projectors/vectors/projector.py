@@ -78,7 +78,8 @@ class VectorsProjector:
         ]
         if not cards:
             return
-        register_vector(connection)
+        if connection.adapters.types.get("vector") is None:
+            register_vector(connection)
         try:
             by_model: dict[Embedder, list[tuple[Event, Passage]]] = {}
             for event, mode, passage in cards:
