@@ -9,7 +9,7 @@ from importlib.resources import files
 from psycopg.sql import SQL
 
 # What is quoted stays as it is; comments and the width of white space are for readers of the files.
-_TOKEN = re.compile(r"('[^']*'|\"[^\"]*\"|\$\$.*?\$\$)|--[^\n]*|\s+", re.DOTALL)
+_TOKEN = re.compile(r"('[^']*'|\"[^\"]*\"|\$\$.*?\$\$)|(?:--[^\n]*|\s)+", re.DOTALL)
 
 
 @cache
@@ -18,4 +18,4 @@ def statement(package: str, name: str) -> SQL:
     of a short statement, and reads a long one anew each time. Raises FileNotFoundError for a name that is not there.
     """
     text = files(package).joinpath("sql", f"{name}.sql").read_text("utf-8")
-    return SQL(_TOKEN.sub(lambda token: token[1] or " ", text).strip())
+    return SQL(_TOKEN.sub(lambda token: token[1] or " ", text))

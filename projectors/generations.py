@@ -37,12 +37,14 @@ class Projector(Protocol):
     that hold nothing of them; only events of ``types`` are given to it, for the fold ignores all others.
     The steps may be done at the same time, the longest first.
     Both folds must leave the same rows, whatever the batches. ``package`` holds ``sql/digest.sql``.
+    A live round begins ``rest_s`` after the one before at the earliest, unless more is known to be there.
     A projector is pickled to reach the processes of a rebuild.
     """
 
     name: str
     package: str
     batch_partitions: int
+    rest_s: float
     types: frozenset[str]
 
     def create_tables(self, connection: Connection) -> None: ...

@@ -65,6 +65,7 @@ class Runner:
                 generation = ensure_live(connection, self._projector)
                 logger.info("projecting %s, generation %d", name, generation.number)
                 while not self._stopping():
+                    until = time.monotonic() + self._projector.rest_s
                     passed = self.step(connection)
                     self._pulse.running(self._feed.note)
                     self._pulse.passed(passed)
@@ -72,6 +73,8 @@ class Runner:
                         logger.info("%s goes on", name)
                         delay = _PATIENCE_S
                     if not self._more:
+                        if passed:
+                            time.sleep(max(0.0, until - time.monotonic()))
                         self._feed.wait()
             except AWAY as error:
                 logger.warning("postgres went away while projecting %s, trying again: %s", name, error)

@@ -187,6 +187,9 @@ class Panel:
     async def _search(
         self, channel: Channel, question: Question, scope: Scope, within: float, attempt: _Attempt
     ) -> list[Hit]:
+        if channel.silent(question) and channel.name not in self._faults:
+            return []
+
         async def look() -> list[Hit]:
             async with connected(self._pool, within, many=scope.size.many) as connection:
                 attempt.began = time.perf_counter()

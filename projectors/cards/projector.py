@@ -43,6 +43,7 @@ class CardsProjector:
     name = "cards"
     package = "projectors.cards"
     batch_partitions = 64
+    rest_s = 0.0
     types = frozenset(
         (
             "StateAsserted",

@@ -41,6 +41,9 @@ class VectorsProjector:
     package = _PACKAGE
     types = frozenset(("StateAsserted", "EventNoted", "KnowledgeLearned"))
     batch_partitions = 4  # a batch is one transaction, and embedding takes milliseconds a text
+    rest_s = (
+        0.1  # words are found without them until then, and a handful of texts takes little longer than one
+    )
 
     def __init__(self, embedders: Embedders) -> None:
         self._embedders = embedders

@@ -77,6 +77,10 @@ class Channel(Protocol):
         """Load what the first search would wait for; never raises."""
         ...
 
+    def silent(self, question: Question) -> bool:
+        """Whether the question gives it nothing to go by, which can be told without a search."""
+        ...
+
     async def search(
         self, connection: AsyncConnection[Any], question: Question, scope: Scope
     ) -> list[Hit]: ...

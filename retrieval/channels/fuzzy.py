@@ -32,6 +32,10 @@ class FuzzyChannel:
     def warm(self) -> None:
         """Nothing to load."""
 
+    def silent(self, question: Question) -> bool:
+        """Never known before."""
+        return False
+
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         words = [term for term in question.terms if term.isascii() and len(term) >= 3]
         pairs = pair_keys(scope.user_id, "".join(question.terms))

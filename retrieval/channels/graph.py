@@ -47,9 +47,11 @@ class GraphChannel:
     def warm(self) -> None:
         """Nothing to load."""
 
+    def silent(self, question: Question) -> bool:
+        """Whether there is nothing to look around."""
+        return not self._seeds
+
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
-        if not self._seeds:
-            return []
         cursor = await connection.execute(
             search_statement("graph"),
             {

@@ -64,6 +64,10 @@ class SemanticChannel:
         for mode in self._embedders.modes:
             self._asked(mode, "warm")
 
+    def silent(self, question: Question) -> bool:
+        """Never known before."""
+        return False
+
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         loop = asyncio.get_running_loop()
         asking = [

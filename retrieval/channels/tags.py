@@ -39,6 +39,10 @@ class TagsChannel:
     def warm(self) -> None:
         """Nothing to load."""
 
+    def silent(self, question: Question) -> bool:
+        """Never known before."""
+        return False
+
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         best: dict[UUID, tuple[int, Hit]] = {}
         others = await meant(connection, scope.user_id, question)

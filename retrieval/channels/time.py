@@ -27,10 +27,13 @@ class TimeChannel:
     def warm(self) -> None:
         """Nothing to load."""
 
+    def silent(self, question: Question) -> bool:
+        """Whether no time is named."""
+        return question.span is None
+
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         span = question.span
-        if span is None:
-            return []
+        assert span is not None, "it is silent"
         cursor = await connection.execute(
             search_statement("time"),
             {

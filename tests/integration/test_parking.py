@@ -91,6 +91,7 @@ class Ledger:
         self.package = "tests"
         self.types = frozenset(["EventNoted"])
         self.batch_partitions = 64
+        self.rest_s = 0.0
         self.refused = set(refused)
         self.error: type[Exception] = ValueError
 

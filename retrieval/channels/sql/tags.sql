@@ -24,7 +24,7 @@ WITH asked AS MATERIALIZED (
     SELECT card_id, term_keys[:own_terms] AS own, term_keys[own_terms + 1:] AS earlier,
            own_terms + %(before)s::float8 * (cardinality(term_keys) - own_terms) AS length
     FROM found
-), occurrence AS MATERIALIZED (
+), uses AS MATERIALIZED (
     SELECT hit.card_id, asked.key, hit.length, count.frequency
     FROM hit CROSS JOIN asked CROSS JOIN LATERAL (
         SELECT cardinality(array_positions(hit.own, asked.key))
@@ -39,7 +39,7 @@ WITH asked AS MATERIALIZED (
     SELECT key, asked.weight * ln(1 + (greatest(total.cards, held.cards) - held.cards + 0.5) / (held.cards + 0.5)) AS idf
     FROM asked
     CROSS JOIN total
-    JOIN (SELECT key, count(*)::float8 AS hits FROM occurrence GROUP BY key) counted USING (key)
+    JOIN (SELECT key, count(*)::float8 AS hits FROM uses GROUP BY key) counted USING (key)
     CROSS JOIN LATERAL (
         SELECT CASE WHEN asked.idle OR asked.common AND EXISTS (SELECT FROM together)
                THEN greatest(%(common)s, total.cards * counted.hits / (SELECT count(*) FROM hit)) ELSE counted.hits END AS cards
@@ -49,7 +49,7 @@ SELECT o.card_id,
        sum(w.idf * o.frequency * (%(k1)s::float8 + 1)
            / (o.frequency + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * o.length / total.length)))::float8
        AS score
-FROM occurrence o JOIN weight w USING (key) CROSS JOIN total
+FROM uses o JOIN weight w USING (key) CROSS JOIN total
 GROUP BY o.card_id
 ORDER BY score DESC, o.card_id
 LIMIT %(limit)s;

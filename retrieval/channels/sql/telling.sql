@@ -6,11 +6,11 @@ SELECT key, weight, held >= %(common)s AS common,
 FROM (
     SELECT key, weight, CASE WHEN key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
                SELECT count(*) FROM (
-                   SELECT FROM cards.cards holder
-                   WHERE holder.term_keys @> ARRAY[key] AND (holder.user_id = %(user_id)s) IS TRUE
+                   SELECT FROM cards.cards c
+                   WHERE c.term_keys @> ARRAY[key] AND (c.user_id = %(user_id)s) IS TRUE
                    LIMIT %(common)s
-               ) up_to
+               ) u
            ) END AS held
     FROM unnest(%(keys)s::integer[], %(weights)s::float8[]) AS every(key, weight)
     OFFSET 0 -- counted once, not once for each column that asks
-) counted
+) n
