@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import socket
 from collections.abc import Callable
@@ -60,6 +61,9 @@ def run_worker(options: argparse.Namespace, settings: Settings) -> int:
     name = options.name or f"{options.worker}-{socket.gethostname()}"
     if not _migrated(settings, options.worker, stop):
         return 0
+    if options.worker == "vectors":
+        # Where cores are short, questions go first: words find a card until its vector is there.
+        os.nice(10)
     _worker(options.worker, settings, name, stop).run()
     return 0
 
