@@ -142,6 +142,8 @@ def test_a_killed_relay_leaves_nothing_out(
             eventually(lambda attempt=attempt: sum(relayed(connection)) > attempt * 3000)
             workers.kill("relay")
         workers.start("relay", "relay")
+        # What is there may all be published by now, and this one not even begun to listen to signals.
+        fill(connection, 100)
         eventually(published(settings, connection))
         assert workers.stop("relay") == 0
     finally:
