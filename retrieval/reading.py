@@ -17,13 +17,13 @@ from events.sql import statement
 from retrieval.cards.chain import SUPERSEDING, Edge, latest_in_chain, same
 from retrieval.cards.past import Fold, past
 from retrieval.connections import Pool, connected
+from retrieval.patience import WITHIN_S
 from retrieval.question import Question
 from retrieval.scope import Scope
 
 _PACKAGE = "retrieval.cards"
 _PREDICATES = (*SUPERSEDING, "expands", "retracts", "contradicts", "same_as")
 _BEFORE_THE_LATEST = 0.9  # of its successor's score, for what a question about history shows too
-_WITHIN_S = 2.0
 
 Row = dict[str, Any]
 
@@ -56,7 +56,7 @@ class Reading:
 
     async def cards(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Row]:
         """The rows of some cards, whatever they are; none for who is not there, or another's."""
-        async with connected(self._pool, _WITHIN_S, many=scope.size.many) as connection:
+        async with connected(self._pool, WITHIN_S, many=scope.size.many) as connection:
             return _by_id(await (await _cards(connection, scope, ids)).fetchall())
 
     async def read(
@@ -69,7 +69,7 @@ class Reading:
         """
         if not best:
             return Read({}, {})
-        async with connected(self._pool, _WITHIN_S, many=scope.size.many) as connection:
+        async with connected(self._pool, WITHIN_S, many=scope.size.many) as connection:
             # All that depends on the names alone is asked in one breath.
             async with connection.pipeline():
                 waiting = (

@@ -158,3 +158,18 @@ def test_recorded_at_never_goes_back_within_a_partition(connection: Connection) 
     [appended] = log.append(connection, [turn("alex", "1")])
     assert appended.recorded_at is not None
     assert appended.recorded_at > datetime.now(UTC)
+
+
+def test_a_follower_is_woken_by_what_it_follows_and_by_what_names_nothing(
+    database: str, connection: Connection
+) -> None:
+    with connect(database, application="follower") as own:
+        follower = log.Follower(own, {"StateAsserted"})
+        log.announce(connection, [turn("alex", "t1")])
+        assert follower.wait(0.3) is False
+        log.announce(connection)
+        assert follower.wait(30) is True
+    with connect(database, application="follower") as own:
+        follower = log.Follower(own, {TurnRecorded.__name__})
+        log.announce(connection, [turn("alex", "t1")])
+        assert follower.wait(30) is True
