@@ -148,7 +148,7 @@ def remembering(database: str, connection: Connection) -> Iterator[Memory]:
 def _reading(pool: Any, settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await pool.open()
+        await pool.open(wait=True, timeout=30.0)
         yield
         await pool.close()
 

@@ -32,7 +32,7 @@ def pooled(database: str, do: Callable[[Pool], Awaitable[Any]]) -> Any:
 
     async def run() -> Any:
         pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test")
-        await pool.open()
+        await pool.open(wait=True, timeout=30.0)
         try:
             return await do(pool)
         finally:
