@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import orjson
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
@@ -14,6 +14,13 @@ from starlette.exceptions import HTTPException
 from events.problem import MEDIA_TYPE, ProblemError, invalid
 
 logger = logging.getLogger(__name__)
+
+Stages = Annotated[
+    Literal["count", "ignore"],
+    Query(
+        description="ignore: ready where this process can do its own part, whatever stands still elsewhere"
+    ),
+]
 
 
 class JSONResponse(Response):
