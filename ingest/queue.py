@@ -93,6 +93,13 @@ class TurnQueue:
         )
         return self._entries(reply[1])
 
+    def forget(self, idle_ms: int) -> int:
+        """Remove consumers from the group that hold nothing and were not heard of for ``idle_ms``; how many went.
+
+        Every process that ever read is one, and Redis keeps them for good. One that comes back is made again.
+        """
+        return int(cast("Any", self._redis.eval(script("forget"), 1, self.stream, self._group, idle_ms)))
+
     def settle(
         self, entries: Sequence[Entry], dead: Sequence[tuple[Entry, str, str]], duplicates: Set[str]
     ) -> None:

@@ -30,6 +30,7 @@ _BLOCK_MS = 500
 _HOUSEKEEPING_S = 1.0
 _LOOK_FOR_STREAMS_S = 1.0
 _LOOK_AT_READERS_S = 0.05
+_FORGET_AFTER_MS = 3_600_000
 
 
 def session_stream(project_id: str, session_id: str) -> str:
@@ -237,6 +238,8 @@ class StreamReader:
             )
         queue = TurnQueue(self._client, self._stream, self._settings.consumer_group)
         queue.open()
+        if gone := queue.forget(_FORGET_AFTER_MS):
+            logger.info("forgot %d recorders that read %s before and are gone", gone, self._stream)
         logger.info("recording turns from %s as %s", self._stream, self._name)
         return queue
 

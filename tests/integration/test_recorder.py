@@ -141,6 +141,23 @@ def test_only_what_every_group_acknowledged_is_trimmed(settings: Settings, redis
     assert queue.trim() == 0
 
 
+def test_recorders_that_are_gone_are_forgotten_but_not_what_they_held(
+    settings: Settings, redis: Redis
+) -> None:
+    queue = queue_of(settings)
+    queue.open()
+    for text in ("settled", "held"):
+        redis.xadd("turns", {"user_id": "u1", "text": text})
+    queue.settle(queue.read("done", 1, 10), [], set())
+    assert len(queue.read("holding", 1, 10)) == 1
+    assert queue.forget(3_600_000) == 0
+    assert queue.forget(0) == 1
+    assert [consumer["name"] for consumer in redis.xinfo_consumers("turns", settings.consumer_group)] == [
+        b"holding"
+    ]
+    assert [entry.fields[b"text"] for entry in queue.read_own("holding", 10)] == [b"held"]
+
+
 def test_many_recorders_record_every_turn_once(
     settings: Settings, redis: Redis, connection: Connection
 ) -> None:
