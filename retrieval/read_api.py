@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -102,9 +102,9 @@ class ContextIn(RecallIn):
     ] = None
 
 
-def open_channels(settings: Settings) -> list[Channel]:
+def open_channels(settings: Settings, crowded: Callable[[], bool] = lambda: False) -> list[Channel]:
     """Every channel that looks by itself; the graph looks around what these find."""
-    return [SemanticChannel(embedders_of(settings)), TagsChannel(), FuzzyChannel(), TimeChannel()]
+    return [SemanticChannel(embedders_of(settings), crowded), TagsChannel(), FuzzyChannel(), TimeChannel()]
 
 
 def open_health(settings: Settings) -> dict[str, Health]:
@@ -145,9 +145,9 @@ def open_recall(settings: Settings, pool: Pool) -> Recall:
     )
 
 
-def open_servers(settings: Settings) -> Servers:
+def open_servers(settings: Settings, crowded: Callable[[], bool]) -> Servers:
     """The primary and its replicas, nothing connected yet. Embedder and the channels' health are theirs together."""
-    channels, health, fold = open_channels(settings), open_health(settings), fold_of(settings)
+    channels, health, fold = open_channels(settings, crowded), open_health(settings), fold_of(settings)
 
     def server(name: str, url: str | None) -> Server:
         pool = open_pool(settings, "read", url)
@@ -178,10 +178,10 @@ def open_servers(settings: Settings) -> Servers:
 
 def create_app(settings: Settings) -> FastAPI:
     """The read service. Holds no state of its own: run as many as you like."""
-    servers = open_servers(settings)
+    room = Room(max(1, settings.pool_size // CONNECTIONS_A_RECALL), WAITS_FOR_ROOM_S)
+    servers = open_servers(settings, lambda: room.crowded)
     recall = servers.primary.recall
     registry = CollectorRegistry()
-    room = Room(max(1, settings.pool_size // CONNECTIONS_A_RECALL), WAITS_FOR_ROOM_S)
     metrics_of = RecallMetrics(registry, recall.standing, lambda: room.waiting)
     watch = LogWatch(settings.database_url, "read, watching")
     standing = Glance(watch)

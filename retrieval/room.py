@@ -24,6 +24,11 @@ class Room:
         self._within_s = within_s
         self.waiting = 0
 
+    @property
+    def crowded(self) -> bool:
+        """Whether as many wait as are in: what can be done without had better not be done."""
+        return self.waiting >= self._places
+
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
         """A place for as long as the context lasts. Raises :class:`NoRoomError` where none is free ``within_s``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
@@ -45,12 +45,14 @@ class SemanticChannel:
 
     Distances of two models cannot be compared, so their hits go together by rank. Down, and saying so, while
     no model is there that is wanted; where only some are, it answers with those and says which are not.
+    Down, too, where it is ``crowded``: a model takes half the processor time of a recall.
     """
 
     name = "semantic"
 
-    def __init__(self, embedders: Embedders) -> None:
+    def __init__(self, embedders: Embedders, crowded: Callable[[], bool] = lambda: False) -> None:
         self._embedders = embedders
+        self._crowded = crowded
         # Of its own: an embedder that hangs must not take the threads that health checks run in.
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
 
@@ -69,6 +71,8 @@ class SemanticChannel:
         return False
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
+        if self._crowded():
+            raise ChannelDownError("so many recalls wait that this one's question was not put to the model")
         loop = asyncio.get_running_loop()
         asking = [
             loop.run_in_executor(self._threads, self._asked, mode, question.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -94,6 +95,21 @@ def test_without_faults_every_channel_is_well(cards: str, patient: dict[str, int
         CHANNELS, "ok"
     )
     assert answer["warnings"] == []
+
+
+def test_where_many_recalls_wait_a_question_is_not_embedded(cards: str, patient: dict[str, int]) -> None:
+    # One place, and whoever has it keeps it for as long as the others need to come.
+    with (
+        asking(cards, pool_size=2, fault_tags="slow:1500", **patient) as client,
+        ThreadPoolExecutor(3) as threads,
+    ):
+        answers = list(threads.map(lambda _: Asking(client).recall(), range(3)))
+    standing = [answer["channels"]["semantic"] for answer in answers]
+    # Behind the last one nobody waits.
+    assert {each["status"] for each in standing} == {"down", "ok"}
+    assert all("recalls wait" in each["detail"] for each in standing if each["status"] == "down")
+    for answer in answers:
+        assert "I live in Lisbon" in {card["content"] for card in answer["cards"]}
 
 
 @pytest.mark.parametrize("channel", CHANNELS)

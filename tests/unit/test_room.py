@@ -25,10 +25,12 @@ def test_those_who_find_no_place_wait_and_come_in_their_order() -> None:
             while room.waiting < 2:
                 await asyncio.sleep(0)
             assert served == [0, 1]
+            assert room.crowded
             leave[1].set()
             while len(served) < 3:
                 await asyncio.sleep(0)
             assert (served, room.waiting) == ([0, 1, 2], 1)
+            assert not room.crowded
             for each in leave:
                 each.set()
         assert (served, room.waiting) == ([0, 1, 2, 3], 0)
