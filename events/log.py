@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -62,7 +62,15 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
             ).fetchall()
     except psycopg.errors.SerializationFailure as error:
         raise AppendConflictError(str(error.diag.message_primary)) from error
-    return [Appended(row[1], row[2] or 0, row[3] or 0, row[4], row[5]) for row in rows]
+    places = [Appended(row[1], row[2] or 0, row[3] or 0, row[4], row[5]) for row in rows]
+    firsts: dict[tuple[str, str], Appended] = {}
+    for index, (event, place) in enumerate(zip(batch, places, strict=True)):
+        if event.dedupe_key is not None:
+            first = firsts.setdefault((event.user_id, event.dedupe_key), place)
+            if place.duplicate and not place.position:
+                # The server looks among what was there before; this one's first was appended a moment ago.
+                places[index] = replace(first, duplicate=True)
+    return places
 
 
 def announce(connection: Connection, events: Iterable[NewEvent] = ()) -> None:

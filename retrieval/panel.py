@@ -157,13 +157,13 @@ class Panel:
         began = time.perf_counter()
         attempt = _Attempt()
         search = asyncio.create_task(self._search(channel, question, scope, deadline_ms / 1000, attempt))
+        # Whoever asks may be gone when it ends; and cancelling tells the server too, which takes a moment that
+        # nobody need wait for.
+        self._behind(search)
         try:
             done, _ = await asyncio.wait({search}, timeout=deadline_ms / 1000)
         finally:
-            if not search.done():
-                # Cancelling tells the server too, which takes a moment that the asker need not wait for.
-                search.cancel()
-                self._behind(search)
+            search.cancel()
         ms = (time.perf_counter() - began) * 1000
         if not done:
             self._record(channel.name, health, attempt)
@@ -215,4 +215,4 @@ class Panel:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._ending.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.debug("what was cancelled ended with %s", error)
+            logger.debug("a search ended with %s", error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -18,6 +19,10 @@ from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
 # How long an example takes says how busy the machine is, and nothing of the code.
 examples.register_profile("cardlog", deadline=None)
 examples.load_profile("cardlog")
+
+# A shell starts jobs in the background with interrupts ignored, and so would be the commands that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

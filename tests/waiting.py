@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+PATIENT: dict[str, Any] = {
+    **{f"{name}_deadline_ms": 10_000 for name in ("semantic", "tags", "fuzzy", "time", "graph", "overlay")},
+    "quarantine_over_ms": 60_000,
+}
+"""Settings of a recall that is not about time: a busy machine misses no deadline, and no channel rests."""
 
 
 def eventually(look: Callable[[], T], *, within: float = 30.0) -> T:

@@ -16,13 +16,12 @@ from redis import Redis
 from events.settings import Settings
 from retrieval.read_api import create_app
 from tests.integration.test_overlay import Memory
+from tests.waiting import PATIENT
 
 
 @pytest.fixture
 def memory(database: str, redis: Redis, redis_url: str, tmp_path: Path) -> Memory:
-    settings = Settings(
-        database_url=database, redis_url=redis_url, embed_model_path=str(tmp_path), overlay_deadline_ms=5000
-    )
+    settings = Settings(database_url=database, redis_url=redis_url, embed_model_path=str(tmp_path), **PATIENT)
     return Memory(settings, redis)
 
 

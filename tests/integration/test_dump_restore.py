@@ -29,6 +29,7 @@ from projectors.registry import projectors
 from projectors.runner import Runner
 from projectors.text.embedding import HASH_MODEL
 from retrieval.read_api import create_app
+from tests.waiting import PATIENT
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
@@ -44,7 +45,7 @@ TURNS = {
 
 
 def settings_of(database: str) -> Settings:
-    return Settings(database_url=database, embed_model=HASH_MODEL)
+    return Settings(database_url=database, embed_model=HASH_MODEL, **PATIENT)
 
 
 def say(connection: Connection, user: str, *texts: str) -> None:

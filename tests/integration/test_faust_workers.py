@@ -24,7 +24,7 @@ from retrieval.read_api import create_app
 from tests.integration.test_rebuild import rebuild
 from tests.kafka.broker import MockBroker, stalled
 from tests.kafka.workers import Workers
-from tests.waiting import eventually
+from tests.waiting import PATIENT, eventually
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -213,7 +213,7 @@ def questions(database: str) -> Iterator[list[int]]:
     settings = replace(
         Settings(),
         database_url=database,
-        **{f"{name}_deadline_ms": 5000 for name in ("semantic", "tags", "fuzzy", "time", "graph")},  # type: ignore[arg-type]
+        **PATIENT,
     )
     statuses: list[int] = []
     stop = threading.Event()

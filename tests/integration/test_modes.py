@@ -19,13 +19,13 @@ from projectors.text.embedding import HASH_MODEL, HashEmbedder, Vectors
 from projectors.vectors.projector import VectorsProjector
 from retrieval.read_api import create_app
 from tests.integration.test_rebuild import NOW, ORIGIN, count, event, fold_live, rebuild
+from tests.waiting import PATIENT
 
 SAID = (
     ("The harbour was closed for repairs", None),
     ("The harbour class closes its socket", "code"),
     ("The harbour looked sad to me", "journal"),
 )
-PATIENT = {f"{name}_deadline_ms": 5000 for name in ("semantic", "tags", "fuzzy", "time", "graph", "overlay")}
 
 
 @pytest.fixture

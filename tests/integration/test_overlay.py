@@ -27,7 +27,7 @@ from projectors.runner import Runner
 from retrieval import backlog
 from retrieval.connections import open_pool
 from retrieval.read_api import RecallIn, ask_of, open_recall
-from tests.waiting import eventually
+from tests.waiting import PATIENT, eventually
 
 
 class Memory:
@@ -99,9 +99,7 @@ class Memory:
 @pytest.fixture
 def settings(database: str, redis: Redis, redis_url: str, tmp_path: Path) -> Settings:
     # No model: the semantic channel is down, and nothing here leans on it.
-    return Settings(
-        database_url=database, redis_url=redis_url, embed_model_path=str(tmp_path), overlay_deadline_ms=5000
-    )
+    return Settings(database_url=database, redis_url=redis_url, embed_model_path=str(tmp_path), **PATIENT)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from events.settings import Settings
 from events.types.relations import CardsConnected
 from retrieval.read_api import create_app
 from tests.integration.conversing import Memory, day, recorded, remembering
+from tests.waiting import PATIENT
 
 Recall = Callable[..., dict[str, Any]]
 
@@ -28,7 +29,7 @@ def memory(database: str, connection: Connection) -> Iterator[Memory]:
 
 @pytest.fixture
 def recall(database: str) -> Iterator[Recall]:
-    with TestClient(create_app(replace(Settings(), database_url=database))) as client:
+    with TestClient(create_app(replace(Settings(), database_url=database, **PATIENT))) as client:
 
         def ask(query: str, **more: Any) -> dict[str, Any]:
             answer = client.post("/v1/recall", json={"user_id": "alex", "query": query} | more)

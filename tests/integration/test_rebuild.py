@@ -50,7 +50,7 @@ from projectors.text.embedding import EmbedderUnavailableError, HashEmbedder
 from projectors.vectors.projector import VectorsProjector
 from retrieval.read_api import create_app
 from tests.bench.history import fill
-from tests.waiting import eventually
+from tests.waiting import PATIENT, eventually
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 ORIGIN = CardOrigin(
@@ -237,15 +237,7 @@ def test_readers_see_no_error_and_no_gap_while_generations_are_swapped(
 def test_the_read_service_answers_from_every_channel_while_generations_are_swapped(
     database: str, connection: Connection
 ) -> None:
-    settings = settings_of(database, embed_model="hash", tags_deadline_ms=5000, fuzzy_deadline_ms=5000)
-    # A busy machine makes channels slow; what is asked here is whether a swap makes them fail.
-    settings = replace(
-        settings,
-        time_deadline_ms=5000,
-        semantic_deadline_ms=5000,
-        graph_deadline_ms=5000,
-        quarantine_over_ms=60_000,
-    )
+    settings = settings_of(database, embed_model="hash", **PATIENT)
     log.append(connection, [noted(f"We walked to the night market, part {n}") for n in range(30)])
     vectors = VectorsProjector(Embedders(HashEmbedder))
     fold_live(database)

@@ -32,7 +32,7 @@ from retrieval.read_api import create_app, open_channels
 from retrieval.scope import Size, scope_of
 from tests.bench.history import fill
 from tests.integration.test_rebuild import NOW, ORIGIN, event, fold_live
-from tests.waiting import eventually
+from tests.waiting import PATIENT, eventually
 
 FEW, MANY, MOST = Size(100), Size(20_000, share=0.1), Size(100_000, share=0.9)
 
@@ -44,7 +44,7 @@ def noted(content: str, **more: Any) -> EventNoted:
 
 
 def recall(database: str, query: str, *, user: str = "alex", **more: Any) -> Any:
-    settings = replace(Settings(), database_url=database, embed_model=HASH_MODEL, semantic_deadline_ms=5000)
+    settings = replace(Settings(), database_url=database, embed_model=HASH_MODEL, **PATIENT)
     with TestClient(create_app(settings)) as client:
         body = {"user_id": user, "query": query, "as_of": NOW.isoformat(), **more}
         answer = client.post("/v1/recall", json=body)

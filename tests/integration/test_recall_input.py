@@ -21,6 +21,7 @@ from retrieval.read_api import create_app
 from tests.conftest import url_of
 from tests.hostile import breaking
 from tests.integration.test_rebuild import NOW, ORIGIN, event, fold_live
+from tests.waiting import PATIENT
 
 _ANYTHING = st.text(st.characters(), max_size=60)  # lone surrogates and NUL too
 _QUESTIONS = _ANYTHING | st.sampled_from(
@@ -90,7 +91,7 @@ def service(postgres_url: str, template: str) -> Iterator[TestClient]:
                     ],
                 )  # fmt: skip
         fold_live(url)
-        options = replace(Settings(), database_url=url, embed_model=HASH_MODEL, wait_for_ms=10)
+        options = replace(Settings(), database_url=url, embed_model=HASH_MODEL, wait_for_ms=10, **PATIENT)
         with TestClient(create_app(options), raise_server_exceptions=False) as client:
             yield client
         server.execute(f"DROP DATABASE {name} WITH (FORCE)")
@@ -140,7 +141,9 @@ def test_a_mode_keeps_the_cards_of_other_registers_out(service: TestClient) -> N
 
 
 def test_where_modes_are_declared_an_unknown_one_is_refused(service: TestClient, postgres_url: str) -> None:
-    options = replace(Settings(), database_url=url_of(postgres_url, "recall_input"), modes="code, journal")
+    options = replace(
+        Settings(), database_url=url_of(postgres_url, "recall_input"), modes="code, journal", **PATIENT
+    )
     with TestClient(create_app(options)) as client:
         refused = ask(client, user_id="bob", query="where do I live?", mode="poetry")
         assert (refused.status_code, refused.json()["field"]) == (422, "mode")

@@ -24,9 +24,9 @@ from tests.conftest import url_of
 from tests.integration.conversing import Memory, day
 from tests.integration.test_recorder import _allow
 from tests.postgres_replica import ReplicaPostgres
-from tests.waiting import eventually
+from tests.waiting import PATIENT, eventually
 
-PATIENT = 3600  # seconds of staleness nobody reaches here
+STALE_S = 3600  # seconds of staleness nobody reaches here
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +56,7 @@ def reading(
         database_url=database,
         read_database_url=of_replica,
         embed_model_path=str(folder),
-        overlay_deadline_ms=5000,
-        **({"read_staleness_s": PATIENT} | settings),
+        **(PATIENT | {"read_staleness_s": STALE_S} | settings),
     )
     PROCESSOR.open(connection)
     with TestClient(create_app(chosen)) as read:
@@ -288,7 +287,9 @@ def _said_away(memory: Memory) -> dict[str, Any] | None:
 def test_a_server_that_takes_writes_is_no_replica(
     database: str, connection: Connection, tmp_path: Path
 ) -> None:
-    settings = Settings(database_url=database, read_database_url=database, embed_model_path=str(tmp_path))
+    settings = Settings(
+        database_url=database, read_database_url=database, embed_model_path=str(tmp_path), **PATIENT
+    )
     with TestClient(create_app(settings)) as read:
         memory = Memory(database, connection, read, read)
         live_in(memory, "Taipei", 0)

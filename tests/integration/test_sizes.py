@@ -24,7 +24,7 @@ from retrieval.sizes import Size, Sizes
 from tests.bench.history import fill
 from tests.integration.test_rebuild import NOW, event, fold_live
 from tests.integration.test_recall_channels import noted
-from tests.waiting import eventually
+from tests.waiting import PATIENT, eventually
 
 
 def pooled(database: str, do: Callable[[Pool], Awaitable[Any]]) -> Any:
@@ -128,9 +128,7 @@ def test_asking_what_is_under_way_reads_nothing_of_all_that_was_ever_said(
         return int(found[0])
 
     async def look() -> None:
-        overlay = Overlay(
-            replace(Settings(), database_url=database, redis_url=redis_url, overlay_deadline_ms=5000)
-        )
+        overlay = Overlay(replace(Settings(), database_url=database, redis_url=redis_url, **PATIENT))
         try:
             for _ in range(15):
                 laid = await (await overlay.begin(asked, datetime.now(UTC)))
