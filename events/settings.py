@@ -45,6 +45,9 @@ class Settings:
     )
     consumer_group: str = _setting("recorders", "consumer group of the recorders")
     batch_turns: int = _setting(500, "turns a recorder takes at a time")
+    gather_ms: int = _setting(
+        40, "rounds of a worker that has work begin this far apart: fewer and larger ones cost less"
+    )
     reclaim_after_ms: int = _setting(30_000, "a dead recorder's turns are taken over after this long")
     lease_ms: int = _setting(
         120_000, "a worker that leaves a transaction idle for this long loses its batch to another; 0: never"

@@ -15,6 +15,7 @@ from events.database import AWAY, connect_patiently
 from events.envelope import Event, NewEvent, partition_of
 from events.feed import Feed, LogFeed
 from events.log import Unreadable
+from events.pace import Pace
 from events.settings import Settings
 from events.sql import statement
 from events.stages import Pulse
@@ -55,6 +56,7 @@ class ExtractorWorker:
         self._pulse = Pulse(settings.database_url, PROCESSOR.name, worker)
         # Where this worker left each partition, and the turns above that which were read out of their order.
         self._left: dict[int, int] = {}
+        self._pace = Pace(settings.gather_ms / 1000)
         self._more = False
         self._read_before: dict[int, frozenset[int]] = {}
 
@@ -78,6 +80,7 @@ class ExtractorWorker:
                 PROCESSOR.open(connection)
                 logger.info("extracting with %s (%s)", self._extractor.name, self._extractor.prompt_version)
                 while not self._stopping():
+                    self._pace.begin()
                     passed = self.step(connection)
                     self._pulse.running(self._feed.note)
                     self._pulse.passed(passed)
@@ -85,6 +88,8 @@ class ExtractorWorker:
                         logger.info("extracting goes on")
                         delay = _PATIENCE_S
                     if not self._more:
+                        if passed:
+                            self._pace.rest()
                         self._feed.wait()
             except AWAY as error:
                 logger.warning("postgres went away while extracting, trying again: %s", error)

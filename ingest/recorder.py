@@ -15,6 +15,7 @@ import redis
 from events import log
 from events.database import connect_patiently
 from events.envelope import Appended, NewEvent, uuid7
+from events.pace import Pace
 from events.settings import Settings
 from events.stages import Pulse
 from events.standing import RECORDER
@@ -197,6 +198,7 @@ class StreamReader:
         self._trouble = trouble
         self._stopping = stopping
         self._client: redis.Redis | None = None
+        self._pace = Pace(settings.gather_ms / 1000)
 
     def run(self) -> None:
         """Consume until ``stopping``; returns after the batch in hand is settled."""
@@ -209,9 +211,12 @@ class StreamReader:
                     self._drain_own(queue)
                     delay = 0.05
                 entries = queue.read(self._name, self._settings.batch_turns, _BLOCK_MS)
+                self._pace.begin()
                 self._trouble.tell(self._stream)
                 if entries:
                     self._record(queue, entries)
+                    if len(entries) < self._settings.batch_turns:
+                        self._pace.rest()
                 if time.monotonic() - housekeeping > _HOUSEKEEPING_S:
                     self._reclaim(queue)
                     queue.trim()

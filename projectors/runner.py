@@ -10,6 +10,7 @@ from events.checkpoints import CheckpointMovedError, reached_heads
 from events.database import AWAY, connect_patiently
 from events.feed import Feed, LogFeed
 from events.log import Connection
+from events.pace import Pace
 from events.settings import Settings
 from events.stages import Pulse
 from projectors import parking
@@ -42,6 +43,7 @@ class Runner:
         self._stopping = stopping
         self._feed = feed or LogFeed(settings.database_url, projector.name, stopping, projector.types)
         self._pulse = Pulse(settings.database_url, projector.name, worker)
+        self._pace = Pace(max(projector.rest_s, settings.gather_ms / 1000))
         self._more = False
 
     def run(self) -> None:
@@ -65,7 +67,7 @@ class Runner:
                 generation = ensure_live(connection, self._projector)
                 logger.info("projecting %s, generation %d", name, generation.number)
                 while not self._stopping():
-                    until = time.monotonic() + self._projector.rest_s
+                    self._pace.begin()
                     passed = self.step(connection)
                     self._pulse.running(self._feed.note)
                     self._pulse.passed(passed)
@@ -74,7 +76,7 @@ class Runner:
                         delay = _PATIENCE_S
                     if not self._more:
                         if passed:
-                            time.sleep(max(0.0, until - time.monotonic()))
+                            self._pace.rest()
                         self._feed.wait()
             except AWAY as error:
                 logger.warning("postgres went away while projecting %s, trying again: %s", name, error)
