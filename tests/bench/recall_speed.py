@@ -94,7 +94,7 @@ def add_vectors(connection: Connection) -> None:
     """The hashed vector of every card, as the vectors projector would have it stand."""
     register_vector(connection)
     # As a rebuild does it: one vector at a time, the index of a million takes hours.
-    connection.execute("DROP INDEX vectors.card_vectors_384_signs")
+    connection.execute("DROP INDEX vectors.card_vectors_384_signs, vectors.card_vectors_384_own")
     with connection.cursor("cards", withhold=True) as reader, connect_again(connection) as writer:
         register_vector(writer)
         reader.itersize = 5000
