@@ -8,6 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
 from events import log
 from events.database import Connection
 from events.settings import Settings
@@ -84,6 +87,29 @@ def test_what_is_known_of_a_user_is_not_looked_up_again(
     # Of whom nothing is known, much is expected.
     assert unknown == Size()
     assert unknown.many
+
+
+_LISTS = {
+    "text": st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))),
+    "integer": st.lists(st.integers(-(2**31), 2**31 - 1)),
+    "uuid": st.lists(st.uuids()),
+    "float8": st.lists(st.floats(allow_nan=False, allow_infinity=False)),
+    "boolean": st.lists(st.booleans()),
+}
+
+
+@given(given=st.fixed_dictionaries({name: st.lists(lists, max_size=9) for name, lists in _LISTS.items()}))
+@example(given={"text": [["", "null", "NULL", '"', "\\", "{a,b}", "\t\n\x01", "\\n", "問題", None], []]})
+@settings(max_examples=25)
+def test_a_list_arrives_as_it_was(postgres_url: str, given: dict[str, list[list[Any]]]) -> None:
+    async def arrive(pool: Pool) -> None:
+        async with connected(pool, 30.0) as connection:
+            for kind, lists in given.items():
+                for each in lists:
+                    row = await (await connection.execute(f"SELECT %s::{kind}[]", [each])).fetchone()
+                    assert row == (each,)
+
+    pooled(postgres_url, arrive)
 
 
 def test_a_statement_is_planned_for_whoever_asks_unless_anybody_will_do(database: str) -> None:
