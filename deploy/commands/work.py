@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import signal
 import socket
+import sys
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -16,6 +19,9 @@ from events.feed import Feed
 from events.settings import Settings, SettingsError
 from ingest.choice import Worker
 
+logger = logging.getLogger(__name__)
+
+_BEFORE_ANEW_S = 1.0
 WORKERS = ("recorder", "extractor", "projector", "vectors", "relay")
 
 
@@ -64,8 +70,29 @@ def run_worker(options: argparse.Namespace, settings: Settings) -> int:
     if options.worker == "vectors":
         # Where cores are short, questions go first: words find a card until its vector is there.
         os.nice(10)
-    _worker(options.worker, settings, name, stop).run()
+    worker = _worker(options.worker, settings, name, stop)
+    if settings.kafka_brokers and options.worker not in {"recorder", "relay"}:
+        _listen(worker, name, stop)
+    else:
+        worker.run()
     return 0
+
+
+def _listen(worker: Worker, name: str, stop: Callable[[], bool]) -> None:
+    """Run a worker that Kafka feeds. Where Faust gives up, the process becomes a new one: only that can start it again,
+    and nobody else may be watching."""
+    from projectors.kafka.app import StreamLostError  # noqa: PLC0415 - as below
+
+    try:
+        worker.run()
+    except StreamLostError as error:
+        logger.warning("%s lost Kafka and starts anew: %s", name, error)
+        until = time.monotonic() + _BEFORE_ANEW_S
+        while not stop() and time.monotonic() < until:
+            time.sleep(0.05)
+        if not stop():
+            logging.shutdown()
+            os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - it is this very program
 
 
 def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) -> Worker:

@@ -32,7 +32,7 @@ class StreamWorker:
     What the worker guarantees it guarantees here: it claims, folds and moves its checkpoints as it does everywhere, and
     Kafka is told afterwards. ``reader`` names the consumer group. A Kafka that is away, or that loses
     what it had, slows the worker down to a look into the log every few seconds. Raises
-    :class:`projectors.kafka.app.StreamLostError` when Faust gives up: whoever watches the process starts another.
+    :class:`projectors.kafka.app.StreamLostError` when Faust gives up: only a new process can start it.
     """
 
     def __init__(

@@ -87,7 +87,6 @@ class Cardlog:
         return int(row[0]) if row[0] is not None else -1
 
     def level(self, *names: str) -> bool:
-        self.workers.tend()
         return all(self.behind(name) == 0 for name in names or ("extractor", "cards"))
 
     def settle(self, *, within: float = 60) -> None:
@@ -299,3 +298,20 @@ def test_a_worker_says_that_it_does_not_hear_from_kafka(cardlog: Cardlog) -> Non
     eventually(told)
     cardlog.broker.start()
     eventually(lambda: not told())
+
+
+def test_a_worker_whose_listening_is_over_starts_anew_by_itself(cardlog: Cardlog) -> None:
+    name = "faust-projector-0"
+    cardlog.start()
+    # Where the broker goes just then, Faust cannot begin, and never again in that process.
+    eventually(lambda: "listens to" in cardlog.workers.log(name))
+    cardlog.broker.kill()
+    eventually(lambda: "starts anew" in cardlog.workers.log(name), within=60)
+    cardlog.tell(40)
+    cardlog.settle()
+    cardlog.broker.start()
+    eventually(lambda: cardlog.workers.log(name).count("listens to") > 1, within=60)
+    assert cardlog.workers.alive(name)
+    cardlog.tell(40)
+    cardlog.settle()
+    assert len(cardlog.episodes()) == cardlog.turns

@@ -23,11 +23,9 @@ class Workers:
         self._log = folder / "workers.log"
         self._environment = QUICK | environment
         self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self._told: dict[str, tuple[str, dict[str, str]]] = {}
 
     def start(self, name: str, kind: str, **environment: str) -> None:
         """``cardlog work`` of that kind; ``name`` is this process's."""
-        self._told[name] = (kind, environment)
         with self._log.open("a") as log:
             self._running[name] = subprocess.Popen(
                 [*COMMAND, "work", kind, "--name", name],
@@ -36,13 +34,6 @@ class Workers:
                 stderr=log,
                 env=clean_environment() | self._environment | {"CARDLOG_PROCESS": name} | environment,
             )
-
-    def tend(self) -> None:
-        """Start whoever ended by itself again, as whatever watches workers does."""
-        for name, process in list(self._running.items()):
-            if process.poll() is not None:
-                kind, environment = self._told[name]
-                self.start(name, kind, **environment)
 
     def kill(self, name: str) -> None:
         process = self._running.pop(name)
@@ -68,6 +59,7 @@ class Workers:
             process.wait()
         self._running.clear()
 
-    def log(self) -> str:
-        """The end of what all of them said."""
-        return "\n".join(self._log.read_text(errors="replace").splitlines()[-60:])
+    def log(self, name: str = "") -> str:
+        """The end of what all of them said, or all that one of them did."""
+        lines = self._log.read_text(errors="replace").splitlines()
+        return "\n".join([line for line in lines if f" {name}: " in line] if name else lines[-60:])
