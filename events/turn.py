@@ -94,6 +94,11 @@ def parse_turn(fields: Mapping[str, str], *, entry_time: datetime, entry_id: str
     )
 
 
+def session_of(turn: TurnRecorded) -> str:
+    """The log stream of a turn's session."""
+    return f"session/{turn.project_id}/{turn.session_id}"
+
+
 def local_said_at(turn: TurnRecorded) -> datetime:
     """When the turn was said, on the speaker's own wall clock: what "yesterday" in it is reckoned from.
 

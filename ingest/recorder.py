@@ -20,7 +20,7 @@ from events.settings import Settings
 from events.stages import Pulse
 from events.standing import RECORDER
 from events.streams import MOST_STREAMS, REDIS_AWAY, connect_redis, read_streams
-from events.turn import TurnInvalidError, entry_time, parse_turn, text_of
+from events.turn import TurnInvalidError, entry_time, parse_turn, session_of, text_of
 from events.types.turns import TurnRecorded
 from ingest.intake import Intake, open_intake
 from ingest.queue import Entry, TurnQueue
@@ -34,11 +34,6 @@ _LOOK_AT_READERS_S = 0.05
 _FORGET_AFTER_MS = 3_600_000
 
 
-def session_stream(project_id: str, session_id: str) -> str:
-    """The log stream of a session's turns."""
-    return f"session/{project_id}/{session_id}"
-
-
 def event_of(entry: Entry) -> NewEvent:
     """The event a stream entry asks for. Raises :class:`TurnInvalidError`."""
     fields: dict[str, str] = {}
@@ -49,7 +44,7 @@ def event_of(entry: Entry) -> NewEvent:
     return NewEvent(
         event_id=uuid7(),
         user_id=user_id,
-        stream=session_stream(turn.project_id, turn.session_id),
+        stream=session_of(turn),
         payload=turn,
         occurred_at=turn.said_at,
         actor="recorder",

@@ -19,7 +19,7 @@ from events.log import Connection, event_if_readable
 from events.settings import Settings
 from events.sql import statement
 from events.streams import REDIS_AWAY, is_cluster, mark_of, read_streams, ready, streams_named
-from events.turn import TurnInvalidError, entry_time, parse_turn, text_of
+from events.turn import TurnInvalidError, entry_time, parse_turn, session_of, text_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
 from ingest.conversation import CONTEXT_TURNS
@@ -215,11 +215,6 @@ class Backlog:
 
     def __bool__(self) -> bool:
         return bool(self.turns or self.events)
-
-
-def session_of(turn: TurnRecorded) -> str:
-    """The log stream of a turn's session."""
-    return f"session/{turn.project_id}/{turn.session_id}"
 
 
 def folded_at(connection: Connection, user_id: str) -> int:

@@ -30,6 +30,7 @@ from events.envelope import Event, NewEvent, partition_of
 from events.log import Connection
 from events.settings import Settings
 from events.streams import connect_redis_async
+from events.turn import session_of
 from events.types.cards import KnowledgeLearned
 from events.types.turns import TurnRecorded
 from ingest.conversation import CONTEXT_TURNS
@@ -43,7 +44,7 @@ from projectors.cards.projector import CardsProjector
 from projectors.generations import use_schema
 from projectors.registry import projectors
 from projectors.text.terms import term_keys
-from retrieval.backlog import Backlog, Queued, QueueTail, backlog_of, folded_at, session_of
+from retrieval.backlog import Backlog, Queued, QueueTail, backlog_of, folded_at
 from retrieval.fusion import RRF_K
 from retrieval.panel import BY_CONTENT
 from retrieval.question import Question
