@@ -24,6 +24,7 @@ from retrieval.read_api import create_app
 from tests.integration.test_rebuild import rebuild
 from tests.kafka.broker import MockBroker, stalled
 from tests.kafka.workers import Workers
+from tests.messages_api import MessagesApi
 from tests.waiting import PATIENT, eventually
 
 pytestmark = pytest.mark.timeout(180)
@@ -315,3 +316,24 @@ def test_a_worker_whose_listening_is_over_starts_anew_by_itself(cardlog: Cardlog
     cardlog.tell(40)
     cardlog.settle()
     assert len(cardlog.episodes()) == cardlog.turns
+
+
+def test_a_model_reads_what_kafka_brings_and_each_turn_counts_once(cardlog: Cardlog) -> None:
+    with MessagesApi() as api:
+        model = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": "key-of-the-test"}
+        brokers = cardlog.broker.address
+        cardlog.workers.start("relay", "relay", CARDLOG_KAFKA_BROKERS=brokers)
+        cardlog.workers.start("projector", "projector", CARDLOG_KAFKA_BROKERS=brokers)
+        for name in ("model-1", "model-2"):
+            cardlog.workers.start(name, "extractor", CARDLOG_KAFKA_BROKERS=brokers, **model)
+        cardlog.tell(48)
+        eventually(lambda: api.requests, within=60)
+        cardlog.workers.kill("model-1")
+        cardlog.tell(48)
+        cardlog.settle(within=90)
+        rows = cardlog.connection.execute(
+            "SELECT data->'turn_ids', data->>'model' FROM log.events WHERE type = 'TurnsExtracted'"
+        ).fetchall()
+    read = [turn for turns, _ in rows for turn in turns]
+    assert sorted(map(int, read)) == list(range(cardlog.turns))
+    assert all(model for _, model in rows)
