@@ -22,9 +22,10 @@ _LIMIT = 20
 _WEIGHT = 0.5  # a small model's ranks are worth about half those of exact terms (docs/benchmarks.md)
 _FOREIGN_WEIGHT = 0.1
 _WALKED_FROM = (
-    30_000  # cards times share: the index of all users is walked 1 / share as far (docs/benchmarks.md)
+    16_000  # cards times share: the index of all users is walked 1 / share as far (docs/benchmarks.md)
 )
 _LOOKED_AT = 300  # signs alone put a card among the nearest 20 within about this many (docs/benchmarks.md)
+_WALKED_TO = 150  # so many where the index is walked, a step of which costs as much as ten of a scan
 _LOOKED_FURTHER = 3_000  # so far within the deadline; among more that may not answer, the other channels find
 _THREADS = 2
 
@@ -99,7 +100,7 @@ class SemanticChannel:
         if not scope.size.many:
             return await hits("semantic")
         if scope.size.cards * scope.size.share > _WALKED_FROM:
-            return await hits("semantic_near", dimension=dimension)
+            return await hits("semantic_near", _WALKED_TO, dimension=dimension)
         found = await hits("semantic_own", dimension=dimension)
         if len(found) < _LIMIT:
             # Few of the nearest may answer: those that may are further off.
