@@ -22,6 +22,7 @@ from ingest.choice import Worker
 logger = logging.getLogger(__name__)
 
 _BEFORE_ANEW_S = 1.0
+_NICENESS = 10
 WORKERS = ("recorder", "extractor", "projector", "vectors", "relay")
 
 
@@ -69,7 +70,7 @@ def run_worker(options: argparse.Namespace, settings: Settings) -> int:
         return 0
     if options.worker == "vectors":
         # Where cores are short, questions go first: words find a card until its vector is there.
-        os.nice(10)
+        os.nice(max(0, _NICENESS - os.nice(0)))  # one that starts anew is nice already
     worker = _worker(options.worker, settings, name, stop)
     if settings.kafka_brokers and options.worker not in {"recorder", "relay"}:
         _listen(worker, name, stop)
