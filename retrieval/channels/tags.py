@@ -24,6 +24,7 @@ _LIMIT = (
 )
 
 
+_RANKED = 2_000  # of the hits of a word that is everywhere, where nothing else finds
 _MEANT = 0.7  # how much a word counts that another was meant for
 
 
@@ -69,6 +70,7 @@ class TagsChannel:
                 "b": _B,
                 "before": _BEFORE,
                 "common": COMMON,
+                "ranked": _RANKED,
                 "limit": _LIMIT,
             },
         )

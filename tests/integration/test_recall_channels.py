@@ -9,6 +9,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 from psycopg import AsyncConnection
 from psycopg.sql import SQL
@@ -20,7 +21,7 @@ from events.settings import Settings
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.relations import CardsConnected
 from projectors.text.embedders import Embedders
-from projectors.text.embedding import HASH_MODEL, HashEmbedder
+from projectors.text.embedding import HASH_MODEL, HashEmbedder, Vectors
 from projectors.vectors.projector import VectorsProjector
 from retrieval.channels import channel, semantic
 from retrieval.channels.channel import Channel, Hit
@@ -270,14 +271,27 @@ def _hits(database: str, each: Channel, text: str, user: str, *, size: Size = FE
     return found
 
 
+_AXES, _ = np.linalg.qr(np.random.default_rng(7).standard_normal((384, 384)))
+
+
+class Turned(HashEmbedder):
+    """Hashed words, turned so that every number tells a little of each, as those of a model do."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return np.asarray(super().embed(texts)) @ _AXES
+
+    def embed_question(self, text: str) -> Vectors:
+        return self.embed([text])[0]
+
+
 @pytest.mark.parametrize("size", [MANY, MOST], ids=["signs of one user", "signs of all"])
 def test_signs_find_what_comparing_all_numbers_finds(
     database: str, connection: Connection, size: Size
 ) -> None:
     fill(connection, 3000, users=3, texts=300)
     fold_live(database)
-    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
-    each = semantic.SemanticChannel(Embedders(HashEmbedder))
+    fold_live(database, VectorsProjector(Embedders(Turned)))
+    each = semantic.SemanticChannel(Embedders(Turned))
     shares = []
     for text in ("we went to the market", "I moved to Osaka", "我们一起去了"):
         exact = {hit.card_id: hit.score for hit in _hits(database, each, text, "user-00001")}
@@ -341,6 +355,12 @@ def test_a_word_that_is_everywhere_orders_what_rarer_words_find(
     monkeypatch.setattr("retrieval.channels.tags.COMMON", 10)
     assert found("zebra meeting") == ["zebra meeting", "zebra"]
     assert len(found("meeting")) == 13  # with nothing rarer to go by, it finds
+    later = replace(noted("a meeting at last"), occurred_at=NOW + timedelta(hours=1))
+    log.append(connection, [event(later)])
+    fold_live(database)
+    monkeypatch.setattr("retrieval.channels.tags._RANKED", 1)
+    assert found("meeting") == ["a meeting at last"]
+    assert found("zebra meeting") == ["zebra meeting", "zebra"]
     assert channel.COMMON > 10
 
 

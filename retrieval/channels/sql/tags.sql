@@ -1,7 +1,8 @@
 -- BM25 over every hit. A term's document frequency is the number of hits that hold it, which is exact where every
 -- word finds: a card that holds a term of the question is a hit by definition. Of a word too common to find, it is
 -- taken from how many of the hits of the others hold it. Where all words are common, two of them must meet in a card,
--- for what holds only one of them is most of a long memory; where no two ever meet, each finds again.
+-- for what holds only one of them is most of a long memory; where no two ever meet, each finds again. Then,
+-- and where there is but one, the latest of those cards are ranked: a word that is everywhere tells hardly more.
 WITH asked AS MATERIALIZED (
     {telling}
 ), pair AS (
@@ -17,9 +18,11 @@ WITH asked AS MATERIALIZED (
 ), found AS (
     SELECT * FROM together
     UNION ALL
-    SELECT c.card_id, c.term_keys, c.own_terms FROM cards.cards c
-    WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT idle) AND NOT EXISTS (SELECT FROM together)
-      AND {visible_by_key}
+    (SELECT c.card_id, c.term_keys, c.own_terms FROM cards.cards c
+     WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT idle) AND NOT EXISTS (SELECT FROM together)
+       AND {visible_by_key}
+     ORDER BY coalesce(c.occurred_at, c.effective_at) DESC, c.card_id
+     LIMIT CASE WHEN EXISTS (SELECT FROM asked WHERE common AND NOT idle) THEN %(ranked)s::bigint END)
 ), hit AS MATERIALIZED (
     SELECT card_id, term_keys[:own_terms] AS own, term_keys[own_terms + 1:] AS earlier,
            own_terms + %(before)s::float8 * (cardinality(term_keys) - own_terms) AS length
