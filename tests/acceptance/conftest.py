@@ -51,8 +51,8 @@ class Running:
         document: dict[str, Any] = answer.json()
         return document
 
-    def wait(self) -> None:
-        done = self.command("wait", "--timeout", "100")
+    def wait(self, *, within_s: int = 100) -> None:
+        done = self.command("wait", "--timeout", str(within_s))
         assert done.returncode == 0, done.stderr
 
     def workers(self, name: str) -> list[psutil.Process]:

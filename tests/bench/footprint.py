@@ -32,8 +32,8 @@ from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
 from events.database import Connection, connect, migrate
 from events.settings import Settings
 from ingest.choice import worker_of
+from ingest.intake import open_intake
 from ingest.recorder import Recorder
-from ingest.standing import open_queue
 from projectors.registry import projectors
 from projectors.runner import Runner
 from tests.acceptance.conftest import Running
@@ -165,9 +165,10 @@ def stages(pushed: list[dict[str, str]], *, vectors: bool) -> None:
             )
             print(spent.row("pushing", count, "turn"))
 
-            open_queue(settings).open()
+            [coming] = open_intake(settings).queues()
+            coming.open()
+            backlog = coming.backlog
             with measured(*servers, connection) as spent:
-                backlog = open_queue(settings).backlog
                 Recorder(settings, "bench", until(lambda: backlog().waiting + backlog().pending == 0)).run()
             print(spent.row("recorder", count, "turn"))
             recorded = size(connection, "log", "events")

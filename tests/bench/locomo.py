@@ -90,7 +90,7 @@ def push(running: Running, turns: list[dict[str, str]]) -> float:
     with httpx.Client(timeout=60) as client:
         for start in range(0, len(turns), 500):
             client.post(f"{running.write_url}/v1/turns", json=turns[start : start + 500]).raise_for_status()
-    running.wait()
+    running.wait(within_s=900)
     return time.monotonic() - began
 
 
