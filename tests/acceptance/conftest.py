@@ -40,7 +40,7 @@ class Running:
     def command(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*COMMAND, *arguments, "--data", str(self.data)],
-            capture_output=True, text=True, timeout=120, env=clean_environment(), **options,
+            capture_output=True, text=True, env=clean_environment(), **({"timeout": 120} | options),
         )  # fmt: skip
 
     def recall(self, user: str, query: str, **more: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Running:
         return document
 
     def wait(self, *, within_s: int = 100) -> None:
-        done = self.command("wait", "--timeout", str(within_s))
+        done = self.command("wait", "--timeout", str(within_s), timeout=within_s + 20)
         assert done.returncode == 0, done.stderr
 
     def workers(self, name: str) -> list[psutil.Process]:
