@@ -3,15 +3,14 @@
 -- taken from how many of the hits of the others hold it. Where all words are common, two of them must meet in a card,
 -- for what holds only one of them is most of a long memory; where no two ever meet, each finds again. Then,
 -- and where there is but one, the latest of those cards are ranked: a word that is everywhere tells hardly more.
-WITH asked AS MATERIALIZED (
+WITH asked AS (
     {telling}
 ), pair AS (
     SELECT one.key AS one, other.key AS other
     FROM asked one JOIN asked other ON one.key < other.key
     WHERE one.common AND NOT one.idle AND other.common AND NOT other.idle
-), together AS MATERIALIZED (
-    SELECT DISTINCT ON (c.card_id) c.card_id, c.term_keys, c.own_terms
-    FROM pair CROSS JOIN LATERAL (
+), together AS (
+    SELECT DISTINCT ON (c.card_id) c.* FROM pair CROSS JOIN LATERAL (
         SELECT c.card_id, c.term_keys, c.own_terms FROM cards.cards c
         WHERE c.term_keys @> ARRAY[pair.one, pair.other] AND {visible_by_key}
     ) c
@@ -22,19 +21,19 @@ WITH asked AS MATERIALIZED (
      WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT idle) AND NOT EXISTS (SELECT FROM together)
        AND {visible_by_key}
      ORDER BY coalesce(c.occurred_at, c.effective_at) DESC, c.card_id
-     LIMIT CASE WHEN EXISTS (SELECT FROM asked WHERE common AND NOT idle) THEN %(ranked)s::bigint END)
-), hit AS MATERIALIZED (
+     LIMIT CASE WHEN EXISTS (SELECT FROM asked WHERE common AND NOT idle) THEN %(ranked)s END)
+), hit AS (
     SELECT card_id, term_keys[:own_terms] AS own, term_keys[own_terms + 1:] AS earlier,
-           own_terms + %(before)s::float8 * (cardinality(term_keys) - own_terms) AS length
+           own_terms + %(before)s * (cardinality(term_keys) - own_terms) AS length
     FROM found
-), uses AS MATERIALIZED (
-    SELECT hit.card_id, asked.key, hit.length, count.frequency
+), uses AS (
+    SELECT hit.card_id, asked.key, hit.length, count.times
     FROM hit CROSS JOIN asked CROSS JOIN LATERAL (
         SELECT cardinality(array_positions(hit.own, asked.key))
-               + %(before)s::float8 * cardinality(array_positions(hit.earlier, asked.key)) AS frequency
+               + %(before)s * cardinality(array_positions(hit.earlier, asked.key)) AS times
         OFFSET 0 -- reckoned once, not once to ask and once to tell
     ) count
-    WHERE count.frequency > 0
+    WHERE count.times > 0
 ), total AS (
     SELECT coalesce(max(cards), 0)::float8 AS cards, coalesce(max(terms::float8 / nullif(cards, 0)), 1) AS length
     FROM cards.card_counts WHERE user_id = %(user_id)s
@@ -49,8 +48,8 @@ WITH asked AS MATERIALIZED (
     ) held
 )
 SELECT o.card_id,
-       sum(w.idf * o.frequency * (%(k1)s::float8 + 1)
-           / (o.frequency + %(k1)s::float8 * (1 - %(b)s::float8 + %(b)s::float8 * o.length / total.length)))::float8
+       sum(w.idf * o.times * (%(k1)s + 1)
+           / (o.times + %(k1)s * (1 - %(b)s + %(b)s * o.length / total.length)))
        AS score
 FROM uses o JOIN weight w USING (key) CROSS JOIN total
 GROUP BY o.card_id
