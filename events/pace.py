@@ -1,15 +1,26 @@
-"""Rounds of work that do not follow one another too closely: what comes one by one is cheaper done a few at a time."""
+"""Waiting in workers: until something may be tried again, and between rounds that are cheaper done a few at a time."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+
+_NAP_S = 0.05
+
+
+def pause(seconds: float, stopping: Callable[[], bool]) -> None:
+    """Wait for ``seconds``, or until told to stop."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0 and not stopping():
+        time.sleep(min(_NAP_S, left))
 
 
 class Pace:
     """Lets rounds begin at least ``apart_s`` after one another. What comes after a while of nothing never waits."""
 
-    def __init__(self, apart_s: float) -> None:
+    def __init__(self, apart_s: float, stopping: Callable[[], bool]) -> None:
         self._apart_s = apart_s
+        self._stopping = stopping
         self._next = 0.0
 
     def begin(self) -> None:
@@ -18,4 +29,4 @@ class Pace:
 
     def rest(self) -> None:
         """Wait until the next round may begin: behind one that found work, and left none that it knows of."""
-        time.sleep(max(0.0, self._next - time.monotonic()))
+        pause(self._next - time.monotonic(), self._stopping)

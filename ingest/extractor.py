@@ -15,7 +15,7 @@ from events.database import AWAY, connect_patiently
 from events.envelope import Event, NewEvent, partition_of
 from events.feed import Feed, LogFeed
 from events.log import Unreadable
-from events.pace import Pace
+from events.pace import Pace, pause
 from events.settings import Settings
 from events.sql import statement
 from events.stages import Pulse
@@ -56,7 +56,7 @@ class ExtractorWorker:
         self._pulse = Pulse(settings.database_url, PROCESSOR.name, worker)
         # Where this worker left each partition, and the turns above that which were read out of their order.
         self._left: dict[int, int] = {}
-        self._pace = Pace(settings.gather_ms / 1000)
+        self._pace = Pace(settings.gather_ms / 1000, stopping)
         self._more = False
         self._read_before: dict[int, frozenset[int]] = {}
 
@@ -114,9 +114,7 @@ class ExtractorWorker:
     def _stand_still(self, why: str, delay: float) -> float:
         """Say why nothing moves, wait, and return the next, longer wait."""
         self._pulse.waiting(why)
-        until = time.monotonic() + delay
-        while time.monotonic() < until and not self._stopping():
-            time.sleep(0.05)
+        pause(delay, self._stopping)
         return min(delay * 2, _LONGEST_PAUSE_S)
 
     def step(self, connection: Connection) -> int:

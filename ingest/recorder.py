@@ -193,7 +193,7 @@ class StreamReader:
         self._trouble = trouble
         self._stopping = stopping
         self._client: redis.Redis | None = None
-        self._pace = Pace(settings.gather_ms / 1000)
+        self._pace = Pace(settings.gather_ms / 1000, stopping)
 
     def run(self) -> None:
         """Consume until ``stopping``; returns after the batch in hand is settled."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from psycopg.rows import dict_row
 from events import log
 from events.checkpoints import Connection
 from events.envelope import PARTITIONS, Event, NewEvent, partition_of, uuid7
+from events.pace import pause
 from events.settings import Settings
 from events.sql import statement
 from events.types.extraction import CardsWithdrawn, TurnsExtracted
@@ -272,9 +272,7 @@ class Rereading:
                     tries += 1
                     if tries >= _TRIES or ending():
                         raise
-                    until = time.monotonic() + max(backoff(tries), error.retry_after or 0.0)
-                    while time.monotonic() < until and not ending():
-                        time.sleep(0.05)
+                    pause(max(backoff(tries), error.retry_after or 0.0), ending)
 
         return call
 

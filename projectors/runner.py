@@ -10,7 +10,7 @@ from events.checkpoints import CheckpointMovedError, reached_heads
 from events.database import AWAY, connect_patiently
 from events.feed import Feed, LogFeed
 from events.log import Connection
-from events.pace import Pace
+from events.pace import Pace, pause
 from events.settings import Settings
 from events.stages import Pulse
 from projectors import parking
@@ -43,7 +43,7 @@ class Runner:
         self._stopping = stopping
         self._feed = feed or LogFeed(settings.database_url, projector.name, stopping, projector.types)
         self._pulse = Pulse(settings.database_url, projector.name, worker)
-        self._pace = Pace(max(projector.rest_s, settings.gather_ms / 1000))
+        self._pace = Pace(max(projector.rest_s, settings.gather_ms / 1000), stopping)
         self._more = False
 
     def run(self) -> None:
@@ -99,9 +99,7 @@ class Runner:
         """Say why nothing moves, wait, and return the next, longer wait."""
         logger.warning("%s stands still, trying again in %.1f s: %s", self._projector.name, delay, why)
         self._pulse.waiting(why)
-        until = time.monotonic() + delay
-        while time.monotonic() < until and not self._stopping():
-            time.sleep(0.05)
+        pause(delay, self._stopping)
         return min(delay * 2, _LONGEST_PAUSE_S)
 
     def step(self, connection: Connection) -> int:

@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import sys
-import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from deploy.alive import PORTS
 from events.database import connect_patiently, migrate
 from events.feed import Feed
+from events.pace import pause
 from events.settings import Settings, SettingsError
 from ingest.choice import Worker
 
@@ -88,9 +88,7 @@ def _listen(worker: Worker, name: str, stop: Callable[[], bool]) -> None:
         worker.run()
     except StreamLostError as error:
         logger.warning("%s lost Kafka and starts anew: %s", name, error)
-        until = time.monotonic() + _BEFORE_ANEW_S
-        while not stop() and time.monotonic() < until:
-            time.sleep(0.05)
+        pause(_BEFORE_ANEW_S, stop)
         if not stop():
             logging.shutdown()
             os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - it is this very program

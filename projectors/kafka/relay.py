@@ -10,6 +10,7 @@ from events.checkpoints import CheckpointMovedError, Claim, LogHoleError, Proces
 from events.database import AWAY, connect_patiently
 from events.feed import LogFeed
 from events.log import Connection, reason_of
+from events.pace import pause
 from events.settings import Settings
 from events.sql import statement
 from events.stages import Pulse
@@ -75,9 +76,7 @@ class Relay:
 
     def _stand_still(self, why: str) -> None:
         self._pulse.waiting(why)
-        until = time.monotonic() + self._delay
-        while time.monotonic() < until and not self._stopping():
-            time.sleep(0.05)
+        pause(self._delay, self._stopping)
         self._delay = min(self._delay * 2, _LONGEST_PAUSE_S)
 
     def _lead(self, connection: Connection) -> bool:
