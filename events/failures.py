@@ -1,0 +1,32 @@
+"""What a failed statement means: the server is away, or these very data cannot be taken."""
+
+from __future__ import annotations
+
+import psycopg
+
+_AWAY_CLASSES = ("08", "53", "57P", "40")
+_AWAY_STATES = frozenset(
+    (
+        "25006",  # read-only transaction: the server has just become a standby
+        "25P03",  # idle in transaction for too long: a stopped process woke up
+        "55P03",  # a lock was not to be had in time
+        "58000", "58030",  # the server's own files cannot be read or written
+    )
+)  # fmt: skip
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether the same statement may succeed later, unchanged: nobody's data are to blame.
+
+    True for a lost connection, a shutdown, exhausted resources and a lost race (SQLSTATE classes 08, 57P, 53
+    and 40), and for a connection that is closed. False for everything else, also for ``54000``
+    (``program_limit_exceeded``), which psycopg files under operational errors: a value that is too large for an
+    index is data, and stays too large.
+    """
+    if not isinstance(error, psycopg.Error):
+        return False
+    state = error.sqlstate
+    if state is None:
+        # The driver itself noticed: a dead socket, a closed connection, a time limit of a pool.
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return state.startswith(_AWAY_CLASSES) or state in _AWAY_STATES
