@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
@@ -92,8 +92,23 @@ def known_types() -> Mapping[str, int]:
 
 
 def encode(payload: Payload) -> bytes:
-    """The canonical bytes of a payload. Defaults are written too, so a default may change later."""
-    return orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)
+    """The canonical bytes of a payload. Defaults are written too, so a default may change later.
+
+    Instants are kept to the microsecond. Raises ``TypeError`` for what JSON cannot say, lone surrogates among it.
+    """
+    return orjson.dumps(payload, _rendered, orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATETIME)
+
+
+def _rendered(value: Any) -> str:
+    # orjson rounds an offset to minutes and keeps the hour: 8:05:43 (Shanghai before 1901) moves the instant, and
+    # 15:59:59 becomes 15:60, which nobody can read.
+    if not isinstance(value, datetime):
+        raise TypeError(f"{type(value).__name__} is not a type that JSON has")
+    offset = value.utcoffset()
+    if offset is not None and offset.total_seconds() % 60:
+        value = value.astimezone(UTC)
+    rendered: str = value.isoformat()
+    return rendered
 
 
 def decode(name: str, version: int, data: bytes | str | Mapping[str, Any]) -> Payload:

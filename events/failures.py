@@ -1,4 +1,4 @@
-"""What a failed statement means: the server is away, or these very data cannot be taken."""
+"""What a failure means: the server is away, or these very data cannot be taken; and how to say it in a line."""
 
 from __future__ import annotations
 
@@ -14,6 +14,16 @@ _AWAY_STATES = frozenset(
         "58000", "58030",  # the server's own files cannot be read or written
     )
 )  # fmt: skip
+
+
+_LONGEST = 500
+_UNWRITABLE = {0: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+
+
+def in_a_line(text: str, longest: int = _LONGEST) -> str:
+    """``text`` as one line of at most ``longest`` characters that any table takes: what was wrong with the data
+    (NUL, lone surrogates) often stands in the error that tells of it."""
+    return " ".join(text[: 4 * longest].translate(_UNWRITABLE).split())[:longest]
 
 
 def is_away(error: BaseException) -> bool:

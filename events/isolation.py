@@ -17,7 +17,7 @@ T = TypeVar("T")
 _SETTING_CLASSES = ("0A", "25", "26", "28", "34", "3D", "3F", "42", "58", "F0", "HV")
 _SETTING_STATES = frozenset(("XX001", "XX002"))  # corrupted data, corrupted index
 # Among the errors of class 42 these depend on the values that were sent.
-_VALUE_STATES = frozenset(("42804", "42846", "42P18", "42883"))
+_VALUE_STATES = frozenset(("42804", "42846", "42P18"))
 # What the operating system says of a value; anything else it says is about the machine.
 _VALUE_ERRNOS = frozenset((errno.ENAMETOOLONG, errno.EOVERFLOW, errno.EINVAL, errno.EILSEQ, errno.ERANGE))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -13,13 +15,22 @@ from psycopg.rows import dict_row, tuple_row
 import events.types  # noqa: F401  (registers every event type)
 from events.codec import PayloadError, UnknownEventTypeError, decode, describe, encode
 from events.envelope import Appended, Event, NewEvent, partition_of
+from events.failures import in_a_line
 from events.sql import statement
 
 CHANNEL = "cardlog_log"
 
-_LONGEST_REASON = 500
-
 Connection = psycopg.Connection[Any]
+
+
+# What both Postgres and Python can read, whatever the timezone it is shown in.
+_YEARS = range(2, 9999)
+# NUL as JSON writes it. The server keeps it, and then refuses every question about what is in such a payload.
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+
+class EventRefusedError(ValueError):
+    """An event that some reader of the log could not take, refused before it is there for ever."""
 
 
 class AppendConflictError(RuntimeError):
@@ -31,7 +42,9 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
 
     Positions continue each partition's count without a hole. Events whose dedupe key is already there
     are not appended again and come back as duplicates, in the order given. Call :func:`announce` after
-    the commit. Raises :class:`AppendConflictError` where an expected stream version does not hold.
+    the commit. Raises :class:`AppendConflictError` where an expected stream version does not hold,
+    :class:`EventRefusedError` for an instant or a character that the log could not give back, and what the codec
+    and the server raise for other data they cannot take.
     """
     if not batch:
         return []
@@ -48,11 +61,11 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
                 "schema_version": schema_version,
                 "dedupe_key": event.dedupe_key,
                 "expected_version": event.expected_version,
-                "occurred_at": event.occurred_at,
+                "occurred_at": _instant(event.occurred_at),
                 "actor": event.actor,
                 "causation_id": event.causation_id,
                 "correlation_id": event.correlation_id,
-                "data": orjson.Fragment(encode(event.payload)),
+                "data": orjson.Fragment(_data(event)),
             }
         )
     try:
@@ -71,6 +84,28 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
                 # The server looks among what was there before; this one's first was appended a moment ago.
                 places[index] = replace(first, duplicate=True)
     return places
+
+
+def _instant(instant: datetime) -> datetime:
+    """The same instant in UTC: the server takes few of the offsets that Python does, and renders seconds wrongly."""
+    try:
+        instant = instant.astimezone(UTC)
+    except OverflowError:
+        raise EventRefusedError(
+            f"occurred_at: {instant.isoformat()} is not within years that can be kept"
+        ) from None
+    if instant.year not in _YEARS:
+        raise EventRefusedError(
+            f"occurred_at: the year {instant.year} is not one of {_YEARS[0]} to {_YEARS[-1]}"
+        )
+    return instant
+
+
+def _data(event: NewEvent) -> bytes:
+    data = encode(event.payload)
+    if b"\\u0000" in data and _NUL.search(data) is not None:
+        raise EventRefusedError(f"{type(event.payload).__name__} holds a NUL character")
+    return data
 
 
 def announce(connection: Connection, events: Iterable[NewEvent] = ()) -> None:
@@ -122,7 +157,7 @@ def reason_of(error: Exception) -> str:
     if isinstance(error, psycopg.Error):
         # The lines after the first may hold the row that was refused, and with it what somebody said.
         text = text.partition("\n")[0]
-    text = " ".join(text.split())[:_LONGEST_REASON]
+    text = in_a_line(text)
     if isinstance(error, UnknownEventTypeError | PayloadError):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

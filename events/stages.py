@@ -18,6 +18,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from events.database import connect
+from events.failures import in_a_line
 from events.sql import statement
 
 logger = logging.getLogger(__name__)
@@ -139,7 +140,7 @@ class Pulse:
                 self._counts[name] = self._counts.get(name, 0) + amount
 
     def _say(self, state: State, detail: str | None, error: str | None) -> None:
-        detail = None if detail is None else " ".join(detail.split())[:_LONGEST]
+        detail = None if detail is None else in_a_line(detail, _LONGEST)
         with self._lock:
             news = (state, detail) != (self._state, self._detail)
             self._state, self._detail = state, detail
@@ -149,7 +150,7 @@ class Pulse:
             self._wake.set()
 
     def _note(self, error: str) -> None:
-        self._error = " ".join(error.split())[:_LONGEST]
+        self._error = in_a_line(error, _LONGEST)
         self._error_at = time.monotonic()
 
     def _beat_on(self) -> None:

@@ -11,6 +11,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from events.database import connect
+from events.failures import is_away
 from events.problem import ProblemError
 from events.sql import statement
 from events.stages import StageReport, reports
@@ -272,9 +273,10 @@ class LogWatch:
             return look(self._connection)
         except psycopg.Error as error:
             self.close()
-            away = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
             reason = str(error).strip().splitlines() or [type(error).__name__]
-            return LogStanding.absent(f"postgres {'is away' if away else 'cannot tell'}: {reason[0]}")
+            return LogStanding.absent(
+                f"postgres {'is away' if is_away(error) else 'cannot tell'}: {reason[0]}"
+            )
 
     def close(self) -> None:
         """Give the connection back."""

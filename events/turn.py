@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from hashlib import sha256
 from typing import cast
 from zoneinfo import ZoneInfo
 
@@ -18,7 +19,15 @@ ROLES = ("user", "assistant", "system")
 LAYERS = ("personal", "work", "social")
 MAX_TEXT_BYTES = 64 * 1024
 MAX_NAME_BYTES = 512
+MAX_AHEAD = timedelta(days=1)
+"""How far ahead of its arrival a turn may be said: clocks differ, and dates do by timezone."""
 _YEARS = range(1900, 2201)  # wide enough for any conversation, and clear of datetime's own edges
+_FURTHEST_OFFSET = timedelta(hours=14)  # Kiritimati; Postgres takes less than 16 hours
+_LONGEST_ZONE = 255
+_LONGEST_PART = 600
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_INSTANT = datetime(9999, 12, 30, tzinfo=UTC)
+_LAST_MS = 253_402_300_799_000
 
 
 class TurnInvalidError(ValueError):
@@ -47,15 +56,20 @@ def text_of(field: str, value: bytes | str) -> str:
     return value
 
 
-def parse_turn(fields: Mapping[str, str], *, entry_time: datetime, entry_id: str) -> tuple[str, TurnRecorded]:
+def parse_turn(
+    fields: Mapping[str, str], *, entry_time: datetime, entry_id: str, now: datetime | None = None
+) -> tuple[str, TurnRecorded]:
     """The user and the turn behind ``fields``, with the contract's defaults filled in.
 
-    Guarantees that what it returns can be appended as it is. Raises :class:`TurnInvalidError` naming the
-    first field that breaks the contract.
+    ``entry_time`` is when the turn was pushed, and ``now`` when it is looked at (``entry_time`` by default).
+    Guarantees that what it returns can be appended as it is, and that everything downstream takes it. Raises
+    :class:`TurnInvalidError` naming the first field that breaks the contract.
     """
     for name in fields:
         if name not in FIELDS:
-            raise TurnInvalidError(name, f"is not a field of a turn; allowed are {', '.join(FIELDS)}")
+            raise TurnInvalidError(
+                _shown(name)[1:-1], f"is not a field of a turn; allowed are {', '.join(FIELDS)}"
+            )
     user_id = _name(fields, "user_id")
     if user_id is None:
         raise TurnInvalidError("user_id", "is required")
@@ -77,7 +91,12 @@ def parse_turn(fields: Mapping[str, str], *, entry_time: datetime, entry_id: str
     zone = _zone(timezone)
     if zone is None:
         raise TurnInvalidError("timezone", f"is {_shown(timezone)}; use an IANA name such as Asia/Taipei")
-    said_at = _instant(fields["said_at"]) if fields.get("said_at") else entry_time.astimezone(zone)
+    if fields.get("said_at"):
+        said_at = _instant(fields["said_at"], now or entry_time)
+    else:
+        said_at = entry_time.astimezone(zone)
+        if _has_seconds(said_at):
+            said_at = entry_time.astimezone(UTC)
     return user_id, TurnRecorded(
         turn_id=_name(fields, "turn_id") or entry_id,
         text=text,
@@ -95,8 +114,26 @@ def parse_turn(fields: Mapping[str, str], *, entry_time: datetime, entry_id: str
 
 
 def session_of(turn: TurnRecorded) -> str:
-    """The log stream of a turn's session."""
-    return f"session/{turn.project_id}/{turn.session_id}"
+    """The log stream of a turn's session: another one for every two names of project and session."""
+    return f"session/{part_of_key(turn.project_id)}/{part_of_key(turn.session_id)}"
+
+
+def turn_key(turn_id: str) -> str:
+    """The dedupe key of a turn in the log."""
+    return f"turn/{turn_id}"
+
+
+def part_of_key(name: str) -> str:
+    """``name`` as one part of a key whose parts are joined with slashes: different names stay different.
+
+    Percent-encodes ``/`` and ``%`` alone, so that ordinary names stay as they are. What would be longer than
+    600 bytes, two of which an index still takes beside the user, is its digest behind ``%~``, which no encoded name
+    begins with.
+    """
+    part = name.replace("%", "%25").replace("/", "%2F")
+    if len(part) * 4 <= _LONGEST_PART or len(part.encode()) <= _LONGEST_PART:
+        return part
+    return f"%~{sha256(name.encode()).hexdigest()}"
 
 
 def local_said_at(turn: TurnRecorded) -> datetime:
@@ -123,7 +160,12 @@ def _name(fields: Mapping[str, str], field: str) -> str | None:
     return value
 
 
-def _instant(text: str) -> datetime:
+def _has_seconds(instant: datetime) -> bool:
+    offset = instant.utcoffset()
+    return offset is not None and offset.total_seconds() % 60 != 0
+
+
+def _instant(text: str, now: datetime) -> datetime:
     try:
         instant = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -136,15 +178,35 @@ def _instant(text: str) -> datetime:
         )
     if instant.year not in _YEARS:
         raise TurnInvalidError("said_at", f"is in the year {instant.year}; use {_YEARS[0]} to {_YEARS[-1]}")
+    if _has_seconds(instant):
+        raise TurnInvalidError(
+            "said_at", f"is {_shown(text)}, with seconds in its offset; use whole minutes, such as +08:00"
+        )
+    if abs(instant.utcoffset() or timedelta()) > _FURTHEST_OFFSET:
+        raise TurnInvalidError(
+            "said_at",
+            f"is {_shown(text)}; use an offset from -14:00 to +14:00, which all places on earth have",
+        )
+    if instant > now + MAX_AHEAD:
+        raise TurnInvalidError(
+            "said_at",
+            f"is {_shown(text)}, more than a day ahead of {now.astimezone(UTC).isoformat(timespec='seconds')}; "
+            "say when the words were said, and leave it out where they are said now",
+        )
     return instant
 
 
 @lru_cache(maxsize=1024)
-def _zone(name: str) -> ZoneInfo | None:
+def _known_zone(name: str) -> ZoneInfo | None:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         return None
+
+
+def _zone(name: str) -> ZoneInfo | None:
+    # The machine's own zone is nobody's; and no long name is remembered.
+    return None if name == "localtime" or len(name) > _LONGEST_ZONE else _known_zone(name)
 
 
 def _shown(value: str) -> str:
@@ -152,5 +214,16 @@ def _shown(value: str) -> str:
 
 
 def entry_time(entry_id: str) -> datetime:
-    """The instant in a stream entry's id (milliseconds before the dash)."""
-    return datetime.fromtimestamp(int(entry_id.split("-", 1)[0]) / 1000, UTC)
+    """The instant in a stream entry's id (milliseconds before the dash); for one that no calendar has, its last."""
+    milliseconds = int(entry_id.split("-", 1)[0])
+    return min(_EPOCH + timedelta(milliseconds=min(milliseconds, _LAST_MS)), _LAST_INSTANT)
+
+
+def pushed_at(entry_id: str, now: datetime) -> datetime:
+    """When the entry ``entry_id`` was pushed, told ``now`` on the clock of its Redis.
+
+    What its id says. An id more than a day ahead is no date, whoever gave it: neither are those that Redis then counts
+    on from it. Such an entry counts as pushed when it is looked at.
+    """
+    told = entry_time(entry_id)
+    return now if told > now + MAX_AHEAD else told

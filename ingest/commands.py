@@ -111,7 +111,9 @@ def verify(
     if kind is None:
         raise ProblemError(404, "Not found", "this user has no such card", field="card_id")
     verified = CardVerified(card_id=card_id, kind=kind, by=by, note=note)
-    key = f"verify/{card_id}/{request_id or verified_at.isoformat()}"
+    # A request may be called like an instant.
+    given = verified_at.isoformat() if request_id is None else f"request/{request_id}"
+    key = f"verify/{card_id}/{given}"
     return _say(connection, user_id, verified, now=verified_at, actor=by, key=key)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from heapq import merge
 from itertools import islice
 from typing import Any, cast
@@ -13,12 +13,12 @@ from typing import Any, cast
 import redis
 
 from events.streams import StreamKeys, existing, keys_of, mark_of, streams_named
-from events.turn import entry_time, parse_turn, text_of
+from events.turn import entry_time, parse_turn, pushed_at, text_of
 from ingest.queue import DEAD_FIELD, MOST_FIELDS, script
 
 _PAGE = 500
 _DROPPED_KEPT = 10_000
-_ENTRY_ID = re.compile(rb"\d{1,15}-\d{1,20}")
+_ENTRY_ID = re.compile(rb"\d{1,20}-\d{1,20}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class DeadLetter:
 
     @property
     def pushed_at(self) -> datetime:
-        """When the app pushed it."""
-        return entry_time(self.entry_id)
+        """When the app pushed it; where its id is no date, when it died."""
+        return pushed_at(self.entry_id, entry_time(self.own_id))
 
     def mended(self, changes: Mapping[str, str], without: frozenset[str] = frozenset()) -> dict[bytes, bytes]:
         """The fields to push again: its own with ``changes``, and without the names in ``without``.
@@ -64,7 +64,7 @@ class DeadLetter:
         for raw_name, value in fields.items():
             name = text_of("(field name)", raw_name)
             texts[name] = text_of(name, value)
-        parse_turn(texts, entry_time=self.pushed_at, entry_id=self.entry_id)
+        parse_turn(texts, entry_time=self.pushed_at, entry_id=self.entry_id, now=datetime.now(UTC))
         return fields
 
 

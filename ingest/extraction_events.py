@@ -12,6 +12,7 @@ import orjson
 from events.codec import encode
 from events.envelope import Event, NewEvent, uuid7
 from events.log import Unreadable
+from events.turn import part_of_key, session_of
 from events.types.cards import EventNoted, KnowledgeLearned, Utterance
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from events.types.turns import TurnRecorded
@@ -27,7 +28,7 @@ _LONGEST_BEFORE = 300  # characters of each that an episode keeps
 
 def stream_of(turn: TurnRecorded) -> str:
     """The stream of what was understood of a turn's session."""
-    return f"extraction/{turn.project_id}/{turn.session_id}"
+    return session_of(turn).replace("session/", "extraction/", 1)
 
 
 def unreadable_turn(event: Event, payload: Unreadable, extractor: Extractor) -> NewEvent:
@@ -131,7 +132,7 @@ def events_of(
         ),
         occurred_at=occurred_at,
         actor=f"extractor/{extractor.name}",
-        dedupe_key=f"extraction/{extractor.prompt_version}/{first.turn.turn_id}",
+        dedupe_key=f"extraction/{part_of_key(extractor.prompt_version)}/{first.turn.turn_id}",
     )
     caused = [
         NewEvent(

@@ -7,20 +7,23 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-import psycopg
 import redis
 
 from events import log
 from events.database import connect_patiently
 from events.envelope import Appended, NewEvent, uuid7
-from events.pace import Pace
+from events.failures import is_away
+from events.isolation import is_the_datas_fault, isolate
+from events.pace import Pace, pause
 from events.settings import Settings
 from events.stages import Pulse
 from events.standing import RECORDER
 from events.streams import MOST_STREAMS, REDIS_AWAY, connect_redis, read_streams
-from events.turn import TurnInvalidError, entry_time, parse_turn, session_of, text_of
+from events.turn import TurnInvalidError, parse_turn, pushed_at, session_of, text_of, turn_key
 from events.types.turns import TurnRecorded
 from ingest.intake import Intake, open_intake
 from ingest.queue import Entry, TurnQueue
@@ -32,15 +35,25 @@ _HOUSEKEEPING_S = 1.0
 _LOOK_FOR_STREAMS_S = 1.0
 _LOOK_AT_READERS_S = 0.05
 _FORGET_AFTER_MS = 3_600_000
+_PATIENCE_S = 0.1
+_LONGEST_PAUSE_S = 2.0
+_ASK_CLOCK_EVERY_S = 60.0
 
 
-def event_of(entry: Entry) -> NewEvent:
-    """The event a stream entry asks for. Raises :class:`TurnInvalidError`."""
+WHOLE_TURN = "(turn)"
+"""Named in a dead letter where no single field is to blame."""
+
+
+def event_of(entry: Entry, now: datetime) -> NewEvent:
+    """The event a stream entry asks for, ``now`` being the time on the clock of its Redis.
+
+    Raises :class:`TurnInvalidError`.
+    """
     fields: dict[str, str] = {}
     for raw_name, raw_value in entry.fields.items():
         name = text_of("(field name)", raw_name)
         fields[name] = text_of(name, raw_value)
-    user_id, turn = parse_turn(fields, entry_time=entry_time(entry.id), entry_id=entry.name)
+    user_id, turn = parse_turn(fields, entry_time=pushed_at(entry.id, now), entry_id=entry.name, now=now)
     return NewEvent(
         event_id=uuid7(),
         user_id=user_id,
@@ -48,7 +61,7 @@ def event_of(entry: Entry) -> NewEvent:
         payload=turn,
         occurred_at=turn.said_at,
         actor="recorder",
-        dedupe_key=f"turn/{turn.turn_id}",
+        dedupe_key=turn_key(turn.turn_id),
     )
 
 
@@ -117,6 +130,17 @@ class Recorder:
             return read_streams(self._settings)
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The log cannot take an event, whatever else is appended with it; ``reason`` is for an operator."""
+
+    reason: str
+
+
+class _StoppedError(Exception):
+    """Told to stop while Postgres was away."""
+
+
 class Scribe:
     """Appends to the log for all streams of a process, one batch at a time, over one connection."""
 
@@ -127,32 +151,60 @@ class Scribe:
         self._lock = threading.Lock()
         self._connection: log.Connection | None = None
 
-    def append(self, events: Sequence[NewEvent]) -> list[Appended] | None:
-        """Where the events are in the log, durably; None when told to stop while Postgres was away."""
+    def append(self, events: Sequence[NewEvent]) -> list[Appended | Refused] | None:
+        """Where each event is in the log, durably, or why it cannot be there; None when told to stop first.
+
+        An event that cannot be appended is found by halving the batch: all others are appended. Waits while
+        Postgres is away, or is not as it should be.
+        """
+        places: dict[int, Appended | Refused] = {}
+
+        def attempt(which: Sequence[int]) -> None:
+            appended = self._append([events[index] for index in which])
+            places.update(zip(which, appended, strict=True))
+
         with self._lock:
-            while True:
-                if self._connection is None or self._connection.closed:
-                    self._connection = connect_patiently(
-                        self._url, application="recorder", stopping=self._stopping
-                    )
-                    if self._connection is None:
-                        return None
-                try:
-                    appended = log.append(self._connection, events)
-                    if events:
-                        log.announce(self._connection, events)
-                except psycopg.OperationalError as error:
-                    logger.warning("postgres went away while recording, trying again: %s", error)
-                    self.pulse.waiting(f"postgres went away: {error}")
-                    self._connection.close()
-                    time.sleep(0.1)
-                    continue
-                return appended
+            try:
+                culprits = isolate(range(len(events)), attempt, blames=_is_its_fault)
+            except _StoppedError:
+                return None
+        for culprit in culprits:
+            places[culprit.item] = Refused(log.reason_of(culprit.error))
+        return [places[index] for index in range(len(events))]
+
+    def _append(self, events: Sequence[NewEvent]) -> list[Appended]:
+        """All of them or none. Raises what is their fault, and :class:`_StoppedError`."""
+        delay = _PATIENCE_S
+        while True:
+            if self._connection is None or self._connection.closed:
+                self._connection = connect_patiently(
+                    self._url, application="recorder", stopping=self._stopping
+                )
+                if self._connection is None:
+                    raise _StoppedError
+            try:
+                appended = log.append(self._connection, events)
+                log.announce(self._connection, events)
+            except Exception as error:
+                if is_the_datas_fault(error):
+                    raise
+                why = "postgres went away" if is_away(error) else "postgres cannot take turns"
+                logger.warning("%s while recording, trying again in %.1f s: %s", why, delay, error)
+                self.pulse.waiting(f"{why}: {error}")
+                self._connection.close()
+                pause(delay, self._stopping)
+                delay = min(delay * 2, _LONGEST_PAUSE_S)
+                continue
+            return appended
 
     def close(self) -> None:
         """Give the connection back."""
         if self._connection is not None:
             self._connection.close()
+
+
+def _is_its_fault(error: Exception) -> bool:
+    return is_the_datas_fault(error) and not isinstance(error, _StoppedError)
 
 
 class Trouble:
@@ -193,6 +245,7 @@ class StreamReader:
         self._trouble = trouble
         self._stopping = stopping
         self._client: redis.Redis | None = None
+        self._clock: tuple[float, datetime | None] = (0.0, None)
         self._pace = Pace(settings.gather_ms / 1000, stopping)
 
     def run(self) -> None:
@@ -224,6 +277,13 @@ class StreamReader:
             except REDIS_AWAY as error:
                 logger.warning("redis is away, waiting %.1f s: %s", delay, error)
                 self._trouble.tell(self._stream, f"redis is away: {error}")
+                queue, delay = None, self._pause(delay)
+            except Exception as error:
+                # Nobody foresaw it. What is in hand stays pending and comes again; other streams go on.
+                if isinstance(error, MemoryError | ImportError):
+                    raise
+                logger.exception("cannot record from %s, trying again in %.1f s", self._stream, delay)
+                self._trouble.tell(self._stream, log.reason_of(error))
                 queue, delay = None, self._pause(delay)
         if self._client is not None:
             self._client.close()
@@ -259,27 +319,28 @@ class StreamReader:
             self._record(queue, entries)
 
     def _record(self, queue: TurnQueue, entries: Sequence[Entry]) -> None:
-        good: list[Entry] = []
-        events: list[NewEvent] = []
+        good: list[tuple[Entry, NewEvent]] = []
         dead: list[tuple[Entry, str, str]] = []
+        now = self._now(queue)
         for entry in entries:
             try:
-                events.append(event_of(entry))
-                good.append(entry)
+                good.append((entry, event_of(entry, now)))
             except TurnInvalidError as error:
-                logger.warning(
-                    "turn %s is invalid: %s",
-                    entry.name,
-                    error,
-                    extra={"entry_id": entry.name, "field": error.field},
-                )
-                self._scribe.pulse.failed(f"turn {entry.name} is invalid: {error}")
                 dead.append((entry, error.field, error.reason))
-        appended = self._scribe.append(events)
+            except Exception as error:
+                if not is_the_datas_fault(error):
+                    raise
+                dead.append((entry, WHOLE_TURN, f"cannot be read: {log.reason_of(error)}"))
+        appended = self._scribe.append([event for _, event in good])
         if appended is None:
             return  # told to stop while Postgres was away: the entries stay pending and come again
+        recorded: list[Entry] = []
         duplicates: set[str] = set()
-        for entry, event, place in zip(good, events, appended, strict=True):
+        for (entry, event), place in zip(good, appended, strict=True):
+            if isinstance(place, Refused):
+                dead.append((entry, WHOLE_TURN, f"the log cannot take it: {place.reason}"))
+                continue
+            recorded.append(entry)
             if place.duplicate:
                 duplicates.add(entry.id)
                 turn: Any = event.payload
@@ -291,5 +352,24 @@ class StreamReader:
                         "turn_id": turn.turn_id, "partition": place.partition, "position": place.position,
                     },
                 )  # fmt: skip
-        queue.settle(good, dead, duplicates)
+        for entry, field, reason in dead:
+            logger.warning(
+                "turn %s is invalid: %s: %s",
+                entry.name,
+                field,
+                reason,
+                extra={"entry_id": entry.name, "field": field},
+            )
+            self._scribe.pulse.failed(f"turn {entry.name} is invalid: {field}: {reason}")
+        queue.settle(recorded, dead, duplicates)
         self._scribe.pulse.passed(len(entries))
+
+    def _now(self, queue: TurnQueue) -> datetime:
+        """The time on the clock of Redis, asked for once a minute: it tells days, not seconds."""
+        asked, now = self._clock
+        passed = time.monotonic() - asked
+        if now is None or not 0 <= passed < _ASK_CLOCK_EVERY_S:
+            now = queue.now()
+            passed = 0.0
+            self._clock = (time.monotonic(), now)
+        return now + timedelta(seconds=passed)

@@ -27,7 +27,7 @@ from events.settings import Settings
 from events.sql import statement
 from events.standing import LogStanding, LogWatch, refuse_if_stuck
 from events.streams import REDIS_AWAY
-from events.turn import FIELDS, TurnInvalidError, parse_turn, text_of
+from events.turn import FIELDS, TurnInvalidError, parse_turn, text_of, turn_key
 from ingest.command_routes import command_router
 from ingest.doors import Doors, PushFailedError
 from ingest.intake import open_intake
@@ -175,7 +175,7 @@ def create_app(settings: Settings) -> FastAPI:
                     {
                         "partitions": [partition_of(user) for user, _ in named],
                         "users": [user for user, _ in named],
-                        "keys": [f"turn/{turn_id}" for _, turn_id in named],
+                        "keys": [turn_key(turn_id) for _, turn_id in named],
                     },
                 )
                 known = [row[0].removeprefix("turn/") for row in await cursor.fetchall()]

@@ -14,13 +14,13 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-import psycopg
 from psycopg import sql
 
 from events.checkpoints import Claim
 from events.codec import decode, known_types
 from events.database import connect
 from events.envelope import Event
+from events.failures import is_away
 from events.log import Connection, heads, reason_of
 from events.sql import statement
 from projectors.generations import Generation, Projector, ProjectorBlockedError
@@ -248,7 +248,7 @@ def _work(pipe: Pipe[Any, Any], task: Task) -> None:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, psycopg.OperationalError):
+    if is_away(error):
         return f"postgres cannot go on: {' '.join(str(error).split())}"
     return reason_of(error)
 

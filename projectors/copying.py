@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -56,7 +56,8 @@ _RENDER: dict[type, Callable[[Any], str]] = {
     float: repr,
     bool: lambda value: "t" if value else "f",
     UUID: _uuid,
-    datetime: datetime.isoformat,
+    # In UTC: the server takes few of the offsets that Python does.
+    datetime: lambda value: value.astimezone(UTC).isoformat(),
     list: _array,
 }
 

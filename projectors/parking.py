@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-import psycopg
 from psycopg.rows import class_row, dict_row
 
 from events.checkpoints import CheckpointMovedError, LogHoleError, Processor
 from events.envelope import Event, partition_of
+from events.isolation import is_the_datas_fault, isolate
 from events.log import Connection, Unreadable, event_if_readable, reason_of
 from events.sql import statement
 from projectors.generations import Generation, Projector, ProjectorBlockedError, hold_live, use_schema
@@ -26,23 +26,17 @@ logger = logging.getLogger(__name__)
 _PACKAGE = "projectors"
 _PAGE = 500
 
-_NOT_ITS_FAULT = (
-    CheckpointMovedError, LogHoleError, ProjectorBlockedError, MemoryError, OSError, ImportError,
-)  # fmt: skip
+_NOT_ITS_FAULT = (CheckpointMovedError, LogHoleError, ProjectorBlockedError)
 
 
 def is_the_events_fault(error: Exception) -> bool:
     """Whether folding the same events again elsewhere would fail the same way.
 
-    True for data a table or the fold refuses. False for a database that is away, full or broken, for a
-    projector that cannot work at all, and for another runner being quicker: those pass without parking anyone.
+    True for data a table or the fold refuses, also for a value that is too large for an index. False for a database
+    that is away, full or broken, for a projector that cannot work at all, and for another runner being quicker:
+    those pass without parking anyone.
     """
-    if isinstance(error, psycopg.Error):
-        if isinstance(error, psycopg.DataError | psycopg.IntegrityError):
-            return True
-        # A value that cannot even be sent is refused before the server sees it, without a state of its own.
-        return isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None
-    return not isinstance(error, _NOT_ITS_FAULT)
+    return is_the_datas_fault(error) and not isinstance(error, _NOT_ITS_FAULT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,38 +99,43 @@ def _unreadable(events: Sequence[Event]) -> Refusal:
 
 def _fold(connection: Connection, projector: Projector, events: list[Event]) -> list[Refusal]:
     """Fold together; where that fails, halve the users until the one is found, and then its event."""
-    reason = _refused(connection, projector, events)
-    if reason is None:
-        return []
-    users = list(dict.fromkeys(event.user_id for event in events))
-    if len(users) > 1:
-        half = set(users[: len(users) // 2])
-        return [
-            *_fold(connection, projector, [event for event in events if event.user_id in half]),
-            *_fold(connection, projector, [event for event in events if event.user_id not in half]),
-        ]
+    histories: dict[str, list[Event]] = {}
+    for event in events:
+        histories.setdefault(event.user_id, []).append(event)
+
+    def attempt(users: Sequence[str]) -> None:
+        chosen = set(users)
+        _attempt(connection, projector, [event for event in events if event.user_id in chosen])
+
+    culprits = isolate(list(histories), attempt, blames=is_the_events_fault)
+    refusals = (_refusal(connection, projector, histories[each.item], each.error) for each in culprits)
+    return [refusal for refusal in refusals if refusal is not None]
+
+
+def _refusal(
+    connection: Connection, projector: Projector, events: list[Event], error: Exception
+) -> Refusal | None:
+    """Fold one user's events one by one up to the first that cannot be; None where each can, alone."""
     if len(events) == 1:
-        return [Refusal(tuple(events), reason)]
+        return Refusal(tuple(events), reason_of(error))
     for index, event in enumerate(events):
-        reason = _refused(connection, projector, [event])
-        if reason is not None:
-            return [Refusal(tuple(events[index:]), reason)]
-    return []
+        try:
+            _attempt(connection, projector, [event])
+        except Exception as single:
+            if not is_the_events_fault(single):
+                raise
+            return Refusal(tuple(events[index:]), reason_of(single))
+    return None
 
 
-def _refused(connection: Connection, projector: Projector, events: list[Event]) -> str | None:
-    """Fold inside a savepoint; the reason it came to nothing, or None."""
-    if not events:
-        return None
+def _attempt(connection: Connection, projector: Projector, events: list[Event]) -> None:
+    """Fold inside a savepoint: what raises comes to nothing."""
     try:
         with connection.transaction():
             projector.project(connection, events)
-    except Exception as error:
-        if not is_the_events_fault(error):
-            raise
+    except Exception:
         logger.debug("%s refused %d events", projector.name, len(events), exc_info=True)
-        return reason_of(error)
-    return None
+        raise
 
 
 def _park(

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 
 from events.checkpoints import CheckpointMovedError, reached_heads
-from events.database import AWAY, connect_patiently
+from events.database import connect_patiently
+from events.failures import is_away
 from events.feed import Feed, LogFeed
-from events.log import Connection
+from events.log import Connection, reason_of
 from events.pace import Pace, pause
 from events.settings import Settings
 from events.stages import Pulse
@@ -78,18 +79,20 @@ class Runner:
                         if passed:
                             self._pace.rest()
                         self._feed.wait()
-            except AWAY as error:
-                logger.warning("postgres went away while projecting %s, trying again: %s", name, error)
-                self._pulse.waiting(f"postgres went away: {error}")
-                time.sleep(0.1)
             except CheckpointMovedError as error:
                 logger.warning("standing by: %s", error)
             except ProjectorBlockedError as error:
                 delay = self._stand_still(str(error), delay)
             except Exception as error:
-                # Nothing of the batch counts; say what stands in the way and try again, ever more slowly.
-                logger.exception("%s cannot go on", name)
-                delay = self._stand_still(f"{type(error).__name__}: {error}", delay)
+                # Nothing of the batch counts.
+                if is_away(error):
+                    logger.warning("postgres went away while projecting %s, trying again: %s", name, error)
+                    self._pulse.waiting(f"postgres went away: {error}")
+                    time.sleep(_PATIENCE_S)
+                else:
+                    # Say what stands in the way and try again, ever more slowly.
+                    logger.exception("%s cannot go on", name)
+                    delay = self._stand_still(reason_of(error), delay)
             finally:
                 connection.close()
                 self._feed.close()

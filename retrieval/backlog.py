@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any, cast
@@ -19,7 +20,7 @@ from events.log import Connection, event_if_readable
 from events.settings import Settings
 from events.sql import statement
 from events.streams import REDIS_AWAY, is_cluster, mark_of, read_streams, ready, streams_named
-from events.turn import TurnInvalidError, entry_time, parse_turn, session_of, text_of
+from events.turn import TurnInvalidError, parse_turn, pushed_at, session_of, text_of, turn_key
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
 from ingest.conversation import CONTEXT_TURNS
@@ -112,8 +113,9 @@ class QueueTail:
             cut = cut or bool(answer[0])
             entries += [(entry_id.decode(), mark_of(stream), words) for entry_id, words in answer[1]]
         turns: dict[str, TurnRecorded] = {}
+        now = datetime.now(UTC)
         for entry_id, mark, words in sorted(entries, key=lambda entry: _place(entry[0])):
-            turn = _turn_of(entry_id, mark, words)
+            turn = _turn_of(entry_id, mark, words, now)
             if turn is not None:
                 turns.setdefault(turn.turn_id, turn)
         return Queued(tuple(turns.values()), cut, warning)
@@ -184,14 +186,14 @@ def _place(entry_id: str) -> tuple[int, int]:
     return int(milliseconds), int(number)
 
 
-def _turn_of(entry_id: str, mark: str, words: Sequence[bytes]) -> TurnRecorded | None:
+def _turn_of(entry_id: str, mark: str, words: Sequence[bytes], now: datetime) -> TurnRecorded | None:
     """The turn in an entry; None for one the recorder will refuse."""
     try:
         fields = {
             text_of("(field name)", name): text_of("(field)", value)
             for name, value in zip(words[::2], words[1::2], strict=True)
         }
-        return parse_turn(fields, entry_time=entry_time(entry_id), entry_id=entry_id + mark)[1]
+        return parse_turn(fields, entry_time=pushed_at(entry_id, now), entry_id=entry_id + mark, now=now)[1]
     except TurnInvalidError:
         return None
 
@@ -272,7 +274,7 @@ def _rows(
             {
                 "partition": partition_of(user_id),
                 "user_id": user_id,
-                "keys": [f"turn/{turn.turn_id}" for turn in queued],
+                "keys": [turn_key(turn.turn_id) for turn in queued],
                 "folded": folded,
                 "types": _TYPES,
                 "depth": LOG_DEPTH,
@@ -307,7 +309,7 @@ def _unread(user_id: str, events: Sequence[Event], extracted: int) -> list[Recor
 
 
 def _queued(user_id: str, queued: Sequence[TurnRecorded], in_log: set[str], head: int) -> list[RecordedTurn]:
-    new = [turn for turn in queued if f"turn/{turn.turn_id}" not in in_log]
+    new = [turn for turn in queued if turn_key(turn.turn_id) not in in_log]
     return [RecordedTurn(user_id, head + place, turn) for place, turn in enumerate(new, 1)]
 
 

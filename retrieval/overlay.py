@@ -343,7 +343,7 @@ def _read(burst: Burst) -> tuple[NewEvent, ...]:
     for new in found:
         turns = new.payload.origin.turn_ids
         places[turns] += 1
-        name = "\x1f".join((new.user_id, *turns, str(places[turns])))
+        name = orjson.dumps((new.user_id, *turns, places[turns])).decode()
         named.append(replace(new, event_id=uuid5(_PENDING, name)))
     return tuple(named)
 

@@ -14,6 +14,7 @@ from events.types.cards import KnowledgeLearned, StateAsserted
 from events.types.naming import KnowledgeMerged
 
 _SEPARATOR = "\x1f"
+_ESCAPE = "\x10"
 _LONGEST_NUMBER = 20
 _DIGITS = re.compile(r"(\d+)")
 _BOTH_NAMES = re.compile(r"(.+?)\s*[(（]([^()（）]+)[)）]")
@@ -61,7 +62,9 @@ def statements_of(event: Event, *, supersede: bool = True) -> list[Statement]:
         key = canonical_key(payload.concept_key)
         value_key = normalise_value(key, payload.value)
         replaces = None if payload.replaces is None else normalise_value(key, payload.replaces)
-        scope = _SEPARATOR.join(("state", payload.origin.project_id, normalise_entity(payload.entity), key))
+        scope = _SEPARATOR.join(
+            ("state", _part(payload.origin.project_id), normalise_entity(payload.entity), key)
+        )
         if supersede and payload.cardinality == "single_value":
             return [Statement(scope, value_key, event, True, replaces)]
         told = [value_key]
@@ -73,17 +76,23 @@ def statements_of(event: Event, *, supersede: bool = True) -> list[Statement]:
         ]
     if isinstance(payload, KnowledgeLearned):
         title, *others = names_of(payload)
-        scope = f"knowledge{_SEPARATOR}{payload.origin.project_id}{_SEPARATOR}"
+        scope = f"knowledge{_SEPARATOR}{_part(payload.origin.project_id)}{_SEPARATOR}"
         key = name_key(title)
         told = [key, *(other for name in others if (other := name_key(name)))]
         return [Statement(scope + name, key, event) for name in dict.fromkeys(told)]
     if isinstance(payload, KnowledgeMerged):
-        scope = f"knowledge{_SEPARATOR}{payload.project_id}{_SEPARATOR}"
+        scope = f"knowledge{_SEPARATOR}{_part(payload.project_id)}{_SEPARATOR}"
         key = name_key(payload.into_title)
         return [
             Statement(scope + name, key, event) for name in dict.fromkeys((key, name_key(payload.from_title)))
         ]
     return []
+
+
+def _part(project_id: str) -> str:
+    """A project's name with no separator in it, and different for every two names. Entities, keys and values are
+    normalised, which leaves no control characters in them."""
+    return project_id.replace(_ESCAPE, _ESCAPE * 2).replace(_SEPARATOR, f"{_ESCAPE}u")
 
 
 def name_key(name: str) -> str:

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 
 from events.checkpoints import CheckpointMovedError, Claim, LogHoleError, Processor
-from events.database import AWAY, connect_patiently
+from events.database import connect_patiently
+from events.failures import is_away
 from events.feed import LogFeed
 from events.log import Connection, reason_of
 from events.pace import pause
@@ -58,17 +59,18 @@ class Relay:
                     PROCESSOR.open(connection)
                     if self._lead(connection):
                         self._publish(connection)
-                except AWAY as error:
-                    logger.warning("postgres went away while publishing, trying again: %s", error)
-                    self._stand_still(f"postgres went away: {reason_of(error)}")
                 except CheckpointMovedError as error:
                     logger.warning("standing by: %s", error)
                 except (BrokerAwayError, TopicUnfitError) as error:
                     logger.warning("publishing stands still: %s", error)
                     self._stand_still(str(error))
                 except Exception as error:
-                    logger.exception("publishing stands still, trying again")
-                    self._stand_still(reason_of(error))
+                    if is_away(error):
+                        logger.warning("postgres went away while publishing, trying again: %s", error)
+                        self._stand_still(f"postgres went away: {reason_of(error)}")
+                    else:
+                        logger.exception("publishing stands still, trying again")
+                        self._stand_still(reason_of(error))
                 finally:
                     connection.close()
                     self._feed.close()
