@@ -28,7 +28,16 @@ _LONGEST_BEFORE = 300  # characters of each that an episode keeps
 
 def stream_of(turn: TurnRecorded) -> str:
     """The stream of what was understood of a turn's session."""
-    return session_of(turn).replace("session/", "extraction/", 1)
+    return beside(session_of(turn))
+
+
+UNREADABLE = "extraction"
+"""The stream of failures of turns whose own session cannot be named."""
+
+
+def beside(session: str) -> str:
+    """The stream of what was understood of the session whose turns stand in the stream ``session``."""
+    return "extraction/" + session.removeprefix("session/")
 
 
 def unreadable_turn(event: Event, payload: Unreadable, extractor: Extractor) -> NewEvent:
@@ -44,9 +53,14 @@ def unreadable_turn(event: Event, payload: Unreadable, extractor: Extractor) -> 
             "partition": event.partition, "position": event.position,
         },
     )  # fmt: skip
-    stream = "extraction/" + event.stream.removeprefix("session/")
     return failure_of(
-        event.user_id, event.position, turn_id, stream, event.occurred_at, payload.reason, extractor
+        event.user_id,
+        event.position,
+        turn_id,
+        beside(event.stream),
+        event.occurred_at,
+        payload.reason,
+        extractor,
     )
 
 

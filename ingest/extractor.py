@@ -8,12 +8,15 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from events import log
 from events.checkpoints import CheckpointMovedError, Claim, Connection, Processor, reached_heads
-from events.database import AWAY, connect_patiently
-from events.envelope import Event, NewEvent, partition_of
+from events.database import connect_patiently
+from events.envelope import Event, NewEvent
+from events.failures import is_away
 from events.feed import Feed, LogFeed
+from events.isolation import is_the_datas_fault, isolate
 from events.log import Unreadable
 from events.pace import Pace, pause
 from events.settings import Settings
@@ -21,8 +24,16 @@ from events.sql import statement
 from events.stages import Pulse
 from events.types.turns import TurnRecorded
 from ingest.conversation import CONTEXT_TURNS, preceding, recorded
-from ingest.extraction import Burst, Extractor, ExtractorUnavailableError
-from ingest.extraction_events import STAGE, counted, events_of, failure_of, stream_of, unreadable_turn
+from ingest.extraction import Burst, Extractor, ExtractorUnavailableError, RecordedTurn
+from ingest.extraction_events import (
+    STAGE,
+    UNREADABLE,
+    beside,
+    counted,
+    events_of,
+    failure_of,
+    unreadable_turn,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -32,12 +43,23 @@ _PATIENCE_S = 0.1
 _LONGEST_PAUSE_S = 10.0
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What turns of one session came to: ``events`` to append, all or none. ``failed``: that they are given up."""
+
+    turns: tuple[Event, ...]
+    events: tuple[NewEvent, ...]
+    before: tuple[RecordedTurn, ...] = ()
+    failed: bool = False
+
+
 class ExtractorWorker:
     """Follows the log until told to stop.
 
     The appended events and the moved checkpoint commit together, so every turn is read exactly once,
-    whatever is killed when. Several workers share the partitions. A turn that cannot be read, or that the
-    extractor fails on, becomes an ``ExtractionFailed`` with the reason, and the others go on.
+    whatever is killed when. Several workers share the partitions. A turn that cannot be read, that the extractor
+    fails on, or of which the log does not take what was understood, becomes an ``ExtractionFailed`` with the reason,
+    and the others go on.
     Events come from ``feed``, from the log itself where none is given.
     """
 
@@ -91,14 +113,16 @@ class ExtractorWorker:
                         if passed:
                             self._pace.rest()
                         self._feed.wait()
-            except AWAY as error:
-                logger.warning("postgres went away while extracting, trying again: %s", error)
-                self._pulse.waiting(f"postgres went away: {error}")
-                time.sleep(_PATIENCE_S)
             except CheckpointMovedError as error:
                 logger.warning("standing by: %s", error)
             except Exception as error:
-                # Nothing of the batch counts; say what stands in the way and try again, ever more slowly.
+                # Nothing of the batch counts.
+                if is_away(error):
+                    logger.warning("postgres went away while extracting, trying again: %s", error)
+                    self._pulse.waiting(f"postgres went away: {error}")
+                    time.sleep(_PATIENCE_S)
+                    continue
+                # Say what stands in the way and try again, ever more slowly.
                 known = isinstance(error, ExtractorUnavailableError)
                 logger.log(
                     logging.WARNING if known else logging.ERROR,
@@ -131,15 +155,7 @@ class ExtractorWorker:
                 for event in page
                 if event.type == TURN and event.position not in self._read_before.get(claim.partition, ())
             ]
-            turns = [event for event in events if isinstance(event.payload, TurnRecorded)]
-            appended: list[NewEvent] = [
-                unreadable_turn(event, event.payload, self._extractor)
-                for event in events
-                if isinstance(event.payload, Unreadable)
-            ]
-            for burst in self._bursts(connection, turns):
-                appended.extend(self._read(burst))
-            log.append(connection, appended)
+            appended = self._appended(connection, list(self._readings(connection, events)))
             PROCESSOR.advance(connection, [(claim, page[-1].position) for claim, page in batches])
         self._left.update((claim.partition, page[-1].position) for claim, page in batches)
         if appended:
@@ -166,56 +182,124 @@ class ExtractorWorker:
             self._read_before.update(read_ahead(connection, {c.partition: c.position for c in strange}))
         return claims
 
-    def _read(self, burst: Burst) -> list[NewEvent]:
-        """The events of a burst; where reading it together fails, turn by turn, so that only the culprit does."""
+    def _readings(self, connection: Connection, events: Sequence[Event]) -> Iterable[Reading]:
+        """What each of the turns ``events`` comes to, those of a session read together."""
+        sessions: dict[tuple[str, str], list[Event]] = {}
+        for event in events:
+            if isinstance(event.payload, Unreadable):
+                failure = unreadable_turn(event, event.payload, self._extractor)
+                yield Reading((event,), (failure,), failed=True)
+            elif isinstance(event.payload, TurnRecorded):
+                sessions.setdefault((event.user_id, event.stream), []).append(event)
+        contexts: dict[tuple[str, str], tuple[RecordedTurn, ...]] = {}
+
+        def look(wanted: Sequence[tuple[str, str]]) -> None:
+            with connection.transaction():
+                found = preceding(connection, [sessions[session][0] for session in wanted])
+            contexts.update(zip(wanted, found, strict=True))
+
+        for culprit in isolate(list(sessions), look):
+            for event in sessions.pop(culprit.item):
+                yield self._given_up(event, culprit.error)
+        for session, turns in sessions.items():
+            yield from self._read(turns, contexts[session])
+
+    def _read(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[Reading]:
+        """The reading of turns of one session; where together fails, one by one, so that only the culprit does."""
         try:
+            burst = Burst(tuple(map(recorded, turns)), before)
             extraction = self._extractor.extract(burst)
-            return events_of(
+            made = events_of(
                 burst, extraction, self._extractor, knowledge=self._settings.knowledge_extraction
             )
         except ExtractorUnavailableError:
             raise
         except Exception as error:
-            if len(burst.turns) > 1:
-                before = (*burst.preceding, *burst.turns)
-                return [
-                    event
-                    for index, turn in enumerate(burst.turns, len(burst.preceding))
-                    for event in self._read(
-                        Burst((turn,), before[max(0, index - CONTEXT_TURNS) : index], burst.known_concepts)
-                    )
-                ]
-            [turn] = burst.turns
-            reason = log.reason_of(error)
-            logger.warning(
-                "turn %s (%d/%d) cannot be extracted: %s",
-                turn.turn.turn_id, partition_of(turn.user_id), turn.position, reason,
-                exc_info=True,
-                extra={
-                    "stage": STAGE, "turn_id": turn.turn.turn_id,
-                    "partition": partition_of(turn.user_id), "position": turn.position,
-                },
-            )  # fmt: skip
-            self._pulse.failed(f"turn {turn.turn.turn_id} cannot be extracted: {reason}")
-            return [
-                failure_of(
-                    turn.user_id,
-                    turn.position,
-                    turn.turn.turn_id,
-                    stream_of(turn.turn),
-                    turn.turn.said_at,
-                    reason,
-                    self._extractor,
-                )
-            ]
+            if len(turns) > 1:
+                yield from self._one_by_one(turns, before)
+            else:
+                yield self._given_up(turns[0], error)
+        else:
+            yield Reading(tuple(turns), tuple(made), before)
 
-    def _bursts(self, connection: Connection, turns: Sequence[Event]) -> Iterable[Burst]:
-        grouped: dict[tuple[str, str], list[Event]] = {}
-        for event in turns:
-            grouped.setdefault((event.user_id, event.stream), []).append(event)
-        earlier = preceding(connection, [events[0] for events in grouped.values()])
-        for events, before in zip(grouped.values(), earlier, strict=True):
-            yield Burst(tuple(recorded(event) for event in events), before)
+    def _one_by_one(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[Reading]:
+        said = (*before, *map(recorded, turns))
+        for index, turn in enumerate(turns, len(before)):
+            yield from self._read([turn], said[max(0, index - CONTEXT_TURNS) : index])
+
+    def _given_up(self, turn: Event, error: Exception) -> Reading:
+        """One turn is not understood, and never will be by this extractor."""
+        assert isinstance(turn.payload, TurnRecorded)
+        turn_id, reason = turn.payload.turn_id, log.reason_of(error)
+        logger.warning(
+            "turn %s (%d/%d) cannot be extracted: %s",
+            turn_id, turn.partition, turn.position, reason,
+            exc_info=error,
+            extra={
+                "stage": STAGE, "turn_id": turn_id, "partition": turn.partition, "position": turn.position,
+            },
+        )  # fmt: skip
+        self._pulse.failed(f"turn {turn_id} cannot be extracted: {reason}")
+        failure = failure_of(
+            turn.user_id,
+            turn.position,
+            turn_id,
+            beside(turn.stream),
+            turn.occurred_at,
+            reason,
+            self._extractor,
+        )
+        return Reading((turn,), (failure,), failed=True)
+
+    def _appended(self, connection: Connection, readings: Sequence[Reading]) -> list[NewEvent]:
+        """Append what was read, in the caller's transaction; what the log does not take is given up, and nothing else.
+
+        Gives what was appended.
+        """
+        done: list[NewEvent] = []
+
+        def attempt(several: Sequence[Reading]) -> None:
+            events = [event for reading in several for event in reading.events]
+            with connection.transaction():
+                log.append(connection, events)
+            done.extend(events)
+
+        for culprit in isolate(readings, attempt):
+            reading = culprit.item
+            if reading.failed:
+                done += self._noted(connection, reading.turns[0], culprit.error)
+            elif len(reading.turns) > 1:
+                done += self._appended(connection, list(self._one_by_one(reading.turns, reading.before)))
+            else:
+                done += self._appended(connection, [self._given_up(reading.turns[0], culprit.error)])
+        return done
+
+    def _noted(self, connection: Connection, turn: Event, error: Exception) -> list[NewEvent]:
+        """The failure of a turn in words of our own only, for its own names are what the log does not take."""
+        reason = log.reason_of(error)
+        failure = failure_of(
+            turn.user_id,
+            turn.position,
+            str(turn.event_id),
+            UNREADABLE,
+            turn.occurred_at,
+            reason,
+            self._extractor,
+        )
+        try:
+            with connection.transaction():
+                log.append(connection, [failure])
+        except Exception as unable:
+            if not is_the_datas_fault(unable):
+                raise
+            logger.exception(
+                "the turn at %d/%d is passed over: not even its failure can be kept",
+                turn.partition,
+                turn.position,
+            )
+            self._pulse.failed(f"the turn at {turn.partition}/{turn.position} is passed over: {reason}")
+            return []
+        return [failure]
 
 
 def read_ahead(connection: Connection, checkpoints: dict[int, int]) -> dict[int, frozenset[int]]:

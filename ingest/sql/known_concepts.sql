@@ -2,6 +2,7 @@
 SELECT e.user_id, e.data->>'concept_key', max(e.position)
 FROM log.heads h
 JOIN log.events e ON e.partition = h.partition AND e.position > h.position - %(depth)s
-WHERE h.partition = %(partition)s AND e.type = 'StateAsserted'
+-- A payload with NUL in it can be stored and not be asked: one would keep those of the whole partition.
+WHERE h.partition = %(partition)s AND e.type = 'StateAsserted' AND strpos(e.data::text, '\u0000') = 0
 GROUP BY 1, 2
 ORDER BY 3 DESC;
