@@ -14,6 +14,7 @@ from typing import Any, cast
 import redis
 
 from events.streams import keys_of, mark_of
+from events.turn import MAX_AHEAD, entry_time
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +22,9 @@ logger = logging.getLogger(__name__)
 DEAD_FIELD = b"field:"
 MOST_FIELDS = 1000
 """Fields of a refused entry that are kept; a turn has 13."""
+MOST_BYTES = 4 * 1024 * 1024
+"""Of its fields together; a turn has 70 KiB."""
+_LARGEST = 2**64 - 1  # of both numbers of an id
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,18 @@ class TurnQueue:
         if not keep_from:
             return 0
         milliseconds, sequence = min(keep_from)
+        if sequence > _LARGEST:
+            milliseconds, sequence = min((milliseconds + 1, 0), (_LARGEST, _LARGEST))
         return int(self._redis.xtrim(self.stream, minid=f"{milliseconds}-{sequence}", approximate=False))
+
+    def roll_over(self) -> bool:
+        """Begin the stream anew at the present where its last id is more than a day ahead; whether it did.
+
+        Redis counts ids on from the largest there ever was, and takes none beyond the last possible one. Nothing is
+        lost: it waits until every group has settled all that was in the stream.
+        """
+        ahead = int(MAX_AHEAD.total_seconds() * 1000)
+        return int(cast("Any", self._redis.eval(script("roll_over"), 1, self.stream, ahead))) == 1
 
     def backlog(self) -> Backlog:
         """How much is in the queue. Raises ``redis.RedisError``; never answers zero for unknown."""
@@ -191,7 +206,11 @@ class TurnQueue:
         return int(self._redis.xlen(self._keys.dead))
 
     def settled_up_to(self, entry_id: str) -> bool:
-        """Whether everything pushed up to ``entry_id`` is recorded or dead."""
+        """Whether everything pushed up to ``entry_id`` is recorded or dead. A stream that rolled over was settled."""
+        if (entry := entry_time(entry_id)) > (now := self.now()) + MAX_AHEAD:
+            last = self.last_id()
+            if last is not None and entry > entry_time(last) <= now + MAX_AHEAD:
+                return True
         for group in self._redis.xinfo_groups(self.stream):
             if _text(group["name"]) == self._group:
                 if _parts(group["last-delivered-id"]) < _parts(entry_id):
@@ -237,13 +256,21 @@ class TurnQueue:
 
 
 def _letter(entry: Entry, field: str, reason: str) -> list[bytes | str]:
-    """The fields of a dead letter, flat. A script takes a few thousand words: more fields are cut off, and told."""
+    """The fields of a dead letter, flat. A script takes a few thousand words, and a command so many bytes: what is more
+    is cut off, and told."""
     if len(entry.fields) > MOST_FIELDS:
         reason = f"{reason} (the first {MOST_FIELDS} of {len(entry.fields)} fields are kept)"
-    words: list[bytes | str] = ["entry_id", entry.id, "field", field, "reason", reason]
+    kept: list[bytes | str] = []
+    room = MOST_BYTES
     for name, value in islice(entry.fields.items(), MOST_FIELDS):
-        words += [DEAD_FIELD + name, value]
-    return words
+        if len(name) + len(value) > room:
+            reason = f"{reason} (the first {MOST_BYTES} bytes of its fields are kept)"
+            if len(name) < room:
+                kept += [DEAD_FIELD + name, value[: room - len(name)]]
+            break
+        room -= len(name) + len(value)
+        kept += [DEAD_FIELD + name, value]
+    return ["entry_id", entry.id, "field", field, "reason", reason, *kept]
 
 
 @cache

@@ -268,6 +268,11 @@ class StreamReader:
                 if time.monotonic() - housekeeping > _HOUSEKEEPING_S:
                     self._reclaim(queue)
                     queue.trim()
+                    if queue.roll_over():
+                        logger.warning(
+                            "the last id of %s was more than a day ahead; all was settled, and it begins anew",
+                            self._stream,
+                        )
                     housekeeping = time.monotonic()
             except redis.ResponseError as error:
                 # The stream or group vanished under us (FLUSHALL, a fresh Redis): make it again.

@@ -7,4 +7,5 @@ CROSS JOIN LATERAL json_array_elements(
     CASE WHEN e.type IN ('TurnsExtracted', 'ExtractionFailed') AND strpos(e.data::text, '\u0000') = 0
          THEN CASE WHEN json_typeof(e.data->'turn_positions') = 'array' THEN e.data->'turn_positions' END
     END) AS p
-WHERE CASE WHEN (p.value::text) ~ '^[0-9]{1,18}$' THEN (p.value::text)::bigint > c.position END;
+WHERE e.type IN ('TurnsExtracted', 'ExtractionFailed')
+  AND CASE WHEN (p.value::text) ~ '^[0-9]{1,18}$' THEN (p.value::text)::bigint > c.position END;
