@@ -85,7 +85,7 @@ def is_cluster(client: object) -> bool:
     return isinstance(client, RedisCluster | AsyncRedisCluster)
 
 
-def keys_of(client: redis.Redis, stream: str) -> StreamKeys:
+def keys_of(client: redis.Redis | redis.asyncio.Redis, stream: str) -> StreamKeys:
     """The keys of ``stream``. In a cluster, those of ``turns`` are called ``{turns}:dead`` and so on: the
     braces keep them where ``turns`` is."""
     beside = f"{{{stream}}}" if is_cluster(client) and "{" not in stream else stream

@@ -225,5 +225,9 @@ def pushed_at(entry_id: str, now: datetime) -> datetime:
     What its id says. An id more than a day ahead is no date, whoever gave it: neither are those that Redis then counts
     on from it. Such an entry counts as pushed when it is looked at.
     """
-    told = entry_time(entry_id)
-    return now if told > now + MAX_AHEAD else told
+    return entry_time(entry_id) if is_date(entry_id, now) else now
+
+
+def is_date(entry_id: str, now: datetime) -> bool:
+    """Whether an entry's id tells when it was pushed: not where it is more than a day ahead of ``now``."""
+    return entry_time(entry_id) <= now + MAX_AHEAD

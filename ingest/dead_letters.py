@@ -13,7 +13,7 @@ from typing import Any, cast
 import redis
 
 from events.streams import StreamKeys, existing, keys_of, mark_of, streams_named
-from events.turn import entry_time, parse_turn, pushed_at, text_of
+from events.turn import entry_time, is_date, parse_turn, pushed_at, text_of
 from ingest.queue import DEAD_FIELD, MOST_FIELDS, script
 
 _PAGE = 500
@@ -59,7 +59,9 @@ class DeadLetter:
         if not fields.get(b"said_at"):
             fields[b"said_at"] = self.pushed_at.isoformat(timespec="milliseconds").encode()
         if not fields.get(b"turn_id", b"").strip():
-            fields[b"turn_id"] = self.entry_id.encode()
+            # An id that is no date can be another entry's by now.
+            dated = is_date(self.entry_id, entry_time(self.own_id))
+            fields[b"turn_id"] = (self.entry_id if dated else f"dead/{self.id}").encode()
         texts: dict[str, str] = {}
         for raw_name, value in fields.items():
             name = text_of("(field name)", raw_name)

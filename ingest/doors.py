@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
@@ -12,12 +13,14 @@ from events.streams import (
     REDIS_AWAY,
     connect_redis_async,
     in_cluster,
+    keys_of,
     mark_of,
     pushed_streams,
     ready,
     stream_of,
 )
-from ingest.queue import script
+from events.turn import is_date
+from ingest.queue import ROLLED_OVER, life_mark, script
 
 
 class PushFailedError(RuntimeError):
@@ -80,7 +83,18 @@ class Doors:
             # The client's pipelines of a cluster look for slots from threads of their own, on loops of their own.
             words = [word for _, turn in turns for word in (2 * len(turn), *chain(*turn.items()))]
             ids = await self._call("EVAL", script("push"), 1, turns[0][0], *words)
-        return [entry.decode() + mark_of(stream) for entry, (stream, _) in zip(ids, turns, strict=True)]
+        names = [entry.decode() for entry in ids]
+        # What the recorder will call them, whose clock is that of Redis.
+        now = datetime.now(UTC)
+        far = {stream for name, (stream, _) in zip(names, turns, strict=True) if not is_date(name, now)}
+        lives = {stream: await self._life(stream) for stream in far}
+        return [
+            name + mark_of(stream) + ("" if is_date(name, now) else lives[stream])
+            for name, (stream, _) in zip(names, turns, strict=True)
+        ]
+
+    async def _life(self, stream: str) -> str:
+        return life_mark(await self._call("HGET", keys_of(self._redis, stream).counts, ROLLED_OVER))
 
     async def knock(self) -> None:
         """Return when every stream can be pushed onto. Raises one of ``REDIS_AWAY``."""

@@ -14,12 +14,14 @@ from typing import Any, cast
 import redis
 
 from events.streams import keys_of, mark_of
-from events.turn import MAX_AHEAD, entry_time
+from events.turn import MAX_AHEAD, is_date
 
 logger = logging.getLogger(__name__)
 
 # Prefix of an original field inside a dead letter: raw bytes, so it can be pushed again.
 DEAD_FIELD = b"field:"
+ROLLED_OVER = "rolled_over"
+"""Among the counts of a stream: how often it began anew."""
 MOST_FIELDS = 1000
 """Fields of a refused entry that are kept; a turn has 13."""
 MOST_BYTES = 4 * 1024 * 1024
@@ -153,7 +155,14 @@ class TurnQueue:
         lost: it waits until every group has settled all that was in the stream.
         """
         ahead = int(MAX_AHEAD.total_seconds() * 1000)
-        return int(cast("Any", self._redis.eval(script("roll_over"), 1, self.stream, ahead))) == 1
+        return (
+            int(cast("Any", self._redis.eval(script("roll_over"), 2, self.stream, self._keys.counts, ahead)))
+            == 1
+        )
+
+    def life(self) -> str:
+        """What tells an id that is no date from the same id before the stream rolled over. Empty before that."""
+        return life_mark(self._redis.hget(self._keys.counts, ROLLED_OVER))
 
     def backlog(self) -> Backlog:
         """How much is in the queue. Raises ``redis.RedisError``; never answers zero for unknown."""
@@ -197,7 +206,7 @@ class TurnQueue:
         return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
 
     def counts(self) -> dict[str, int]:
-        """Turns recorded, duplicates dropped, entries found dead, retried and dropped since the stream began."""
+        """Turns recorded, duplicates, entries found dead, retried and dropped, and how often the stream rolled over."""
         found = self._redis.hgetall(self._keys.counts)
         return {"recorded": 0, "duplicates": 0} | {_text(name): int(count) for name, count in found.items()}
 
@@ -207,10 +216,8 @@ class TurnQueue:
 
     def settled_up_to(self, entry_id: str) -> bool:
         """Whether everything pushed up to ``entry_id`` is recorded or dead. A stream that rolled over was settled."""
-        if (entry := entry_time(entry_id)) > (now := self.now()) + MAX_AHEAD:
-            last = self.last_id()
-            if last is not None and entry > entry_time(last) <= now + MAX_AHEAD:
-                return True
+        if not is_date(entry_id, now := self.now()) and (last := self.last_id()) and is_date(last, now):
+            return True
         for group in self._redis.xinfo_groups(self.stream):
             if _text(group["name"]) == self._group:
                 if _parts(group["last-delivered-id"]) < _parts(entry_id):
@@ -253,6 +260,11 @@ class TurnQueue:
             for item in page
             if item and item[0] is not None
         ]
+
+
+def life_mark(rolled_over: bytes | str | None) -> str:
+    """The mark of a stream's life, told how often it rolled over."""
+    return "" if rolled_over is None else f"~{_text(rolled_over)}"
 
 
 def _letter(entry: Entry, field: str, reason: str) -> list[bytes | str]:

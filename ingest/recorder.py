@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -23,7 +23,7 @@ from events.settings import Settings
 from events.stages import Pulse
 from events.standing import RECORDER
 from events.streams import MOST_STREAMS, REDIS_AWAY, connect_redis, read_streams
-from events.turn import TurnInvalidError, parse_turn, pushed_at, session_of, text_of, turn_key
+from events.turn import TurnInvalidError, is_date, parse_turn, pushed_at, session_of, text_of, turn_key
 from events.types.turns import TurnRecorded
 from ingest.intake import Intake, open_intake
 from ingest.queue import Entry, TurnQueue
@@ -327,7 +327,7 @@ class StreamReader:
         good: list[tuple[Entry, NewEvent]] = []
         dead: list[tuple[Entry, str, str]] = []
         now = self._now(queue)
-        for entry in entries:
+        for entry in self._named(queue, entries, now):
             try:
                 good.append((entry, event_of(entry, now)))
             except TurnInvalidError as error:
@@ -368,6 +368,17 @@ class StreamReader:
             self._scribe.pulse.failed(f"turn {entry.name} is invalid: {field}: {reason}")
         queue.settle(recorded, dead, duplicates)
         self._scribe.pulse.passed(len(entries))
+
+    @staticmethod
+    def _named(queue: TurnQueue, entries: Sequence[Entry], now: datetime) -> Sequence[Entry]:
+        """Entries with names no other ever had: an id that is no date can come again in a stream that rolled over."""
+        if all(is_date(entry.id, now) for entry in entries):
+            return entries
+        life = queue.life()
+        return [
+            entry if is_date(entry.id, now) else replace(entry, mark=f"{entry.mark}{life}")
+            for entry in entries
+        ]
 
     def _now(self, queue: TurnQueue) -> datetime:
         """The time on the clock of Redis, asked for once a minute: it tells days, not seconds."""

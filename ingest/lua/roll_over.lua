@@ -1,7 +1,8 @@
 -- A stream whose last id is too far ahead begins anew at the present, once every group has settled all that was in it.
 -- No entry is lost, no group either, and no id of the new stream was one of the old: the first comes after this
 -- millisecond. 1 where it did, 0 where there is no need, -1 where somebody still has to read or settle.
--- KEYS: stream. ARGV: how far ahead an id may be, in milliseconds.
+-- How often it did is counted, for ids that are too far ahead can come again then.
+-- KEYS: stream, counts. ARGV: how far ahead an id may be, in milliseconds.
 local function said(list, name)
     for place = 1, #list, 2 do
         if list[place] == name then
@@ -39,4 +40,5 @@ redis.call('XSETID', KEYS[1], string.format('%.0f', now) .. '-184467440737095516
 for _, group in ipairs(groups) do
     redis.call('XGROUP', 'SETID', KEYS[1], said(group, 'name'), '$')
 end
+redis.call('HINCRBY', KEYS[2], 'rolled_over', 1)
 return 1

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from events.turn import MAX_TEXT_BYTES, TurnInvalidError, entry_time, local_said_at, parse_turn, text_of
+from events.codec import decode, encode
+from events.turn import (
+    MAX_TEXT_BYTES,
+    TurnInvalidError,
+    entry_time,
+    local_said_at,
+    parse_turn,
+    pushed_at,
+    text_of,
+)
 
 AT = datetime(2026, 5, 8, 8, 44, tzinfo=UTC)
 
@@ -51,6 +62,15 @@ def test_every_field_is_taken_as_given() -> None:
         ({"said_at": "2026-02-30T00:00:00Z"}, "said_at", "ISO 8601"),
         ({"said_at": "2026-05-08T16:44:10"}, "said_at", "without an offset"),
         ({"said_at": "0001-01-01T00:00:00+08:00"}, "said_at", "year"),
+        ({"said_at": "2201-01-01T00:00:00Z"}, "said_at", "use 1900 to 2200"),
+        ({"said_at": "1899-12-31T23:00:00Z"}, "said_at", "use 1900 to 2200"),
+        ({"said_at": "2026-05-08T10:00:00+16:00"}, "said_at", "from -14:00 to +14:00"),
+        ({"said_at": "2026-05-08T10:00:00-14:01"}, "said_at", "from -14:00 to +14:00"),
+        ({"said_at": "2026-05-08T10:00:00+15:59:59"}, "said_at", "whole minutes"),
+        ({"said_at": "2026-05-08T10:00:00+08:00:30"}, "said_at", "whole minutes"),
+        ({"said_at": "2026-05-09T16:44:01+08:00"}, "said_at", "more than a day ahead"),
+        ({"timezone": "localtime"}, "timezone", "IANA"),
+        ({"timezone": "a" * 5000}, "timezone", "IANA"),
         ({"timezone": "Mars/Olympus"}, "timezone", "IANA"),
         ({"timezone": "../../etc/passwd"}, "timezone", "IANA"),
         ({"text": "x" * (MAX_TEXT_BYTES + 1)}, "text", "65537 bytes"),
@@ -91,6 +111,39 @@ def test_words_are_read_on_the_speakers_own_clock() -> None:
     assert local_said_at(named).isoformat() == "2026-05-09T00:30:00+08:00"
     offset = parse(said_at="2026-05-09T00:30:00+08:00")[1]
     assert local_said_at(offset).day == 9
+
+
+@pytest.mark.parametrize(
+    "said_at",
+    [
+        "2026-05-08T10:00:00+14:00", "2026-05-08T10:00:00-14:00", "1900-01-01T00:00:00Z",
+        "2026-05-09T16:44:00+08:00",
+    ],
+)  # fmt: skip
+def test_the_edges_of_what_may_be_said_are_kept_to_the_second(said_at: str) -> None:
+    turn = parse(said_at=said_at)[1]
+    assert turn.said_at == datetime.fromisoformat(said_at)
+    assert decode("TurnRecorded", 1, encode(turn)) == turn
+
+
+def test_an_instant_is_kept_exactly_where_the_zone_once_counted_seconds() -> None:
+    liberia = "Africa/Monrovia"  # 44 minutes and 30 seconds behind, until 1972
+    at = datetime(1971, 1, 1, 12, tzinfo=UTC)
+    turn = parse_turn({"user_id": "u", "text": "x", "timezone": liberia}, entry_time=at, entry_id="1-0")[1]
+    assert turn.said_at == at
+    assert decode("TurnRecorded", 1, encode(turn)).said_at == at
+    # Whatever is put into the log, and whoever reckoned it.
+    shanghai = replace(turn, said_at=datetime(1890, 1, 1, tzinfo=ZoneInfo("Asia/Shanghai")))
+    assert decode("TurnRecorded", 1, encode(shanghai)).said_at == shanghai.said_at
+
+
+def test_an_id_more_than_a_day_ahead_is_no_date() -> None:
+    now = datetime(2026, 5, 8, tzinfo=UTC)
+    ms = int(now.timestamp() * 1000)
+    assert pushed_at(f"{ms - 1}-0", now) == now - timedelta(milliseconds=1)
+    assert pushed_at(f"{ms + 86_400_000}-0", now) == now + timedelta(days=1)
+    for far in (ms + 86_400_001, 9_999_999_999_999, 253_402_300_800_000, 2**64 - 1):
+        assert pushed_at(f"{far}-5", now) == now
 
 
 def test_an_entry_id_tells_when_it_was_pushed() -> None:
