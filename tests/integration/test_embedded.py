@@ -20,7 +20,8 @@ import pytest
 from redis import Redis
 
 from deploy.embedded import EmbeddedPostgres, EmbeddedRedis, FolderInUseError, FolderLock, ServerError
-from deploy.embedded.installation import InstallationError, unpacked
+from deploy.embedded.installation import unpacked
+from deploy.embedded.programs import InstallationError
 
 STARTS_BOTH = """
 import sys
@@ -57,6 +58,12 @@ def note(server: EmbeddedPostgres, text: str) -> None:
 def notes(server: EmbeddedPostgres) -> list[str]:
     with psycopg.connect(server.url) as connection:
         return [text for (text,) in connection.execute("SELECT text FROM notes ORDER BY text")]
+
+
+def commands_of(data: Path) -> Path:
+    """The file of the commands that Redis wrote since its last snapshot."""
+    (file,) = (data / "redis" / "appendonlydir").glob("*.incr.aof")
+    return file
 
 
 def gone(pid: int) -> bool:
@@ -203,7 +210,7 @@ class TestPostgres:
                 assert client.set("here", "yes")
         assert len(str(data)) > 107, "longer than any socket path may be"
         assert (data / "postgres" / "PG_VERSION").exists()
-        assert (data / "redis" / "appendonly.aof").stat().st_size > 0
+        assert commands_of(data).stat().st_size > 0
 
 
 class TestRedis:
@@ -221,13 +228,16 @@ class TestRedis:
         with EmbeddedRedis(tmp_path) as server, Redis.from_url(server.url) as client:
             client.xadd("turns", {"text": "whole"})
             client.xadd("turns", {"text": "torn"})
-        file = tmp_path / "redis" / "appendonly.aof"
+        file = commands_of(tmp_path)
         os.truncate(file, file.stat().st_size - 3)
         with EmbeddedRedis(tmp_path) as server, Redis.from_url(server.url, decode_responses=True) as client:
             assert [fields for _, fields in client.xrange("turns")] == [{"text": "whole"}]
 
     def test_promises_kept_in_its_settings(self, tmp_path: Path) -> None:
-        with EmbeddedRedis(tmp_path) as server, Redis.from_url(server.url, decode_responses=True) as client:
+        with (
+            EmbeddedRedis(tmp_path) as server,
+            Redis.from_url(server.operator_url, decode_responses=True) as client,
+        ):
             settings = client.config_get("*")
             assert (settings["appendonly"], settings["appendfsync"]) == ("yes", "no")
             assert settings["maxmemory-policy"] == "noeviction"
