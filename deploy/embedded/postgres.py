@@ -102,7 +102,7 @@ class EmbeddedPostgres(Server):
             self._home = installation(self.data / "programs")
         except InstallationError as error:
             raise ServerError(str(error)) from error
-        self._account = service_account(self.folder)
+        self._account = service_account(self.folder, "postgres")
         if not self.folder.exists():
             self._create()
         elif self._account is None and self.folder.stat().st_uid != os.geteuid():

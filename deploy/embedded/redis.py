@@ -24,7 +24,7 @@ from deploy.embedded import aof
 from deploy.embedded.account import Account, service_account
 from deploy.embedded.programs import InstallationError, installed, places
 from deploy.embedded.secret import kept_secret
-from deploy.embedded.server import LOOPBACK, Server, ServerError
+from deploy.embedded.server import LOOPBACK, Server, ServerError, tail
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ _COMMANDS = (
 )
 # Warnings of a server that cannot read its files, and of what is no fault of theirs.
 _DAMAGE = re.compile(
-    r"^\S+ .* # .*(?:append only file|\bAOF\b|\bRDB\b|crashed by signal|corrupt|signature)", re.MULTILINE
+    r"^\S+ .* # .*(?:append.only|\bAOF\b|\bRDB\b|crashed by signal|corrupt|signature)", re.MULTILINE
 )
 _WEATHER = re.compile(
     r"No space left|Permission denied|Cannot allocate|Out Of Memory|Too many open files|Input/output error",
@@ -138,7 +138,7 @@ class EmbeddedRedis(Server):
             "default": kept_secret(self.data / "redis.password"),
             OPERATOR: kept_secret(self.data / "redis.operator.password"),
         }
-        self._account = service_account(self.folder)
+        self._account = service_account(self.folder, "valkey", "redis")
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._account is None and self.folder.stat().st_uid != os.geteuid():
             raise ServerError(f"{self.folder} belongs to another user; run as that user, or as root")
@@ -147,9 +147,10 @@ class EmbeddedRedis(Server):
 
     def _forget(self) -> None:
         self.folder.chmod(0o700)
+        self._own()
         if aof.lacks_manifest(self.folder):
             self._repair(None)
-        self._own()
+            self._own()
 
     def _own(self) -> None:
         """Give the account what root wrote: a copy from a backup, a repair, the files of an older Cardlog."""
@@ -256,6 +257,9 @@ class EmbeddedRedis(Server):
             group=self._account.gid if self._account else None,
             extra_groups=[] if self._account else None,
         )
+        said = (done.stdout + done.stderr).decode(errors="replace")
+        if done.returncode < 0 or _WEATHER.search(said):
+            raise ServerError(f"{file} cannot be checked: {tail(said)}")
         return done.returncode == 0
 
 
