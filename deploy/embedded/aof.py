@@ -15,7 +15,8 @@ from pathlib import Path
 FOLDER = "appendonlydir"
 MANIFEST = "appendonly.aof.manifest"
 
-_LINE = re.compile(r"file (\S+) seq (\d+) type ([bih])")
+# Nothing but bare names: root repairs here what an account without rights wrote.
+_LINE = re.compile(r"file (appendonly\.aof(?:\.\d+\.(?:base|incr)\.(?:rdb|aof))?) seq (\d+) type ([bih])")
 _NAME = re.compile(r"appendonly\.aof\.(\d+)\.(base|incr)\.(?:rdb|aof)")
 _COMMAND = re.compile(rb"\*([1-9]\d{0,6})\r\n")
 _WORD = re.compile(rb"\$(\d{1,10})\r\n")
@@ -46,7 +47,9 @@ class _Part:
 def lacks_manifest(folder: Path) -> bool:
     """Whether there are files that the server would not look at, because nothing lists them any more."""
     store = folder / FOLDER
-    return store.is_dir() and not (store / MANIFEST).exists() and any(map(_NAME.fullmatch, os.listdir(store)))
+    return (
+        _is_folder(store) and not (store / MANIFEST).exists() and any(map(_NAME.fullmatch, os.listdir(store)))
+    )
 
 
 def repair(folder: Path, check: Check, refused: bytes | None = None) -> Mended | None:
@@ -57,7 +60,7 @@ def repair(folder: Path, check: Check, refused: bytes | None = None) -> Mended |
     means that nothing was found to repair. Raises OSError.
     """
     store = folder / FOLDER
-    if not store.is_dir():
+    if not _is_folder(store):
         return None
     listed, sound = _parts(store)
     before = {part: (store / part.name).lstat().st_size for part in listed}
@@ -172,6 +175,10 @@ def _list(store: Path, parts: list[_Part]) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.rename(store / MANIFEST)
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _is_file(path: Path) -> bool:

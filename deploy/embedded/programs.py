@@ -51,11 +51,12 @@ def installed(candidates: Sequence[Path], name: str, fill: Callable[[Path], None
 
 
 def _make(place: Path) -> None:
-    """Make the place and what leads to it, readable for the server's account whatever the umask is."""
+    """Make the place and what leads to it; root's are open to the server's account whatever the umask is."""
     missing = [each for each in (place, *place.parents) if not each.exists()]
-    place.mkdir(parents=True, exist_ok=True)
-    for each in missing:
-        each.chmod(0o755)
+    place.mkdir(mode=0o755, parents=True, exist_ok=True)
+    if os.geteuid() == 0:
+        for each in missing:
+            each.chmod(0o755)
 
 
 def _ours(place: Path) -> bool:

@@ -39,14 +39,13 @@ _MENDINGS = 3
 _COMMANDS = (
     "+@all -@admin -@dangerous -function -script|flush -script|kill -script|debug +info +client|list +cluster"
 )
-# Warnings of a server that cannot read its files, and of what is no fault of theirs.
-_DAMAGE = re.compile(
-    r"^\S+ .* # .*(?:append.only|\bAOF\b|\bRDB\b|crashed by signal|corrupt|signature)", re.MULTILINE
-)
+# A server that said this and ended had only its files left to fail over, but for what is no fault of theirs.
+_BEGUN = "Server initialized"
 _WEATHER = re.compile(
-    r"No space left|Permission denied|Cannot allocate|Out Of Memory|Too many open files|Input/output error",
+    r"No space left|Cannot allocate|Out Of Memory|Too many open files|Input/output error|Address already in use",
     re.IGNORECASE,
 )
+_BARRED = "Permission denied"
 _REFUSED = re.compile(r"unknown command '([^']+)'")
 
 
@@ -206,7 +205,8 @@ class EmbeddedRedis(Server):
 
     def _mend(self, said: str) -> bool:
         """Cut off what the server cannot read; when that does not help, set all of it aside."""
-        if not _DAMAGE.search(said) or _WEATHER.search(said) or self._mendings > _MENDINGS:
+        killed = self.poll() in (-signal.SIGKILL, -signal.SIGTERM)
+        if _BEGUN not in said or killed or self._is_weather(said) or self._mendings > _MENDINGS:
             return False
         self._mendings += 1
         refused = _REFUSED.search(said)
@@ -227,6 +227,10 @@ class EmbeddedRedis(Server):
             )
         self._own()
         return True
+
+    def _is_weather(self, said: str) -> bool:
+        """Whether it failed over the machine, or over files that are not ours to read; root's account owns all."""
+        return bool(_WEATHER.search(said)) or (self._account is None and _BARRED in said)
 
     def _repair(self, refused: bytes | None) -> bool:
         mended = aof.repair(self.folder, self._is_readable, refused)
@@ -258,7 +262,7 @@ class EmbeddedRedis(Server):
             extra_groups=[] if self._account else None,
         )
         said = (done.stdout + done.stderr).decode(errors="replace")
-        if done.returncode < 0 or _WEATHER.search(said):
+        if done.returncode < 0 or self._is_weather(said):
             raise ServerError(f"{file} cannot be checked: {tail(said)}")
         return done.returncode == 0
 

@@ -294,19 +294,20 @@ class TestInstallation:
             "import sys; from pathlib import Path; from deploy.embedded.installation import unpacked;"
             "print(unpacked([Path(sys.argv[1])]))"
         )
-        command = [sys.executable, "-c", code, str(public_folder)]
+        place = public_folder / "new" / "cache"
+        command = [sys.executable, "-c", code, str(place)]
         both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, umask=0o077) for _ in range(2)]
         said = {process.communicate()[0].strip() for process in both}
         assert [process.returncode for process in both] == [0, 0]
         (home,) = map(Path, said)
-        assert {each.name for each in public_folder.iterdir()} == {"unpack.lock", home.name}
+        assert {each.name for each in place.iterdir()} == {"unpack.lock", home.name}
         assert stat.S_IMODE((home / "lib").stat().st_mode) == 0o755, "readable whatever the umask was"
         environment = {"LD_LIBRARY_PATH": str(home / "lib")}
         version = subprocess.run(
             [home / "bin/postgres", "-V"], env=environment, capture_output=True, check=True
         )
         assert b"PostgreSQL) 18" in version.stdout
-        assert unpacked([public_folder]) == home
+        assert unpacked([place]) == home
 
     def test_never_runs_programs_from_a_folder_others_can_write_to(self, public_folder: Path) -> None:
         public_folder.chmod(0o777)

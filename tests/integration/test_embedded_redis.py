@@ -251,6 +251,24 @@ def test_files_that_cannot_be_read_at_all_are_set_aside(
         assert numbers(again) == [1]
 
 
+@pytest.mark.parametrize("way", ["by its path", "by a link"])
+def test_a_repair_does_not_leave_the_folder(damaged: Path, tmp_path: Path, way: str) -> None:
+    """The account that runs Redis writes the list; root must not shorten what stands in it."""
+    precious = tmp_path / "precious"
+    precious.write_text("not a command")
+    break_the_commands(damaged)
+    commands = only(damaged, "*.incr.aof")
+    manifest = store(damaged) / "appendonly.aof.manifest"
+    if way == "by its path":
+        manifest.write_text(manifest.read_text() + f"file {precious} seq 9 type i\n")
+    else:
+        (commands.parent / "appendonly.aof.9.incr.aof").symlink_to(precious)
+        manifest.write_text(manifest.read_text() + "file appendonly.aof.9.incr.aof seq 9 type i\n")
+    with EmbeddedRedis(damaged) as server:
+        assert len(numbers(server)) >= SNAPSHOT
+    assert precious.read_text() == "not a command"
+
+
 def test_the_file_of_redis_6_is_taken_over(tmp_path: Path) -> None:
     def command(*words: str) -> str:
         return f"*{len(words)}\r\n" + "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
