@@ -6,9 +6,11 @@ import json
 import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 
+from deploy.embedded.processes import is_dead
 from events.settings import Settings
 
 READY_FILE = "ready.json"
@@ -34,9 +36,15 @@ class Instance:
     def alive(self) -> bool:
         """Whether the process that wrote this still runs; its pid may have been given out again since."""
         try:
-            return abs(psutil.Process(self.pid).create_time() - self.started) < 1.0
+            same = abs(psutil.Process(self.pid).create_time() - self.started) < 1.0
         except psutil.Error:
             return False
+        return same and not is_dead(self.pid)
+
+    @property
+    def ports(self) -> set[int]:
+        """Those of both services."""
+        return {port for url in (self.write_url, self.read_url) if (port := urlsplit(url).port)}
 
 
 def default_data() -> Path:
@@ -49,9 +57,11 @@ def announce(instance: Instance) -> None:
     text = json.dumps(asdict(instance))
     for path in (Path(instance.data) / READY_FILE, _registry() / f"{instance.pid}.json"):
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # The URLs hold the database's password: readable by nobody else.
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # The URLs hold the servers' passwords: readable by nobody else.
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+                os.fchmod(file.fileno(), 0o600)
+                file.truncate()
                 file.write(text)
         except OSError:
             continue  # a home that cannot be written costs convenience only: --data still finds it
@@ -61,6 +71,12 @@ def withdraw(instance: Instance) -> None:
     """Take back what :func:`announce` left."""
     for path in (Path(instance.data) / READY_FILE, _registry() / f"{instance.pid}.json"):
         path.unlink(missing_ok=True)
+
+
+def left_over(data: Path) -> Instance | None:
+    """The stack that ran on the folder last and ended without a word; None when it stopped in order."""
+    instance = _read(data / READY_FILE)
+    return None if instance is None or instance.alive else instance
 
 
 def find(settings: Settings, data: Path | None = None) -> tuple[Settings, Instance | None]:

@@ -20,9 +20,10 @@ import psutil
 
 from deploy.embedded.lock import FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.processes import DYING_S
 from deploy.embedded.redis import EmbeddedRedis
-from deploy.embedded.server import Server
-from deploy.instance import Instance, announce, withdraw
+from deploy.embedded.server import Server, ServerError, StartStoppedError
+from deploy.instance import Instance, announce, left_over, withdraw
 from events.database import connect_patiently, migrate
 from events.settings import Settings, variable_of
 from projectors.generations import ensure_live
@@ -32,7 +33,11 @@ from projectors.registry import projectors
 logger = logging.getLogger(__name__)
 
 WORKERS = ("recorder", "extractor", "projector", "vectors")
-_READY_TIMEOUT_S = 60.0
+_REPORT_EVERY_S = 10.0
+_IDLE_S = 60.0  # a service that uses no processor for this long will not become ready by waiting
+_IDLE_SHARE = 0.01
+_READY_TIMEOUT_S = 900.0
+_DEATHS = 5  # of a service, before it ever answered
 _STOP_TIMEOUT_S = 10.0
 _PR_SET_PDEATHSIG = 1
 
@@ -54,6 +59,7 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
         self._delay = 0.0
+        self.deaths = 0
 
     @property
     def pid(self) -> int | None:
@@ -84,7 +90,16 @@ class Child:
             "%s (pid %d) ended with %s; starting it again", self.name, self.pid, self._process.returncode
         )
         self._delay = min(max(self._delay * 2, 0.25), 10.0)
+        self.deaths += 1
         self.start()
+
+    def worked(self) -> float:
+        """Seconds of processor time it has used so far."""
+        try:
+            times = psutil.Process(self.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)
 
     def signal(self, number: int) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -116,17 +131,25 @@ class Stack:
         self._stopping = stopping
         self._lock = FolderLock(self._data / "lock")
         self._servers: list[Server] = []
+        self._again: dict[Server, tuple[float, float]] = {}  # when to try, and how long to wait after that
         self._children: list[Child] = []
         self.instance: Instance | None = None
 
     def start(self) -> Instance | None:
         """Start everything; None when told to stop on the way."""
+        try:
+            return self._start()
+        except StartStoppedError:
+            return None
+
+    def _start(self) -> Instance | None:
         if self._settings.kafka_brokers:
             require_kafka(self._settings)
-        self._data.mkdir(parents=True, exist_ok=True)
+        self._data.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock.acquire()
+        before = left_over(self._data)
         listeners = [
-            _listen(port, option)
+            _listen(port, option, patient=before is not None and port in before.ports)
             for port, option in zip(self._ports, ("--port-write", "--port-read"), strict=True)
         ]
         settings = self._with_servers(self._settings)
@@ -173,10 +196,25 @@ class Stack:
         """One look at everything; what ended is started again. Call it a few times a second."""
         for server in self._servers:
             if server.poll() is not None and not self._stopping():
-                logger.warning("%s ended; starting it again", type(server).__name__)
-                server.restart()
+                self._restart(server)
         for child in self._children:
             child.watch()
+
+    def _restart(self, server: Server) -> None:
+        """Start a server that ended; while it cannot be, all others go on and it is tried now and then."""
+        due, delay = self._again.get(server, (0.0, 1.0))
+        if time.monotonic() < due:
+            return
+        logger.warning("%s ended; starting it again", type(server).__name__)
+        try:
+            server.restart()
+        except StartStoppedError:
+            return
+        except ServerError as error:
+            logger.warning("%s; trying again in %.0f s", error, delay)
+            self._again[server] = (time.monotonic() + delay, min(delay * 2, 60.0))
+        else:
+            self._again.pop(server, None)
 
     def stop(self) -> None:
         """Stop workers and services, then the servers; idempotent."""
@@ -199,29 +237,47 @@ class Stack:
 
     def _with_servers(self, settings: Settings) -> Settings:
         if not settings.database_url:
-            postgres = EmbeddedPostgres(self._data)
+            postgres = EmbeddedPostgres(self._data, stopping=self._stopping)
             postgres.start()
             self._servers.append(postgres)
             settings = replace(settings, database_url=postgres.url)
         if not settings.redis_url:
-            redis = EmbeddedRedis(self._data)
+            redis = EmbeddedRedis(self._data, stopping=self._stopping)
             redis.start()
             self._servers.append(redis)
             settings = replace(settings, redis_url=redis.url)
         return settings
 
     def _await(self, urls: list[str]) -> bool:
-        deadline = time.monotonic() + _READY_TIMEOUT_S
-        waiting = [f"{url}/readyz" for url in urls]
+        """Wait for both services as long as they are at work, and say every few seconds who is waited for."""
+        began = reported = moved = time.monotonic()
+        worked = 0.0
+        waiting = dict(
+            zip(urls, [child for child in self._children if child.name.startswith("serve")], strict=True)
+        )
         while waiting:
             if self._stopping():
                 return False
-            if time.monotonic() > deadline:
-                raise StackError(
-                    f"{waiting[0]} did not answer within {_READY_TIMEOUT_S:.0f} s; see the log above"
-                )
             self.watch()
-            waiting = [url for url in waiting if not _answers(url)]
+            waiting = {url: child for url, child in waiting.items() if not _answers(f"{url}/readyz")}
+            now = time.monotonic()
+            for child in waiting.values():
+                if child.deaths >= _DEATHS:
+                    raise StackError(
+                        f"{child.name} ended {child.deaths} times before it answered; see the log above"
+                    )
+            if waiting and now - reported >= _REPORT_EVERY_S:
+                work = sum(child.worked() for child in waiting.values())
+                if abs(work - worked) > _IDLE_SHARE * (now - reported):
+                    moved = now
+                reported, worked = now, work
+                names = " and ".join(child.name for child in waiting.values())
+                if now - moved > _IDLE_S or now - began > _READY_TIMEOUT_S:
+                    raise StackError(
+                        f"{names} did not answer within {now - began:.0f} s, and did nothing for {now - moved:.0f} s; "
+                        "see the log above"
+                    )
+                logger.warning("%s: starting for %.0f s", names, now - began)
             if waiting:
                 time.sleep(0.05)
         return True
@@ -239,23 +295,31 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _listen(port: int, option: str) -> socket.socket:
-    """A listening socket, kept open by the stack: a service that is restarted keeps its port and its callers."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind(("127.0.0.1", port))
-    except OSError as error:
-        listener.close()
-        raise StackError(
-            f"port {port} cannot be used ({error.strerror}); choose another with {option}, or 0 for any"
-        ) from None
-    except OverflowError:
-        listener.close()
-        raise StackError(f"{option} {port} is no port: use 0 to 65535") from None
-    listener.listen(128)
-    listener.set_inheritable(True)
-    return listener
+def _listen(port: int, option: str, *, patient: bool) -> socket.socket:
+    """A listening socket, kept open by the stack: a service that is restarted keeps its port and its callers.
+
+    With `patient`, services of a stack that was killed may still have the port, and get the time to end.
+    """
+    deadline = time.monotonic() + DYING_S
+    while True:
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+            listener.listen(128)
+        except OSError as error:
+            listener.close()
+            if patient and time.monotonic() < deadline:
+                time.sleep(0.05)
+                continue
+            raise StackError(
+                f"port {port} cannot be used ({error.strerror}); choose another with {option}, or 0 for any"
+            ) from None
+        except OverflowError:
+            listener.close()
+            raise StackError(f"{option} {port} is no port: use 0 to 65535") from None
+        listener.set_inheritable(True)
+        return listener
 
 
 def _environment(settings: Settings) -> dict[str, str]:

@@ -36,13 +36,18 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Redis that tests may empty: the one in CARDLOG_TEST_REDIS_URL, or one of our own."""
+def _redis_urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     if given := os.environ.get("CARDLOG_TEST_REDIS_URL"):
-        yield given
+        yield given, given
         return
     with EmbeddedRedis(tmp_path_factory.mktemp("redis"), durable=False) as server:
-        yield server.url
+        yield server.url, server.operator_url
+
+
+@pytest.fixture(scope="session")
+def redis_url(_redis_urls: tuple[str, str]) -> str:
+    """A Redis that tests may empty: the one in CARDLOG_TEST_REDIS_URL, or one of our own."""
+    return _redis_urls[0]
 
 
 @pytest.fixture(scope="session")
@@ -78,10 +83,12 @@ def empty_database(postgres_url: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def redis(redis_url: str) -> Iterator[Redis]:
+def redis(_redis_urls: tuple[str, str]) -> Iterator[Redis]:
     """A client of an empty Redis; answers are str."""
-    with Redis.from_url(redis_url, decode_responses=True) as client:
-        client.flushdb()
+    url, operator_url = _redis_urls
+    with Redis.from_url(operator_url) as operator:
+        operator.flushdb()
+    with Redis.from_url(url, decode_responses=True) as client:
         yield client
 
 

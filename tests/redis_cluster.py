@@ -23,8 +23,10 @@ _BUS = 10_000  # a node talks to the others on its port and so many more
 class ClusterNode(EmbeddedRedis):
     """One node; killed and started again, it finds the others by itself."""
 
-    def _command(self) -> tuple[list[str], dict[str, str]]:
-        command, environment = super()._command()
+    def _users(self) -> list[str]:
+        return ["user default on nopass ~* &* +@all"]
+
+    def _configuration(self) -> bytes:
         extra = {
             "cluster-enabled": "yes",
             "cluster-config-file": "nodes.conf",
@@ -33,10 +35,7 @@ class ClusterNode(EmbeddedRedis):
             # A node that is away takes its own slots with it, and no others.
             "cluster-require-full-coverage": "no",
         }
-        return [
-            *command,
-            *(word for key, value in extra.items() for word in (f"--{key}", value)),
-        ], environment
+        return super()._configuration() + "".join(f"{key} {value}\n" for key, value in extra.items()).encode()
 
 
 @dataclass(frozen=True)

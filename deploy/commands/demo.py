@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import sys
 import tempfile
 import time
@@ -42,6 +43,7 @@ def register(subparsers: Any) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     stop = Stop()
+    os.umask(0o077)  # whatever any process of the stack writes is its owner's alone
     # Started servers only: a demo must not write two strangers' conversation into somebody's memory.
     settings = replace(settings, database_url="", redis_url="")
     if settings.log_level == "info":

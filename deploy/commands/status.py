@@ -168,9 +168,15 @@ def _redis(settings: Settings) -> str:
     kept = "append-only file on" if not without else "append-only file OFF: a restart loses turns"
     if len(said) > 1 and without:
         kept = f"append-only file OFF on {without} of {len(said)} nodes: a restart loses turns"
-    versions = ", ".join(sorted({str(information["redis_version"]) for information in said}))
+    versions = ", ".join(sorted({_version(information) for information in said}))
     nodes = f"cluster of {len(said)} nodes, " if len(said) > 1 else ""
     return f"{nodes}version {versions}, {kept}"
+
+
+def _version(information: dict[str, Any]) -> str:
+    """Valkey calls itself the Redis it is compatible with, and says its own version besides."""
+    own = information.get("valkey_version")
+    return f"{information['redis_version']} (Valkey {own})" if own else str(information["redis_version"])
 
 
 def _models(settings: Settings) -> str:

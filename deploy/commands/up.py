@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ def register(subparsers: Any) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     stop = Stop()
+    os.umask(0o077)  # whatever any process of the stack writes is its owner's alone
     stack = Stack(
         settings, options.data, port_write=options.port_write, port_read=options.port_read, stopping=stop
     )

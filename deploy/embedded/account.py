@@ -1,4 +1,4 @@
-"""Whom a server runs as. PostgreSQL refuses to run as root, so root lends it an unprivileged account."""
+"""Whom a server runs as. No server runs as root, so root lends each an unprivileged account."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ class Account:
                 os.chown(os.path.join(parent, name), self.uid, self.gid, follow_symlinks=False)
 
 
-def service_account(folder: Path) -> Account | None:
+def service_account(folder: Path, *names: str) -> Account | None:
     """The account that must run a server whose files are in `folder`; None means: as we are.
 
-    Files that exist already keep their owner, so that a `postgres` user created later changes nothing.
+    It is the first of the names that the system knows, or else nobody. Files that exist already keep their owner,
+    so that an account created later changes nothing.
     """
     if os.geteuid() != 0:
         return None
     if folder.exists() and (owner := folder.stat()).st_uid != 0:
         return Account(owner.st_uid, owner.st_gid)
-    for name in ("postgres", "nobody"):
+    for name in (*names, "nobody"):
         try:
             entry = pwd.getpwnam(name)
         except KeyError:

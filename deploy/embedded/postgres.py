@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,8 +18,10 @@ import psutil
 import psycopg
 
 from deploy.embedded.account import Account, service_account
-from deploy.embedded.installation import InstallationError, installation
-from deploy.embedded.server import LOOPBACK, Server, ServerError, tail
+from deploy.embedded.installation import installation
+from deploy.embedded.processes import DYING_S, is_dead, is_dying
+from deploy.embedded.programs import InstallationError
+from deploy.embedded.server import LOOPBACK, PAUSE, Server, ServerError, tail
 from events.sql import statement
 
 MAJOR = "18"
@@ -59,15 +63,28 @@ class EmbeddedPostgres(Server):
     """
 
     name: ClassVar[str] = "postgres"
-    program: ClassVar[str] = "postgres"
+    programs: ClassVar[tuple[str, ...]] = ("postgres",)
     farewell: ClassVar[tuple[tuple[signal.Signals, float], ...]] = (
         (signal.SIGINT, 30.0),  # "fast": roll back, write a checkpoint
         (signal.SIGQUIT, 10.0),  # "immediate": recover at the next start
         (signal.SIGKILL, 10.0),
     )
 
-    def __init__(self, data: Path, port: int = 0, *, durable: bool = True) -> None:
-        super().__init__(data, port, durable=durable)
+    # Backends of a killed server keep its shared memory until they are gone.
+    passing: ClassVar[tuple[str, ...]] = (
+        'lock file "postmaster.pid" already exists',
+        "pre-existing shared memory block",
+    )
+
+    def __init__(
+        self,
+        data: Path,
+        port: int = 0,
+        *,
+        durable: bool = True,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        super().__init__(data, port, durable=durable, stopping=stopping)
         self._account: Account | None = None
         self._home = Path()
         self._password = ""
@@ -85,7 +102,7 @@ class EmbeddedPostgres(Server):
             self._home = installation(self.data / "programs")
         except InstallationError as error:
             raise ServerError(str(error)) from error
-        self._account = service_account(self.folder)
+        self._account = service_account(self.folder, "postgres")
         if not self.folder.exists():
             self._create()
         elif self._account is None and self.folder.stat().st_uid != os.geteuid():
@@ -172,19 +189,35 @@ class EmbeddedPostgres(Server):
         return {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC", "LD_LIBRARY_PATH": library}
 
     def _forget(self) -> None:
-        """Remove a pid file whose process is something else by now; PostgreSQL itself would not dare to.
+        """Remove a pid file whose process serves this folder no more; PostgreSQL itself would not dare to.
 
-        Process ids are given out again, in containers almost at once. A server that somebody started by hand
-        on this folder keeps its file, and ours will then refuse to start.
+        It takes any process with that id for a server that lives: one that ended and that nobody collected, and
+        one that got the id later, which in containers happens almost at once. A server that somebody started by
+        hand on this folder keeps its file, and ours will then refuse to start.
         """
+        self.folder.chmod(0o700)
         file = self.folder / "postmaster.pid"
         try:
             pid = int(file.read_text().split("\n", 1)[0])
-            alive = psutil.Process(pid).name() == self.program
-        except (FileNotFoundError, ValueError, psutil.NoSuchProcess):
-            alive = False
-        if not alive:
+        except (FileNotFoundError, ValueError):
+            pid = 0
+        deadline = time.monotonic() + DYING_S
+        while pid > 0 and not is_dead(pid) and is_dying(pid) and time.monotonic() < deadline:
+            time.sleep(PAUSE)
+        if pid <= 0 or not self._serves(pid):
             file.unlink(missing_ok=True)
+
+    def _serves(self, pid: int) -> bool:
+        """Whether the process is a living server of this folder: PostgreSQL works inside the folder it serves."""
+        try:
+            process = psutil.Process(pid)
+            if is_dead(pid) or process.name() not in self.programs:
+                return False
+            return os.path.samefile(process.cwd(), self.folder)
+        except psutil.NoSuchProcess:
+            return False
+        except (psutil.AccessDenied, OSError):
+            return True  # somebody else's server, whose folder we may not know
 
     def _command(self) -> tuple[list[str], dict[str, str]]:
         settings = {

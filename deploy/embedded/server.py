@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import signal
 import socket
 import subprocess
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
@@ -16,6 +19,9 @@ import psutil
 
 from deploy.embedded.account import Account
 from deploy.embedded.lock import FolderLock
+from deploy.embedded.processes import DYING_S
+
+logger = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 ATTEMPTS = 5
@@ -27,29 +33,46 @@ class ServerError(Exception):
     """A server did not start, or not in time; the message ends with the last lines of its log."""
 
 
+class StartStoppedError(Exception):
+    """The start of a server was given up because its owner was told to stop."""
+
+
 class Server(ABC):
     """One server over one data folder, on loopback only, restartable, findable again after a crash.
 
     After `start` returns, the server answers. It runs in a session of its own, so that Ctrl-C reaches us
     and not it, and it outlives us if we are killed: the next `start` on the folder recognises it by its
-    marker and stops it before it begins. `start` raises ServerError, or FolderInUseError while another
-    process has the folder.
+    marker and stops it before it begins. `start` waits as long as the server is at work, and says so every few
+    seconds. It raises ServerError, FolderInUseError while another process has the folder, or StartStoppedError.
     """
 
     name: ClassVar[str]
-    program: ClassVar[str]
+    # What its program is called: the current one, and older ones that may be left over.
+    programs: ClassVar[tuple[str, ...]]
     # Signals that end it, from polite to rude, each with the seconds it gets before the next.
     farewell: ClassVar[tuple[tuple[signal.Signals, float], ...]]
-    # A server that fails ends at once; one that takes long is reading its log after a crash.
+    # A server that fails ends at once; one that takes long is reading its log after a crash. It may take as long
+    # as it needs, but not so many seconds without any sign of work.
     patience: ClassVar[float] = 300.0
+    report_every: ClassVar[float] = 10.0
+    # What the log says where processes of the server before, killed but not gone yet, are in the way.
+    passing: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, data: Path, port: int = 0, *, durable: bool = True) -> None:
+    def __init__(
+        self,
+        data: Path,
+        port: int = 0,
+        *,
+        durable: bool = True,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.data = data.resolve()
         self.folder = self.data / self.name
         self.log = self.data / f"{self.name}.log"
         self.durable = durable
         self.port = port
         self._any_port = port == 0
+        self._stopping = stopping
         self._lock = FolderLock(self.data / f"{self.name}.lock")
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -63,11 +86,19 @@ class Server(ABC):
         """Make `folder` ready for a server that runs as the account returned."""
 
     def _forget(self) -> None:  # noqa: B027 - most servers leave nothing that would stop the next one
-        """Remove what a server that is no more left in the folder."""
+        """Remove what a server that is no more left in the folder; nothing of it runs any more."""
+
+    def _mend(self, said: str) -> bool:
+        """Repair the data a server ended over, by what it said; True when another start is worth it."""
+        return False
 
     @abstractmethod
     def _command(self) -> tuple[list[str], dict[str, str]]:
         """Program, arguments and environment for the current port; the marker must show in the title."""
+
+    def _configuration(self) -> bytes | None:
+        """What the server reads from its standard input, for what others must not see in its arguments."""
+        return None
 
     @abstractmethod
     def _answers(self) -> bool:
@@ -141,7 +172,9 @@ class Server(ABC):
     def _launch(self, account: Account | None) -> None:
         if self.log.exists() and self.log.stat().st_size > LOG_LIMIT:
             self.log.rename(self.log.with_suffix(".log.old"))
-        for attempt in range(ATTEMPTS):
+        deadline = time.monotonic() + DYING_S
+        attempt = 0
+        while True:
             if self._any_port:
                 self.port = free_port()
             written = self.log.stat().st_size if self.log.exists() else 0
@@ -149,43 +182,84 @@ class Server(ABC):
             if self._await():
                 return
             said = self.log.read_bytes()[written:].decode(errors="replace")
+            attempt += 1
             # Between looking for a free port and taking it, someone else may have taken it.
-            if self._any_port and "Address already in use" in said and attempt + 1 < ATTEMPTS:
+            if self._any_port and "Address already in use" in said and attempt < ATTEMPTS:
+                continue
+            if any(each in said for each in self.passing) and time.monotonic() < deadline:
+                time.sleep(PAUSE)
+                self._end_left_overs()
+                self._forget()
+                continue
+            if self._mend(said):
                 continue
             raise ServerError(f"{self.name} did not start; the end of {self.log}:\n{tail(said)}")
 
     def _spawn(self, account: Account | None) -> None:
         command, environment = self._command()
-        with self.log.open("ab") as log:
+        configuration = self._configuration()
+        with open(os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as log:
+            os.fchmod(log.fileno(), 0o600)
             try:
                 self._process = subprocess.Popen(  # noqa: S603
                     command,
                     cwd=self.folder,
                     env=environment,
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.DEVNULL if configuration is None else subprocess.PIPE,
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
+                    umask=0o077,
                     user=account.uid if account else None,
                     group=account.gid if account else None,
                     extra_groups=[] if account else None,
                 )
             except OSError as error:
                 raise ServerError(f"{command[0]} cannot be run: {error}") from error
+        if configuration is not None and self._process.stdin is not None:
+            # A server that ended before it read this says why in its log.
+            with contextlib.suppress(BrokenPipeError), self._process.stdin as pipe:
+                pipe.write(configuration)
 
     def _await(self) -> bool:
-        """True once it answers, False if it ended before. Raises ServerError when patience ends."""
-        deadline = time.monotonic() + self.patience
+        """True once it answers, False if it ended before. Raises ServerError when it only stands still."""
+        began = reported = moved = time.monotonic()
+        traces = self._traces()
         while self.poll() is None:
             if self._answers():
                 return True
-            if time.monotonic() > deadline:
-                said = tail(self.log.read_text(errors="replace"))
-                raise ServerError(
-                    f"{self.name} was not ready after {self.patience:.0f} s; the end of {self.log}:\n{said}"
-                )
+            if self._stopping():
+                raise StartStoppedError(f"{self.name} was being started when everything was told to stop")
+            now = time.monotonic()
+            if now - reported >= self.report_every:
+                reported, before, traces = now, traces, self._traces()
+                said = tail(self.log.read_text(errors="replace"), lines=1)
+                moved = now if traces != before else moved
+                if now - moved > self.patience:
+                    said = tail(self.log.read_text(errors="replace"))
+                    raise ServerError(
+                        f"{self.name} was not ready after {now - began:.0f} s and has done nothing for the last "
+                        f"{now - moved:.0f} s; the end of {self.log}:\n{said}"
+                    )
+                state = "is at work" if moved == now else f"has done nothing for {now - moved:.0f} s"
+                logger.warning("%s: starting for %.0f s, and %s: %s", self.name, now - began, state, said)
             time.sleep(PAUSE)
         return False
+
+    def _traces(self) -> tuple[float, ...]:
+        """What changes while the server works: its log, its processor time, what it read and wrote."""
+        traces = [float(self.log.stat().st_size)]
+        if self._process is None:
+            return tuple(traces)
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(self._process.pid)
+            for each in (process, *process.children(recursive=True)):
+                times = each.cpu_times()
+                traces.append(round(times.user + times.system, 1))
+                with contextlib.suppress(psutil.Error, AttributeError):
+                    moved = each.io_counters()
+                    traces.append(float(moved.read_bytes + moved.write_bytes))
+        return tuple(traces)
 
     def _end_left_overs(self) -> None:
         """End what still runs on this folder since a crash: of the server, of us, or of both."""
@@ -216,7 +290,7 @@ class Server(ABC):
         """Living processes of this folder's server whose parent is not one of them."""
         marker, found = self.marker, {}
         for process in psutil.process_iter(["name", "cmdline", "ppid"]):
-            if process.info["name"] == self.program and marker in " ".join(process.info["cmdline"] or ()):
+            if process.info["name"] in self.programs and marker in " ".join(process.info["cmdline"] or ()):
                 found[process.pid] = process
         return [process for process in found.values() if process.info["ppid"] not in found]
 

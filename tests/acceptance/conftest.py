@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import psutil
@@ -36,6 +37,14 @@ class Running:
     @property
     def redis(self) -> Redis:
         return Redis.from_url(self.redis_url, decode_responses=True)
+
+    @property
+    def redis_operator(self) -> Redis:
+        """The embedded Redis, for whoever looks after it."""
+        password = (self.data / "redis.operator.password").read_text().strip()
+        server = urlsplit(self.redis_url)
+        url = server._replace(netloc=f"operator:{password}@{server.hostname}:{server.port}").geturl()
+        return Redis.from_url(url, decode_responses=True)
 
     def command(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -86,7 +95,11 @@ def start(data: Path, **environment: str) -> Running:
             env=clean_environment() | environment,
         )
     assert process.stdout is not None
-    line = process.stdout.readline()
+    return started(process, process.stdout.readline(), data)
+
+
+def started(process: subprocess.Popen[str], line: str, data: Path) -> Running:
+    """The stack that a process of the command has told of in its ready line."""
     assert line, (data.parent / f"{data.name}.log").read_text()[-4000:]
     ready = json.loads(line)
     assert ready.pop("ready") is True

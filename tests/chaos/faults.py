@@ -64,6 +64,10 @@ class Site:
     def redis(self) -> Redis:
         return self.running.redis
 
+    @property
+    def redis_operator(self) -> Redis:
+        return self.running.redis_operator
+
     def where(self) -> tuple[str, str]:
         return self.running.write_url, self.running.redis_url
 
@@ -249,13 +253,13 @@ class Havoc:
 
     def redis_is_full(self) -> str:
         seconds = self._chance.uniform(0.5, 2.0)
-        with full(self._site.redis):
+        with full(self._site.redis_operator):
             time.sleep(seconds)
         return f"redis was full for {seconds:.1f} s"
 
     def _room(self) -> bool:
         try:
-            return bool(self._site.redis.config_set("maxmemory", 0))
+            return bool(self._site.redis_operator.config_set("maxmemory", 0))
         except RedisError:
             return False
 
@@ -271,7 +275,7 @@ class Havoc:
         return f"{dropped[0]} connections to postgres dropped"
 
     def redis_connections_drop(self) -> str:
-        dropped = self._site.redis.client_kill_filter(_type="normal", skipme=True)
+        dropped = self._site.redis_operator.client_kill_filter(_type="normal", skipme=True)
         return f"{dropped} connections to redis dropped"
 
     def the_logs_clock_jumps(self) -> str:

@@ -158,7 +158,7 @@ def test_a_full_redis_refuses_turns_clearly_and_still_gives_away_what_it_holds(
             pusher.push(turn)
         for fields in BAD:
             pusher.push_bad(fields)
-        with full(site.redis):
+        with full(site.redis_operator):
             with pytest.raises(OutOfMemoryError, match="maxmemory"):
                 site.redis.xadd("turns", dict(turns[0].fields))  # type: ignore[arg-type]
             answer = httpx.post(f"{site.running.write_url}/v1/turns", json=dict(turns[0].fields), timeout=10)

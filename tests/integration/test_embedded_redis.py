@@ -1,0 +1,283 @@
+"""The embedded Redis: who may do what with it, and what a damaged file costs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from redis import Redis
+from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
+
+from deploy.embedded import EmbeddedRedis
+
+SNAPSHOT, LATER = 300, 700
+BROKEN = bytes(16)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedRedis]:
+    with EmbeddedRedis(tmp_path_factory.mktemp("data")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with 300 turns in the snapshot and 700 in the commands behind it."""
+    data = tmp_path_factory.mktemp("full")
+    with EmbeddedRedis(data) as server, Redis.from_url(server.url) as client:
+        for number in range(SNAPSHOT):
+            client.xadd("turns", {"number": number})
+        with Redis.from_url(server.operator_url) as operator:
+            operator.bgrewriteaof()
+            while operator.info("persistence")["aof_rewrite_in_progress"]:  # type: ignore[index]
+                pass
+        for number in range(SNAPSHOT, SNAPSHOT + LATER):
+            client.xadd("turns", {"number": number})
+    return data
+
+
+@pytest.fixture
+def damaged(full: Path, tmp_path: Path) -> Path:
+    shutil.copytree(full, tmp_path / "data", dirs_exist_ok=True)
+    return tmp_path / "data"
+
+
+def store(data: Path) -> Path:
+    return data / "redis" / "appendonlydir"
+
+
+def only(data: Path, pattern: str) -> Path:
+    (file,) = store(data).glob(pattern)
+    return file
+
+
+def overwrite(file: Path, share: float, content: bytes) -> None:
+    with file.open("r+b") as out:
+        out.seek(int(file.stat().st_size * share))
+        out.write(content)
+
+
+def numbers(server: EmbeddedRedis) -> list[int]:
+    with Redis.from_url(server.url) as client:
+        return [int(fields[b"number"]) for _, fields in client.xrange("turns")]
+
+
+class TestClosed:
+    def test_nobody_gets_in_without_the_password(self, server: EmbeddedRedis) -> None:
+        with Redis("127.0.0.1", server.port) as stranger, pytest.raises(AuthenticationError):
+            stranger.xlen("turns")
+        with Redis("127.0.0.1", server.port, password="guess") as guesser, pytest.raises(AuthenticationError):
+            guesser.xlen("turns")
+
+    def test_the_password_is_its_owners_and_stays(self, tmp_path: Path) -> None:
+        with EmbeddedRedis(tmp_path) as first:
+            url = first.url
+        with EmbeddedRedis(tmp_path, first.port) as second:
+            assert second.url == url
+        for name in ("redis.password", "redis.operator.password"):
+            file = tmp_path / name
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+            password = file.read_text().strip()
+            assert len(password) >= 32
+            assert password not in first.log.read_text()
+
+    def test_the_process_list_does_not_show_it(self, server: EmbeddedRedis) -> None:
+        shown = " ".join(psutil.Process(server.pid).cmdline())
+        for name in ("redis.password", "redis.operator.password"):
+            assert (server.data / name).read_text().strip() not in shown
+
+    def test_a_password_that_was_cut_short_is_made_anew(self, tmp_path: Path) -> None:
+        (tmp_path / "redis.password").write_text("abc\n")
+        with EmbeddedRedis(tmp_path) as server, Redis.from_url(server.url) as client:
+            assert client.ping()
+            assert "abc@" not in server.url
+
+    def test_never_runs_as_root(self, server: EmbeddedRedis) -> None:
+        process = psutil.Process(server.pid)
+        assert 0 not in (*process.uids(), *process.gids())
+
+    def test_roots_files_of_an_older_cardlog_are_given_to_the_account(self, damaged: Path) -> None:
+        if os.geteuid() == 0:
+            assert store(damaged).stat().st_uid == 0, "a copy is root's"
+        with EmbeddedRedis(damaged) as server:
+            assert len(numbers(server)) == SNAPSHOT + LATER
+            owner = psutil.Process(server.pid).uids().effective
+            assert {each.stat().st_uid for each in (damaged / "redis").rglob("*")} == {owner}
+
+    def test_all_that_it_writes_is_closed_to_others(self, tmp_path: Path) -> None:
+        (tmp_path / "data").mkdir(mode=0o755)
+        (tmp_path / "data" / "redis.log").touch(mode=0o644)
+        with EmbeddedRedis(tmp_path / "data") as server, Redis.from_url(server.url) as client:
+            client.set("a", "b")
+            for each in (tmp_path / "data").rglob("*"):
+                assert not stat.S_IMODE(each.stat().st_mode) & 0o077, each
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "CONFIG GET dir",
+            "CONFIG SET dir /tmp",
+            "CONFIG REWRITE",
+            "SAVE",
+            "BGSAVE",
+            "BGREWRITEAOF",
+            "SHUTDOWN NOSAVE",
+            "DEBUG SLEEP 0",
+            "MODULE LOAD /tmp/evil.so",
+            "REPLICAOF 127.0.0.1 1",
+            "SLAVEOF 127.0.0.1 1",
+            "ACL SETUSER default nopass",
+            "FUNCTION FLUSH",
+            "SCRIPT FLUSH",
+            "KEYS *",
+            "FLUSHALL",
+            "FLUSHDB",
+            "SWAPDB 0 1",
+            "MIGRATE 127.0.0.1 1 key 0 10",
+            "MONITOR",
+            "CLIENT KILL TYPE normal",
+        ],
+    )
+    def test_what_concerns_the_server_is_not_for_apps(self, server: EmbeddedRedis, command: str) -> None:
+        with Redis.from_url(server.url) as client:
+            with pytest.raises((NoPermissionError, ResponseError), match=r"no permissions|not allowed"):
+                client.execute_command(*command.split())
+            with pytest.raises(
+                (NoPermissionError, ResponseError), match=r"ermissions|not allowed|ACL failure"
+            ):
+                client.eval("return redis.call(unpack(ARGV))", 0, *command.split())
+        assert server.poll() is None
+
+    @pytest.mark.parametrize("command", ["CONFIG SET dir /tmp", "MODULE LOAD /tmp/evil.so", "DEBUG SLEEP 0"])
+    def test_not_even_an_operator_writes_or_loads_files_elsewhere(
+        self, server: EmbeddedRedis, command: str
+    ) -> None:
+        with (
+            Redis.from_url(server.operator_url) as operator,
+            pytest.raises(ResponseError, match=r"protected config|not allowed"),
+        ):
+            operator.execute_command(*command.split())
+
+    def test_an_operator_may_look_after_the_server(self, server: EmbeddedRedis) -> None:
+        with Redis.from_url(server.operator_url) as operator:
+            assert operator.config_set("maxmemory", 0)
+            assert operator.flushdb()
+
+    def test_it_is_a_current_version(self, server: EmbeddedRedis) -> None:
+        with Redis.from_url(server.url, decode_responses=True) as client:
+            assert tuple(map(int, client.info("server")["valkey_version"].split("."))) >= (9, 1)  # type: ignore[index]
+
+
+def break_the_commands(data: Path) -> None:
+    overwrite(only(data, "*.incr.aof"), 0.5, BROKEN)
+
+
+def break_a_commands_name(data: Path) -> None:
+    file = only(data, "*.incr.aof")
+    content = file.read_bytes()
+    middle = content.index(b"XADD", len(content) // 2)
+    overwrite(file, 0, content[:middle] + b"XODD" + content[middle + 4 :])
+
+
+def break_the_snapshot(data: Path) -> None:
+    overwrite(only(data, "*.base.rdb"), 0.5, BROKEN)
+
+
+def break_the_list(data: Path) -> None:
+    (store(data) / "appendonly.aof.manifest").write_bytes(os.urandom(80))
+
+
+def lose_the_list(data: Path) -> None:
+    (store(data) / "appendonly.aof.manifest").unlink()
+
+
+def lose_the_commands(data: Path) -> None:
+    only(data, "*.incr.aof").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "first", "least"),
+    [
+        (break_the_commands, 0, SNAPSHOT + LATER // 2 - 5),
+        (break_a_commands_name, 0, SNAPSHOT + LATER // 2 - 5),
+        (break_the_snapshot, SNAPSHOT, LATER),
+        (break_the_list, 0, SNAPSHOT + LATER),
+        (lose_the_list, 0, SNAPSHOT + LATER),
+        (lose_the_commands, 0, SNAPSHOT),
+    ],
+)
+def test_what_can_be_read_of_a_damaged_file_is_kept(
+    damaged: Path, damage: Callable[[Path], None], first: int, least: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    damage(damaged)
+    as_it_was = {each.name: each.read_bytes() for each in store(damaged).iterdir()}
+    with EmbeddedRedis(damaged) as server:
+        kept = numbers(server)
+        assert kept == list(range(first, first + len(kept)))
+        assert len(kept) >= least
+        with Redis.from_url(server.url) as client:
+            client.xadd("turns", {"number": first + len(kept)})
+    [warning] = [each.getMessage() for each in caplog.records if each.levelno >= logging.ERROR]
+    assert "DAMAGED" in warning
+    [copy] = (damaged / "redis").glob("appendonlydir.damaged-*")
+    assert str(copy) in warning
+    assert {each.name: each.read_bytes() for each in copy.iterdir()} == as_it_was, "kept as it was"
+    caplog.clear()
+    with EmbeddedRedis(damaged) as again:
+        assert len(numbers(again)) == len(kept) + 1
+    assert not [each for each in caplog.records if each.levelno >= logging.ERROR], "repaired once and for all"
+
+
+def test_files_that_cannot_be_read_at_all_are_set_aside(
+    damaged: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.rmtree(store(damaged))
+    store(damaged).write_text("a file where the folder was")
+    with EmbeddedRedis(damaged) as server:
+        assert numbers(server) == []
+        with Redis.from_url(server.url) as client:
+            client.xadd("turns", {"number": 1})
+    [kept] = (damaged / "redis").glob("appendonlydir.unreadable-*")
+    assert kept.read_text() == "a file where the folder was"
+    [warning] = [each.getMessage() for each in caplog.records if each.levelno >= logging.ERROR]
+    assert "STARTS EMPTY" in warning
+    with EmbeddedRedis(damaged) as again:
+        assert numbers(again) == [1]
+
+
+@pytest.mark.parametrize("way", ["by its path", "by a link"])
+def test_a_repair_does_not_leave_the_folder(damaged: Path, tmp_path: Path, way: str) -> None:
+    """The account that runs Redis writes the list; root must not shorten what stands in it."""
+    precious = tmp_path / "precious"
+    precious.write_text("not a command")
+    break_the_commands(damaged)
+    commands = only(damaged, "*.incr.aof")
+    manifest = store(damaged) / "appendonly.aof.manifest"
+    if way == "by its path":
+        manifest.write_text(manifest.read_text() + f"file {precious} seq 9 type i\n")
+    else:
+        (commands.parent / "appendonly.aof.9.incr.aof").symlink_to(precious)
+        manifest.write_text(manifest.read_text() + "file appendonly.aof.9.incr.aof seq 9 type i\n")
+    with EmbeddedRedis(damaged) as server:
+        assert len(numbers(server)) >= SNAPSHOT
+    assert precious.read_text() == "not a command"
+
+
+def test_the_file_of_redis_6_is_taken_over(tmp_path: Path) -> None:
+    def command(*words: str) -> str:
+        return f"*{len(words)}\r\n" + "".join(f"${len(word)}\r\n{word}\r\n" for word in words)
+
+    (tmp_path / "redis").mkdir()
+    old = tmp_path / "redis" / "appendonly.aof"
+    old.write_text(
+        command("SELECT", "0")
+        + "".join(command("XADD", "turns", f"{n + 1}-0", "number", str(n)) for n in range(9))
+    )
+    with EmbeddedRedis(tmp_path) as server:
+        assert numbers(server) == list(range(9))
