@@ -10,7 +10,7 @@ from uuid import UUID
 import psycopg
 from fastapi import APIRouter
 from psycopg_pool import ConnectionPool, PoolTimeout
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from events.instants import Instant, refuse_future
 from events.log import Connection
@@ -39,8 +39,12 @@ def _storable(longest: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-Name = Annotated[str, _storable(MAX_NAME_BYTES)]
-Words = Annotated[str, _storable(MAX_TEXT_BYTES)]
+def _described(longest: int) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "minLength": 1, "maxLength": longest, "pattern": r"\S"})
+
+
+Name = Annotated[str, _storable(MAX_NAME_BYTES), _described(MAX_NAME_BYTES)]
+Words = Annotated[str, _storable(MAX_TEXT_BYTES), _described(MAX_TEXT_BYTES)]
 
 
 class VerdictIn(BaseModel):
@@ -99,6 +103,7 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         "/v1/arbitrations/{arbitration_id}/verdict",
         status_code=202,
         response_model=Accepted,
+        responses={409: {"description": "it is settled, or was said, otherwise"}},
         summary="Settle a conflict",
         operation_id="settle_arbitration",
         tags=["arbitrations"],

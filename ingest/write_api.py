@@ -16,11 +16,12 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client import Counter as Count
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from events.envelope import partition_of
 from events.glance import Glance
 from events.http.room import NoRoomError, Room
+from events.instants import Instant
 from events.metrics import Seen, StageMetrics
 from events.problem import ProblemError, invalid
 from events.service import JSONResponse, Stages, Status, body_of, install
@@ -29,7 +30,8 @@ from events.sql import statement
 from events.standing import LogStanding, LogWatch, refuse_if_stuck
 from events.streams import REDIS_AWAY
 from events.tokens import Keyring, Sealer
-from events.turn import FIELDS, TurnInvalidError, parse_turn, text_of
+from events.turn import FIELDS, MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, parse_turn, text_of
+from events.types.turns import ContextLayer, Role
 from ingest.command_routes import command_router
 from ingest.doors import Doors, PushFailedError
 from ingest.intake import open_intake
@@ -42,22 +44,45 @@ MAX_BODY_BYTES = 16 * 1024 * 1024
 WAITS_FOR_ROOM_S = 1.0
 
 
+_Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_BYTES, pattern=r"\S")]
+
+
 class TurnIn(BaseModel):
     """One message of a conversation."""
 
-    user_id: str = Field(description="whose memory this is; not empty")
-    text: str = Field(description="the words, at most 64 KiB of UTF-8")
-    role: Annotated[str, Field(description="user, assistant or system")] = "user"
-    speaker: str | None = Field(None, description="who speaks, where several people do")
-    session_id: str = "default"
-    project_id: str = "default"
-    agent_id: str | None = None
-    document_id: str | None = None
-    context_layer: Annotated[str | None, Field(description="personal, work or social")] = None
-    mode: str | None = None
-    said_at: Annotated[str | None, Field(description="ISO 8601 with offset; else the time of arrival")] = None
-    timezone: Annotated[str, Field(description="IANA name the words are read in")] = "UTC"
-    turn_id: Annotated[str | None, Field(description="idempotency key within the user; else made up")] = None
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "user_id": "ada",
+                    "text": "I moved to Lisbon last week.",
+                    "said_at": "2026-05-08T16:44:10+08:00",
+                    "timezone": "Asia/Taipei",
+                }
+            ]
+        },
+    )
+
+    user_id: _Name = Field(description="whose memory this is")
+    text: str = Field(
+        min_length=1, max_length=MAX_TEXT_BYTES, description="the words, at most 64 KiB of UTF-8"
+    )
+    role: Role | None = "user"
+    speaker: _Name | None = Field(None, description="who speaks, where several people do")
+    session_id: _Name | None = "default"
+    project_id: _Name | None = "default"
+    agent_id: _Name | None = None
+    document_id: _Name | None = None
+    context_layer: ContextLayer | None = None
+    mode: _Name | None = None
+    said_at: Annotated[
+        Instant | None, Field(description="ISO 8601 with offset; else the time of arrival")
+    ] = None
+    timezone: Annotated[str | None, Field(description="IANA name the words are read in")] = "UTC"
+    turn_id: Annotated[_Name | None, Field(description="idempotency key within the user; else made up")] = (
+        None
+    )
 
 
 class TurnsAccepted(BaseModel):
@@ -130,7 +155,17 @@ def create_app(settings: Settings) -> FastAPI:
                 "required": True,
                 "content": {
                     "application/json": {
-                        "schema": {"oneOf": [turn_schema(), {"type": "array", "items": turn_schema()}]}
+                        "schema": {
+                            "oneOf": [
+                                turn_schema(),
+                                {
+                                    "type": "array",
+                                    "items": turn_schema(),
+                                    "minItems": 1,
+                                    "maxItems": MAX_TURNS,
+                                },
+                            ]
+                        }
                     }
                 },
             }

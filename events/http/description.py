@@ -27,12 +27,13 @@ PROBLEM = {
     },
 }
 
-_OF_ALL = {
+_PROBLEMS = {
     400: ("Malformed request", "send one Host header, not none or several", None),
     403: ("Foreign origin", "web pages of 'https://evil.example' may not ask this service", "Origin"),
     404: ("Not found", "this user has no such card", "card_id"),
     405: ("Method not allowed", "PUT is not allowed at '/v1/recall'; use POST", None),
     408: ("Request too slow", "the body was not complete within 30 s; send it faster", None),
+    409: ("Already settled", "the arbitration is settled: coexist", None),
     413: ("Request too large", "the body is larger than 262144 bytes, the most this route takes", "(body)"),
     415: ("Unsupported media type", "the body must be JSON in UTF-8", "Content-Type"),
     421: ("Misdirected request", "this service is not called 'evil.example'", "Host"),
@@ -41,6 +42,8 @@ _OF_ALL = {
     500: ("Internal error", "something went wrong here; the service's log says what", None),
     503: ("Cards unavailable", "Postgres is away; the cards cannot be read now", None),
 }
+_OF_SOME = frozenset((409,))
+"""Answers of the routes that name them; all others can come from any route."""
 _RETRY_AFTER = {"description": "seconds after which to try again", "schema": {"type": "string"}}
 _ALLOW = {"description": "the methods that are allowed", "schema": {"type": "string"}}
 _HEADERS: dict[int, dict[str, Any]] = {405: {"Allow": _ALLOW}, 503: {"Retry-After": _RETRY_AFTER}}
@@ -67,18 +70,20 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     schemas["Problem"] = PROBLEM
-    components["responses"] = {f"Problem{status}": _answer(status) for status in _OF_ALL}
+    components["responses"] = {f"Problem{status}": _answer(status) for status in _PROBLEMS}
     for path in document["paths"].values():
         for method in _METHODS:
             if method in path:
                 responses = path[method]["responses"]
-                for status in _OF_ALL:
+                for status in _PROBLEMS:
+                    if status in _OF_SOME and str(status) not in responses:
+                        continue
                     responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
     return document
 
 
 def _answer(status: int) -> dict[str, Any]:
-    title, detail, field = _OF_ALL[status]
+    title, detail, field = _PROBLEMS[status]
     example = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     if field is not None:
         example["field"] = field
