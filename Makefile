@@ -28,7 +28,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test unit integration acceptance chaos test-distributed test-kafka check format bench aging model lock clean
+.PHONY: help setup demo run up test unit integration acceptance chaos test-api test-distributed test-kafka check format bench aging model lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -85,6 +85,10 @@ acceptance: setup ## tests of what a user sees
 
 chaos: setup ## kill things, and look whether anything was lost
 	@$(PY) -m pytest tests/chaos
+
+test-api: setup ## 3,000 requests to each service, made from its own OpenAPI document; every answer as documented
+	@$(PY) -m deploy.model --optional
+	@CARDLOG_TEST_API_CASES=$${CARDLOG_TEST_API_CASES:-3000} $(PY) -m pytest -s tests/acceptance/test_openapi.py
 
 test-distributed: setup ## kill each of ten processes and the broker on Kafka, and look whether anything was lost
 	@$(PY) -m deploy.model --optional

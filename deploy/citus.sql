@@ -27,6 +27,7 @@ SELECT create_distributed_table('vectors.card_vectors_1024', 'user_id', colocate
 -- local log.checkpoints (partition): moved by compare-and-swap together with what was folded, next to the log
 -- local log.parked (partition): refers to the checkpoint that passed the event
 -- local log.dropped (partition): read together with the log, and small
+-- local log.token_key: one row, read by every service
 -- local log.generations: a few rows about schemas; read by every statement that looks for the live generation
 -- local log.stages: what each worker last said of itself; no user's
 -- local log.migrations: what was applied to this database

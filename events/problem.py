@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 MEDIA_TYPE = "application/problem+json"
+_RETRIED = (429, 503)
 
 
 class ProblemError(Exception):
     """An answer that is an error; ``field`` names where the request went wrong, if it did."""
 
     def __init__(
-        self, status: int, title: str, detail: str, *, field: str | None = None, **extra: Any
+        self,
+        status: int,
+        title: str,
+        detail: str,
+        *,
+        field: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        **extra: Any,
     ) -> None:
         super().__init__(detail)
         self.status = status
+        self.headers = ({"retry-after": "1"} if status in _RETRIED else {}) | dict(headers or {})
         self.document: dict[str, Any] = {
             "type": "about:blank",
             "title": title,

@@ -1,17 +1,26 @@
-"""What both HTTP services share: problem answers, bodies read with a limit, health."""
+"""What both HTTP services share: problem answers, the guard before every route, health."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import orjson
-from fastapi import FastAPI, Query, Request
+from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Match
 
-from events.problem import MEDIA_TYPE, ProblemError, invalid
+from events.http.description import describe
+from events.http.guard import JSON, Guard, problem_response, rules_of
+from events.http.wording import reason_of, where_of
+from events.problem import ProblemError, invalid
+from events.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -32,30 +41,38 @@ class JSONResponse(Response):
         return orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS)
 
 
-def problem_response(problem: ProblemError) -> Response:
-    """The HTTP answer for ``problem``."""
-    headers = {"Retry-After": "1"} if problem.status == 503 else None
-    return Response(orjson.dumps(problem.document), problem.status, headers, media_type=MEDIA_TYPE)
+class Status(BaseModel):
+    """The answer of a probe."""
+
+    status: Literal["ok", "ready"]
 
 
-async def body_of(request: Request, limit: int) -> Any:
-    """The request's JSON. Raises a 413 or 422 :class:`ProblemError`; never keeps more than ``limit`` bytes."""
-    chunks, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > limit:
-            raise ProblemError(
-                413, "Request too large", f"the body is larger than {limit} bytes", field="(body)"
-            )
-        chunks.append(chunk)
+def body_of(request: Request) -> Any:
+    """The request's document. Raises a 422 :class:`ProblemError` where there is none."""
     try:
-        return orjson.loads(b"".join(chunks))
-    except orjson.JSONDecodeError as error:
-        raise invalid("(body)", f"is not valid JSON in UTF-8: {error}") from None
+        return request.scope[JSON]
+    except KeyError:
+        raise invalid("(body)", "is missing; send a JSON document") from None
 
 
-def install(app: FastAPI) -> None:
-    """Give ``app`` its ``/healthz`` and turn every error into a problem document, never a traceback."""
+def install(
+    app: FastAPI, settings: Settings | None = None, *, bodies: Mapping[str, int] | None = None
+) -> None:
+    """Put the guard before ``app``, give it ``/healthz``, and turn every error into a problem document.
+
+    Call it before any route is added. ``bodies`` are routes that take larger bodies than others, in bytes.
+    """
+    rules = rules_of(settings or Settings(), bodies)
+    if rules.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=sorted(rules.origins),
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["content-type"],
+        )
+    app.add_middleware(Guard, rules=rules)
+    app.router.dependencies.append(Depends(_known_parameters))
+    describe(app)
 
     @app.exception_handler(ProblemError)
     async def _problem(_: Request, problem: ProblemError) -> Response:
@@ -64,17 +81,26 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def _validation(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        # The first part says only where in the request: body, query, path.
-        where = ".".join(map(str, first["loc"][1:])) or "(body)"
-        if first["type"] == "json_invalid":
-            return problem_response(invalid("(body)", f"is not valid JSON: {first['ctx']['error']}"))
-        return problem_response(invalid(where, str(first["msg"]).removeprefix("Value error, ")))
+        return problem_response(invalid(where_of(first["loc"]), reason_of(first)))
 
     @app.exception_handler(HTTPException)
-    async def _http(_: Request, error: HTTPException) -> Response:
-        if error.status_code == 400:  # all that the framework refuses so is a body it cannot decode
-            return problem_response(invalid("(body)", "is not valid JSON in UTF-8"))
-        return problem_response(ProblemError(error.status_code, str(error.detail), str(error.detail)))
+    async def _http(request: Request, error: HTTPException) -> Response:
+        path = request.url.path[:100]
+        if error.status_code == 404:
+            problem = ProblemError(404, "Not found", f"there is nothing at {path!r}; see /openapi.json")
+        elif error.status_code == 405:
+            allowed = ", ".join(_methods(request))
+            problem = ProblemError(
+                405,
+                "Method not allowed",
+                f"{request.method} is not allowed at {path!r}; use {allowed}",
+                headers={"allow": allowed},
+            )
+        elif error.status_code == 400:  # all that the framework refuses so is a body it cannot decode
+            problem = invalid("(body)", "is not valid JSON in UTF-8")
+        else:
+            problem = ProblemError(error.status_code, str(error.detail), str(error.detail))
+        return problem_response(problem)
 
     @app.exception_handler(Exception)
     async def _unexpected(request: Request, error: Exception) -> Response:
@@ -83,6 +109,37 @@ def install(app: FastAPI) -> None:
             ProblemError(500, "Internal error", "something went wrong here; the service's log says what")
         )
 
-    @app.get("/healthz", summary="Is the process alive?")
+    @app.get("/healthz", summary="Is the process alive?", response_model=Status, operation_id="health")
     async def _health() -> JSONResponse:
         return JSONResponse({"status": "ok"})
+
+
+def _known_parameters(request: Request) -> None:
+    """Raise a 422 problem for a query parameter that the route does not have."""
+    route = request.scope.get("route")
+    if not request.query_params or not isinstance(route, APIRoute):
+        return
+    known = set()
+    for parameter in route.dependant.query_params:
+        kind = parameter.field_info.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return  # a model refuses what it does not know
+        known.add(parameter.alias)
+    for name in request.query_params:
+        if name not in known:
+            raise invalid(
+                name[:100],
+                f"is no parameter here; use {', '.join(sorted(known))}"
+                if known
+                else "no parameter is taken here",
+            )
+
+
+def _methods(request: Request) -> list[str]:
+    """What the path of a request can be asked with."""
+    found: set[str] = set()
+    for route in request.app.router.routes:
+        match, _ = route.matches(request.scope)
+        if match is not Match.NONE:
+            found |= set(getattr(route, "methods", None) or ())
+    return sorted(found)

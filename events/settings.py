@@ -119,6 +119,25 @@ class Settings:
     fault_time: str = _setting("", "for tests: the time channel is down, error or slow:<ms>")
     fault_graph: str = _setting("", "for tests: the graph channel is down, error or slow:<ms>")
     wait_for_ms: int = _setting(5000, "longest a recall waits for the turns of a push token")
+    max_waits: int = _setting(64, "reads of one process that wait for a token at once; others are told so")
+    token_key: str = _setting(
+        "", "key that tokens are signed with; empty: a random one that the database keeps", secret=True
+    )
+    allowed_hosts: str = _setting(
+        "",
+        "further names of the services, with commas, *.name for all below one, * for any; loopback, the machine's "
+        "own name and the address a request came in by are always allowed",
+    )
+    allowed_origins: str = _setting(
+        "", "web pages that may ask the services, with commas (https://app.example.com); * for any"
+    )
+    header_timeout_s: int = _setting(10, "a request's head is complete within this, or its connection ends")
+    body_timeout_s: int = _setting(30, "a request's body is complete within this, or its connection ends")
+    idle_timeout_s: int = _setting(20, "a connection without a request ends after this long")
+    max_connections: int = _setting(1000, "connections of one service; above it those at rest make room")
+    max_requests: int = _setting(256, "requests one service works on at once; others are answered 503")
+    max_pushes: int = _setting(16, "pushes one write service has under way to Redis at once; others wait")
+    max_body_kib: int = _setting(256, "largest body of a request but POST /v1/turns, which takes 16 MiB")
     pool_size: int = _setting(8, "database connections of one API process")
     log_level: str = _setting("info", "debug, info, warning or error")
     log_format: str = _setting("text", "text for people, or json: one object a line")

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-import orjson
 import psycopg
 from fastapi import APIRouter
 from psycopg_pool import ConnectionPool, PoolTimeout
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from events.instants import Instant, refuse_future
 from events.log import Connection
 from events.problem import ProblemError
 from events.service import JSONResponse
+from events.sql import statement
+from events.tokens import Keyring, Sealer
 from events.turn import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
 from events.types.relations import CardsConnected, Predicate
 from events.types.verdicts import ConflictRuled, Verdict
@@ -39,8 +39,12 @@ def _storable(longest: int) -> AfterValidator:
     return AfterValidator(check)
 
 
-Name = Annotated[str, _storable(MAX_NAME_BYTES)]
-Words = Annotated[str, _storable(MAX_TEXT_BYTES)]
+def _described(longest: int) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "minLength": 1, "maxLength": longest, "pattern": r"\S"})
+
+
+Name = Annotated[str, _storable(MAX_NAME_BYTES), _described(MAX_NAME_BYTES)]
+Words = Annotated[str, _storable(MAX_TEXT_BYTES), _described(MAX_TEXT_BYTES)]
 
 
 class VerdictIn(BaseModel):
@@ -91,7 +95,7 @@ class Accepted(BaseModel):
     token: str = Field(description="give it to wait_for to read cards that hold it")
 
 
-def command_router(pool: ConnectionPool[Connection]) -> APIRouter:
+def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRouter:
     """The routes; ``pool`` gives connections in autocommit mode. 503 while Postgres is away."""
     router = APIRouter()
 
@@ -99,7 +103,9 @@ def command_router(pool: ConnectionPool[Connection]) -> APIRouter:
         "/v1/arbitrations/{arbitration_id}/verdict",
         status_code=202,
         response_model=Accepted,
+        responses={409: {"description": "it is settled, or was said, otherwise"}},
         summary="Settle a conflict",
+        operation_id="settle_arbitration",
         tags=["arbitrations"],
     )
     def verdict(arbitration_id: UUID, body: VerdictIn) -> JSONResponse:
@@ -113,6 +119,7 @@ def command_router(pool: ConnectionPool[Connection]) -> APIRouter:
         status_code=202,
         response_model=Accepted,
         summary="Relate two cards; additive, nothing is changed or lost",
+        operation_id="relate_cards",
         tags=["cards"],
     )
     def relate(body: RelationIn) -> JSONResponse:
@@ -134,6 +141,7 @@ def command_router(pool: ConnectionPool[Connection]) -> APIRouter:
         status_code=202,
         response_model=Accepted,
         summary="Confirm that a card is still right",
+        operation_id="verify_card",
         tags=["cards"],
     )
     def verify(card_id: UUID, body: VerifyIn) -> JSONResponse:
@@ -155,22 +163,27 @@ def command_router(pool: ConnectionPool[Connection]) -> APIRouter:
     def said(user_id: str, say: Callable[[Connection], Said]) -> JSONResponse:
         try:
             with pool.connection(timeout=2.0) as connection:
+                sealer = keyring.sealer or learned(connection)
                 found = say(connection)
         except (psycopg.OperationalError, psycopg.errors.UndefinedTable, PoolTimeout) as error:
             raise ProblemError(503, "Log unavailable", str(error).partition("\n")[0]) from error
-        return JSONResponse(document_of(user_id, found), status_code=202)
+        return JSONResponse(document_of(user_id, found, sealer), status_code=202)
+
+    def learned(connection: Connection) -> Sealer:
+        row = connection.execute(statement("events", "token_key")).fetchone()
+        assert row is not None
+        return keyring.learn(row[0])
 
     return router
 
 
-def document_of(user_id: str, said: Said) -> dict[str, Any]:
+def document_of(user_id: str, said: Said, sealer: Sealer) -> dict[str, Any]:
     """What a command is answered with."""
-    token = base64.urlsafe_b64encode(orjson.dumps({user_id: said.position})).decode().rstrip("=")
     return {
         "event_id": said.event_id,
         "partition": said.partition,
         "position": said.position,
         "recorded_at": said.recorded_at,
         "duplicate": said.duplicate,
-        "token": token,
+        "token": sealer.seal({user_id: said.position}),
     }

@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-import orjson
 import psycopg
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
-from prometheus_client import CollectorRegistry, Counter, generate_latest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import Counter as Count
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from events.envelope import partition_of
 from events.glance import Glance
+from events.http.room import NoRoomError, Room
+from events.instants import Instant
 from events.metrics import Seen, StageMetrics
 from events.problem import ProblemError, invalid
-from events.service import JSONResponse, Stages, body_of, install
+from events.service import JSONResponse, Stages, Status, body_of, install
 from events.settings import Settings
 from events.sql import statement
 from events.standing import LogStanding, LogWatch, refuse_if_stuck
 from events.streams import REDIS_AWAY
-from events.turn import FIELDS, TurnInvalidError, parse_turn, text_of, turn_key
+from events.tokens import Keyring, Sealer
+from events.turn import (
+    FIELDS,
+    MAX_NAME_BYTES,
+    MAX_TEXT_BYTES,
+    TurnInvalidError,
+    parse_turn,
+    text_of,
+    turn_key,
+)
+from events.types.turns import ContextLayer, Role
 from ingest.command_routes import command_router
 from ingest.doors import Doors, PushFailedError
 from ingest.intake import open_intake
@@ -37,24 +49,48 @@ logger = logging.getLogger(__name__)
 
 MAX_TURNS = 1000
 MAX_BODY_BYTES = 16 * 1024 * 1024
+WAITS_FOR_ROOM_S = 1.0
+
+
+_Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_BYTES, pattern=r"\S")]
 
 
 class TurnIn(BaseModel):
     """One message of a conversation."""
 
-    user_id: str = Field(description="whose memory this is; not empty")
-    text: str = Field(description="the words, at most 64 KiB of UTF-8")
-    role: Annotated[str, Field(description="user, assistant or system")] = "user"
-    speaker: str | None = Field(None, description="who speaks, where several people do")
-    session_id: str = "default"
-    project_id: str = "default"
-    agent_id: str | None = None
-    document_id: str | None = None
-    context_layer: Annotated[str | None, Field(description="personal, work or social")] = None
-    mode: str | None = None
-    said_at: Annotated[str | None, Field(description="ISO 8601 with offset; else the time of arrival")] = None
-    timezone: Annotated[str, Field(description="IANA name the words are read in")] = "UTC"
-    turn_id: Annotated[str | None, Field(description="idempotency key within the user; else made up")] = None
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "user_id": "ada",
+                    "text": "I moved to Lisbon last week.",
+                    "said_at": "2026-05-08T16:44:10+08:00",
+                    "timezone": "Asia/Taipei",
+                }
+            ]
+        },
+    )
+
+    user_id: _Name = Field(description="whose memory this is")
+    text: str = Field(
+        min_length=1, max_length=MAX_TEXT_BYTES, description="the words, at most 64 KiB of UTF-8"
+    )
+    role: Role | None = "user"
+    speaker: _Name | None = Field(None, description="who speaks, where several people do")
+    session_id: _Name | None = "default"
+    project_id: _Name | None = "default"
+    agent_id: _Name | None = None
+    document_id: _Name | None = None
+    context_layer: ContextLayer | None = None
+    mode: _Name | None = None
+    said_at: Annotated[
+        Instant | None, Field(description="ISO 8601 with offset; else the time of arrival")
+    ] = None
+    timezone: Annotated[str | None, Field(description="IANA name the words are read in")] = "UTC"
+    turn_id: Annotated[_Name | None, Field(description="idempotency key within the user; else made up")] = (
+        None
+    )
 
 
 class TurnsAccepted(BaseModel):
@@ -62,16 +98,17 @@ class TurnsAccepted(BaseModel):
 
     turn_ids: list[str]
     duplicates: list[str]
-    token: str = Field(description="give it to a recall's wait_for to read what was just written")
-
-
-def token_of(turns: Sequence[tuple[str, str]]) -> str:
-    """An opaque token for these turns, given as (user, turn id): the last one of each user stands for all."""
-    return base64.urlsafe_b64encode(orjson.dumps(dict(turns))).decode().rstrip("=")
+    token: str | None = Field(
+        description="give it to a recall's wait_for to read what was just written; null while Postgres has been away "
+        "since this service started, for the key of tokens is there"
+    )
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The write service. Answers 503 while Redis is away; nothing is accepted that could be lost."""
+    """The write service. Answers 503 while Redis is away; nothing is accepted that could be lost.
+
+    Answers 503 at once, too, where more is pushed than Redis takes: a push never waits long for its turn.
+    """
     doors = Doors(settings)
     pool = AsyncConnectionPool(
         settings.database_url,
@@ -88,9 +125,11 @@ def create_app(settings: Settings) -> FastAPI:
         open=False,
         kwargs={"autocommit": True, "application_name": "cardlog write, commands"},
     )
+    keyring = Keyring(settings)
+    room = Room(max(1, settings.max_pushes), WAITS_FOR_ROOM_S, "pushes")
     registry = CollectorRegistry()
-    accepted = Counter("cardlog_turns_accepted", "turns put onto the queue over HTTP", registry=registry)
-    refused = Counter(
+    accepted = Count("cardlog_turns_accepted", "turns put onto the queue over HTTP", registry=registry)
+    refused = Count(
         "cardlog_turns_refused", "requests refused over HTTP, by field", ["field"], registry=registry
     )
 
@@ -109,20 +148,32 @@ def create_app(settings: Settings) -> FastAPI:
         await doors.close()
 
     app = FastAPI(title="Cardlog write API", version="1", lifespan=lifespan)
-    install(app)
-    app.include_router(command_router(appenders))
+    install(app, settings, bodies={"/v1/turns": MAX_BODY_BYTES})
+    app.include_router(command_router(appenders, keyring))
 
     @app.post(
         "/v1/turns",
         status_code=202,
         response_model=TurnsAccepted,
         summary="Push one turn or a list of turns",
+        operation_id="push_turns",
+        tags=["turns"],
         openapi_extra={
             "requestBody": {
                 "required": True,
                 "content": {
                     "application/json": {
-                        "schema": {"oneOf": [turn_schema(), {"type": "array", "items": turn_schema()}]}
+                        "schema": {
+                            "oneOf": [
+                                turn_schema(),
+                                {
+                                    "type": "array",
+                                    "items": turn_schema(),
+                                    "minItems": 1,
+                                    "maxItems": MAX_TURNS,
+                                },
+                            ]
+                        }
                     }
                 },
             }
@@ -130,13 +181,16 @@ def create_app(settings: Settings) -> FastAPI:
     )
     async def push(request: Request) -> JSONResponse:
         try:
-            turns = turns_of(await body_of(request, MAX_BODY_BYTES))
+            turns = turns_of(body_of(request))
         except ProblemError as problem:
             refused.labels(problem.document.get("field", "(body)")).inc()
             raise
-        known = await duplicates(turns)
         try:
-            entries = await doors.push(turns)
+            async with room.place():
+                known = await duplicates(turns)
+                entries = await doors.push(turns)
+        except NoRoomError as error:
+            raise ProblemError(503, "Too many pushes", str(error)) from error
         except PushFailedError as error:
             logger.warning("redis cannot take turns: %s", error)
             raise ProblemError(
@@ -151,23 +205,35 @@ def create_app(settings: Settings) -> FastAPI:
             turn["turn_id"] if turn.get("turn_id", "").strip() else entry
             for turn, entry in zip(turns, entries, strict=True)
         ]
+        # The last turn of each user stands for all of theirs.
+        awaited = {turn["user_id"]: name for turn, name in zip(turns, turn_ids, strict=True)}
+        sealer = keyring.sealer or await learned()
         return JSONResponse(
             {
                 "turn_ids": turn_ids,
                 "duplicates": known,
-                "token": token_of(
-                    [(turn["user_id"], name) for turn, name in zip(turns, turn_ids, strict=True)]
-                ),
+                "token": None if sealer is None else sealer.seal(awaited),
             },
             status_code=202,
         )
+
+    async def learned() -> Sealer | None:
+        try:
+            async with pool.connection(timeout=1.0) as connection:
+                row = await (await connection.execute(statement("events", "token_key"))).fetchone()
+        except (psycopg.OperationalError, psycopg.errors.UndefinedTable) as error:
+            logger.warning("no token was given out, for its key cannot be read: %s", error)
+            return None
+        assert row is not None
+        return keyring.learn(row[0])
 
     async def duplicates(turns: list[dict[str, str]]) -> list[str]:
         """Turn ids already in the log or twice in the request: told, not refused, for the log drops them."""
         named = [(turn["user_id"], turn["turn_id"]) for turn in turns if turn.get("turn_id")]
         if not named:
             return []
-        twice = [turn_id for index, (user, turn_id) in enumerate(named) if (user, turn_id) in named[:index]]
+        counts = Counter(named)
+        twice = [turn_id for (_, turn_id), count in counts.items() if count > 1]
         try:
             async with pool.connection(timeout=1.0) as connection:
                 cursor = await connection.execute(
@@ -184,7 +250,7 @@ def create_app(settings: Settings) -> FastAPI:
             known = []
         return list(dict.fromkeys([*known, *twice]))
 
-    @app.get("/readyz", summary="Can turns be taken?")
+    @app.get("/readyz", summary="Can turns be taken?", response_model=Status, operation_id="readiness")
     async def ready(stages: Stages = "count") -> JSONResponse:
         try:
             await doors.knock()
@@ -198,7 +264,9 @@ def create_app(settings: Settings) -> FastAPI:
             refuse_if_stuck(queue.recorder(found), settings.stuck_after_s)
         return JSONResponse({"status": "ready"})
 
-    @app.get("/metrics", response_class=PlainTextResponse, summary="Prometheus metrics")
+    @app.get(
+        "/metrics", response_class=PlainTextResponse, summary="Prometheus metrics", operation_id="metrics"
+    )
     async def metrics() -> PlainTextResponse:
         text = await asyncio.to_thread(generate_latest, registry)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")

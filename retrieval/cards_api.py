@@ -19,6 +19,16 @@ from events.concepts import normalise_value
 from events.problem import ProblemError, invalid
 from events.service import JSONResponse
 from projectors.text.terms import analyse, term_keys
+from retrieval.answers import (
+    Arbitration,
+    Arbitrations,
+    Card,
+    CardsPage,
+    Groups,
+    History,
+    Latest,
+    Relations,
+)
 from retrieval.cards.query import (
     ALL,
     AggregateIn,
@@ -50,14 +60,24 @@ def cards_router(fresh: Fresh) -> APIRouter:
     """The routes. Every answer is about the one user who is named; what is another's is not there (404)."""
     router = APIRouter(tags=["cards"])
 
-    @router.get("/v1/cards", summary="A slice of the memory, a page at a time, the last recorded first")
+    @router.get(
+        "/v1/cards",
+        summary="A slice of the memory, a page at a time, the last recorded first",
+        response_model=CardsPage,
+        operation_id="list_cards",
+    )
     async def page(query: Annotated[CardsIn, Query()]) -> JSONResponse:
         before = _card_at(query.cursor)
         reader, cards = await sliced(query)
         found = await _read(reader.page, cards, limit=query.limit, before=before)
         return JSONResponse({"cards": found.cards, "next_cursor": _cursor(found.next)})
 
-    @router.get("/v1/cards/aggregate", summary="How many cards of a slice there are, by the values of axes")
+    @router.get(
+        "/v1/cards/aggregate",
+        summary="How many cards of a slice there are, by the values of axes",
+        response_model=Groups,
+        operation_id="count_cards",
+    )
     async def aggregate(query: Annotated[AggregateIn, Query()]) -> JSONResponse:
         axes, zone = axes_of(query.group_by), zone_of(query.timezone)
         reader, cards = await sliced(query)
@@ -65,29 +85,55 @@ def cards_router(fresh: Fresh) -> APIRouter:
         bucket = query.bucket if set(axes) & set(TIMES) else None
         return JSONResponse({"group_by": axes, "bucket": bucket, "groups": groups, "total": total})
 
-    @router.get("/v1/cards/{card_id}", summary="One card")
+    @router.get(
+        "/v1/cards/{card_id}",
+        summary="One card",
+        response_model=Card,
+        operation_id="card",
+    )
     async def card(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
         return JSONResponse((await named(query, card_id))[2])
 
-    @router.get("/v1/cards/{card_id}/history", summary="All there ever was of what the card is about")
+    @router.get(
+        "/v1/cards/{card_id}/history",
+        summary="All there ever was of what the card is about",
+        response_model=History,
+        operation_id="card_history",
+    )
     async def history(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
         reader, asked, found = await named(query, card_id)
         return JSONResponse(await _read(reader.history, asked, found["card_id"]))
 
-    @router.get("/v1/cards/{card_id}/relations", summary="What the card is related to, how, why and by whom")
+    @router.get(
+        "/v1/cards/{card_id}/relations",
+        summary="What the card is related to, how, why and by whom",
+        response_model=Relations,
+        operation_id="card_relations",
+    )
     async def relations(card_id: UUID, query: Annotated[RelationsIn, Query()]) -> JSONResponse:
         reader, asked, found = await named(query, card_id)
         asked = replace(asked, conditions={"predicate": query.predicate})
         said = await _read(reader.relations, asked, found["card_id"])
         return JSONResponse({"relations": said, **await _read(reader.links, asked, found["card_id"])})
 
-    @router.get("/v1/cards/{card_id}/latest", summary="What became of it: the end of its chain of changes")
+    @router.get(
+        "/v1/cards/{card_id}/latest",
+        summary="What became of it: the end of its chain of changes",
+        response_model=Latest,
+        operation_id="card_latest",
+    )
     async def latest(card_id: UUID, query: Annotated[Asked, Query()]) -> JSONResponse:
         reader, asked, found = await named(query, card_id)
         way = await _read(reader.latest, asked, found["card_id"])
         return JSONResponse({"card": way[-1], "chain": [step["card_id"] for step in way]})
 
-    @router.get("/v1/arbitrations", summary="Conflicts that wait for a verdict", tags=["arbitrations"])
+    @router.get(
+        "/v1/arbitrations",
+        summary="Conflicts that wait for a verdict",
+        response_model=Arbitrations,
+        operation_id="list_arbitrations",
+        tags=["arbitrations"],
+    )
     async def arbitrations(query: Annotated[ArbitrationsIn, Query()]) -> JSONResponse:
         before, user_id = _card_at(query.cursor), reader_of(query)
         reader = await fresh(query.wait_for, user_id)
@@ -103,7 +149,13 @@ def cards_router(fresh: Fresh) -> APIRouter:
         following = rows[-1]["arbitration_id"] if len(found) > query.limit else None
         return JSONResponse({"arbitrations": rows, "next_cursor": _cursor(following)})
 
-    @router.get("/v1/arbitrations/{arbitration_id}", summary="One conflict", tags=["arbitrations"])
+    @router.get(
+        "/v1/arbitrations/{arbitration_id}",
+        summary="One conflict",
+        response_model=Arbitration,
+        operation_id="arbitration",
+        tags=["arbitrations"],
+    )
     async def arbitration(arbitration_id: UUID, query: Annotated[ReaderIn, Query()]) -> JSONResponse:
         user_id = reader_of(query)
         reader = await fresh(query.wait_for, user_id)

@@ -3,62 +3,144 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from events.envelope import partition_of
-from events.problem import invalid
 from events.sql import statement
+from events.tokens import Awaited
 from retrieval.connections import Pool, connected
 from retrieval.patience import WITHIN_S, patiently
 
-_LOOK_EVERY_S = 0.01
+VECTORS_WITHIN_S = 2.0
+"""Words find a card without its vector, so the vector is not waited for any longer, once the card is there."""
+
+_LOOK_EVERY_S = 0.02
 
 
-def awaited_by(token: str, user_id: str) -> str | int | None:
-    """What a token stands for of ``user_id``: the last turn of a push, or the position of a command's event.
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """How far what was waited for has come: into the ``cards``, and into their ``vectors``."""
 
-    None when it holds nothing of theirs. Raises a 422 problem for a token that nobody gave out.
+    cards: bool
+    vectors: bool
+
+
+@dataclass(slots=True, eq=False)
+class _Wait:
+    """One who waits. ``target`` is the position up to which the projectors must have come, once it is known."""
+
+    user_id: str
+    partition: int
+    key: str
+    target: int | None
+    vectors_wanted: bool
+    found: Arrival = Arrival(False, False)
+    cards_at: float | None = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    error: BaseException | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.error is not None or (
+            self.found.cards and (self.found.vectors or not self.vectors_wanted)
+        )
+
+    def look(self, row: Sequence[Any]) -> None:
+        turn, extracted, cards, vectors, head = row
+        if self.target is None and None not in (turn, extracted) and extracted >= turn:
+            # What the extractor made of the turn was appended together with its checkpoint: it is below this head.
+            self.target = head
+        if self.target is None:
+            return
+        self.found = Arrival(
+            cards is not None and cards >= self.target, vectors is not None and vectors >= self.target
+        )
+        if vectors is None:
+            self.vectors_wanted = False  # nobody makes them here
+        if self.found.cards and self.cards_at is None:
+            self.cards_at = time.monotonic()
+            self.changed.set()
+        if self.over:
+            self.changed.set()
+
+
+class Arrivals:
+    """Watches the stages for everybody who waits, on one server.
+
+    Looks once for all of them, every 20 ms while there is anybody: a hundred that wait cost no more than one.
     """
-    try:
-        document = orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-    except (binascii.Error, ValueError):
-        document = None
-    if not isinstance(document, dict) or not all(type(value) in (str, int) for value in document.values()):
-        raise invalid("wait_for", "is no token; give one that the write service answered with")
-    awaited: str | int | None = document.get(user_id)
-    return awaited
 
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._waits: list[_Wait] = []
+        self._looking: asyncio.Task[None] | None = None
 
-async def projected(pool: Pool, user_id: str, awaited: str | int, within: float) -> bool:
-    """Wait until a turn is recorded, extracted and folded into cards, or the event at a position is folded;
-    False if that takes too long."""
-    until = time.monotonic() + within
-    target = awaited if isinstance(awaited, int) else None
+    async def of(self, user_id: str, awaited: Awaited, within_s: float, *, vectors: bool = False) -> Arrival:
+        """Wait until a turn is recorded, extracted and folded into cards, or the event at a position is folded; and,
+        where ``vectors`` are wanted, for those of its cards, at most 2 s longer. Raises what psycopg raises."""
+        wait = _Wait(
+            user_id,
+            partition_of(user_id),
+            f"turn/{awaited}",
+            awaited if isinstance(awaited, int) else None,
+            vectors,
+        )
+        until = time.monotonic() + within_s
+        self._waits.append(wait)
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look())
+        try:
+            while not wait.over:
+                last = until if wait.cards_at is None else min(until, wait.cards_at + VECTORS_WITHIN_S)
+                wait.changed.clear()
+                try:
+                    async with asyncio.timeout(max(0.0, last - time.monotonic())):
+                        await wait.changed.wait()
+                except TimeoutError:
+                    if wait.cards_at is None or time.monotonic() >= min(
+                        until, wait.cards_at + VECTORS_WITHIN_S
+                    ):
+                        break
+        finally:
+            self._waits.remove(wait)
+        if wait.error is not None:
+            raise wait.error
+        return wait.found
 
-    async def look() -> tuple[Any, ...] | None:
+    async def close(self) -> None:
+        """Stop looking."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
+
+    async def _look(self) -> None:
+        try:
+            while waits := [wait for wait in self._waits if not wait.over]:
+                try:
+                    rows = await patiently(self._rows, waits)
+                except Exception as error:  # whatever it is, those who wait must be told
+                    for wait in waits:
+                        wait.error = error
+                        wait.changed.set()
+                    continue
+                for wait, row in zip(waits, rows, strict=True):
+                    wait.look(row)
+                await asyncio.sleep(_LOOK_EVERY_S)
+        finally:
+            self._looking = None
+
+    async def _rows(self, waits: Sequence[_Wait]) -> list[Any]:
         # A server that went away has no connection to give, however long one waits.
-        async with connected(pool, min(within, WITHIN_S)) as connection:
+        async with connected(self._pool, WITHIN_S) as connection:
             cursor = await connection.execute(
                 statement("retrieval", "freshness"),
-                {"partition": partition_of(user_id), "user_id": user_id, "key": f"turn/{awaited}"},
+                {
+                    "partitions": [wait.partition for wait in waits],
+                    "users": [wait.user_id for wait in waits],
+                    "keys": [wait.key for wait in waits],
+                },
             )
-            found: tuple[Any, ...] | None = await cursor.fetchone()
-            return found
-
-    while True:
-        row = await patiently(look)
-        if row is not None:
-            turn, extracted, folded, head = row
-            if target is None and extracted is not None and extracted >= turn:
-                # What the extractor made of the turn was appended together with its checkpoint: it is below this head.
-                target = head
-            if target is not None and folded is not None and folded >= target:
-                return True
-        if time.monotonic() > until:
-            return False
-        await asyncio.sleep(_LOOK_EVERY_S)
+            return await cursor.fetchall()

@@ -18,17 +18,20 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.glance import Glance
+from events.http.room import NoRoomError, Room
 from events.instants import Instant, refuse_future
 from events.metrics import Seen, StageMetrics
 from events.modes import GENERAL_MODE, modes_of
 from events.problem import ProblemError, invalid
-from events.service import JSONResponse, Stages, install
+from events.service import JSONResponse, Stages, Status, install
 from events.settings import Settings
 from events.sql import statement
 from events.standing import LogStanding, LogWatch, refuse_if_stuck
+from events.tokens import Keyring, Sealer, unread
 from events.turn import TurnInvalidError, text_of
 from events.types.turns import ContextLayer
 from projectors.text.embedders import embedders_of
+from retrieval.answers import Channels, Prompt, RecallAnswer
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.cards_api import cards_router
@@ -41,7 +44,6 @@ from retrieval.channels.time import TimeChannel
 from retrieval.connections import Pool, open_pool
 from retrieval.context import BudgetTooSmallError, context_of
 from retrieval.faults import faults_of
-from retrieval.freshness import awaited_by
 from retrieval.health import Health
 from retrieval.metrics import RecallMetrics
 from retrieval.overlay import Overlay
@@ -49,7 +51,6 @@ from retrieval.panel import Panel
 from retrieval.patience import patiently
 from retrieval.reading import Reading
 from retrieval.recall import Ask, Recall, RecallUnavailableError
-from retrieval.room import NoRoomError, Room
 from retrieval.scope import KINDS
 from retrieval.servers import AWAY, Choice, Server, Servers
 from retrieval.sizes import Sizes
@@ -173,12 +174,14 @@ def open_servers(settings: Settings, crowded: Callable[[], bool]) -> Servers:
             open=False,
             kwargs={"autocommit": True, "application_name": "cardlog read, watching replicas"},
         ),
+        most_waits=settings.max_waits,
     )
 
 
 def create_app(settings: Settings) -> FastAPI:
     """The read service. Holds no state of its own: run as many as you like."""
     room = Room(max(1, settings.pool_size // CONNECTIONS_A_RECALL), WAITS_FOR_ROOM_S)
+    keyring = Keyring(settings)
     servers = open_servers(settings, lambda: room.crowded)
     recall = servers.primary.recall
     registry = CollectorRegistry()
@@ -197,13 +200,25 @@ def create_app(settings: Settings) -> FastAPI:
         watch.close()
 
     app = FastAPI(title="Cardlog read API", version="1", lifespan=lifespan)
-    install(app)
+    install(app, settings)
 
-    @app.post("/v1/recall", summary="Ask; get the few cards that matter")
+    @app.post(
+        "/v1/recall",
+        summary="Ask; get the few cards that matter",
+        response_model=RecallAnswer,
+        operation_id="recall",
+        tags=["recall"],
+    )
     async def ask(body: RecallIn) -> JSONResponse:
         return JSONResponse(await answered(body, ask_of(body, modes_of(settings))))
 
-    @app.post("/v1/context", summary="Ask; get the cards as blocks of a prompt")
+    @app.post(
+        "/v1/context",
+        summary="Ask; get the cards as blocks of a prompt",
+        response_model=Prompt,
+        operation_id="context",
+        tags=["recall"],
+    )
     async def context(body: ContextIn) -> JSONResponse:
         question = for_prompt(ask_of(body, modes_of(settings)), knowledge=settings.knowledge_inject)
         answer = await answered(body, question)
@@ -214,7 +229,7 @@ def create_app(settings: Settings) -> FastAPI:
     async def answered(body: RecallIn, question: Ask) -> dict[str, Any]:
         with metrics_of.seconds.time():
             try:
-                choice = await _choose(body.wait_for, body.user_id)
+                choice = await _choose(body.wait_for, body.user_id, vectors=recall.by_meaning)
                 warnings = list(choice.warnings)
                 async with room.place():
                     try:
@@ -230,22 +245,40 @@ def create_app(settings: Settings) -> FastAPI:
             except (RecallUnavailableError, *AWAY) as error:
                 raise ProblemError(503, "Cards unavailable", str(error)) from error
         answer["warnings"] += warnings
-        if not choice.fresh:
+        if choice.waited and not choice.fresh:
             answer["warnings"].append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
         metrics_of.count(answer)
         return answer
 
-    async def _choose(token: str | None, user_id: str) -> Choice:
-        awaited = None if token is None else awaited_by(token, user_id)
+    async def _choose(token: str | None, user_id: str, *, vectors: bool = False) -> Choice:
+        choice = await servers.choose()
+        if token is None:
+            return choice
+        sealer = keyring.sealer or await _sealer(choice)
+        awaited = sealer.awaited(token, user_id)
         if awaited is None:
-            return await servers.choose()
-        return await servers.choose_fresh(user_id, awaited, settings.wait_for_ms / 1000)
+            return choice
+        return await servers.choose_fresh(user_id, awaited, settings.wait_for_ms / 1000, vectors=vectors)
+
+    async def _sealer(choice: Choice) -> Sealer:
+        async def look() -> tuple[bytes]:
+            async with choice.server.pool.connection(timeout=2.0) as connection:
+                row = await (await connection.execute(statement("events", "token_key"))).fetchone()
+                assert row is not None
+                return (row[0],)
+
+        try:
+            return keyring.learn(*await patiently(look))
+        except (*AWAY, psycopg.errors.UndefinedTable) as error:
+            raise unread(error) from error
 
     async def fresh_reader(token: str | None, user_id: str) -> CardReader:
         try:
             choice = await _choose(token, user_id)
         except AWAY as error:
             raise ProblemError(503, "Cards unavailable", str(error)) from error
+        if not choice.waited:
+            raise ProblemError(503, "Too many waits", choice.warnings[-1], field="wait_for")
         if not choice.fresh:
             raise ProblemError(
                 503,
@@ -257,11 +290,17 @@ def create_app(settings: Settings) -> FastAPI:
 
     app.include_router(cards_router(fresh_reader))
 
-    @app.get("/v1/channels", summary="How the channels of recall stand in this process")
+    @app.get(
+        "/v1/channels",
+        summary="How the channels of recall stand in this process",
+        response_model=Channels,
+        operation_id="channels",
+        tags=["recall"],
+    )
     async def channels() -> JSONResponse:
         return JSONResponse(recall.standing())
 
-    @app.get("/readyz", summary="Can questions be answered?")
+    @app.get("/readyz", summary="Can questions be answered?", response_model=Status, operation_id="readiness")
     async def ready(stages: Stages = "count") -> JSONResponse:
         # First, for it does not hang with a Postgres that does.
         found = await asyncio.to_thread(standing)
@@ -283,7 +322,9 @@ def create_app(settings: Settings) -> FastAPI:
             raise ProblemError(503, "Not ready", f"the card tables cannot be read: {error}") from error
         return JSONResponse({"status": "ready"})
 
-    @app.get("/metrics", response_class=PlainTextResponse, summary="Prometheus metrics")
+    @app.get(
+        "/metrics", response_class=PlainTextResponse, summary="Prometheus metrics", operation_id="metrics"
+    )
     async def metrics() -> PlainTextResponse:
         text = await asyncio.to_thread(generate_latest, registry)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")

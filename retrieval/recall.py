@@ -15,6 +15,7 @@ from retrieval.alerts import contradictions
 from retrieval.cards.document import card_document
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import SEEN, GraphChannel
+from retrieval.channels.semantic import SemanticChannel
 from retrieval.explain import explanation, placings
 from retrieval.fusion import Placed, adjustments, distinct, fuse, spread
 from retrieval.overlay import Overlay
@@ -90,6 +91,11 @@ class Recall:
             channel.warm()
         self._overlay.warm()
         understand("warm 暖", datetime.now(UTC))
+
+    @property
+    def by_meaning(self) -> bool:
+        """Whether a channel answers that needs the vectors of cards."""
+        return any(isinstance(channel, SemanticChannel) and channel.ready for channel in self._channels)
 
     async def open(self) -> None:
         """Begin to connect to what the overlay looks at; waits for nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +14,10 @@ import psycopg
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from events.sql import statement
+from events.tokens import Awaited
 from retrieval.cards.reader import CardReader
 from retrieval.connections import Pool
-from retrieval.freshness import projected
+from retrieval.freshness import Arrival, Arrivals
 from retrieval.recall import Recall
 from retrieval.wal_clock import WalClock
 
@@ -26,6 +28,7 @@ AWAY = (psycopg.OperationalError, PoolTimeout, TimeoutError)
 _LOOK_EVERY_S = 0.25
 _PRIMARY_WITHIN_S = 2.0
 _REPLICA_WITHIN_S = 0.25
+_USERS_THAT_FILL = 8  # it takes so many users to take all the room for waiting
 _RESTS_S = 1.0  # a replica that failed is not asked for so long: it must not cost every question a wait
 
 
@@ -43,12 +46,13 @@ class Server:
 class Choice:
     """The server to ask, and what whoever asked should know of why.
 
-    ``fresh``: it has what was waited for.
+    ``fresh``: its cards have what was waited for. ``waited``: there was room to wait.
     """
 
     server: Server
     warnings: tuple[str, ...] = ()
     fresh: bool = True
+    waited: bool = True
 
 
 class Servers:
@@ -65,6 +69,7 @@ class Servers:
         *,
         staleness_s: float = 5.0,
         watch: AsyncConnectionPool[Any] | None = None,
+        most_waits: int = 64,
     ) -> None:
         self.primary = primary
         self.replicas = tuple(replicas)
@@ -77,6 +82,9 @@ class Servers:
         self._unfit: set[str] = set()
         self._watching: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[Any]] = set()
+        self._arrivals = {server.name: Arrivals(server.pool) for server in (primary, *self.replicas)}
+        self._most_waits = most_waits
+        self._waits: Counter[str] = Counter()
 
     async def open(self) -> None:
         """Open all pools, without waiting for anybody, and begin to watch the primary where there are replicas."""
@@ -96,6 +104,7 @@ class Servers:
             if self._watch_pool is not self.primary.pool:
                 await self._watch_pool.close()
         for server in (self.primary, *self.replicas):
+            await self._arrivals[server.name].close()
             await server.recall.close()
             await server.pool.close()
 
@@ -120,25 +129,48 @@ class Servers:
             )
         return Choice(self.primary, (f"answered by the primary: {'; '.join(reasons)}",))
 
-    async def choose_fresh(self, user_id: str, awaited: str | int, within_s: float) -> Choice:
-        """A server that has what a token stands for, waiting ``within_s`` for it.
+    async def choose_fresh(
+        self, user_id: str, awaited: Awaited, within_s: float, *, vectors: bool = False
+    ) -> Choice:
+        """A server whose cards have what a token stands for, and their ``vectors`` if those are wanted, waiting
+        ``within_s`` for it.
 
         Waits where it will ask. A replica that has it not by then, or that goes away, leaves the answer to the primary,
-        if that has it.
+        if that has it. So many wait at once and no more, and of one user an eighth of them: the next ones are told.
         """
+        most_of_one = max(1, self._most_waits // _USERS_THAT_FILL)
+        if self._waits.total() >= self._most_waits or self._waits[user_id] >= most_of_one:
+            choice = await self.choose()
+            why = f"{self._waits.total()} reads of this process wait for tokens already"
+            return Choice(choice.server, (*choice.warnings, f"wait_for: not waited for: {why}"), False, False)
+        self._waits[user_id] += 1
+        try:
+            return await self._fresh(user_id, awaited, within_s, vectors)
+        finally:
+            self._waits[user_id] -= 1
+            if not self._waits[user_id]:
+                del self._waits[user_id]
+
+    async def _fresh(self, user_id: str, awaited: Awaited, within_s: float, vectors: bool) -> Choice:
         until = time.monotonic() + within_s
         choice = await self.choose()
         if choice.server is not self.primary:
             try:
-                if await projected(choice.server.pool, user_id, awaited, within_s):
-                    return choice
+                found = await self._arrived(choice.server, user_id, awaited, within_s, vectors)
+                if found.cards:
+                    return Choice(choice.server, (*choice.warnings, *_shortcomings(found, vectors)))
                 why = f"{choice.server.name} had not got what was waited for within {within_s * 1000:.0f} ms"
             except AWAY as error:
                 why = self.rest(choice.server, error)
             choice = Choice(self.primary, (*choice.warnings, f"answered by the primary: {why}"))
         left = max(_REPLICA_WITHIN_S, until - time.monotonic())
-        fresh = await projected(self.primary.pool, user_id, awaited, left)
-        return Choice(choice.server, choice.warnings, fresh)
+        found = await self._arrived(self.primary, user_id, awaited, left, vectors)
+        return Choice(choice.server, (*choice.warnings, *_shortcomings(found, vectors)), found.cards)
+
+    async def _arrived(
+        self, server: Server, user_id: str, awaited: Awaited, within_s: float, vectors: bool
+    ) -> Arrival:
+        return await self._arrivals[server.name].of(user_id, awaited, within_s, vectors=vectors)
 
     def rest(self, server: Server, error: BaseException) -> str:
         """``server`` failed: ask others for a while. Gives the reason, for people."""
@@ -222,3 +254,12 @@ class Servers:
         self._ending.discard(task)
         if not task.cancelled():
             task.exception()
+
+
+def _shortcomings(found: Arrival, vectors: bool) -> tuple[str, ...]:
+    """What was not waited for any longer, though the cards are there."""
+    if found.cards and vectors and not found.vectors:
+        return (
+            "wait_for: the vectors of its cards are not there yet: the semantic channel may not find them",
+        )
+    return ()

@@ -136,6 +136,8 @@ def run_service(options: argparse.Namespace, settings: Settings) -> int:
         from ingest.write_api import create_app  # noqa: PLC0415
     else:
         from retrieval.read_api import create_app  # noqa: PLC0415
+    from events.http.connections import bounded  # noqa: PLC0415 - as above
+
     port = options.port if options.port is not None else PORTS[options.service]
     config = uvicorn.Config(
         create_app(settings),
@@ -145,6 +147,9 @@ def run_service(options: argparse.Namespace, settings: Settings) -> int:
         access_log=False,
         timeout_graceful_shutdown=5,
         lifespan="on",
+        http=bounded(settings),
+        ws="none",
+        timeout_keep_alive=settings.idle_timeout_s,
     )
     server = uvicorn.Server(config)
     if options.fd is None:

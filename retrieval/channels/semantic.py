@@ -67,6 +67,11 @@ class SemanticChannel:
         for mode in self._embedders.modes:
             self._asked(mode, "warm")
 
+    @property
+    def ready(self) -> bool:
+        """Whether a model is there."""
+        return any(self._embedders.opened(mode) is not None for mode in self._embedders.modes)
+
     def silent(self, question: Question) -> bool:
         """Never known before."""
         return False

@@ -24,11 +24,14 @@ class Turn(TypedDict):
 
 
 class Pushed(TypedDict):
-    """The turns are safe. Give ``token`` to a recall's ``wait_for`` to wait until they are cards."""
+    """The turns are safe. Give ``token`` to a recall's ``wait_for`` to wait until they are cards.
+
+    It is None where Postgres has been away since the service started.
+    """
 
     turn_ids: list[str]
     duplicates: list[str]
-    token: str
+    token: str | None
 
 
 class Card(TypedDict):

@@ -1,10 +1,18 @@
+-- How far each of those who wait has come, all of them in one look. The checkpoint of a projector counts where its
+-- generation is live.
 SELECT e.position AS turn,
-       (SELECT c.position FROM log.checkpoints c
-        WHERE c.processor = 'extractor' AND c.generation = 0 AND c.partition = h.partition) AS extracted,
+       x.position AS extracted,
        (SELECT c.position FROM log.checkpoints c
         JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation AND g.status = 'live'
-        WHERE c.processor = 'cards' AND c.partition = h.partition) AS folded,
+        WHERE c.processor = 'cards' AND c.partition = w.partition) AS cards,
+       (SELECT c.position FROM log.checkpoints c
+        JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation AND g.status = 'live'
+        WHERE c.processor = 'vectors' AND c.partition = w.partition) AS vectors,
        h.position AS head
-FROM log.heads h
-LEFT JOIN log.events e ON e.partition = h.partition AND e.user_id = %(user_id)s AND e.dedupe_key = %(key)s::text
-WHERE h.partition = %(partition)s;
+FROM unnest(%(partitions)s::smallint[], %(users)s::text[], %(keys)s::text[])
+    WITH ORDINALITY AS w(partition, user_id, key, number)
+JOIN log.heads h ON h.partition = w.partition
+LEFT JOIN log.events e ON e.partition = w.partition AND e.user_id = w.user_id AND e.dedupe_key = w.key
+    AND e.dedupe_key IS NOT NULL
+LEFT JOIN log.checkpoints x ON x.processor = 'extractor' AND x.generation = 0 AND x.partition = w.partition
+ORDER BY w.number;

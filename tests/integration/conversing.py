@@ -19,6 +19,7 @@ from events.database import Connection
 from events.envelope import NewEvent, uuid7
 from events.service import install
 from events.settings import Settings
+from events.tokens import Keyring
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
 from ingest.command_routes import command_router
 from retrieval.cards.past import fold_of
@@ -172,5 +173,5 @@ def _writing(pool: ConnectionPool[Any]) -> FastAPI:
 
     app = FastAPI(lifespan=lifespan)
     install(app)
-    app.include_router(command_router(pool))
+    app.include_router(command_router(pool, Keyring(Settings())))
     return app

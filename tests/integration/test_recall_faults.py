@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import orjson
 import psycopg
 import pytest
 from starlette.testclient import TestClient
@@ -17,6 +15,7 @@ from starlette.testclient import TestClient
 from events import log
 from events.database import Connection
 from events.settings import Settings, SettingsError, variable_of
+from events.tokens import Sealer
 from events.types.cards import EventNoted, StateAsserted
 from projectors.text.embedders import Embedders
 from projectors.text.embedding import HASH_MODEL, HashEmbedder
@@ -277,11 +276,11 @@ def test_a_connection_that_hangs_costs_its_channels_deadlines_and_no_more(cards:
 def test_connections_that_died_in_the_pool_cost_nobody_an_answer(
     cards: str, connection: Connection, patient: dict[str, int]
 ) -> None:
-    with asking(cards, **patient) as client:
+    with asking(cards, token_key="of the test", **patient) as client:
         service = Asking(client)
         card = service.recall("where do I live?")["cards"][0]
         alex = {"user_id": "alex"}
-        token = base64.urlsafe_b64encode(orjson.dumps({"alex": 1})).decode()
+        token = Sealer(b"of the test").seal({"alex": 1})
         paths = ["", "/aggregate?group_by=kind", f"/{card['card_id']}", f"/{card['card_id']}/history"]
         paths += [f"/{card['card_id']}/{what}" for what in ("relations", "latest")]
         for path in [f"/v1/cards{path}" for path in paths] + ["/v1/arbitrations", "/readyz"]:

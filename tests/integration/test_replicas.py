@@ -17,8 +17,8 @@ from starlette.testclient import TestClient
 
 from events.database import Connection
 from events.settings import Settings
+from events.tokens import Sealer
 from ingest.extractor import PROCESSOR
-from ingest.write_api import token_of
 from retrieval.read_api import create_app
 from tests.conftest import url_of
 from tests.integration.conversing import Memory, day
@@ -46,6 +46,9 @@ def following(replica: ReplicaPostgres) -> Iterator[ReplicaPostgres]:
     replica.resume()
 
 
+SEALER = Sealer(b"of the test")
+
+
 @contextmanager
 def reading(
     database: str, connection: Connection, replica: ReplicaPostgres, folder: Path, **settings: Any
@@ -56,6 +59,7 @@ def reading(
         database_url=database,
         read_database_url=of_replica,
         embed_model_path=str(folder),
+        token_key="of the test",
         **(PATIENT | {"read_staleness_s": STALE_S} | settings),
     )
     PROCESSOR.open(connection)
@@ -159,7 +163,7 @@ def test_what_is_waited_for_is_waited_for_where_it_is_asked(
         following.level()
         following.pause()
         live_in(memory, "Kaohsiung", 10)
-        token = token_of([(memory.user, _head(connection, memory.user))])  # type: ignore[list-item]
+        token = SEALER.seal({memory.user: _head(connection, memory.user)})
         found: list[Any] = []
         asking = threading.Thread(target=lambda: found.append(_page(memory, token)))
         asking.start()
@@ -178,14 +182,14 @@ def test_what_the_replica_has_not_got_in_time_the_primary_answers(
         following.level()
         following.pause()
         live_in(memory, "Kaohsiung", 10)
-        token = token_of([(memory.user, _head(connection, memory.user))])  # type: ignore[list-item]
+        token = SEALER.seal({memory.user: _head(connection, memory.user)})
         assert _page(memory, token) == ["Kaohsiung"]
         answer = recall(memory, wait_for=token)
         assert homes(answer) == [("Kaohsiung", False)]
         [warning] = warnings(answer)
         assert "had not got what was waited for" in warning
         # And what nobody has is not waited for without end.
-        later = token_of([(memory.user, _head(connection, memory.user) + 1)])  # type: ignore[list-item]
+        later = SEALER.seal({memory.user: _head(connection, memory.user) + 1})
         assert any(
             "not yet projected after 300 ms" in text for text in warnings(recall(memory, wait_for=later))
         )
@@ -199,7 +203,7 @@ def test_a_replica_that_dies_while_it_is_waited_for_leaves_the_answer_to_the_pri
         following.level()
         following.pause()
         live_in(memory, "Kaohsiung", 10)
-        token = token_of([(memory.user, _head(connection, memory.user))])  # type: ignore[list-item]
+        token = SEALER.seal({memory.user: _head(connection, memory.user)})
         found: list[Any] = []
         asking = threading.Thread(target=lambda: found.append(recall(memory, wait_for=token)))
         asking.start()

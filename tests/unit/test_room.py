@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from retrieval.room import NoRoomError, Room
+from events.http.room import NoRoomError, Room
 
 
 def test_those_who_find_no_place_wait_and_come_in_their_order() -> None:

@@ -1,4 +1,4 @@
-"""Room for so many recalls at once: one more than a process can work on would only take time from all the others."""
+"""Room for so much work at once: more than a process can do would only take time from all the rest."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ class Room:
     every channel of every one of them is late, and what they did by then is lost.
     """
 
-    def __init__(self, places: int, within_s: float) -> None:
+    def __init__(self, places: int, within_s: float, what: str = "recalls") -> None:
         self._free = asyncio.Semaphore(places)
         self._places = places
         self._within_s = within_s
+        self._what = what
         self.waiting = 0
 
     @property
@@ -38,8 +39,8 @@ class Room:
                 await self._free.acquire()
         except TimeoutError:
             raise NoRoomError(
-                f"{self.waiting - 1} more recalls wait for one of {self._places} places in this process, for more "
-                f"than {self._within_s:g} s; ask again later, or run more read services"
+                f"{self.waiting - 1} more {self._what} wait for one of {self._places} places in this process, for more "
+                f"than {self._within_s:g} s; ask again later, or run more services"
             ) from None
         finally:
             self.waiting -= 1

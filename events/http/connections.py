@@ -1,0 +1,221 @@
+"""Connections with bounds: nobody holds one for nothing, sends a head without end, or takes the place of all others."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import orjson
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from events.problem import MEDIA_TYPE, ProblemError
+from events.settings import Settings
+
+HEAD_BYTES = 64 * 1024
+"""The request line and all headers together."""
+REQUEST_BYTES = 32 * 1024 * 1024
+"""Everything of one request as it comes over the wire; the largest body that any route takes is half of this."""
+WRITE_TIMEOUT_S = 30.0
+"""A client that reads nothing of its answer for this long is left."""
+
+_KEPT_FILES = 64
+"""Open files that a process keeps for other things than connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long a connection may take for each part of a request, and how many connections there may be."""
+
+    head_s: float = 10.0
+    body_s: float = 30.0
+    write_s: float = WRITE_TIMEOUT_S
+    connections: int = 1000
+
+
+def bounds_of(settings: Settings) -> Bounds:
+    """The bounds that are set; never more connections than the process may open files."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = settings.max_connections
+    if files != resource.RLIM_INFINITY:
+        most = min(most, max(1, files - _KEPT_FILES))
+    return Bounds(settings.header_timeout_s, settings.body_timeout_s, connections=most)
+
+
+def bounded(settings: Settings) -> type[asyncio.Protocol]:
+    """The protocol for uvicorn's ``http`` option, with the bounds that are set."""
+    return type("Bounded", (BoundedProtocol,), {"bounds": bounds_of(settings)})
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """HTTP/1.1 of uvicorn, with an end to everything.
+
+    Guarantees that a request has its whole head within ``head_s`` and its whole body within ``body_s``, else 408;
+    that a head is at most 64 KiB long, else 431; that what is no HTTP is answered 400; that a client which does not
+    read is left. Above the greatest number of connections the one that has been at rest the longest makes room. Where
+    none is at rest, the new one is answered 503. Every answer is a problem document.
+    """
+
+    bounds: ClassVar[Bounds] = Bounds()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._phase = "idle"
+        self._deadline: asyncio.TimerHandle | None = None
+        self._write_deadline: asyncio.TimerHandle | None = None
+        self._head_bytes = self._request_bytes = 0
+        self._resting_since = self.loop.time()
+        self._arm(self.bounds.head_s)
+        if len(self.connections) > self.bounds.connections:
+            self._make_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._disarm()
+        self._writing_again()
+        self._unset_keepalive_if_required()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        if self._phase == "idle" and self._deadline is None:
+            self._arm(self.bounds.head_s)
+        self._request_bytes += len(data)
+        super().data_received(data)
+        if self.transport.is_closing() or self._phase == "idle":
+            return
+        if self._request_bytes > (HEAD_BYTES if self._phase == "head" else REQUEST_BYTES):
+            self._refuse_size()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._phase = "head"
+        self._head_bytes = 0
+        if self._deadline is None:
+            self._arm(self.bounds.head_s)
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count(len(name) + len(value) + 4)
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._phase = "body"
+        self._arm(self.bounds.body_s)
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._phase = "idle"
+        self._request_bytes = 0
+        self._disarm()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        self._resting_since = self.loop.time()
+        super().on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        if self._head_bytes > HEAD_BYTES:
+            self._refuse_size()
+        else:
+            self._end(ProblemError(400, "Malformed request", "this is no HTTP/1.1 request; send one"))
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._write_deadline is None:
+            self._write_deadline = self.loop.call_later(self.bounds.write_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._writing_again()
+        super().resume_writing()
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether no request of this connection is being worked on."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def _count(self, size: int) -> None:
+        self._head_bytes += size
+        if self._head_bytes > HEAD_BYTES:
+            raise ValueError("the head is too large")  # the parser stops, and send_400_response is called
+
+    def _make_room(self) -> None:
+        resting = [
+            each
+            for each in self.connections
+            if each is not self and isinstance(each, BoundedProtocol) and each.at_rest
+        ]
+        if resting:
+            oldest = min(resting, key=lambda each: each._resting_since)
+            self.connections.discard(oldest)
+            oldest.transport.abort()
+        else:
+            self._end(
+                ProblemError(
+                    503,
+                    "Too many connections",
+                    f"all {self.bounds.connections} connections of this process are at work; try again later",
+                )
+            )
+
+    def _refuse_size(self) -> None:
+        if self._phase == "body":
+            # Its answer was sent long ago, or it is no client that reads one.
+            self.transport.close()
+        else:
+            self._end(
+                ProblemError(
+                    431,
+                    "Request head too large",
+                    f"the request line and the headers are longer than {HEAD_BYTES} bytes; send less",
+                )
+            )
+
+    def _arm(self, within_s: float) -> None:
+        self._disarm()
+        self._deadline = self.loop.call_later(within_s, self._too_slow, within_s)
+
+    def _disarm(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _writing_again(self) -> None:
+        if self._write_deadline is not None:
+            self._write_deadline.cancel()
+            self._write_deadline = None
+
+    def _too_slow(self, within_s: float) -> None:
+        self._deadline = None
+        what = "body" if self._phase == "body" else "head"
+        self._end(
+            ProblemError(
+                408, "Request too slow", f"the {what} was not complete within {within_s:g} s; send it faster"
+            )
+        )
+
+    def _end(self, problem: ProblemError) -> None:
+        """Answer ``problem``, where nothing else has been answered on the way, and close."""
+        if self.transport.is_closing():
+            return
+        unanswered = not self.cycle.response_started if self._phase == "body" else self.at_rest
+        if unanswered:
+            self.transport.write(raw_answer(problem))
+        self.transport.close()
+
+
+def raw_answer(problem: ProblemError) -> bytes:
+    """A whole HTTP answer that ends its connection."""
+    body = orjson.dumps(problem.document)
+    headers: dict[str, Any] = {
+        "content-type": MEDIA_TYPE,
+        "content-length": len(body),
+        "connection": "close",
+        **problem.headers,
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return STATUS_LINE[problem.status] + lines.encode() + b"\r\n" + body

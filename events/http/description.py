@@ -1,0 +1,94 @@
+"""The OpenAPI document of a service: every answer that it can give, problems too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from events.problem import MEDIA_TYPE
+
+_METHODS = ("get", "put", "post", "delete", "patch")
+
+PROBLEM = {
+    "title": "Problem",
+    "description": "An error as RFC 9457 has it. Fields of its own may follow.",
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string", "description": "what kind of error, always the same words"},
+        "status": {"type": "integer", "description": "the HTTP status"},
+        "detail": {"type": "string", "description": "what is wrong, and the remedy"},
+        "field": {"type": "string", "description": "the field, parameter or header at fault"},
+        "reason": {"type": "string", "description": "what is wrong with the field"},
+        "index": {"type": "integer", "description": "the item of a list at fault, from 0"},
+    },
+}
+
+_PROBLEMS = {
+    400: ("Malformed request", "send one Host header, not none or several", None),
+    403: ("Foreign origin", "web pages of 'https://evil.example' may not ask this service", "Origin"),
+    404: ("Not found", "this user has no such card", "card_id"),
+    405: ("Method not allowed", "PUT is not allowed at '/v1/recall'; use POST", None),
+    408: ("Request too slow", "the body was not complete within 30 s; send it faster", None),
+    409: ("Already settled", "the arbitration is settled: coexist", None),
+    413: ("Request too large", "the body is larger than 262144 bytes, the most this route takes", "(body)"),
+    415: ("Unsupported media type", "the body must be JSON in UTF-8", "Content-Type"),
+    421: ("Misdirected request", "this service is not called 'evil.example'", "Host"),
+    422: ("Invalid request", "user_id: must not be empty", "user_id"),
+    431: ("Request head too large", "the request line and the headers are longer than 65536 bytes", None),
+    500: ("Internal error", "something went wrong here; the service's log says what", None),
+    503: ("Cards unavailable", "Postgres is away; the cards cannot be read now", None),
+}
+_OF_SOME = frozenset((409,))
+"""Answers of the routes that name them; all others can come from any route."""
+_RETRY_AFTER = {"description": "seconds after which to try again", "schema": {"type": "string"}}
+_ALLOW = {"description": "the methods that are allowed", "schema": {"type": "string"}}
+_HEADERS: dict[int, dict[str, Any]] = {405: {"Allow": _ALLOW}, 503: {"Retry-After": _RETRY_AFTER}}
+
+
+def describe(app: FastAPI) -> None:
+    """Have ``app`` describe itself with all problems, and without what the framework says of its own errors."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _completed(
+                get_openapi(
+                    title=app.title, version=app.version, description=app.description, routes=app.routes
+                )
+            )
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _completed(document: dict[str, Any]) -> dict[str, Any]:
+    components = document.setdefault("components", {})
+    schemas = components.setdefault("schemas", {})
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    schemas["Problem"] = PROBLEM
+    components["responses"] = {f"Problem{status}": _answer(status) for status in _PROBLEMS}
+    for path in document["paths"].values():
+        for method in _METHODS:
+            if method in path:
+                responses = path[method]["responses"]
+                for status in _PROBLEMS:
+                    if status in _OF_SOME and str(status) not in responses:
+                        continue
+                    responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
+    return document
+
+
+def _answer(status: int) -> dict[str, Any]:
+    title, detail, field = _PROBLEMS[status]
+    example = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    if field is not None:
+        example["field"] = field
+    return {
+        "description": title,
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}, "example": example}},
+        "headers": _HEADERS.get(status, {}),
+    }
