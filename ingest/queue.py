@@ -152,13 +152,13 @@ class TurnQueue:
         """Begin the stream anew at the present where its last id is more than a day ahead; whether it did.
 
         Redis counts ids on from the largest there ever was, and takes none beyond the last possible one. Nothing is
-        lost: it waits until every group has settled all that was in the stream.
+        lost: it waits until every group has settled what it was given, and what nobody was given yet moves along.
         """
         ahead = int(MAX_AHEAD.total_seconds() * 1000)
-        return (
-            int(cast("Any", self._redis.eval(script("roll_over"), 2, self.stream, self._keys.counts, ahead)))
-            == 1
+        done: Any = self._redis.eval(
+            script("roll_over"), 2, self.stream, self._keys.counts, ahead, self._mark
         )
+        return int(done) == 1
 
     def life(self) -> str:
         """What tells an id that is no date from the same id before the stream rolled over. Empty before that."""
@@ -215,9 +215,11 @@ class TurnQueue:
         return int(self._redis.xlen(self._keys.dead))
 
     def settled_up_to(self, entry_id: str) -> bool:
-        """Whether everything pushed up to ``entry_id`` is recorded or dead. A stream that rolled over was settled."""
+        """Whether everything pushed up to ``entry_id`` is recorded or dead; in a stream that rolled over since,
+        whether all that was pushed is."""
         if not is_date(entry_id, now := self.now()) and (last := self.last_id()) and is_date(last, now):
-            return True
+            backlog = self.backlog()
+            return not backlog.waiting and not backlog.pending
         for group in self._redis.xinfo_groups(self.stream):
             if _text(group["name"]) == self._group:
                 if _parts(group["last-delivered-id"]) < _parts(entry_id):

@@ -245,6 +245,7 @@ class StreamReader:
         self._trouble = trouble
         self._stopping = stopping
         self._client: redis.Redis | None = None
+        self._far = False
         self._clock: tuple[float, datetime | None] = (0.0, None)
         self._pace = Pace(settings.gather_ms / 1000, stopping)
 
@@ -265,14 +266,12 @@ class StreamReader:
                     self._record(queue, entries)
                     if len(entries) < self._settings.batch_turns:
                         self._pace.rest()
+                if self._far:
+                    self._roll_over(queue)
                 if time.monotonic() - housekeeping > _HOUSEKEEPING_S:
                     self._reclaim(queue)
                     queue.trim()
-                    if queue.roll_over():
-                        logger.warning(
-                            "the last id of %s was more than a day ahead; all was settled, and it begins anew",
-                            self._stream,
-                        )
+                    self._far = True
                     housekeeping = time.monotonic()
             except redis.ResponseError as error:
                 # The stream or group vanished under us (FLUSHALL, a fresh Redis): make it again.
@@ -292,6 +291,15 @@ class StreamReader:
                 queue, delay = None, self._pause(delay)
         if self._client is not None:
             self._client.close()
+
+    def _roll_over(self, queue: TurnQueue) -> None:
+        """Look whether the last id is too far ahead: once a second, and behind every batch with such ids, for there
+        may be few moments in which everybody has settled what they were given."""
+        self._far = False
+        if queue.roll_over():
+            logger.warning(
+                "the last id of %s was more than a day ahead of the clock: it begins anew", self._stream
+            )
 
     def _open(self) -> TurnQueue:
         if self._client is None:
@@ -369,11 +377,11 @@ class StreamReader:
         queue.settle(recorded, dead, duplicates)
         self._scribe.pulse.passed(len(entries))
 
-    @staticmethod
-    def _named(queue: TurnQueue, entries: Sequence[Entry], now: datetime) -> Sequence[Entry]:
+    def _named(self, queue: TurnQueue, entries: Sequence[Entry], now: datetime) -> Sequence[Entry]:
         """Entries with names no other ever had: an id that is no date can come again in a stream that rolled over."""
         if all(is_date(entry.id, now) for entry in entries):
             return entries
+        self._far = True
         life = queue.life()
         return [
             entry if is_date(entry.id, now) else replace(entry, mark=f"{entry.mark}{life}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from events.settings import Settings
 from projectors.kafka.topic import BrokerAwayError
@@ -14,6 +15,7 @@ from projectors.kafka.topic import BrokerAwayError
 logger = logging.getLogger(__name__)
 
 _LONGEST_LINE = 900_000  # brokers take a million bytes by default
+_TOO_LARGE = 10  # Kafka's error MESSAGE_TOO_LARGE
 _LOOK_EVERY_S = 0.5
 _TIMEOUT_MS = 60_000
 
@@ -70,19 +72,38 @@ class Publisher:
         """Publish all of ``batch`` and return True when all of it is acknowledged.
 
         Calls ``waiting`` twice a second meanwhile, with what stands in the way if that is known; False from there
-        gives up, and returns False. Raises :class:`BrokerAwayError` when a message was not taken.
+        gives up, and returns False. What is too large for the broker holds nobody up: the batch is published once more
+        with those messages' lines left out. Raises :class:`BrokerAwayError` when a message was not taken otherwise.
         """
+        without: set[tuple[int, int]] = set()
+        while (acknowledged := self._publish(batch, without, waiting)) and self._too_large:
+            if self._too_large <= without:
+                raise BrokerAwayError(
+                    f"kafka at {self._brokers} takes no message at all, however small: message.max.bytes is too low"
+                )
+            logger.warning(
+                "%d messages are too large for kafka and are published without their lines: readers look in the log",
+                len(self._too_large - without),
+            )
+            without |= self._too_large
+        return acknowledged
+
+    def _publish(
+        self, batch: Sequence[Message], without: Set[tuple[int, int]], waiting: Callable[[str | None], bool]
+    ) -> bool:
         self._failed = self._trouble = None
+        self._too_large: set[tuple[int, int]] = set()
         produce, topic = self._producer.produce, self._topic
         for message in batch:
             line = message.line.encode()
+            place = (message.partition, message.position)
             produce(
                 topic,
                 # Without its line a message still says that there is such an event; readers look in the log.
-                line if len(line) <= _LONGEST_LINE else b"",
+                line if len(line) <= _LONGEST_LINE and place not in without else b"",
                 message.user_id.encode(),
                 message.partition,
-                on_delivery=self._deliver,
+                on_delivery=partial(self._deliver, place),
                 headers=[
                     ("position", str(message.position).encode()),
                     ("event_id", message.event_id.encode()),
@@ -97,8 +118,12 @@ class Publisher:
             raise BrokerAwayError(f"kafka at {self._brokers} did not take a message: {self._failed}")
         return True
 
-    def _deliver(self, error: object, _message: object) -> None:
-        if error is not None and self._failed is None:
+    def _deliver(self, place: tuple[int, int], error: Any, _message: object) -> None:
+        if error is None:
+            return
+        if error.code() == _TOO_LARGE:
+            self._too_large.add(place)
+        elif self._failed is None:
             self._failed = str(error)
 
     def _hear(self, error: object) -> None:
