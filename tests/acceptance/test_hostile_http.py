@@ -62,8 +62,10 @@ def test_a_body_of_100_mb_is_refused_by_every_route_and_costs_no_memory(stack: R
         before = process.memory_info().rss
         for method, path, _ in routes(stack, service):
             # Told beforehand: refused before a byte of it came.
-            head = {"content-type": "application/json", "content-length": str(HUGE)}
-            refused(client.request(method, url + path, headers=head, content=spaces(MIB)), 413, "(body)")
+            head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            with connected(url) as connection:
+                connection.sendall(f"{head}Content-Length: {HUGE}\r\n\r\n".encode())
+                assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
             # Not told: refused where the limit is.
             head = {"content-type": "application/json"}
             refused(client.request(method, url + path, headers=head, content=spaces(HUGE)), 413, "(body)")
@@ -79,7 +81,7 @@ def spaces(size: int) -> Iterator[bytes]:
 @pytest.mark.parametrize(
     "body",
     [
-        b"[" * 100_000, b'{"a":' * 100_000, b"[" * 40 + b"]" * 40, b"9" * 200_000, b'{"k": 1e999}', b"NaN",
+        b"[" * 100_000, b'{"a":' * 40_000, b"[" * 40 + b"]" * 40, b"9" * 200_000, b'{"k": 1e999}', b"NaN",
         b'"\\ud800"', b"\xff\xfe", b'{"user_id": "a\\u0000b"}', b"{", b"[" + b"{}," * 60_000 + b"{}]", b"-Infinity",
         b'{"a\\u0000": 1}', b"null", b'"x"', b"[[]]", b"[null]",
     ],
