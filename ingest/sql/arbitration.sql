@@ -1,1 +1,2 @@
-SELECT status FROM cards.arbitrations WHERE user_id = %(user_id)s AND arbitration_id = %(arbitration)s::uuid;
+SELECT detail AS status FROM cards.command_targets
+WHERE user_id = %(user_id)s AND target = 'arbitration' AND id = %(arbitration)s::uuid;

@@ -1,2 +1,3 @@
-SELECT c.card_id, c.kind FROM cards.cards c
-WHERE c.user_id = %(user_id)s AND c.kind IN ('state', 'event', 'knowledge') AND c.card_id = ANY (%(cards)s::uuid[]);
+SELECT id, detail AS kind FROM cards.command_targets
+WHERE user_id = %(user_id)s AND target = 'card' AND id = ANY (%(cards)s::uuid[])
+  AND detail IN ('state', 'event', 'knowledge');

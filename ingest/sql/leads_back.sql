@@ -2,8 +2,8 @@
 WITH RECURSIVE reached(card) AS (
     SELECT %(from_card)s::uuid
     UNION
-    SELECT r.to_card FROM reached
-    JOIN cards.relations r ON r.user_id = %(user_id)s AND r.from_card = reached.card
-                          AND r.predicate = ANY (%(predicates)s::text[]) AND NOT r.refused
+    SELECT r.leads_to FROM reached
+    JOIN cards.command_targets r ON r.user_id = %(user_id)s AND r.target = 'relation' AND r.id = reached.card
+                                AND r.detail = ANY (%(predicates)s::text[])
 )
 SELECT EXISTS (SELECT FROM reached WHERE card = %(to_card)s::uuid);

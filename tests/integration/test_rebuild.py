@@ -187,7 +187,8 @@ def test_the_digests_cover_every_table_of_every_projection(connection: Connectio
     for projector in (CardsProjector(), VectorsProjector(Embedders(Counting))):
         ensure_live(connection, projector)
         found = connection.execute(
-            "SELECT table_name FROM information_schema.tables t WHERE table_schema = %s AND NOT EXISTS ("
+            "SELECT table_name FROM information_schema.tables t "
+            "WHERE table_schema = %s AND table_type = 'BASE TABLE' AND NOT EXISTS ("
             "SELECT FROM pg_inherits WHERE inhrelid = (t.table_schema || '.' || t.table_name)::regclass)",
             [projector.name],
         ).fetchall()

@@ -178,3 +178,14 @@ CREATE TABLE words (
     PRIMARY KEY (user_id, word)
 );
 ALTER TABLE words ALTER gram_keys SET STATISTICS 0;
+
+-- All that the write API may know of the cards: whether what a command names is there, what it is, and where it leads.
+-- The write API reads no other relation of this schema, so a change of the tables above ends here.
+CREATE VIEW command_targets AS
+SELECT user_id, 'card' AS target, card_id AS id, kind COLLATE "C" AS detail, NULL::uuid AS leads_to FROM cards
+UNION ALL
+SELECT user_id, 'statement', event_id, split_part(identity, E'\x1f', 1) COLLATE "C", NULL FROM statements
+UNION ALL
+SELECT user_id, 'arbitration', arbitration_id, status COLLATE "C", NULL FROM arbitrations
+UNION ALL
+SELECT user_id, 'relation', from_card, predicate, to_card FROM relations WHERE NOT refused;

@@ -1,0 +1,27 @@
+"""What the statements of ``ingest`` may know of the card tables."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import ingest
+
+FILES = sorted(Path(ingest.__path__[0]).rglob("*.sql"))
+OF_CARDS = re.compile(r"""\b"?(?:cards|vectors)"?\s*\.\s*"?(\w+)""", re.IGNORECASE)
+
+
+def test_statements_of_ingest_know_one_view_of_the_cards() -> None:
+    statements = {path.name: re.sub(r"--[^\n]*", "", path.read_text("utf-8")) for path in FILES}
+    assert statements, "ingest has statements"
+    known = {(name, relation) for name, text in statements.items() for relation in OF_CARDS.findall(text)}
+    assert {relation for _, relation in known} == {"command_targets"}, known
+
+
+def test_modules_of_ingest_hold_no_statement_about_cards() -> None:
+    """A statement in a string would pass by the files."""
+    wording = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:cards|vectors)\.", re.IGNORECASE)
+    found = [
+        path for path in Path(ingest.__path__[0]).rglob("*.py") if wording.search(path.read_text("utf-8"))
+    ]
+    assert found == []
