@@ -11,6 +11,7 @@ import psycopg
 from psycopg.rows import dict_row, tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
+from events import authentication
 from events.codec import PayloadError, UnknownEventTypeError, decode, describe, encode
 from events.envelope import Appended, Event, NewEvent, partition_of
 from events.sql import statement
@@ -36,8 +37,10 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
     if not batch:
         return []
     items = []
+    keyring = authentication.in_use()
     for event in batch:
         name, schema_version = describe(event.payload)
+        data = encode(event.payload)
         items.append(
             {
                 "partition": partition_of(event.user_id),
@@ -52,7 +55,10 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
                 "actor": event.actor,
                 "causation_id": event.causation_id,
                 "correlation_id": event.correlation_id,
-                "data": orjson.Fragment(encode(event.payload)),
+                "data": orjson.Fragment(data),
+                "mac": None
+                if keyring is None
+                else "\\x" + _mac(keyring, event, name, schema_version, data).hex(),
             }
         )
     try:
@@ -71,6 +77,17 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
                 # The server looks among what was there before; this one's first was appended a moment ago.
                 places[index] = replace(first, duplicate=True)
     return places
+
+
+def _mac(
+    keyring: authentication.Keyring, event: NewEvent, name: str, schema_version: int, data: bytes
+) -> bytes:
+    return keyring.mac(
+        authentication.content(
+            event.event_id, event.user_id, event.stream, name, schema_version, event.dedupe_key, event.occurred_at,
+            event.actor, event.causation_id, event.correlation_id, data,
+        )
+    )  # fmt: skip
 
 
 def announce(connection: Connection, events: Iterable[NewEvent] = ()) -> None:
