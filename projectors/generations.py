@@ -66,7 +66,8 @@ class Deferring(Protocol):
 
     More than ``defer_above`` events behind, ``deferred`` folds in its place, ``defer_partitions`` at a time. ``settle``
     does some of what was put off, inside the runner's transaction with the generation's schema first on the search
-    path, and returns how much: 0 when nothing is left. Once all is settled, the rows are those ``project`` leaves.
+    path, and returns how much: 0 when nothing is left; ``left`` tells how much that is, and the age in seconds of the
+    oldest. Once all is settled, the rows are those ``project`` leaves.
     """
 
     defer_above: int
@@ -76,6 +77,8 @@ class Deferring(Protocol):
     def deferred(self) -> Projector: ...
 
     def settle(self, connection: Connection) -> int: ...
+
+    def left(self, connection: Connection) -> tuple[int, float | None]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from events.pace import Pace, pause
 from events.settings import Settings
 from events.stages import Pulse
 from projectors import parking
+from projectors.backlog import Backlog
 from projectors.generations import (
     Deferring,
     Projector,
@@ -53,6 +54,8 @@ class Runner:
         self._pace = Pace(max(projector.rest_s, settings.gather_ms / 1000), stopping)
         self._more = False
         self._done = 0
+        self._backlog = Backlog()
+        self._note: str | None = None
 
     def run(self) -> None:
         """Project until ``stopping``. Waits out a Postgres that is away."""
@@ -77,7 +80,7 @@ class Runner:
                 while not self._stopping():
                     self._pace.begin()
                     passed = self.step(connection)
-                    self._pulse.running(self._feed.note)
+                    self._pulse.running(self._note or self._feed.note)
                     self._pulse.passed(self._done)
                     if passed and delay > _PATIENCE_S:
                         logger.info("%s goes on", name)
@@ -125,6 +128,8 @@ class Runner:
                 return passed
             use_schema(connection, self._projector.name)
             settled = self._projector.settle(connection)
+            if self._backlog.due(now := time.monotonic()):
+                self._note = self._backlog.count(*self._projector.left(connection), now)
         self._done += settled
         self._more = settled > 0
         return passed + settled

@@ -78,6 +78,15 @@ def give_up(connection: Connection, event: Event, reason: str) -> None:
     )
 
 
+def left(connection: Connection) -> tuple[int, float | None]:
+    """How many cards wait in the generation first on the search path, and the age of the oldest in seconds."""
+    if not is_there(connection):
+        return 0, None
+    row = connection.execute(statement(_PACKAGE, "left")).fetchone()
+    assert row is not None
+    return int(row[0]), row[1]
+
+
 def is_there(connection: Connection) -> bool:
     """Whether the generation first on the search path can have cards that wait."""
     row = connection.execute(statement(_PACKAGE, "pending_there")).fetchone()
@@ -85,5 +94,5 @@ def is_there(connection: Connection) -> bool:
 
 
 def _there(connection: Connection) -> bool:
-    row = connection.execute(statement(_PACKAGE, "live_pending_there")).fetchone()
+    row = connection.execute(statement("events", "pending_vectors_there")).fetchone()
     return row is not None and bool(row[0])

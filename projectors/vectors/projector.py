@@ -104,6 +104,10 @@ class VectorsProjector:
         self._settle(connection, events)
         return len(events)
 
+    def left(self, connection: Connection) -> tuple[int, float | None]:
+        """How many cards wait, and for how many seconds the oldest of them."""
+        return pending.left(connection)
+
     def _settle(self, connection: Connection, events: Sequence[Event]) -> None:
         """Embed together; where that fails, halve until the culprit is alone, and give that one up."""
         try:

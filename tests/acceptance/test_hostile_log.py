@@ -17,13 +17,20 @@ import pytest
 from psycopg import sql
 
 from deploy.command import main
+from deploy.embedded import EmbeddedPostgres
 from deploy.roles import LOG_OWNER
 from events import authentication, log
 from events.anchors import heads_of
-from events.database import Connection, connect
+from events.database import Connection, connect, migrate
 from events.envelope import NewEvent, partition_of, uuid7
 from events.settings import variable_of
 from events.types.turns import TurnRecorded
+from projectors.cards.projector import CardsProjector
+from projectors.generations import ensure_live
+from projectors.text.embedders import Embedders
+from projectors.text.embedding import HashEmbedder
+from projectors.vectors.projector import VectorsProjector
+from tests.acceptance.conftest import start, stop
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 USER, EVENTS = "alex", 10
@@ -429,3 +436,57 @@ def test_a_key_is_never_written_over_and_one_that_is_broken_is_refused(
         guarded.key.write_bytes(text)
         assert main(["log", "verify"]) == 1
         assert "is no log key file of this build" in capsys.readouterr().err
+
+
+# --- the embedded stack
+
+
+def test_the_embedded_stack_works_as_a_role_that_can_only_append_and_with_a_key_of_its_own(
+    tmp_path: Path,
+) -> None:
+    running = start(tmp_path / "data")
+    try:
+        running.redis.xadd("turns", {"user_id": USER, "text": "I live in Oslo."})
+        running.wait()
+        assert stat.S_IMODE((running.data / "log.key").stat().st_mode) == 0o600
+        assert stat.S_IMODE((running.data / "ready.json").stat().st_mode) == 0o600
+        with psycopg.connect(running.database_url, autocommit=True) as service:
+            for statement in (
+                "DELETE FROM log.events",
+                "UPDATE log.heads SET position = 0",
+                "CREATE ROLE mine",
+            ):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    service.execute(statement.encode())
+            document = json.loads(running.command("log", "verify", "--json").stdout)
+            assert (document["ok"], document["before_key"], document["notes"]) == (True, 0, [])
+            assert document["authenticated"] == document["events"] > 0
+            assert "ok    log: the role can append and not change" in running.command("doctor").stdout
+            # What needs the owner finds the owner: imports and rebuilds from nothing.
+            assert running.command("log", "export", str(tmp_path / "log.jsonl")).returncode == 0
+            assert running.command("log", "import", str(tmp_path / "log.jsonl")).returncode == 0
+            assert running.command("rebuild", "cards").returncode == 0
+            service.execute(FORGED.format("").replace("= 5", "= 1").encode(), (PARTITION,))
+        document = json.loads(running.command("log", "verify", "--json").stdout)
+        [fault] = document["faults"]
+        assert "carries no authentication: somebody without the log key appended it" in fault
+    finally:
+        assert stop(running) == 0
+
+
+def test_a_data_folder_of_an_older_build_goes_on_with_the_new_role(tmp_path: Path) -> None:
+    """Its tables belong to the superuser that used to do everything, and its events carry no authentication."""
+    with EmbeddedPostgres(tmp_path / "data") as server, connect(server.url, application="test") as owner:
+        migrate(owner)
+        log.append(owner, [turn("I live in Oslo.")])
+        for projector in (CardsProjector(), VectorsProjector(Embedders(HashEmbedder))):
+            ensure_live(owner, projector)
+    running = start(tmp_path / "data")
+    try:
+        running.redis.xadd("turns", {"user_id": "bea", "text": "I live in Bern."})
+        running.wait()
+        document = json.loads(running.command("log", "verify", "--json").stdout)
+        assert (document["ok"], document["before_key"]) == (True, 1)
+        assert running.recall("bea", "where do I live?")["cards"][0]["value"] == "Bern"
+    finally:
+        assert stop(running) == 0
