@@ -16,6 +16,7 @@ from events.sql import statement
 from events.streams import REDIS_AWAY
 from ingest.extractor import PROCESSOR as EXTRACTOR
 from ingest.intake import open_intake
+from projectors.vectors.pending import waiting_up_to
 
 _LOOK_EVERY_S = 0.02
 _T = TypeVar("_T")
@@ -72,6 +73,8 @@ class CatchingUp:
             if row is None:
                 return f"{name} has no live generation yet"
             behind = self._compare(connection, Processor(name, row[0]), heads)
+            if not behind and name == "vectors" and (waiting := waiting_up_to(connection, heads)):
+                behind = f"{waiting} cards wait for their vector"
             if behind and name != "cards":
                 said = [
                     report for report in stages.reports(connection) if report.stage == name and report.alive

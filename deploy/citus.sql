@@ -19,6 +19,7 @@ SELECT create_distributed_table('cards.words', 'user_id', colocate_with => 'card
 SELECT create_distributed_table('vectors.card_vectors_384', 'user_id', colocate_with => 'cards.cards');
 SELECT create_distributed_table('vectors.card_vectors_768', 'user_id', colocate_with => 'cards.cards');
 SELECT create_distributed_table('vectors.card_vectors_1024', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('vectors.pending_vectors', 'user_id', colocate_with => 'cards.cards');
 
 -- Local to the coordinator: nothing is done to these. "partition" behind the name means that every key of the table
 -- holds the partition, which is a function of the user: it could be cut along that.

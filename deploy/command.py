@@ -12,6 +12,7 @@ import events
 from deploy import journal
 from deploy.commands import COMMANDS
 from deploy.instance import NoInstanceError
+from events import authentication
 from events.settings import Settings, SettingsError
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _check_packages()
         settings = Settings.from_environment()
+        authentication.use_file(settings.log_key_file)
         journal.keep(settings, os.environ.get("CARDLOG_PROCESS", options.command))
         return int(options.run(options, settings) or 0)
     except KeyboardInterrupt:

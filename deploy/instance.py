@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from deploy.embedded.processes import is_dead
+from events import authentication
 from events.settings import Settings
 
 READY_FILE = "ready.json"
@@ -31,6 +32,8 @@ class Instance:
     pid: int
     started: float
     data: str
+    admin_database_url: str = ""
+    log_key_file: str = ""
 
     @property
     def alive(self) -> bool:
@@ -107,7 +110,16 @@ def find(settings: Settings, data: Path | None = None) -> tuple[Settings, Instan
 
 
 def _with(settings: Settings, instance: Instance) -> Settings:
-    return replace(settings, database_url=instance.database_url, redis_url=instance.redis_url)
+    settings = replace(
+        settings,
+        database_url=instance.database_url,
+        admin_database_url=instance.admin_database_url,
+        redis_url=instance.redis_url,
+        log_key_file=settings.log_key_file or instance.log_key_file,
+    )
+    # What this command appends is as good as what the instance's own processes append.
+    authentication.use_file(settings.log_key_file)
+    return settings
 
 
 def _registry() -> Path:

@@ -22,9 +22,12 @@ from deploy.embedded.lock import FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.processes import DYING_S
 from deploy.embedded.redis import EmbeddedRedis
+from deploy.embedded.roles import service_url
 from deploy.embedded.server import Server, ServerError, StartStoppedError
 from deploy.instance import Instance, announce, left_over, withdraw
-from events.database import connect_patiently, migrate
+from events import authentication
+from events.anchors import heads_of
+from events.database import Connection, connect, connect_patiently, migrate
 from events.settings import Settings, variable_of
 from projectors.generations import ensure_live
 from projectors.kafka.topic import require_kafka
@@ -32,6 +35,7 @@ from projectors.registry import projectors
 
 logger = logging.getLogger(__name__)
 
+LOG_KEY_FILE = "log.key"
 WORKERS = ("recorder", "extractor", "projector", "vectors")
 _REPORT_EVERY_S = 10.0
 _IDLE_S = 60.0  # a service that uses no processor for this long will not become ready by waiting
@@ -153,12 +157,17 @@ class Stack:
             for port, option in zip(self._ports, ("--port-write", "--port-read"), strict=True)
         ]
         settings = self._with_servers(self._settings)
-        connection = connect_patiently(settings.database_url, application="up", stopping=self._stopping)
+        connection = connect_patiently(
+            settings.admin_database_url or settings.database_url, application="up", stopping=self._stopping
+        )
         if connection is None:
             return None
         with connection:
             for name in migrate(connection):
                 logger.info("applied %s", name)
+            if not self._settings.database_url:
+                settings = self._guarded(settings, connection)
+        with connect(settings.database_url, application="up") as connection:
             for projector in projectors(settings):
                 ensure_live(connection, projector)
         environment = {**os.environ, **_environment(settings)}
@@ -180,6 +189,8 @@ class Stack:
             pid=os.getpid(),
             started=psutil.Process().create_time(),
             data=str(self._data),
+            admin_database_url=settings.admin_database_url,
+            log_key_file=settings.log_key_file,
         )
         announce(self.instance)
         return self.instance
@@ -240,13 +251,23 @@ class Stack:
             postgres = EmbeddedPostgres(self._data, stopping=self._stopping)
             postgres.start()
             self._servers.append(postgres)
-            settings = replace(settings, database_url=postgres.url)
+            settings = replace(settings, database_url=postgres.url, admin_database_url=postgres.url)
         if not settings.redis_url:
             redis = EmbeddedRedis(self._data, stopping=self._stopping)
             redis.start()
             self._servers.append(redis)
             settings = replace(settings, redis_url=redis.url)
         return settings
+
+    def _guarded(self, settings: Settings, owner: Connection) -> Settings:
+        """With the role for workers and services in place of the owner's, and a key for what they append."""
+        key = Path(settings.log_key_file) if settings.log_key_file else self._data / LOG_KEY_FILE
+        if not key.exists():
+            authentication.create(key, heads_of(owner))
+            logger.info("made %s: keep a copy of it where the database is not", key)
+        authentication.load(key)
+        url = service_url(owner, settings.database_url)
+        return replace(settings, database_url=url, log_key_file=str(key.resolve()))
 
     def _await(self, urls: list[str]) -> bool:
         """Wait for both services as long as they are at work, and say every few seconds who is waited for."""
@@ -325,7 +346,9 @@ def _listen(port: int, option: str, *, patient: bool) -> socket.socket:
 def _environment(settings: Settings) -> dict[str, str]:
     return {
         variable_of("database_url"): settings.database_url,
+        variable_of("admin_database_url"): "",  # workers and services have no use for it
         variable_of("redis_url"): settings.redis_url,
+        variable_of("log_key_file"): settings.log_key_file,
         "PYTHONUNBUFFERED": "1",
     }
 

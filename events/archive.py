@@ -31,6 +31,7 @@ _BATCH_BYTES = 8 * 1024 * 1024
 _PLACE = re.compile(rb'\{"partition":(\d{1,5}),"position":(\d{1,19}),"digest":"([0-9a-f]{64})",')
 _LAST_LINE = b'{"events":'
 _OPTIONAL = ("dedupe_key", "causation_id", "correlation_id")
+_MAC = re.compile("[0-9a-f]{80}")
 _REQUIRED = (
     "partition", "position", "event_id", "user_id", "stream", "version", "type", "schema_version",
     "occurred_at", "recorded_at", "actor",
@@ -234,6 +235,8 @@ class _Import:
             fields, payload = parsed.fields, parsed.payload
             partition, position = index(fields["partition"]), index(fields["position"])
             digest = str(fields["digest"])
+            if (mac := fields.get("mac")) is not None and not _MAC.fullmatch(mac):
+                raise ValueError("mac is no 80 hexadecimal digits")
         except (ValueError, KeyError, TypeError) as error:
             raise ArchiveError(f"line {number} is no event of an archive: {error}") from error
         before, last = (self._digest, self._position) if partition == self._partition else (SEED, 0)
@@ -335,7 +338,8 @@ def _copied(fields: Mapping[str, Any], payload: str) -> str:
     values = [str(fields[name]) for name in _REQUIRED]
     line = _escaped("\0".join(("\\x" + fields["digest"], *values, payload))).replace("\0", "\t")
     options = [_NULL if fields[name] is None else _escaped(fields[name]) for name in _OPTIONAL]
-    return "\t".join((line, *options)) + "\n"
+    mac = fields.get("mac")  # archives of older builds have none
+    return "\t".join((line, *options, _NULL if mac is None else _escaped("\\x" + mac))) + "\n"
 
 
 def _escaped(text: str) -> str:

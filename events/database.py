@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -130,23 +130,49 @@ def migrate(connection: Connection) -> list[str]:
     database was written by a newer Cardlog.
     """
     check_server(connection)
-    migrations = sorted(
-        (item for item in files("events").joinpath("migrations").iterdir() if item.name.endswith(".sql")),
-        key=lambda item: item.name,
-    )
+    migrations = _migrations()
+    if not _pending(connection, migrations):
+        return []
     applied_now = []
-    with connection.transaction():
-        connection.execute(statement("events", "migration_lock"), {"key": _MIGRATION_LOCK})
-        connection.execute(statement("events", "migration_table"))
-        applied = {row[0] for row in connection.execute(statement("events", "migrations_applied"))}
-        unknown = applied - {item.name for item in migrations}
-        if unknown:
-            raise DatabaseUnfitError(
-                f"this database was migrated by a newer Cardlog ({', '.join(sorted(unknown))}): upgrade this one"
-            )
-        for item in migrations:
-            if item.name not in applied:
-                connection.execute(SQL(item.read_text("utf-8")))
-                connection.execute(statement("events", "migration_done"), {"name": item.name})
-                applied_now.append(item.name)
+    try:
+        with connection.transaction():
+            connection.execute(statement("events", "migration_lock"), {"key": _MIGRATION_LOCK})
+            connection.execute(statement("events", "migration_table"))
+            for name in _pending(connection, migrations):
+                connection.execute(SQL(migrations[name]))
+                connection.execute(statement("events", "migration_done"), {"name": name})
+                applied_now.append(name)
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise DatabaseUnfitError(
+            f"this role may not migrate the log ({error.diag.message_primary}): run `cardlog grant --role ROLE` with "
+            "CARDLOG_ADMIN_DATABASE_URL set to the URL of the role that owns the database, then start again"
+        ) from None
     return applied_now
+
+
+def migration_texts() -> list[str]:
+    """The statements of every migration, in their order."""
+    return list(_migrations().values())
+
+
+def is_migrated(connection: Connection) -> bool:
+    """Whether the log is there, with every migration of this build."""
+    return not _pending(connection, _migrations())
+
+
+def _migrations() -> dict[str, str]:
+    found = (item for item in files("events").joinpath("migrations").iterdir() if item.name.endswith(".sql"))
+    return {item.name: item.read_text("utf-8") for item in sorted(found, key=lambda item: item.name)}
+
+
+def _pending(connection: Connection, migrations: Mapping[str, str]) -> list[str]:
+    """The names of the migrations that were not applied yet; takes no lock, and no right but to read."""
+    row = connection.execute(statement("events", "migrations_there")).fetchone()
+    if row is None or not row[0]:
+        return list(migrations)
+    applied = {name for (name,) in connection.execute(statement("events", "migrations_applied"))}
+    if unknown := applied - set(migrations):
+        raise DatabaseUnfitError(
+            f"this database was migrated by a newer Cardlog ({', '.join(sorted(unknown))}): upgrade this one"
+        )
+    return [name for name in migrations if name not in applied]

@@ -13,6 +13,7 @@ import psycopg
 from psycopg.rows import dict_row, tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
+from events import authentication
 from events.codec import PayloadError, UnknownEventTypeError, decode, describe, encode
 from events.envelope import Appended, Event, NewEvent, partition_of
 from events.failures import in_a_line
@@ -49,8 +50,10 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
     if not batch:
         return []
     items = []
+    keyring = authentication.in_use()
     for event in batch:
         name, schema_version = describe(event.payload)
+        data = _data(event)
         items.append(
             {
                 "partition": partition_of(event.user_id),
@@ -65,7 +68,10 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
                 "actor": event.actor,
                 "causation_id": event.causation_id,
                 "correlation_id": event.correlation_id,
-                "data": orjson.Fragment(_data(event)),
+                "data": orjson.Fragment(data),
+                "mac": None
+                if keyring is None
+                else "\\x" + _mac(keyring, event, name, schema_version, data).hex(),
             }
         )
     try:
@@ -106,6 +112,17 @@ def _data(event: NewEvent) -> bytes:
     if b"\\u0000" in data and _NUL.search(data) is not None:
         raise EventRefusedError(f"{type(event.payload).__name__} holds a NUL character")
     return data
+
+
+def _mac(
+    keyring: authentication.Keyring, event: NewEvent, name: str, schema_version: int, data: bytes
+) -> bytes:
+    return keyring.mac(
+        authentication.content(
+            event.event_id, event.user_id, event.stream, name, schema_version, event.dedupe_key, event.occurred_at,
+            event.actor, event.causation_id, event.correlation_id, data,
+        )
+    )  # fmt: skip
 
 
 def announce(connection: Connection, events: Iterable[NewEvent] = ()) -> None:

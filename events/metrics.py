@@ -58,6 +58,12 @@ def _metrics(seen: Seen) -> Iterable[Metric]:
         ),
         ("rate", "turns or events done a second, over the last seconds", {s.name: s.rate for s in stages}),
         ("position", "turns or events done since the beginning", {s.name: s.position for s in stages}),
+        (
+            "pending",
+            "cards that wait for their vector, their events passed",
+            {s.name: s.pending for s in stages},
+        ),
+        ("pending_seconds", "age of the oldest of them", {s.name: s.pending_s for s in stages}),
         ("parked", "events that wait for an operator", {s.name: s.parked for s in stages}),
         ("dead", "turns refused or given up", {s.name: s.dead for s in stages}),
         ("workers", "workers alive", {s.name: s.workers for s in stages}),

@@ -21,6 +21,14 @@ class Settings:
     """What a process was told. Read once at start; never from the environment afterwards."""
 
     database_url: str = _setting("", "PostgreSQL to use; empty: an embedded server is started", secret=True)
+    admin_database_url: str = _setting(
+        "",
+        "the same database for the role that owns it: migrations, `cardlog grant` and `log import`; empty: as above",
+        secret=True,
+    )
+    log_key_file: str = _setting(
+        "", "file with the key that authenticates what is appended; `cardlog log key` makes one; empty: none"
+    )
     read_database_url: str = _setting(
         "", "read replicas of that PostgreSQL, with spaces between: questions are answered there", secret=True
     )

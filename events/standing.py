@@ -23,6 +23,7 @@ STUCK_S = 30.0
 
 RECORDER = "recorder"
 RELAY = "relay"
+_WITHOUT = "without a vector"
 _READERS = ("extractor", "cards", "vectors")
 _OPTIONAL = frozenset(("vectors",))
 """Stages others do without: one that says why it waits is waiting, however long, and never stuck."""
@@ -37,7 +38,8 @@ class Stage:
     ``behind`` counts turns in the queue or events in the log, ``seconds`` is the age of the oldest of them,
     ``standing_s`` for how long there has been work and none was done. ``rate`` is what the stage passes a
     second, ``position`` all it ever passed. ``dead`` are turns that go no further: those the recorder
-    refused and that wait to be mended, those the extractor gave up.
+    refused and that wait to be mended, those the extractor gave up. ``pending`` cards wait for their vector though
+    their events were passed, the oldest for ``pending_s``; they count in ``behind`` and ``seconds``.
     """
 
     name: str
@@ -53,6 +55,8 @@ class Stage:
     workers: int | None = None
     position: int | None = None
     standing_s: float | None = None
+    pending: int | None = None
+    pending_s: float | None = None
 
     @property
     def well(self) -> bool:
@@ -135,9 +139,33 @@ def look(connection: psycopg.Connection[Any]) -> LogStanding:
     assert totals is not None
     events, failed = totals
     found = [_reader(row, said, failed) for row in rows if row.processor != RELAY or _wanted(RELAY, said)]
+    found = [_with_pending(connection, stage) if stage.name == "vectors" else stage for stage in found]
     there = {stage.name for stage in found}
     missing = [unknown(name, "has not been started yet") for name in _READERS if name not in there]
     return LogStanding((*found, *missing), said, events)
+
+
+def _with_pending(connection: psycopg.Connection[Any], stage: Stage) -> Stage:
+    """The stage of the vectors, with the cards that it passed and that still wait for their vector."""
+    row = connection.execute(statement("events", "pending_vectors_there")).fetchone()
+    if row is None or not row[0]:
+        return replace(stage, pending=0, pending_s=0.0)
+    row = connection.execute(statement("events", "pending_vectors")).fetchone()
+    assert row is not None
+    waiting, oldest_s, failed, failure = row
+    said = [stage.detail] if stage.detail else []
+    if waiting and not (stage.detail and _WITHOUT in stage.detail):
+        said.append(f"{waiting} cards {_WITHOUT}, the oldest for {oldest_s:.0f} s")
+    if failed:
+        said.append(f"{failed} cards cannot be embedded: {failure}")
+    return replace(
+        stage,
+        behind=None if stage.behind is None else stage.behind + waiting,
+        seconds=None if stage.seconds is None else max(stage.seconds, oldest_s or 0.0),
+        detail="; ".join(said) or None,
+        pending=waiting,
+        pending_s=oldest_s or 0.0,
+    )
 
 
 def _wanted(name: str, said: Sequence[StageReport]) -> bool:

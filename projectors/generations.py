@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import psycopg
 from psycopg import sql
@@ -60,6 +60,27 @@ class Projector(Protocol):
     def load(self, connection: Connection, events: Iterable[Event]) -> None: ...
 
 
+@runtime_checkable
+class Deferring(Protocol):
+    """A projector that can put off the slow part of its work, so that its checkpoint keeps up with the log.
+
+    More than ``defer_above`` events behind, ``deferred`` folds in its place, ``defer_partitions`` at a time. ``settle``
+    does some of what was put off, inside the runner's transaction with the generation's schema first on the search
+    path, and returns how much: 0 when nothing is left; ``left`` tells how much that is, and the age in seconds of the
+    oldest. Once all is settled, the rows are those ``project`` leaves.
+    """
+
+    defer_above: int
+    defer_partitions: int
+
+    @property
+    def deferred(self) -> Projector: ...
+
+    def settle(self, connection: Connection) -> int: ...
+
+    def left(self, connection: Connection) -> tuple[int, float | None]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Generation:
     """One set of tables of a projection."""
@@ -99,6 +120,19 @@ class Standing:
 def use_schema(connection: Connection, schema: str) -> None:
     """Put ``schema`` first on the search path until the transaction ends."""
     connection.execute(sql.SQL("SET LOCAL search_path TO {}, public").format(sql.Identifier(schema)))
+
+
+def settle_all(connection: Connection, projector: Projector, schema: str) -> int:
+    """Do all that was put off in ``schema``, some of it a transaction; returns how much."""
+    done = 0
+    while isinstance(projector, Deferring):
+        with connection.transaction():
+            use_schema(connection, schema)
+            settled = projector.settle(connection)
+        if not settled:
+            break
+        done += settled
+    return done
 
 
 def ensure_live(connection: Connection, projector: Projector) -> Generation:

@@ -25,6 +25,7 @@ from projectors.generations import (
     changing,
     ensure_live,
     remove,
+    settle_all,
     standing_still,
     standings,
 )
@@ -213,10 +214,12 @@ class Rebuild:
         url, application = self._settings.database_url, f"rebuild {name}, comparing"
         with connect(url, application=application, autocommit=False) as looking:
             looking.isolation_level = IsolationLevel.REPEATABLE_READ
+            settle_all(connection, self._projector, name)
             with standing_still(connection, name):
                 live = ensure_live(connection, self._projector)
                 heads = log.heads(connection)
                 level(connection, self._projector, live, name, heads, park=True)
+                settle_all(connection, self._projector, name)
                 level(connection, self._projector, generation, generation.schema, heads)
                 # The first statement takes the snapshot everything after it sees.
                 if live.processor.positions(looking) != generation.processor.positions(looking):

@@ -15,7 +15,15 @@ from events.pace import Pace, pause
 from events.settings import Settings
 from events.stages import Pulse
 from projectors import parking
-from projectors.generations import Projector, ProjectorBlockedError, ensure_live, hold_live, use_schema
+from projectors.backlog import Backlog
+from projectors.generations import (
+    Deferring,
+    Projector,
+    ProjectorBlockedError,
+    ensure_live,
+    hold_live,
+    use_schema,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +54,9 @@ class Runner:
         self._pulse = Pulse(settings.database_url, projector.name, worker)
         self._pace = Pace(max(projector.rest_s, settings.gather_ms / 1000), stopping)
         self._more = False
+        self._done = 0
+        self._backlog = Backlog()
+        self._note: str | None = None
 
     def run(self) -> None:
         """Project until ``stopping``. Waits out a Postgres that is away."""
@@ -70,8 +81,8 @@ class Runner:
                 while not self._stopping():
                     self._pace.begin()
                     passed = self.step(connection)
-                    self._pulse.running(self._feed.note)
-                    self._pulse.passed(passed)
+                    self._pulse.running(self._note or self._feed.note)
+                    self._pulse.passed(self._done)
                     if passed and delay > _PATIENCE_S:
                         logger.info("%s goes on", name)
                         delay = _PATIENCE_S
@@ -106,26 +117,51 @@ class Runner:
         return min(delay * 2, _LONGEST_PAUSE_S)
 
     def step(self, connection: Connection) -> int:
-        """One batch in one transaction; returns how many events were passed: folded, or parked with their user."""
+        """One batch in one transaction; returns how many events were passed: folded, or parked with their user.
+
+        Where that reached all there is, some of what was put off is done, in a transaction of its own, and counted too.
+        """
         self._more = False
+        self._done = 0
+        passed = self._fold(connection)
+        if self._more or not isinstance(self._projector, Deferring):
+            return passed
+        with connection.transaction():
+            if hold_live(connection, self._projector.name) is None:
+                return passed
+            use_schema(connection, self._projector.name)
+            settled = self._projector.settle(connection)
+            if self._backlog.due(now := time.monotonic()):
+                self._note = self._backlog.count(*self._projector.left(connection), now)
+        self._done += settled
+        self._more = settled > 0
+        return passed + settled
+
+    def _fold(self, connection: Connection) -> int:
+        projector, limit, deferring = self._projector, self._projector.batch_partitions, False
         with connection.transaction():
             generation = hold_live(connection, self._projector.name)
             if generation is None:
                 return 0
+            if isinstance(self._projector, Deferring):
+                standing = generation.processor.standing(connection).values()
+                if sum(head - position for position, head in standing) > self._projector.defer_above:
+                    deferring = True
+                    projector, limit = self._projector.deferred, self._projector.defer_partitions
             sought = self._feed.sought(connection, generation.processor)
-            claims = generation.processor.claim(
-                connection, limit=self._projector.batch_partitions, partitions=sought
-            )
+            claims = generation.processor.claim(connection, limit=limit, partitions=sought)
             if not claims:
                 return 0
             batches = self._feed.read(connection, claims, limit=self._settings.batch_events)
             use_schema(connection, self._projector.name)
             parking.fold(
-                connection, generation, self._projector, [event for _, events in batches for event in events]
+                connection, generation, projector, [event for _, events in batches for event in events]
             )
             generation.processor.advance(
                 connection, [(claim, events[-1].position) for claim, events in batches]
             )
         # Right behind a batch that reached all there was, another look would find nothing.
-        self._more = len(claims) == self._projector.batch_partitions or not reached_heads(batches)
-        return sum(len(events) for _, events in batches)
+        self._more = len(claims) == limit or not reached_heads(batches)
+        passed = sum(len(events) for _, events in batches)
+        self._done += 0 if deferring else passed
+        return passed

@@ -10,6 +10,7 @@ from deploy.commands import (
     dead,
     demo,
     evaluate,
+    grant,
     log,
     parked,
     push,
@@ -25,5 +26,5 @@ from deploy.commands import (
 
 COMMANDS = (
     up, push, recall, context, arbitrations, status, top, log, parked, dead, rebuild, reextract, concepts, when,
-    evaluate, work, capacity, demo,
+    grant, evaluate, work, capacity, demo,
 )  # fmt: skip

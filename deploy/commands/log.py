@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import stat
 import sys
@@ -16,14 +15,15 @@ from typing import Any, BinaryIO
 
 from psycopg.rows import dict_row
 
+from deploy.commands import proof
 from deploy.instance import find
+from deploy.private_files import written_privately
 from deploy.progress import Progress
 from events import archive, log
 from events.database import connect, migrate
 from events.envelope import PARTITIONS, partition_of
 from events.settings import Settings
 from events.sql import statement
-from events.verification import verify
 
 _PLACE = re.compile(r"\D*(\d{1,5})\D+(\d{1,18})\D*")
 
@@ -31,6 +31,7 @@ _PLACE = re.compile(r"\D*(\d{1,5})\D+(\d{1,18})\D*")
 def register(subparsers: Any) -> None:
     family = subparsers.add_parser("log", help="look at the log, verify it, export and import it")
     verbs = family.add_subparsers(dest="verb", metavar="VERB", required=True)
+    proof.register(verbs)
     show = verbs.add_parser(
         "show",
         help="print events, oldest first within each partition",
@@ -58,18 +59,10 @@ def register(subparsers: Any) -> None:
     )
     show.add_argument("--limit", type=int, default=None, help="at most so many")
     show.set_defaults(run=run_show)
-    check = verbs.add_parser(
-        "verify",
-        help="find holes, tampering and disorder",
-        description="Recompute the digest chain of every partition. The first bad position of each is named, and "
-        "the exit status is 1.",
-    )
-    check.set_defaults(run=run_verify)
     count = verbs.add_parser("stats", help="count events by type, users, partitions and bytes")
     count.set_defaults(run=run_stats)
     for parser, meaning in (
         (show, "one JSON object a line, the columns of log.events"),
-        (check, "print JSON"),
         (count, "print JSON"),
     ):
         parser.add_argument("--json", action="store_true", help=meaning)
@@ -93,7 +86,7 @@ def register(subparsers: Any) -> None:
     )
     bring.add_argument("file", metavar="FILE", help="an exported file, or - for standard input")
     bring.set_defaults(run=run_import)
-    for parser in (show, check, count, export, bring):
+    for parser in (show, count, export, bring):
         parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
 
 
@@ -178,27 +171,6 @@ def _line(row: dict[str, Any]) -> str:
     return f"{place:<10} {row['recorded_at']:%Y-%m-%d %H:%M:%S} {row['user_id']:<12} {row['type']:<18} {said}"
 
 
-def run_verify(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
-    with (
-        connect(settings.database_url, application="log verify") as connection,
-        Progress("events") as progress,
-    ):
-        total = sum(log.heads(connection).values())
-        result = verify(connection, lambda done: progress(done, total))
-    if options.json:
-        print(json.dumps({"ok": not result.faults, "events": result.events, "faults": list(result.faults)}))
-    else:
-        for fault in result.faults:
-            print(fault)
-        print(
-            f"{result.events} events verified"
-            if not result.faults
-            else f"{len(result.faults)} faults; the log was changed behind Cardlog's back or the disk lied"
-        )
-    return 1 if result.faults else 0
-
-
 def run_stats(options: argparse.Namespace, settings: Settings) -> int:
     settings, _ = find(settings, options.data)
     with connect(settings.database_url, application="log stats", autocommit=False) as connection:
@@ -261,7 +233,7 @@ def run_import(options: argparse.Namespace, settings: Settings) -> int:
     settings, _ = find(settings, options.data)
     with (
         _opened(options.file) as file,
-        connect(settings.database_url, application="log import") as connection,
+        connect(settings.admin_database_url or settings.database_url, application="log import") as connection,
     ):
         migrate(connection)
         with Progress("events") as progress:
@@ -282,17 +254,8 @@ def _written(name: str) -> Iterator[BinaryIO]:
         with path.open("wb") as device:
             yield device
         return
-    partial = path.with_name(path.name + ".part")
-    try:
-        with partial.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        raise RuntimeError(f"{name} cannot be written: {error.strerror or error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    with written_privately(path) as file:
+        yield file
 
 
 @contextmanager

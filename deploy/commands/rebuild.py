@@ -117,7 +117,7 @@ def run_rebuild(options: argparse.Namespace, settings: Settings) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     settings, _ = find(settings, options.data)
     imported: archive.Imported | None = None
-    with connect(settings.database_url, application="rebuild") as connection:
+    with connect(settings.admin_database_url or settings.database_url, application="rebuild") as connection:
         migrate(connection)
         if options.from_export is not None:
             imported = _import(connection, options.from_export, as_json=options.json)

@@ -16,8 +16,9 @@ import httpx
 import psycopg
 
 from deploy.instance import find
+from deploy.roles import weaknesses
 from deploy.stages import Overview, Overviews, Stage
-from events.database import DatabaseUnfitError, address_of, check_server, connect
+from events.database import DatabaseUnfitError, address_of, check_server, connect, is_migrated
 from events.settings import Settings, SettingsError, listing
 from events.sql import statement
 from events.streams import REDIS_AWAY, connect_redis, is_cluster
@@ -140,6 +141,7 @@ def run_doctor(options: argparse.Namespace, settings: Settings) -> int:
         ) as error:  # fmt: skip
             failed += 1
             print(f"FAIL  {name}: {' '.join(str(error).split())}")
+    _print_weaknesses(settings)
     if instance is not None:
         print(f"ok    stack: pid {instance.pid}, write {instance.write_url}, read {instance.read_url}")
     return 1 if failed else 0
@@ -156,6 +158,29 @@ def _postgres(settings: Settings) -> str:
             f"{where}, version {version // 10000}.{version % 10000}, UTF-8, vector, pg_trgm; pg_bigm is "
             f"{'there' if bigm_there else 'not there'}, which makes no difference: Cardlog keeps character pairs itself"
         )
+
+
+def _print_weaknesses(settings: Settings) -> None:
+    """Warn of what the role of workers and services could do to the log, and of a missing key."""
+    try:
+        with connect(settings.database_url, application="doctor") as connection:
+            if not is_migrated(connection):
+                return
+            found = weaknesses(connection)
+    except psycopg.Error:
+        return  # the check of postgres said so
+    for weakness in found:
+        print(
+            f"warn  log: the role of CARDLOG_DATABASE_URL could change it ({weakness}); "
+            "give workers and services another one with: cardlog grant --role NAME"
+        )
+    if not settings.log_key_file:
+        print(
+            "warn  log: without a key nobody can tell who appended an event; "
+            "make one with: cardlog log key new FILE"
+        )
+    elif not found:
+        print("ok    log: the role can append and not change, what is appended is authenticated")
 
 
 def _redis(settings: Settings) -> str:

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from deploy.alive import PORTS
+from events import authentication
 from events.database import connect_patiently, migrate
 from events.feed import Feed
 from events.pace import pause
@@ -61,6 +62,7 @@ def register(subparsers: Any) -> None:
 def run_worker(options: argparse.Namespace, settings: Settings) -> int:
     stop = Stop()
     _require(settings, queue=options.worker == "recorder")
+    authentication.in_use()  # a key that cannot be read is said now, not with the first turn
     if options.worker == "relay" or (settings.kafka_brokers and options.worker != "recorder"):
         from projectors.kafka.topic import require_kafka  # noqa: PLC0415 - as below
 
@@ -132,6 +134,7 @@ def run_service(options: argparse.Namespace, settings: Settings) -> int:
     import uvicorn  # noqa: PLC0415 - only services need it
 
     _require(settings, queue=options.service == "write")
+    authentication.in_use()
     if options.service == "write":
         from ingest.write_api import create_app  # noqa: PLC0415
     else:
@@ -169,7 +172,8 @@ def _require(settings: Settings, *, queue: bool) -> None:
 
 
 def _migrated(settings: Settings, worker: str, stop: Callable[[], bool]) -> bool:
-    connection = connect_patiently(settings.database_url, application=worker, stopping=stop)
+    url = settings.admin_database_url or settings.database_url
+    connection = connect_patiently(url, application=worker, stopping=stop)
     if connection is None:
         return False
     with connection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from itertools import islice
@@ -11,17 +12,23 @@ from pgvector.psycopg import register_vector
 from psycopg.sql import SQL
 
 from events.envelope import Event
-from events.log import Connection
+from events.log import Connection, reason_of
 from events.sql import statement
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted, Utterance
-from projectors.generations import ProjectorBlockedError
+from events.types.extraction import CardsWithdrawn
+from projectors.generations import Projector, ProjectorBlockedError
+from projectors.parking import is_the_events_fault
 from projectors.text.embedders import Embedders
 from projectors.text.embedding import Embedder, EmbedderUnavailableError, Vectors
 from projectors.text.passages import Passage, embed_passages
+from projectors.vectors import pending
+
+logger = logging.getLogger(__name__)
 
 _PACKAGE = "projectors.vectors"
 _DIMENSIONS = (384, 768, 1024)
 _AT_ONCE = 256
+_LATER_AT_ONCE = 32
 
 
 def passage_of(payload: EventNoted | StateAsserted | KnowledgeLearned) -> Passage:
@@ -39,11 +46,14 @@ class VectorsProjector:
 
     name = "vectors"
     package = _PACKAGE
-    types = frozenset(("StateAsserted", "EventNoted", "KnowledgeLearned"))
+    types = frozenset(("StateAsserted", "EventNoted", "KnowledgeLearned", "CardsWithdrawn"))
     batch_partitions = 4  # a batch is one transaction, and embedding takes milliseconds a text
     rest_s = (
         0.1  # words are found without them until then, and a handful of texts takes little longer than one
     )
+
+    defer_above = 256  # events behind: a second or a few of embedding
+    defer_partitions = 64
 
     def __init__(self, embedders: Embedders) -> None:
         self._embedders = embedders
@@ -51,6 +61,7 @@ class VectorsProjector:
     def create_tables(self, connection: Connection) -> None:
         connection.execute(statement(_PACKAGE, "cache_tables"))
         connection.execute(statement(_PACKAGE, "tables"))
+        connection.execute(statement(_PACKAGE, "pending_table"))
 
     def create_indexes(self, connection: Connection) -> None:
         for step in self.index_steps():
@@ -74,6 +85,67 @@ class VectorsProjector:
                 self.project(connection, batch)
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
+        self._embed_all(connection, events)
+        self._withdraw(connection, events)
+
+    @property
+    def deferred(self) -> Projector:
+        """The same fold, but that cards are put down as waiting for their vector instead of embedding them."""
+        return _Deferred(self._embedders)
+
+    def settle(self, connection: Connection) -> int:
+        """Embed the newest cards that wait, in the caller's transaction; returns how many are done or given up.
+
+        Raises :class:`ProjectorBlockedError` while a model is not there; then they go on waiting.
+        """
+        events = pending.take(connection, _LATER_AT_ONCE)
+        if not events:
+            return 0
+        self._settle(connection, events)
+        return len(events)
+
+    def left(self, connection: Connection) -> tuple[int, float | None]:
+        """How many cards wait, and for how many seconds the oldest of them."""
+        return pending.left(connection)
+
+    def _settle(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Embed together; where that fails, halve until the culprit is alone, and give that one up."""
+        try:
+            with connection.transaction():
+                self._embed_all(connection, events)
+                pending.remove(
+                    connection, [event.user_id for event in events], [event.event_id for event in events]
+                )
+        except Exception as error:
+            if not is_the_events_fault(error):
+                raise
+            if len(events) == 1:
+                logger.warning("card %s cannot be embedded: %s", events[0].event_id, reason_of(error))
+                pending.give_up(connection, events[0], reason_of(error))
+                return
+            half = len(events) // 2
+            self._settle(connection, events[:half])
+            self._settle(connection, events[half:])
+
+    def _withdraw(self, connection: Connection, events: Sequence[Event]) -> None:
+        gone = [
+            (event.user_id, card)
+            for event in events
+            if isinstance(event.payload, CardsWithdrawn)
+            for card in event.payload.event_ids
+        ]
+        if not gone:
+            return
+        users, cards = [user for user, _ in gone], [card for _, card in gone]
+        # In this order: a worker that embeds one of them just now is waited for here, and its vector found below.
+        if pending.is_there(connection):
+            pending.remove(connection, users, cards)
+        for dimension in _DIMENSIONS:
+            connection.execute(
+                statement(_PACKAGE, f"withdraw_vectors_{dimension}"), {"users": users, "cards": cards}
+            )
+
+    def _embed_all(self, connection: Connection, events: Sequence[Event]) -> None:
         cards = [
             (event, event.payload.origin.mode, passage_of(event.payload))
             for event in events
@@ -135,6 +207,19 @@ class VectorsProjector:
         for row, key in enumerate(keys):
             vectors[row] = found[key]
         return vectors
+
+
+class _Deferred(VectorsProjector):
+    """Folds without embedding; see :attr:`VectorsProjector.deferred`."""
+
+    def _embed_all(self, connection: Connection, events: Sequence[Event]) -> None:
+        cards = [
+            event
+            for event in events
+            if isinstance(event.payload, EventNoted | StateAsserted | KnowledgeLearned)
+        ]
+        if cards:
+            pending.add(connection, cards)
 
 
 def _hash(text: str) -> bytes:

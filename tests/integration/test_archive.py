@@ -397,7 +397,8 @@ def test_the_command_exports_imports_counts_and_shows(
     assert [json.loads(line)["position"] for line in behind.stdout.splitlines()] == [position - 1, position]
     assert b"--after needs --partition" in command(database, "show", "--after", "3").stderr
     verified = command(database, "verify", "--json")
-    assert json.loads(verified.stdout) == {"ok": True, "events": 100, "faults": []}
+    found = json.loads(verified.stdout)
+    assert (found["ok"], found["events"], found["faults"]) == (True, 100, [])
 
 
 def test_a_failed_export_leaves_the_older_file(database: str, connection: Connection, tmp_path: Path) -> None:

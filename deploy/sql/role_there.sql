@@ -1,0 +1,1 @@
+SELECT rolsuper, rolname = current_user FROM pg_roles WHERE rolname = %(role)s;

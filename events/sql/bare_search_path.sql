@@ -1,0 +1,1 @@
+SET LOCAL search_path = pg_catalog, public;

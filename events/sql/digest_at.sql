@@ -1,0 +1,1 @@
+SELECT digest FROM log.events WHERE partition = %(partition)s AND position = %(position)s;

@@ -1,0 +1,1 @@
+SELECT partition, position, digest FROM log.heads ORDER BY partition;

@@ -1,0 +1,6 @@
+-- What the HMAC of an event covers, and the HMAC.
+SELECT position, event_id, user_id, stream, type, schema_version, dedupe_key, occurred_at, actor, causation_id,
+       correlation_id, data::text AS data, mac
+FROM log.events
+WHERE partition = %(partition)s AND position > %(after)s AND position <= %(last)s
+ORDER BY position;
