@@ -1,19 +1,19 @@
-"""``cardlog push`` and ``cardlog wait``: turns in, and waiting until they are cards."""
+"""``cardlog push``: turns in."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Annotated
 
 import orjson
+from cyclopts import Parameter
 
-from deploy.catching_up import CatchingUp, StillBehindError
 from deploy.instance import find
+from deploy.options import File, Given
 from events.settings import Settings
 from events.streams import connect_redis, stream_of
 from events.turn import TurnInvalidError, parse_turn, text_of
@@ -21,30 +21,18 @@ from events.turn import TurnInvalidError, parse_turn, text_of
 _PAGE = 500
 
 
-def register(subparsers: Any) -> None:
-    push = subparsers.add_parser(
-        "push",
-        help="push turns from a JSONL file onto the queue",
-        description="Push turns, one JSON object a line with the fields of the turn contract. "
-        "Lines that break it are reported and skipped; the rest goes on, and the exit status is 1.",
-    )
-    push.add_argument("file", metavar="FILE", help="a JSONL file, or - for standard input")
-    _data(push)
-    push.set_defaults(run=run_push)
-    wait = subparsers.add_parser("wait", help="wait until everything pushed so far is projected")
-    wait.add_argument(
-        "--timeout", type=float, default=600.0, help="seconds before giving up (default: %(default)s)"
-    )
-    _data(wait)
-    wait.set_defaults(run=run_wait)
+def push(
+    file: Annotated[File, Parameter(help="a JSONL file, or - for standard input")],
+    /,
+    *,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Push turns, one JSON object a line with the fields of the turn contract.
 
-
-def _data(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
-
-
-def run_push(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+    Lines that break it are reported and skipped; the rest goes on, and the exit status is 1.
+    """
+    settings, _ = find(settings, data)
     client = connect_redis(settings.redis_url, socket_timeout=30)
     pushed = bad = 0
     page: list[dict[str, str]] = []
@@ -59,7 +47,7 @@ def run_push(options: argparse.Namespace, settings: Settings) -> int:
         return count
 
     began = time.monotonic()
-    for number, line in _lines(options.file):
+    for number, line in _lines(file):
         try:
             page.append(_turn(line))
         except TurnInvalidError as error:
@@ -109,17 +97,3 @@ def _turn(line: bytes) -> dict[str, str]:
         turn[name] = text_of(name, value)
     parse_turn(turn, entry_time=datetime.now(UTC), entry_id="0-0")
     return turn
-
-
-def run_wait(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
-    try:
-        CatchingUp(settings, options.timeout).run(_note)
-    except StillBehindError as error:
-        print(f"cardlog wait: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def _note(text: str, stream: TextIO | None = None) -> None:
-    print(text, file=stream or sys.stderr)

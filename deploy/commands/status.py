@@ -1,67 +1,48 @@
-"""``cardlog status``, ``doctor`` and ``settings``: how it stands, what is wrong, what can be set."""
+"""``cardlog status``: how far every stage is."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
-import psycopg
+from cyclopts import Parameter
 
 from deploy.instance import find
+from deploy.options import Given, Json, Seconds
 from deploy.stages import Overview, Overviews, Stage
-from events.database import DatabaseUnfitError, address_of, check_server, connect
-from events.settings import Settings, SettingsError, listing
-from events.sql import statement
-from events.streams import REDIS_AWAY, connect_redis, is_cluster
-from projectors.text.embedders import embedders_of
-from projectors.text.embedding import EmbedderUnavailableError
+from events.settings import Settings
 
 
-def register(subparsers: Any) -> None:
-    status = subparsers.add_parser(
-        "status",
-        help="how far every stage is",
-        description="How far every stage is: turns or events behind, the age in seconds of the oldest of them, what it "
-        "does a second, parked and dead ones, workers alive. ? is unknown, never zero. States: running; waiting (it "
-        "says why, and others do without it); stuck (work, and none done for 30 s); stopped (no worker heard of for "
-        "15 s); building and abandoned (of rebuilds); unknown. The exit status is 0 when nothing needs an operator, "
-        "else 1.",
-    )
-    status.add_argument("--json", action="store_true", help="print JSON")
-    status.add_argument("--watch", action="store_true", help="look again and again, until Ctrl-C")
-    status.add_argument(
-        "--every", type=float, default=2.0, metavar="SECONDS", help="with --watch (default: %(default)s)"
-    )
-    status.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
-    status.set_defaults(run=run_status)
-    doctor = subparsers.add_parser("doctor", help="check servers, extensions and the embedding model")
-    doctor.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
-    doctor.set_defaults(run=run_doctor)
-    settings = subparsers.add_parser("settings", help="list every setting")
-    settings.set_defaults(run=run_settings)
+def status(
+    *,
+    as_json: Json = False,
+    watch: Annotated[bool, Parameter(help="look again and again, until Ctrl-C")] = False,
+    every: Annotated[Seconds, Parameter(help="with --watch (default: 2)")] = 2.0,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """How far every stage is.
 
-
-def run_status(options: argparse.Namespace, settings: Settings) -> int:
-    settings, instance = find(settings, options.data)
+    Turns or events behind, the age in seconds of the oldest of them, what it does a second, parked and dead ones,
+    workers alive. ? is unknown, never zero. States: running; waiting (it says why, and others do without it);
+    stuck (work, and none done for 30 s); stopped (no worker heard of for 15 s); building and abandoned (of
+    rebuilds); unknown. The exit status is 0 when nothing needs an operator, else 1.
+    """
+    settings, instance = find(settings, data)
     read_url = os.environ.get("CARDLOG_READ_URL") or (None if instance is None else instance.read_url)
     looking = Overviews(settings)
     try:
         while True:
             seen = looking()
-            _print(
-                seen, _channels(read_url), as_json=options.json, clear=options.watch and sys.stdout.isatty()
-            )
-            if not options.watch:
+            _print(seen, _channels(read_url), as_json=as_json, clear=watch and sys.stdout.isatty())
+            if not watch:
                 return 0 if seen.well else 1
-            time.sleep(max(0.1, options.every))
+            time.sleep(max(0.1, every))
     finally:
         looking.close()
 
@@ -122,72 +103,3 @@ def number(value: float | None) -> str:
     if value is None:
         return "?"
     return str(value) if isinstance(value, int) else f"{value:.1f}"
-
-
-def run_doctor(options: argparse.Namespace, settings: Settings) -> int:
-    settings, instance = find(settings, options.data)
-    checks: list[tuple[str, Callable[[], str]]] = [
-        ("postgres", lambda: _postgres(settings)),
-        ("redis", lambda: _redis(settings)),
-        ("embedding models", lambda: _models(settings)),
-    ]
-    failed = 0
-    for name, check in checks:
-        try:
-            print(f"ok    {name}: {check()}")
-        except (
-            psycopg.Error, *REDIS_AWAY, DatabaseUnfitError, EmbedderUnavailableError, SettingsError,
-        ) as error:  # fmt: skip
-            failed += 1
-            print(f"FAIL  {name}: {' '.join(str(error).split())}")
-    if instance is not None:
-        print(f"ok    stack: pid {instance.pid}, write {instance.write_url}, read {instance.read_url}")
-    return 1 if failed else 0
-
-
-def _postgres(settings: Settings) -> str:
-    with connect(settings.database_url, application="doctor") as connection:
-        check_server(connection)
-        version = connection.info.server_version
-        where = address_of(settings.database_url)
-        rows = connection.execute(statement("events", "extensions"), {"names": ["pg_bigm"]}).fetchall()
-        [(_, bigm_there, _)] = rows
-        return (
-            f"{where}, version {version // 10000}.{version % 10000}, UTF-8, vector, pg_trgm; pg_bigm is "
-            f"{'there' if bigm_there else 'not there'}, which makes no difference: Cardlog keeps character pairs itself"
-        )
-
-
-def _redis(settings: Settings) -> str:
-    client: Any = connect_redis(settings.redis_url, socket_timeout=5, socket_connect_timeout=2)
-    servers = [client]
-    if is_cluster(client):
-        servers = [client.get_redis_connection(node) for node in client.get_primaries()]
-    said: list[dict[str, Any]] = [server.info() for server in servers]
-    without = sum(not information.get("aof_enabled") for information in said)
-    kept = "append-only file on" if not without else "append-only file OFF: a restart loses turns"
-    if len(said) > 1 and without:
-        kept = f"append-only file OFF on {without} of {len(said)} nodes: a restart loses turns"
-    versions = ", ".join(sorted({str(information["redis_version"]) for information in said}))
-    nodes = f"cluster of {len(said)} nodes, " if len(said) > 1 else ""
-    return f"{nodes}version {versions}, {kept}"
-
-
-def _models(settings: Settings) -> str:
-    embedders = embedders_of(replace(settings, embed_threads=1))
-    found = []
-    for mode in embedders.modes:
-        embedder = embedders.of(mode)
-        embedder.embed_question("ready")
-        where = "" if mode is None else f"mode {mode}: "
-        found.append(f"{where}{embedder.name}, {embedder.dimension} dimensions")
-    return "; ".join(found)
-
-
-def run_settings(_options: argparse.Namespace, _settings: Settings) -> int:
-    width = max(len(variable) for variable, _, _ in listing())
-    for variable, default, meaning in listing():
-        sys.stdout.write(
-            f"{variable:<{width}}  {meaning}" + (f" (default: {default})" if default else "") + "\n"
-        )
-    return 0
