@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from inspect import BoundArguments, cleandoc
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -18,11 +18,21 @@ from deploy.usage import explain, verb_of
 
 USAGE = 2
 _HELP = {"--help", "-h"}
+_QUIET: dict[str, Any] = {"exit_on_error": False, "print_error": False}
 DESCRIPTION = "Long-term memory for assistants. Settings are environment variables: cardlog settings"
 
 Data = Annotated[
     Path | None, Parameter(metavar="DIR", help="data folder of the Cardlog meant; before or after the verb")
 ]
+
+
+class Asked(NamedTuple):
+    """A verb's function, its arguments, the names it wants besides them, and the data folder that was named."""
+
+    verb: Callable[..., Any]
+    bound: BoundArguments
+    wanted: frozenset[str]
+    data: Path | None
 
 
 def command_line(words: Sequence[str] = ()) -> App:
@@ -31,7 +41,7 @@ def command_line(words: Sequence[str] = ()) -> App:
         name="cardlog",
         help=DESCRIPTION,
         help_format="plaintext",
-        version=lambda: f"cardlog {version('cardlog')}",
+        version=_version,
         version_flags=["--version"],
         default_parameter=Parameter(negative=(), show_default=False),
     )
@@ -41,7 +51,21 @@ def command_line(words: Sequence[str] = ()) -> App:
         app.command(f"deploy.commands.{place}", name=name, help=None if told else line, sort_key=number)
         if told and _HELP & set(words):
             _reflow(app[name])
+
+    def launch(
+        *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)], data: Data = None
+    ) -> Asked:
+        verb, bound, wanted = app.parse_args(tokens, **_QUIET)
+        return Asked(verb, bound, frozenset(wanted), data)
+
+    app.meta.default(launch)
     return app
+
+
+def _version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 - it takes 30 ms, and only --version needs it
+
+    return f"cardlog {version('cardlog')}"
 
 
 def _reflow(app: App) -> None:
@@ -53,37 +77,26 @@ def _reflow(app: App) -> None:
             _reflow(app[name])
 
 
-def parse(words: Sequence[str]) -> tuple[Callable[..., Any], BoundArguments, dict[str, Any], Path | None]:
-    """What ``words`` ask for: a function, its arguments, the names it wants besides, and the data folder.
-
-    Raises ``cyclopts.CycloptsError``, which :func:`deploy.usage.explain` says in one line.
-    """
+def parse(words: Sequence[str]) -> Asked:
+    """What ``words`` ask for. Raises ``cyclopts.CycloptsError``, which :func:`deploy.usage.explain` says in a line."""
     app = command_line(words)
-    quiet: dict[str, Any] = {"exit_on_error": False, "print_error": False}
-    asked: list[tuple[Callable[..., Any], BoundArguments, dict[str, Any], Path | None]] = []
-
-    def launch(
-        *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)], data: Data = None
-    ) -> None:
-        command, bound, wanted = app.parse_args(tokens, **quiet)
-        asked.append((command, bound, wanted, data))
-
-    app.meta.default(launch)
-    command, bound, _ = app.meta.parse_args(list(words), **quiet)
-    if command is not launch:  # --help and --version are answered by the library
-        return command, bound, {}, None
-    launch(*bound.args, **bound.kwargs)
-    [found] = asked
-    return found
+    command, bound, _ = app.meta.parse_args(list(words), **_QUIET)
+    if command is not app.meta.default_command:  # --help and --version are answered by the library
+        return Asked(command, bound, frozenset(), None)
+    asked: Asked = command(*bound.args, **bound.kwargs)
+    return asked
 
 
 def run(words: Sequence[str]) -> int:
     """Do what ``words`` say; returns the exit status. Raises SystemExit (2) where they cannot be understood."""
+    gc.disable()  # a tenth of the time: what is made until the verb runs stays, and is not worth looking through
     _check_packages()
     try:
         command, bound, wanted, data = parse(words)
     except CycloptsError as error:
         _refuse(words, explain(error, words))
+    finally:
+        gc.enable()
     if command.__name__ == "help_print" and not _HELP & set(words):
         _refuse(words, f"the verb is missing; see: cardlog{verb_of(words)} --help")
     given: dict[str, Any] = {}

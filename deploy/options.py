@@ -45,8 +45,8 @@ def between(minimum: int, maximum: int) -> Callable[[object, Any], None]:
     return check
 
 
-def _named(_kind: object, value: str) -> None:
-    if value.startswith("-") and value != "-":
+def _named(_kind: object, value: str | None) -> None:
+    if value is not None and value.startswith("-") and value != "-":
         raise ValueError(f"must be a file or -, and there is no option {value}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_origin
 from uuid import UUID
 
@@ -46,7 +47,10 @@ def explain(error: CycloptsError, words: Sequence[str]) -> str:
         return f"there is no option {name}{_suggestion(error)}; see: {_called(error)} --help"
     if isinstance(error, UnknownCommandError):
         word = (error.unused_tokens or ["?"])[0]
-        return f"there is no command {word!r}{_suggestion(error)}; see: {_called(error)} --help"
+        # The library's own sentence imports every verb to make its guess.
+        names = [name for name in error.app or () if not name.startswith("-")]
+        guess = "".join(f"; did you mean {name}?" for name in get_close_matches(word, names, n=1))
+        return f"there is no command {word!r}{guess}; see: {_called(error)} --help"
     if isinstance(error, UnusedCliTokensError):
         words = " ".join(error.unused_tokens or [])
         return f"{words!r} is too much; put quotes around a text with spaces"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from cyclopts import Parameter
 
 from deploy.instance import find
 from deploy.options import File, Given
+from deploy.progress import Progress
 from events.settings import Settings
 from events.streams import connect_redis, stream_of
 from events.turn import TurnInvalidError, parse_turn, text_of
@@ -34,6 +34,7 @@ def push(
     """
     settings, _ = find(settings, data)
     client = connect_redis(settings.redis_url, socket_timeout=30)
+    size = _size(file)
     pushed = bad = 0
     page: list[dict[str, str]] = []
 
@@ -46,26 +47,28 @@ def push(
         page.clear()
         return count
 
-    began = time.monotonic()
-    for number, line in _lines(file):
-        try:
-            page.append(_turn(line))
-        except TurnInvalidError as error:
-            bad += 1
-            print(f"line {number}: {error}", file=sys.stderr)
-            continue
-        if len(page) >= _PAGE:
-            pushed += flush()
-            _progress(pushed, began)
-    pushed += flush()
+    with Progress("turns" if size is None else "bytes") as progress:
+        read = 0
+        for number, line in _lines(file):
+            read += len(line)
+            try:
+                page.append(_turn(line))
+            except TurnInvalidError as error:
+                bad += 1
+                print(f"line {number}: {error}", file=sys.stderr)
+                continue
+            if len(page) >= _PAGE:
+                pushed += flush()
+                progress(pushed if size is None else read, size)
+        pushed += flush()
     print(f"pushed {pushed} turns" + (f", {bad} lines were invalid" if bad else ""), file=sys.stderr)
     return 1 if bad else 0
 
 
-def _progress(pushed: int, began: float) -> None:
-    if sys.stderr.isatty():
-        rate = pushed / max(time.monotonic() - began, 1e-6)
-        print(f"\r{pushed} turns, {rate:.0f}/s", end="", file=sys.stderr, flush=True)
+def _size(name: str) -> int | None:
+    """Bytes of a file; None where nobody knows before it ends: standard input, a pipe, what cannot be read."""
+    path = Path(name)
+    return path.stat().st_size if name != "-" and path.is_file() else None
 
 
 def _lines(name: str) -> Iterator[tuple[int, bytes]]:

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 
 from deploy.instance import find
 from deploy.options import Count, Flat, Given
-from deploy.progress import Progress as Line
+from deploy.progress import Progress as Shown
 from events import archive
 from events.database import connect, migrate
 from events.log import Connection
@@ -25,7 +25,6 @@ from projectors.generations import Projector, ProjectorBlockedError
 from projectors.rebuild import Outcome, Progress, Rebuild
 
 _EVERY_S = 2.0
-_EVERY_S_ON_A_TERMINAL = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +116,7 @@ def rebuild(
 
 
 def _import(connection: Connection, path: Path, *, as_json: bool) -> archive.Imported:
-    with path.open("rb") as file, Line("events") as progress:
+    with path.open("rb") as file, Shown("events") as progress:
         done = archive.import_log(connection, file, progress=(lambda *_: None) if as_json else progress)
     if not as_json:
         print(f"imported {done.added} events, {done.already} were there already", file=sys.stderr)
@@ -137,52 +136,29 @@ def projectors_named(settings: Settings, wanted: str | None) -> list[Projector]:
 
 
 class _Telling:
-    """Progress on stderr: JSON lines, one line that is rewritten on a terminal, else a plain line now and then."""
+    """Progress on stderr: JSON lines, or what every long verb shows."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
-        self._terminal = sys.stderr.isatty() and not as_json
+        self._shown = Shown("events", every_s=_EVERY_S)
         self._next = 0.0
         self._stage = ""
-        self._open = False
 
     def __call__(self, progress: Progress) -> None:
+        if not self._as_json:
+            self._shown.__enter__()  # again after an end, for the next projection
+            doing = f"{progress.projection} generation {progress.generation}: {progress.stage}"
+            self._shown(progress.events, progress.total, doing=doing)
+            return
         now = time.monotonic()
         if progress.stage == self._stage and now < self._next:
             return
-        self._stage = progress.stage
-        self._next = now + (_EVERY_S_ON_A_TERMINAL if self._terminal else _EVERY_S)
-        if self._as_json:
-            print(json.dumps(asdict(progress)), file=sys.stderr, flush=True)
-        elif self._terminal:
-            print(f"\r\x1b[K{_line(progress)}", end="", file=sys.stderr, flush=True)
-            self._open = True
-        else:
-            print(_line(progress), file=sys.stderr, flush=True)
+        self._stage, self._next = progress.stage, now + _EVERY_S
+        print(json.dumps(asdict(progress)), file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        if self._open:
-            print(file=sys.stderr)
-            self._open = False
-
-
-def _line(progress: Progress) -> str:
-    text = f"{progress.projection} generation {progress.generation}: {progress.stage}"
-    if progress.stage != "folding":
-        return text
-    done = sum(share >= 1.0 for share in progress.partitions.values())
-    eta = "" if progress.eta_s is None else f", {_duration(progress.eta_s)} left"
-    share = progress.events / progress.total if progress.total else 1.0
-    return (
-        f"{text}, {progress.events:,} of {progress.total:,} events ({share:.0%}), {done} partitions done, "
-        f"{progress.events_per_s:,.0f} events/s{eta}"
-    )
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+        """Take the bar away; nothing where there is none."""
+        self._shown.__exit__(None, None, None)
 
 
 def _print(outcome: Outcome) -> None:
