@@ -37,8 +37,8 @@ class Progress:
     """Tells standard error, so that output can be piped, how much of ``unit`` is done.
 
     Cheap to call as often as there is news; the begin of another part is told at once. Leaving the context takes
-    the bar away, an error included. ``unit`` bytes are shown as such. ``console`` is where it tells, standard
-    error unless given.
+    the bar away, an error included. ``unit`` bytes are shown as such, and steps are few. ``console`` is where it
+    tells, standard error unless given.
     """
 
     def __init__(self, unit: str, *, console: Console | None = None, every_s: float = _PLAIN_EVERY_S) -> None:
@@ -85,7 +85,9 @@ class Progress:
 
 
 def _line(task: Task, unit: str, doing: str | None) -> str:
-    """One plain line; rate and remaining time are the library's."""
+    """One plain line; rate and remaining time are the library's. A step has no rate."""
+    if unit == "steps":
+        return f"step {task.completed + 1:.0f} of {task.total or 0:.0f}: {doing}"
     line = f"{doing}: " if doing else ""
     line += f"{task.completed:,.0f} {unit}, {task.finished_speed or task.speed or 0.0:,.0f}/s"
     if task.total:
