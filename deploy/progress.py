@@ -66,10 +66,13 @@ class Progress:
 
     def __call__(self, done: int, total: int | None = None, *, doing: str | None = None) -> None:
         """``done`` of ``total`` units are done, where None is an unknown total; ``doing`` names the part."""
+        another, self._doing = doing != self._doing, doing
+        if another:
+            self._bars.reset(self._task)  # the rate of one part says nothing of the next
         self._bars.update(self._task, completed=done, total=total, description=doing or self._unit)
         now = time.monotonic()
-        if not self._terminal and (doing != self._doing or now - self._told >= self._every_s):
-            self._told, self._doing = now, doing
+        if not self._terminal and (another or now - self._told >= self._every_s):
+            self._told = now
             self._console.print(
                 _line(self._bars.tasks[0], self._unit, doing), markup=False, highlight=False, soft_wrap=True
             )

@@ -27,7 +27,9 @@ def test_no_more_lines_than_wanted_and_one_for_each_part() -> None:
         for part in ("folding", "indexing"):
             for done in range(100):
                 progress(done, 100, doing=part)
-    assert [line.partition(":")[0] for line in told.getvalue().splitlines()] == ["folding", "indexing"]
+    lines = told.getvalue().splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["folding", "indexing"]
+    assert all("0 events, 0/s" in line for line in lines)  # no rate before there is one
 
 
 def test_an_unknown_total_is_no_percentage() -> None:
