@@ -1,62 +1,66 @@
-"""The ``cardlog`` command."""
+"""The ``cardlog`` command, as a process: signals, exit statuses, errors of one line."""
 
 from __future__ import annotations
 
-import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-
-import events
-from deploy import journal
-from deploy.commands import COMMANDS
-from deploy.instance import NoInstanceError
-from events import authentication
-from events.settings import Settings, SettingsError
+from typing import NoReturn
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
-class CommandError(RuntimeError):
-    """The command failed; the message is all the user needs to see."""
-
-
-def command_line() -> argparse.ArgumentParser:
-    """What may follow ``cardlog``."""
-    parser = argparse.ArgumentParser(
-        prog="cardlog",
-        description="Long-term memory for assistants. Settings are environment variables: cardlog settings",
-    )
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.register(subparsers)
-    return parser
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit status. Errors are one line on stderr, never a traceback."""
-    options = command_line().parse_args(arguments)
+    """Run the command; returns its exit status. Errors are one line on stderr, never a traceback.
+
+    Raises :class:`SystemExit` with status 2 where the command line itself is wrong.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        _check_packages()
-        settings = Settings.from_environment()
-        authentication.use_file(settings.log_key_file)
-        journal.keep(settings, os.environ.get("CARDLOG_PROCESS", options.command))
-        return int(options.run(options, settings) or 0)
+        # Imported here: a Ctrl-C while modules load ends the command as quietly as any other.
+        from deploy.command_line import run  # noqa: PLC0415
+
+        return run(words)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has heard enough (`cardlog log show | head`).
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (SettingsError, NoInstanceError) as error:
-        print(f"cardlog: {error}", file=sys.stderr)
-        return USAGE
     except Exception as error:
+        if _interrupted(error):
+            return INTERRUPTED
         if os.environ.get("CARDLOG_LOG_LEVEL", "").lower() == "debug":
             raise
-        print(f"cardlog {options.command}: {_sentence(error)}", file=sys.stderr)
-        return FAILED
+        from deploy.usage import verb_of  # noqa: PLC0415 - only a failure needs it
+
+        usage = type(error).__name__ in {"SettingsError", "NoInstanceError"}
+        print(f"cardlog{'' if usage else verb_of(words)}: {_sentence(error)}", file=sys.stderr)
+        return USAGE if usage else FAILED
+
+
+def entry() -> NoReturn:
+    """The process ``cardlog``: :func:`main`, and an end that a late Ctrl-C does not disturb."""
+    try:
+        status = main()
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            # From here on the interpreter only takes itself apart; an interruption there would be a traceback.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    sys.exit(status)
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether a Ctrl-C is behind ``error``: modules in C turn one that meets their loading into an ImportError."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _sentence(error: Exception) -> str:
@@ -67,16 +71,5 @@ def _sentence(error: Exception) -> str:
     return text if known and text else f"{type(error).__name__}: {text}"
 
 
-def _check_packages() -> None:
-    """Another package called ``events`` may shadow ours; then nothing here can be trusted."""
-    ours = Path(__file__).resolve().parents[1] / "events" / "__init__.py"
-    found = Path(events.__file__ or "").resolve()
-    if found != ours:
-        raise SettingsError(
-            f"the package `events` comes from {found.parent}, not from Cardlog ({ours.parent}): "
-            "uninstall PyPI's `Events`, or run Cardlog in an environment of its own"
-        )
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()

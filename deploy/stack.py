@@ -72,7 +72,8 @@ class Child:
     def start(self) -> None:
         descriptors = () if self._listener is None else (self._listener.fileno(),)
         self._process = subprocess.Popen(  # noqa: S603 - our own command
-            [sys.executable, "-m", "deploy.command", *self._arguments],
+            # -P: a folder or file called `deploy` or `events` where `up` was started is not ours.
+            [sys.executable, "-P", "-m", "deploy.command", *self._arguments],
             env={**self._environment, "CARDLOG_PROCESS": self.name},
             pass_fds=descriptors,
             stdin=subprocess.DEVNULL,

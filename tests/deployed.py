@@ -13,7 +13,7 @@ import httpx
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from deploy.command import command_line
+from deploy.command_line import parse
 from deploy.commands.work import WORKERS
 from events.settings import Settings, listing
 
@@ -70,8 +70,8 @@ def parsed(words: list[str]) -> tuple[str, str]:
     """(verb, what it is to run) as the real command line reads ``words``."""
     if words[:1] == ["work"] and words[1] in FOR_KAFKA - set(WORKERS):
         words = ["work", WORKERS[0], *words[2:]]
-    options = command_line().parse_args(words)
-    return options.command, options.worker if options.command == "work" else options.service
+    command, bound, _, _ = parse(words)
+    return command.__name__, bound.args[0]
 
 
 @cache

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
+from cyclopts import App, Parameter
 from psycopg.rows import dict_row
 
 from deploy.instance import find
+from deploy.options import Flat, Given, Json
 from events.database import connect
 from events.log import Connection
 from events.problem import ProblemError
@@ -20,60 +22,56 @@ from events.sql import statement
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest import commands
 
-_STATUSES = ("open", *get_args(Verdict), "withdrawn", "all")
+Status = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn", "all"]
 
 
-def register(subparsers: Any) -> None:
-    family = subparsers.add_parser(
-        "arbitrations",
-        help="conflicts that wait for a verdict: list, show, rule",
-        description="Some changes of a fact are too grave to be believed without asking. Until there is a verdict the "
-        "old fact stays, and every recall that meets it tells of both.",
-    )
-    verbs = family.add_subparsers(dest="verb", metavar="VERB", required=True)
-    listing = verbs.add_parser("list", help="the conflicts of a user, the last opened first")
-    listing.add_argument("--status", choices=_STATUSES, default="open", help="default: open")
-    listing.set_defaults(run=run_list)
-    show = verbs.add_parser("show", help="one conflict with its evidence")
-    show.set_defaults(run=run_show)
-    rule = verbs.add_parser(
-        "rule",
-        help="settle a conflict",
-        description="Settle a conflict: keep the old fact, accept the new one, or say that both are true. A verdict is "
-        "an event of the log and is given once.",
-    )
-    rule.set_defaults(run=run_rule)
-    for parser in (listing, show, rule):
-        parser.add_argument("--user", required=True, help="whose memory is meant")
-        parser.add_argument("--json", action="store_true", help="print JSON")
-        parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
-    for parser in (show, rule):
-        parser.add_argument("arbitration", type=UUID, help="the conflict's id, as listed")
-    rule.add_argument("verdict", choices=get_args(Verdict))
-    rule.add_argument("--reason", default="no reason given", help="why, for whoever asks later")
-    rule.add_argument("--by", default="operator", help="who decides (default: operator)")
+app = App(
+    name="arbitrations",
+    help="Some changes of a fact are too grave to be believed without asking. Until there is a verdict the "
+    "old fact stays, and every recall that meets it tells of both.",
+)
+
+Id = Annotated[UUID, Parameter(help="the conflict's id, as listed")]
 
 
-def run_list(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What every verb about conflicts is told."""
+
+    user: Annotated[str, Parameter(help="whose memory is meant")]
+    json: Json = False
+
+
+@app.command(name="list", help="the conflicts of a user, the last opened first")
+def run_list(
+    *,
+    options: Flat[Options],
+    status: Annotated[Status, Parameter(help="default: open")] = "open",
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    settings, _ = find(settings, data)
     with connect(settings.database_url, application="arbitrations") as connection:
-        found = _found(connection, options.user, status=options.status)
+        found = _found(connection, options.user, status=status)
     if options.json:
         print(json.dumps(found, ensure_ascii=False, default=str))
         return 0
     for conflict in found:
         print(_line(conflict))
     if not found:
-        print("nothing waits for a verdict" if options.status == "open" else "there is none")
+        print("nothing waits for a verdict" if status == "open" else "there is none")
     return 0
 
 
-def run_show(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+@app.command(name="show", help="one conflict with its evidence")
+def run_show(
+    arbitration: Id, /, *, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    settings, _ = find(settings, data)
     with connect(settings.database_url, application="arbitrations") as connection:
-        found = _found(connection, options.user, arbitration=options.arbitration)
+        found = _found(connection, options.user, arbitration=arbitration)
     if not found:
-        raise RuntimeError(f"{options.user} has no arbitration {options.arbitration}")
+        raise RuntimeError(f"{options.user} has no arbitration {arbitration}")
     [conflict] = found
     if options.json:
         print(json.dumps(conflict, ensure_ascii=False, default=str))
@@ -85,17 +83,30 @@ def run_show(options: argparse.Namespace, settings: Settings) -> int:
         print(f"    {side}: {conflict[f'{side}_value']}, said {told['said_at']}: {words}")
     if conflict["status"] == "open":
         print(
-            f"settle it: cardlog arbitrations rule --user {options.user} {options.arbitration} "
+            f"settle it: cardlog arbitrations rule --user {options.user} {arbitration} "
             f"{'|'.join(get_args(Verdict))}"
         )
     return 0
 
 
-def run_rule(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
-    ruled = ConflictRuled(
-        arbitration_id=options.arbitration, verdict=options.verdict, reason=options.reason, by=options.by
-    )
+@app.command(name="rule")
+def run_rule(
+    arbitration: Id,
+    verdict: Annotated[Verdict, Parameter(help="what is true")],
+    /,
+    *,
+    reason: Annotated[str, Parameter(metavar="WHY", help="why, for whoever asks later")] = "no reason given",
+    by: Annotated[str, Parameter(metavar="NAME", help="who decides (default: operator)")] = "operator",
+    options: Flat[Options],
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Settle a conflict: keep the old fact, accept the new one, or say that both are true.
+
+    A verdict is an event of the log and is given once.
+    """
+    settings, _ = find(settings, data)
+    ruled = ConflictRuled(arbitration_id=arbitration, verdict=verdict, reason=reason, by=by)
     with connect(settings.database_url, application="arbitrations") as connection:
         try:
             said = commands.rule(connection, options.user, ruled, now=datetime.now(UTC))
@@ -105,7 +116,7 @@ def run_rule(options: argparse.Namespace, settings: Settings) -> int:
         print(json.dumps({"place": f"{said.partition}/{said.position}", "duplicate": said.duplicate}))
     else:
         again = " (it was before)" if said.duplicate else ""
-        print(f"ruled {options.verdict}; it stands in the log at {said.partition}/{said.position}{again}")
+        print(f"ruled {verdict}; it stands in the log at {said.partition}/{said.position}{again}")
     return 0
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from deploy.capacity import BUSY, Demand, DemandError, Plan, StagePlan, plan
 from deploy.measures import (
@@ -20,60 +21,99 @@ from deploy.measures import (
     MODEL,
     TEXT_BYTES,
 )
+from deploy.options import Flat, Given, Json
 from deploy.ways import Step, steps
 from events.settings import Settings
 
 _DEFAULTS = Demand(users=1, turns_per_day=1)
-_OPTIONS: tuple[tuple[str, type, str], ...] = (
-    ("peak_factor", float, "the busiest second over the mean one"),
-    ("text_bytes", float, "bytes of text in a turn"),
-    ("cards_per_turn", float, "cards a turn becomes, its episode included"),
-    ("recalls_per_turn", float, "questions asked for each turn pushed"),
-    ("calls_per_turn", float, "calls of a model for each turn, in bursts"),
-    ("seconds_per_call", float, "seconds a model takes to answer"),
-    ("days", int, "days of turns that are kept"),
-    ("outage_s", int, "seconds of peak the queue holds while nothing takes from it"),
-    ("cores", int, "cores of one machine"),
-    ("memory_gib", int, "GiB of memory of one machine"),
-    ("disk_tb", float, "TB of disk of one machine"),
-)
 
 
-def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "capacity",
-        help="what it takes to carry so many users",
-        description="What it takes to carry so many users: processes of every stage, servers, memory, disk, calls of a "
-        "model; what runs out first, and what to change then. It multiplies what was measured on one machine "
-        "(docs/scaling.md, --measures) and looks at nothing that runs.",
+def _default(name: str, meaning: str) -> str:
+    return f"{meaning} (default: {getattr(_DEFAULTS, name):g})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What one user brings, and what one machine has."""
+
+    peak_factor: Annotated[
+        float, Parameter(metavar="N", help=_default("peak_factor", "the busiest second over the mean one"))
+    ] = _DEFAULTS.peak_factor
+    text_bytes: Annotated[
+        float, Parameter(metavar="N", help=_default("text_bytes", "bytes of text in a turn"))
+    ] = _DEFAULTS.text_bytes
+    cards_per_turn: Annotated[
+        float,
+        Parameter(metavar="N", help=_default("cards_per_turn", "cards a turn becomes, its episode included")),
+    ] = _DEFAULTS.cards_per_turn
+    recalls_per_turn: Annotated[
+        float,
+        Parameter(metavar="N", help=_default("recalls_per_turn", "questions asked for each turn pushed")),
+    ] = _DEFAULTS.recalls_per_turn
+    calls_per_turn: Annotated[
+        float,
+        Parameter(metavar="N", help=_default("calls_per_turn", "calls of a model for each turn, in bursts")),
+    ] = _DEFAULTS.calls_per_turn
+    seconds_per_call: Annotated[
+        float, Parameter(metavar="N", help=_default("seconds_per_call", "seconds a model takes to answer"))
+    ] = _DEFAULTS.seconds_per_call
+    days: Annotated[int, Parameter(metavar="N", help=_default("days", "days of turns that are kept"))] = (
+        _DEFAULTS.days
     )
-    parser.add_argument("--users", type=int, default=None, metavar="N", help="people whose memory it is")
-    parser.add_argument(
-        "--turns-per-day", type=float, default=None, metavar="N", help="turns each of them has pushed a day"
+    outage_s: Annotated[
+        int,
+        Parameter(
+            metavar="N",
+            help=_default("outage_s", "seconds of peak the queue holds while nothing takes from it"),
+        ),
+    ] = _DEFAULTS.outage_s
+    cores: Annotated[int, Parameter(metavar="N", help=_default("cores", "cores of one machine"))] = (
+        _DEFAULTS.cores
     )
-    for name, kind, meaning in _OPTIONS:
-        default = getattr(_DEFAULTS, name)
-        parser.add_argument(
-            "--" + name.replace("_", "-"),
-            type=kind, default=default, metavar="N", help=f"{meaning} (default: {default:g})",
-        )  # fmt: skip
-    parser.add_argument(
-        "--vectors", action=argparse.BooleanOptionalAction, default=True, help="the semantic channel is used"
-    )
-    reader = parser.add_mutually_exclusive_group()
-    reader.add_argument("--llm", dest="model", action="store_true", help="a language model reads the turns")
-    reader.add_argument("--rules", dest="model", action="store_false", help="rules read them (default)")
-    parser.add_argument("--measures", action="store_true", help="list the numbers it reckons with")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=run, model=False)
+    memory_gib: Annotated[
+        int, Parameter(metavar="N", help=_default("memory_gib", "GiB of memory of one machine"))
+    ] = _DEFAULTS.memory_gib
+    disk_tb: Annotated[
+        float, Parameter(metavar="N", help=_default("disk_tb", "TB of disk of one machine"))
+    ] = _DEFAULTS.disk_tb
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
-    if options.measures:
+DEFAULT_LOAD = Load()
+
+
+def capacity(
+    *,
+    users: Annotated[int | None, Parameter(metavar="N", help="people whose memory it is")] = None,
+    turns_per_day: Annotated[
+        float | None, Parameter(metavar="N", help="turns each of them has pushed a day")
+    ] = None,
+    load: Flat[Load] = DEFAULT_LOAD,
+    vectors: Annotated[
+        bool, Parameter(negative="--no-vectors", help="the semantic channel is used (default)")
+    ] = True,
+    model: Annotated[
+        bool,
+        Parameter(
+            name="--llm",
+            negative="--rules",
+            help="a language model reads the turns, or rules read them (default: rules)",
+        ),
+    ] = False,
+    measures: Annotated[bool, Parameter(help="list the numbers it reckons with")] = False,
+    as_json: Json = False,
+    settings: Given[Settings],
+) -> int:
+    """What it takes to carry so many users.
+
+    Processes of every stage, servers, memory, disk, calls of a model; what runs out first, and what to change
+    then. It multiplies what was measured on one machine (docs/scaling.md, --measures) and looks at nothing that
+    runs.
+    """
+    if measures:
         sys.stdout.write("\n".join(_measures()) + "\n")
         return 0
-    if options.users is None or options.turns_per_day is None:
-        missing = "--users" if options.users is None else "--turns-per-day"
+    if users is None or turns_per_day is None:
+        missing = "--users" if users is None else "--turns-per-day"
         print(
             f"cardlog capacity: {missing} is missing, such as --users 1000000 --turns-per-day 20",
             file=sys.stderr,
@@ -81,19 +121,19 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         return 2
     try:
         demand = Demand(
-            users=options.users,
-            turns_per_day=options.turns_per_day,
-            vectors=options.vectors,
-            model=options.model,
+            users=users,
+            turns_per_day=turns_per_day,
+            vectors=vectors,
+            model=model,
             concurrency=settings.extract_concurrency,
             pool_size=settings.pool_size,
-            **{name: getattr(options, name) for name, _, _ in _OPTIONS},
+            **asdict(load),
         )
         found, ways = plan(demand), steps(demand)
     except DemandError as error:
         print(f"cardlog capacity: {error}", file=sys.stderr)
         return 2
-    if options.json:
+    if as_json:
         print(json.dumps(_document(found, ways)))
     else:
         print("\n".join(_lines(found, ways)))

@@ -2,44 +2,47 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from deploy.instance import find
+from deploy.options import Flat, Given
 from events.concepts import all_concepts, canonical_key, concept, drift
 from events.database import Connection, connect
 from events.settings import Settings
 from events.sql import statement
 
 
-def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "concepts",
-        help="list the keys facts are filed under, and those that look like one",
-        description="List the well-known concept keys: whether one value replaces the last, and other names "
-        "they go by. With --drift, look through the log for keys of one user that look like one concept "
-        "(job_title beside title_of_job): such facts do not supersede each other. Give the better key its other "
-        "name in events/concepts.json, then `cardlog rebuild cards`; the exit status is 1 where there are any.",
-    )
-    parser.add_argument(
-        "--drift", action="store_true", help="keys in the log that look like the same concept"
-    )
-    parser.add_argument("--user", default=None, metavar="ID", help="with --drift: only this user's")
-    parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
-    parser.add_argument(
-        "--data", type=Path, default=None, help="with --drift: data folder of the Cardlog meant"
-    )
-    parser.set_defaults(run=run)
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Which concept keys are meant."""
+
+    drift: Annotated[bool, Parameter(help="keys in the log that look like the same concept")] = False
+    user: Annotated[str | None, Parameter(metavar="ID", help="with --drift: only this user's")] = None
+    json: Annotated[bool, Parameter(help="print JSON, one object a line")] = False
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+DEFAULTS = Options()
+
+
+def concepts(
+    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    """List the well-known concept keys: whether one value replaces the last, and other names they go by.
+
+    With --drift, look through the log for keys of one user that look like one concept (job_title beside
+    title_of_job): such facts do not supersede each other. Give the better key its other name in
+    events/concepts.json, then `cardlog rebuild cards`; the exit status is 1 where there are any.
+    """
     if options.drift:
-        return _drift(options, settings)
+        return _drift(options, settings, data)
     for one in all_concepts():
         if options.json:
             fields = {"key": one.key, "cardinality": one.cardinality, "category": one.category}
@@ -49,8 +52,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _drift(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+def _drift(options: Options, settings: Settings, data: Path | None) -> int:
+    settings, _ = find(settings, data)
     pairs: dict[tuple[str, str], int] = {}
     said: Counter[str] = Counter()
     with connect(settings.database_url, application="concepts") as connection:

@@ -2,48 +2,62 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from deploy.commands.recall import answer_of
+from cyclopts import Parameter
+
+from deploy.commands.recall import MOST_CARDS, answer_of
+from deploy.options import Flat, Given, at_least, between
 from events.settings import Settings
 
 
-def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "context",
-        help="print the prompt for a question",
-        description="Print what an assistant would be given for a question: rules, cards, alerts and the time.",
-    )
-    parser.add_argument("question", help='what the user says or asks, such as "where do I live?"')
-    parser.add_argument("--user", required=True, help="whose memory is asked")
-    parser.add_argument("--project", default=None, help="project to ask in; * for all (default: default)")
-    parser.add_argument("-k", type=int, default=None, help="how many cards at most (default: 5)")
-    parser.add_argument(
-        "--budget", type=int, default=None, metavar="TOKENS", help="tokens it may take at most"
-    )
-    parser.add_argument(
-        "--as-of", default=None, metavar="INSTANT", help="what was true then (ISO 8601 with offset)"
-    )
-    parser.add_argument("--json", action="store_true", help="print the service's answer as JSON")
-    parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
-    parser.set_defaults(run=run)
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What may be said about a prompt."""
+
+    user: Annotated[str, Parameter(help="whose memory is asked")]
+    project: Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")] = None
+    k: Annotated[
+        int | None,
+        Parameter(
+            name=["--k", "-k"],
+            metavar="N",
+            validator=between(1, MOST_CARDS),
+            help=f"how many cards at most, 1 to {MOST_CARDS} (default: 5)",
+        ),
+    ] = None
+    budget: Annotated[
+        int | None, Parameter(metavar="TOKENS", validator=at_least(1), help="tokens it may take at most")
+    ] = None
+    as_of: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="what was true then (ISO 8601 with offset)")
+    ] = None
+    json: Annotated[bool, Parameter(help="print the service's answer as JSON")] = False
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+def context(
+    question: Annotated[str, Parameter(help='what the user says or asks, such as "where do I live?"')],
+    /,
+    *,
+    options: Flat[Options],
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Print what an assistant would be given for a question: rules, cards, alerts and the time."""
     request = {
         "user_id": options.user,
-        "query": options.question,
+        "query": question,
         "project_id": options.project,
         "k": options.k,
         "token_budget": options.budget,
         "as_of": options.as_of,
     }
     given = {name: value for name, value in request.items() if value is not None}
-    answer = answer_of(given, settings, options.data, what="context")
+    answer = answer_of(given, settings, data, what="context")
     if options.json:
         sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
         return 0

@@ -2,80 +2,73 @@
 
 from __future__ import annotations
 
-import argparse
 import base64
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
 
 from deploy.instance import find
+from deploy.options import Count, Flat, Given, Json
 from events.settings import Settings
 from events.streams import connect_redis
 from events.turn import FIELDS, TurnInvalidError
 from ingest.dead_letters import DeadLetter, DeadLetters
 
-
-def register(subparsers: Any) -> None:
-    dead = subparsers.add_parser(
-        "dead",
-        help="turns that broke the contract: list, show, retry, drop",
-        description="A turn that breaks the contract is kept on the stream turns:dead with field and reason. Look at "
-        "it, mend it and push it again, or decide to drop it.",
-    )
-    verbs = dead.add_subparsers(dest="verb", metavar="VERB", required=True)
-    listing = verbs.add_parser("list", help="every dead turn with field and reason, oldest first")
-    listing.add_argument("--limit", type=int, default=None, help="at most so many")
-    listing.set_defaults(run=run_list)
-    show = verbs.add_parser("show", help="one dead turn in full, every field as it was pushed")
-    show.add_argument("id", metavar="ID", help="as listed, or the id the turn was pushed under")
-    show.set_defaults(run=run_show)
-    retry = verbs.add_parser(
-        "retry",
-        help="push dead turns again, mended",
-        description="Push dead turns again, as they were or mended: cardlog dead retry --all --set timezone=UTC. A "
-        "turn keeps the time it was first pushed at, and counts once however often it is retried. One that would "
-        "still break the contract stays where it is, and the exit status is 1.",
-    )
-    _chosen(retry)
-    retry.add_argument(
-        "--set", action="append", default=[], metavar="FIELD=VALUE", help="set a field first; may be repeated"
-    )
-    retry.add_argument("--unset", action="append", default=[], metavar="FIELD", help="leave a field out")
-    retry.set_defaults(run=run_retry)
-    drop = verbs.add_parser(
-        "drop",
-        help="give dead turns up",
-        description="Give dead turns up. They move to the stream turns:dropped with your reason (it keeps the latest "
-        "10,000), and how many were dropped is counted for ever.",
-    )
-    _chosen(drop)
-    drop.add_argument("--because", default="dropped by hand", metavar="WHY", help="kept on record")
-    drop.set_defaults(run=run_drop)
-    for parser in (listing, show, retry, drop):
-        parser.add_argument("--json", action="store_true", help="print JSON")
-        parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
+app = App(
+    name="dead",
+    help="A turn that breaks the contract is kept on the stream turns:dead with field and reason. Look at "
+    "it, mend it and push it again, or decide to drop it.",
+)
 
 
-def _chosen(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="*", metavar="ID", help="as listed")
-    parser.add_argument("--all", action="store_true", help="every dead turn there is")
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What every verb about dead turns is told."""
+
+    json: Json = False
 
 
-def _open(options: argparse.Namespace, settings: Settings) -> DeadLetters:
-    settings, _ = find(settings, options.data)
+DEFAULTS = Options()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen(Options):
+    """Which dead turns are meant, beside the ids."""
+
+    all: Annotated[bool, Parameter(help="every dead turn there is")] = False
+
+
+NOT_CHOSEN = Chosen()
+
+
+Ids = Annotated[str, Parameter(metavar="ID", help="as listed")]
+
+
+def _open(settings: Settings, data: Path | None) -> DeadLetters:
+    settings, _ = find(settings, data)
     client = connect_redis(settings.redis_url, socket_timeout=30, socket_connect_timeout=5)
     return DeadLetters(client, settings.turns_stream)
 
 
-def run_list(options: argparse.Namespace, settings: Settings) -> int:
-    letters = _open(options, settings)
+@app.command(name="list", help="every dead turn with field and reason, oldest first")
+def run_list(
+    *,
+    limit: Annotated[Count, Parameter(help="at most so many")] = None,
+    options: Flat[Options] = DEFAULTS,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    letters = _open(settings, data)
     shown = 0
     if options.json:
         sys.stdout.write("[")
     for letter in letters:
-        if shown == options.limit:
+        if shown == limit:
             break
         if options.json:
             sys.stdout.write((", " if shown else "") + json.dumps(_document(letter), ensure_ascii=False))
@@ -90,8 +83,16 @@ def run_list(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def run_show(options: argparse.Namespace, settings: Settings) -> int:
-    letter = _find(_open(options, settings), options.id)
+@app.command(name="show", help="one dead turn in full, every field as it was pushed")
+def run_show(
+    letter_id: Annotated[str, Parameter(metavar="ID", help="as listed, or the id the turn was pushed under")],
+    /,
+    *,
+    options: Flat[Options] = DEFAULTS,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    letter = _find(_open(settings, data), letter_id)
     if options.json:
         print(json.dumps(_document(letter), ensure_ascii=False))
         return 0
@@ -104,14 +105,30 @@ def run_show(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def run_retry(options: argparse.Namespace, settings: Settings) -> int:
-    changes = dict(_change(text) for text in options.set)
-    letters = _open(options, settings)
+@app.command(name="retry")
+def run_retry(
+    *ids: Ids,
+    set_: Annotated[
+        list[str] | None,
+        Parameter(name="--set", metavar="FIELD=VALUE", help="set a field first; may be repeated"),
+    ] = None,
+    unset: Annotated[list[str] | None, Parameter(metavar="FIELD", help="leave a field out")] = None,
+    options: Flat[Chosen] = NOT_CHOSEN,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Push dead turns again, as they were or mended: cardlog dead retry --all --set timezone=UTC.
+
+    A turn keeps the time it was first pushed at, and counts once however often it is retried. One that would
+    still break the contract stays where it is, and the exit status is 1.
+    """
+    changes = dict(_change(text) for text in set_ or ())
+    letters = _open(settings, data)
     pushed: list[dict[str, str]] = []
     kept: list[dict[str, str]] = []
-    for letter in _letters(letters, options):
+    for letter in _letters(letters, ids, everything=options.all):
         try:
-            fields = letter.mended(changes, frozenset(options.unset))
+            fields = letter.mended(changes, frozenset(unset or ()))
         except TurnInvalidError as error:
             kept.append({"id": letter.id, "field": error.field, "reason": error.reason})
             continue
@@ -130,25 +147,41 @@ def run_retry(options: argparse.Namespace, settings: Settings) -> int:
     return 1 if kept else 0
 
 
-def run_drop(options: argparse.Namespace, settings: Settings) -> int:
-    letters = _open(options, settings)
-    dropped = [letter.id for letter in _letters(letters, options) if letters.drop(letter, options.because)]
+@app.command(name="drop")
+def run_drop(
+    *ids: Ids,
+    because: Annotated[str, Parameter(metavar="WHY", help="kept on record")] = "dropped by hand",
+    options: Flat[Chosen] = NOT_CHOSEN,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Give dead turns up.
+
+    They move to the stream turns:dropped with your reason (it keeps the latest 10,000), and how many were
+    dropped is counted for ever.
+    """
+    letters = _open(settings, data)
+    dropped = [
+        letter.id
+        for letter in _letters(letters, ids, everything=options.all)
+        if letters.drop(letter, because)
+    ]
     if options.json:
         print(json.dumps({"dropped": dropped}))
     else:
-        print(f"dropped {len(dropped)} turns, because: {options.because}")
+        print(f"dropped {len(dropped)} turns, because: {because}")
     return 0
 
 
-def _letters(letters: DeadLetters, options: argparse.Namespace) -> Iterable[DeadLetter]:
+def _letters(letters: DeadLetters, ids: Sequence[str], *, everything: bool) -> Iterable[DeadLetter]:
     """What the command line chose; what dies again meanwhile is not among it."""
-    if options.all and options.ids:
+    if everything and ids:
         raise ValueError("give either ids or --all, not both")
-    if options.all:
+    if everything:
         return list(letters)
-    if not options.ids:
+    if not ids:
         raise ValueError("say which: ids as listed by `cardlog dead list`, or --all")
-    return [_find(letters, letter_id) for letter_id in options.ids]
+    return [_find(letters, letter_id) for letter_id in ids]
 
 
 def _find(letters: DeadLetters, letter_id: str) -> DeadLetter:

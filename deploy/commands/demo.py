@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import os
@@ -13,9 +12,10 @@ from dataclasses import replace
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import httpx
+from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
@@ -23,6 +23,7 @@ from deploy.catching_up import CatchingUp
 from deploy.commands.recall import when_of, why_of
 from deploy.commands.work import Stop
 from deploy.instance import Instance
+from deploy.options import Given
 from deploy.stack import Stack
 from events.settings import Settings
 from ingest.choice import in_a_sentence
@@ -30,18 +31,15 @@ from ingest.choice import in_a_sentence
 _ASKED_WARM = 2  # the second time is shown: the first pays for caches that a running service has
 
 
-def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "demo",
-        help="show the whole way on a small conversation",
-        description="Start everything in a temporary folder, push a conversation, ask ten questions, stop. "
-        "Exit status 1 if an answer is wrong.",
-    )
-    parser.add_argument("--stay", action="store_true", help="stay up afterwards, until SIGINT or SIGTERM")
-    parser.set_defaults(run=run)
+def demo(
+    *,
+    stay: Annotated[bool, Parameter(help="stay up afterwards, until SIGINT or SIGTERM")] = False,
+    settings: Given[Settings],
+) -> int:
+    """Start everything in a temporary folder, push a conversation, ask ten questions, stop.
 
-
-def run(options: argparse.Namespace, settings: Settings) -> int:
+    Exit status 1 if an answer is wrong.
+    """
     stop = Stop()
     os.umask(0o077)  # whatever any process of the stack writes is its owner's alone
     # Started servers only: a demo must not write two strangers' conversation into somebody's memory.
@@ -59,7 +57,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
                 return 1
             _note(f"up after {time.monotonic() - began:.1f} s; extractor: {in_a_sentence(settings)}")
             wrong = _show(instance, settings)
-            if options.stay and not stop():
+            if stay and not stop():
                 _stay(instance, stack, stop)
         finally:
             stack.stop()

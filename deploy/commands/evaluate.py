@@ -2,57 +2,55 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
 
 from deploy.extraction_trial import KINDS, Result, Score, cases, trial
+from deploy.options import Given, Json
 from deploy.progress import Progress
 from events.settings import Settings, SettingsError
 from ingest.choice import model_is_meant
 from ingest.extraction import Extractor
 from ingest.rules import RulesExtractor
 
-
-def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "eval",
-        help="measure how well turns are understood",
-        description="Measure, on data of Cardlog's own. Nothing is written, and nothing needs to run.",
-    )
-    verbs = parser.add_subparsers(dest="verb", metavar="WHAT", required=True)
-    extraction = verbs.add_parser(
-        "extraction",
-        help="precision and recall of cards, by kind",
-        description="Let an extractor read some ninety short conversations, English and Chinese, that were labelled by "
-        "hand, hard negatives among them (questions, wishes, orders, quotations), and print precision and recall of "
-        "states, events and knowledge, and how many events got their day right. Cards that may or may not be "
-        "taken from a turn count neither way. With claude, every conversation is one call of the model "
-        "in CARDLOG_MODEL, paid for by ANTHROPIC_API_KEY.",
-    )
-    extraction.add_argument(
-        "--extractor",
-        choices=("rules", "claude"),
-        default=None,
-        help="who reads (default: claude where there is a key or a base URL, else rules)",
-    )
-    extraction.add_argument("--mistakes", action="store_true", help="print every mistake")
-    extraction.add_argument("--json", action="store_true", help="print JSON")
-    extraction.set_defaults(run=run_extraction)
+app = App(
+    name="eval",
+    help="Measure, on data of Cardlog's own. Nothing is written, and nothing needs to run.",
+)
 
 
-def run_extraction(options: argparse.Namespace, settings: Settings) -> int:
-    name = options.extractor or ("claude" if model_is_meant(settings) else "rules")
-    extractor, close = _extractor(name, settings)
+@app.command(name="extraction")
+def run_extraction(
+    *,
+    extractor: Annotated[
+        Literal["rules", "claude"] | None,
+        Parameter(help="who reads (default: claude where there is a key or a base URL, else rules)"),
+    ] = None,
+    mistakes: Annotated[bool, Parameter(help="print every mistake")] = False,
+    as_json: Json = False,
+    settings: Given[Settings],
+) -> int:
+    """Precision and recall of cards, by kind.
+
+    Let an extractor read some ninety short conversations, English and Chinese, that were labelled by
+    hand, hard negatives among them (questions, wishes, orders, quotations), and print precision and recall of
+    states, events and knowledge, and how many events got their day right. Cards that may or may not be
+    taken from a turn count neither way. With claude, every conversation is one call of the model
+    in CARDLOG_MODEL, paid for by ANTHROPIC_API_KEY.
+    """
+    name = extractor or ("claude" if model_is_meant(settings) else "rules")
+    reader, close = _extractor(name, settings)
     try:
         with Progress("conversations") as progress:
-            result = trial(extractor, cases(), progress)
+            result = trial(reader, cases(), progress)
     finally:
         close()
-    if options.json:
-        print(json.dumps(_document(extractor, result), ensure_ascii=False))
+    if as_json:
+        print(json.dumps(_document(reader, result), ensure_ascii=False))
     else:
-        _print(extractor, result, mistakes=options.mistakes)
+        _print(reader, result, mistakes=mistakes)
     return 1 if result.failed else 0
 
 

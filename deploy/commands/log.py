@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
+from cyclopts import App, Parameter
 from psycopg.rows import dict_row
 
 from deploy.commands import proof
 from deploy.instance import find
+from deploy.options import Count, File, Flat, Given, Json, at_least, between
 from deploy.private_files import written_privately
 from deploy.progress import Progress
 from events import archive, log
@@ -28,71 +30,55 @@ from events.sql import statement
 _PLACE = re.compile(r"\D*(\d{1,5})\D+(\d{1,18})\D*")
 
 
-def register(subparsers: Any) -> None:
-    family = subparsers.add_parser("log", help="look at the log, verify it, export and import it")
-    verbs = family.add_subparsers(dest="verb", metavar="VERB", required=True)
-    proof.register(verbs)
-    show = verbs.add_parser(
-        "show",
-        help="print events, oldest first within each partition",
-        description="Print events, oldest first within each partition. A place is written partition/position, "
-        "such as 25/1007: users hash to one of 64 partitions, and positions in one are 1, 2, 3 and so on.",
-    )
-    show.add_argument("--user", default=None, help="only this user's")
-    show.add_argument("--stream", default=None, help="only this stream")
-    show.add_argument("--type", default=None, help="only this event type, such as TurnRecorded")
-    show.add_argument(
-        "--since", default=None, metavar="INSTANT", help="only what was recorded since (ISO 8601)"
-    )
-    show.add_argument(
-        "--partition", type=int, default=None, help=f"only this partition, 0 to {PARTITIONS - 1}"
-    )
-    show.add_argument(
-        "--after",
-        type=int,
-        default=None,
-        metavar="POSITION",
-        help="only behind this position of its partition",
-    )
-    show.add_argument(
-        "--at", default=None, metavar="PLACE", help="only the one event at this place, such as 25/1007"
-    )
-    show.add_argument("--limit", type=int, default=None, help="at most so many")
-    show.set_defaults(run=run_show)
-    count = verbs.add_parser("stats", help="count events by type, users, partitions and bytes")
-    count.set_defaults(run=run_stats)
-    for parser, meaning in (
-        (show, "one JSON object a line, the columns of log.events"),
-        (count, "print JSON"),
-    ):
-        parser.add_argument("--json", action="store_true", help=meaning)
-    export = verbs.add_parser(
-        "export",
-        help="write the log to a file",
-        description="Write the log to a file of JSON lines, as of one moment, while others go on writing to the log. "
-        "The last line holds a count and a checksum; a file appears under its name only when it is whole.",
-    )
-    export.add_argument("file", metavar="FILE", help="where to, or - for standard output")
-    export.add_argument(
-        "--user", default=None, help="only this user's events (for reading; cannot be imported)"
-    )
-    export.set_defaults(run=run_export)
-    bring = verbs.add_parser(
-        "import",
-        help="bring an exported log back",
-        description="Bring the events of an exported log into this one, byte for byte, checking every digest. Events "
-        "that are there already are skipped if they are the same, so an interrupted import is simply "
-        "repeated; a log that went another way is refused. Running workers go on with what was imported.",
-    )
-    bring.add_argument("file", metavar="FILE", help="an exported file, or - for standard input")
-    bring.set_defaults(run=run_import)
-    for parser in (show, count, export, bring):
-        parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
+app = App(name="log", help="Look at the log, verify it, export and import it.")
+app.command(proof.run_verify, name="verify")
+app.command(proof.run_anchor, name="anchor")
+app.command(proof.run_key, name="key")
 
 
-def run_show(options: argparse.Namespace, settings: Settings) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Which events are to be shown."""
+
+    user: Annotated[str | None, Parameter(help="only this user's")] = None
+    stream: Annotated[str | None, Parameter(help="only this stream")] = None
+    type: Annotated[str | None, Parameter(help="only this event type, such as TurnRecorded")] = None
+    since: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="only what was recorded since (ISO 8601)")
+    ] = None
+    partition: Annotated[
+        int | None,
+        Parameter(
+            metavar="N",
+            validator=between(0, PARTITIONS - 1),
+            help=f"only this partition, 0 to {PARTITIONS - 1}",
+        ),
+    ] = None
+    after: Annotated[
+        int | None,
+        Parameter(
+            metavar="POSITION", validator=at_least(0), help="only behind this position of its partition"
+        ),
+    ] = None
+    at: Annotated[
+        str | None, Parameter(metavar="PLACE", help="only the one event at this place, such as 25/1007")
+    ] = None
+    limit: Annotated[Count, Parameter(help="at most so many")] = None
+    json: Annotated[bool, Parameter(help="one JSON object a line, the columns of log.events")] = False
+
+
+DEFAULTS = Wanted()
+
+
+@app.command(name="show")
+def run_show(*, options: Flat[Wanted] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]) -> int:
+    """Print events, oldest first within each partition.
+
+    A place is written partition/position, such as 25/1007: users hash to one of 64 partitions, and positions
+    in one are 1, 2, 3 and so on.
+    """
     parameters = _wanted(options)
-    settings, _ = find(settings, options.data)
+    settings, _ = find(settings, data)
     with (
         connect(settings.database_url, application="log show", autocommit=False) as connection,
         connection.cursor("log_show", row_factory=dict_row) as cursor,
@@ -104,7 +90,7 @@ def run_show(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _wanted(options: argparse.Namespace) -> dict[str, Any]:
+def _wanted(options: Wanted) -> dict[str, Any]:
     partition, after, up_to = options.partition, options.after, None
     if options.at is not None:
         place = _PLACE.fullmatch(options.at)
@@ -171,8 +157,9 @@ def _line(row: dict[str, Any]) -> str:
     return f"{place:<10} {row['recorded_at']:%Y-%m-%d %H:%M:%S} {row['user_id']:<12} {row['type']:<18} {said}"
 
 
-def run_stats(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+@app.command(name="stats", help="count events by type, users, partitions and bytes")
+def run_stats(*, as_json: Json = False, settings: Given[Settings], data: Given[Path | None]) -> int:
+    settings, _ = find(settings, data)
     with connect(settings.database_url, application="log stats", autocommit=False) as connection:
         with connection.cursor(row_factory=dict_row) as cursor:
             types = cursor.execute(statement("deploy", "log_types")).fetchall()
@@ -200,7 +187,7 @@ def run_stats(options: argparse.Namespace, settings: Settings) -> int:
         "first_recorded_at": first and first.isoformat(),
         "last_recorded_at": last and last.isoformat(),
     }
-    if options.json:
+    if as_json:
         print(json.dumps(found))
         return 0
     print(f"{found['events']} events of {users} users in {len(heads)} of {PARTITIONS} partitions")
@@ -217,27 +204,55 @@ def run_stats(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def run_export(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+@app.command(name="export")
+def run_export(
+    file: Annotated[File, Parameter(help="where to, or - for standard output")],
+    /,
+    *,
+    user: Annotated[
+        str | None, Parameter(help="only this user's events (for reading; cannot be imported)")
+    ] = None,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Write the log to a file.
+
+    The file holds JSON lines, as of one moment, while others go on writing to the log. The last line holds a
+    count and a checksum; a file appears under its name only when it is whole.
+    """
+    settings, _ = find(settings, data)
     with (
         connect(settings.database_url, application="log export") as connection,
-        _written(options.file) as file,
+        _written(file) as out,
         Progress("events") as progress,
     ):
-        done = archive.export_log(connection, file.write, user_id=options.user, progress=progress)
+        done = archive.export_log(connection, out.write, user_id=user, progress=progress)
     print(f"exported {done.events} events, SHA-256 {done.sha256}", file=sys.stderr)
     return 0
 
 
-def run_import(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+@app.command(name="import")
+def run_import(
+    file: Annotated[File, Parameter(help="an exported file, or - for standard input")],
+    /,
+    *,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Bring an exported log back.
+
+    Bring the events of an exported log into this one, byte for byte, checking every digest. Events that are
+    there already are skipped if they are the same, so an interrupted import is simply repeated; a log that
+    went another way is refused. Running workers go on with what was imported.
+    """
+    settings, _ = find(settings, data)
     with (
-        _opened(options.file) as file,
+        _opened(file) as source,
         connect(settings.admin_database_url or settings.database_url, application="log import") as connection,
     ):
         migrate(connection)
         with Progress("events") as progress:
-            done = archive.import_log(connection, file, progress=progress)
+            done = archive.import_log(connection, source, progress=progress)
     print(f"imported {done.added} events, {done.already} were there already", file=sys.stderr)
     return 0
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
 
 from deploy.instance import find
+from deploy.options import Flat, Given, Json
 from events.database import connect
 from events.log import Connection, announce
 from events.settings import Settings
@@ -18,56 +20,38 @@ from projectors.generations import Projector
 from projectors.parking import Queue
 from projectors.registry import projectors
 
-
-def register(subparsers: Any) -> None:
-    parked = subparsers.add_parser(
-        "parked",
-        help="users a projection went on without: list, show, retry, drop",
-        description="When a live projection cannot take an event, it parks that event's user: the user's later events "
-        "wait behind it, in order, and everybody else goes on. After the cause is gone, retry; where it "
-        "never will be, drop the event. A rebuild folds everything anew and stops at what it cannot take.",
-    )
-    verbs = parked.add_subparsers(dest="verb", metavar="VERB", required=True)
-    listing = verbs.add_parser("list", help="who waits, for what, since when and why")
-    listing.set_defaults(run=run_list)
-    show = verbs.add_parser("show", help="the same with every waiting event")
-    show.set_defaults(run=run_show)
-    retry = verbs.add_parser(
-        "retry",
-        help="fold what waits, in order",
-        description="Fold what waits, in order and exactly once, as far as it goes. What fails again keeps waiting "
-        "with its new reason, and the exit status is 1. The command folds by itself, so give it the settings "
-        "(CARDLOG_*) the workers have.",
-    )
-    retry.set_defaults(run=run_retry)
-    drop = verbs.add_parser(
-        "drop",
-        help="go without the event in front, and fold what is behind it",
-        description="Go without the event each queue stands still at, then fold what is behind it. The event stays in "
-        "the log; the decision is kept in log.dropped with its reason, and rebuilt tables go without it too.",
-    )
-    drop.add_argument("--all", action="store_true", help="every user who waits")
-    drop.add_argument(
-        "--whole", action="store_true", help="go without everything that waits, not just the first"
-    )
-    drop.add_argument("--because", default="dropped by hand", metavar="WHY", help="kept on record")
-    drop.set_defaults(run=run_drop)
-    for parser in (listing, show, retry, drop):
-        parser.add_argument("--processor", default=None, help="only of this projection, such as cards")
-        parser.add_argument("--user", default=None, help="only this user")
-        parser.add_argument("--json", action="store_true", help="print JSON")
-        parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
+app = App(
+    name="parked",
+    help="When a live projection cannot take an event, it parks that event's user: the user's later events "
+    "wait behind it, in order, and everybody else goes on. After the cause is gone, retry; where it "
+    "never will be, drop the event. A rebuild folds everything anew and stops at what it cannot take.",
+)
 
 
-def _found(options: argparse.Namespace, settings: Settings, connection: Connection) -> list[Queue]:
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Which queues are meant."""
+
+    processor: Annotated[str | None, Parameter(help="only of this projection, such as cards")] = None
+    user: Annotated[str | None, Parameter(help="only this user")] = None
+    json: Json = False
+
+
+DEFAULTS = Options()
+
+
+def _found(options: Options, settings: Settings, connection: Connection) -> list[Queue]:
     known = [projector.name for projector in projectors(settings)]
     if options.processor not in (None, *known):
         raise ValueError(f"there is no projection {options.processor!r}; there are {', '.join(known)}")
     return parking.queues(connection, options.processor, options.user)
 
 
-def run_list(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+@app.command(name="list", help="who waits, for what, since when and why")
+def run_list(
+    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    settings, _ = find(settings, data)
     with connect(settings.database_url, application="parked") as connection:
         queues = _found(options, settings, connection)
     if options.json:
@@ -79,8 +63,11 @@ def run_list(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def run_show(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+@app.command(name="show", help="the same with every waiting event")
+def run_show(
+    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    settings, _ = find(settings, data)
     with connect(settings.database_url, application="parked") as connection:
         found = [
             (queue, list(parking.waiting(connection, queue)))
@@ -108,23 +95,47 @@ def run_show(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def run_retry(options: argparse.Namespace, settings: Settings) -> int:
-    return _go_on(options, settings, None)
+@app.command(name="retry")
+def run_retry(
+    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    """Fold what waits, in order and exactly once, as far as it goes.
+
+    What fails again keeps waiting with its new reason, and the exit status is 1. The command folds by itself,
+    so give it the settings (CARDLOG_*) the workers have.
+    """
+    return _go_on(options, settings, data, None)
 
 
-def run_drop(options: argparse.Namespace, settings: Settings) -> int:
-    if options.all == (options.user is not None):
+@app.command(name="drop")
+def run_drop(
+    *,
+    all_: Annotated[bool, Parameter(name="--all", help="every user who waits")] = False,
+    whole: Annotated[bool, Parameter(help="go without everything that waits, not just the first")] = False,
+    because: Annotated[str, Parameter(metavar="WHY", help="kept on record")] = "dropped by hand",
+    options: Flat[Options] = DEFAULTS,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Go without the event each queue stands still at, then fold what is behind it.
+
+    The event stays in the log; the decision is kept in log.dropped with its reason, and rebuilt tables go
+    without it too.
+    """
+    if all_ == (options.user is not None):
         raise ValueError("say who: --user NAME as listed by `cardlog parked list`, or --all")
-    return _go_on(options, settings, options.because)
+    return _go_on(options, settings, data, because, whole=whole)
 
 
-def _go_on(options: argparse.Namespace, settings: Settings, because: str | None) -> int:
-    settings, _ = find(settings, options.data)
+def _go_on(
+    options: Options, settings: Settings, data: Path | None, because: str | None, *, whole: bool = False
+) -> int:
+    settings, _ = find(settings, data)
     by_name = {projector.name: projector for projector in projectors(settings)}
     results: list[dict[str, Any]] = []
     with connect(settings.database_url, application="parked") as connection:
         for queue in _found(options, settings, connection):
-            outcome = _treat(connection, by_name[queue.processor], queue, because, options)
+            outcome = _treat(connection, by_name[queue.processor], queue, because, whole=whole)
             results.append({"processor": queue.processor, "user_id": queue.user_id, **asdict(outcome)})
             if not options.json:
                 _tell(queue, outcome)
@@ -141,11 +152,12 @@ def _treat(
     projector: Projector,
     queue: Queue,
     because: str | None,
-    options: argparse.Namespace,
+    *,
+    whole: bool,
 ) -> parking.Outcome:
     if because is None:
         return parking.retry(connection, projector, queue.user_id)
-    return parking.drop(connection, projector, queue.user_id, because, whole=options.whole)
+    return parking.drop(connection, projector, queue.user_id, because, whole=whole)
 
 
 def _tell(queue: Queue, outcome: parking.Outcome) -> None:

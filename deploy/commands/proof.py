@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
 
 from deploy.instance import find
+from deploy.options import File, Given, Json
 from deploy.private_files import written_privately
 from deploy.progress import Progress
 from events import anchors, authentication, definitions, log
@@ -21,73 +23,46 @@ from events.verification import verify
 _PUBLIC_KEY_BYTES = 32
 
 
-def register(verbs: Any) -> None:
-    check = verbs.add_parser(
-        "verify",
-        help="find holes, tampering, forgery and disorder",
-        description="Recompute the digest chain of every partition, and compare the functions and triggers that guard "
-        "the log with those of the migrations. With the log key at hand (CARDLOG_LOG_KEY_FILE, or the embedded "
-        "one), find events that nobody who holds the key appended. With anchors, find a history that was rewritten or "
-        "cut together with its digests. The first bad position of each partition is named, and the exit status is 1.",
-    )
-    check.add_argument(
-        "--anchor",
-        action="append",
-        type=Path,
-        default=[],
-        metavar="FILE",
-        help="an anchor the log must still agree with; several narrow down where it does not",
-    )
-    check.add_argument(
-        "--public-key",
-        default=None,
-        metavar="HEX",
-        help="the key that anchors must be signed with (default: the log key at hand); `log key show` prints it",
-    )
-    check.add_argument("--json", action="store_true", help="print JSON")
-    check.set_defaults(run=run_verify)
-    anchor = verbs.add_parser(
-        "anchor",
-        help="print where the log stands, signed",
-        description="Print the position and digest of every partition as one JSON document, signed with the log key "
-        "(Ed25519). Keep it where whoever can change the database cannot change it: `log verify --anchor FILE` finds "
-        "every change of what the log held then.",
-    )
-    anchor.add_argument(
-        "file", nargs="?", default=None, metavar="FILE", help="where to (default: standard output)"
-    )
-    anchor.set_defaults(run=run_anchor)
-    key = verbs.add_parser(
-        "key",
-        help="make, renew or show the key that authenticates what is appended",
-        description="The log key proves who appended an event, and signs anchors. Every process that appends needs its "
-        "file (CARDLOG_LOG_KEY_FILE); the database never sees it. `new` makes one: what the log holds by then need not "
-        "be authenticated. `rotate` puts a new key in front of those in the file. `show` prints ids and public keys. "
-        "Start the processes again afterwards. The embedded stack makes its own, log.key in the data folder.",
-    )
-    key.add_argument("what", choices=("new", "rotate", "show"))
-    key.add_argument(
-        "file", nargs="?", type=Path, default=None, metavar="FILE", help="the file (default: the one in use)"
-    )
-    key.set_defaults(run=run_key)
-    for parser in (check, anchor, key):
-        parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
+def run_verify(
+    *,
+    anchor: Annotated[
+        tuple[Path, ...],
+        Parameter(
+            metavar="FILE",
+            help="an anchor the log must still agree with; several narrow down where it does not",
+        ),
+    ] = (),
+    public_key: Annotated[
+        str | None,
+        Parameter(
+            metavar="HEX",
+            help="the key that anchors must be signed with (default: the log key at hand); `log key show` prints it",
+        ),
+    ] = None,
+    as_json: Json = False,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Find holes, tampering, forgery and disorder.
 
-
-def run_verify(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+    Recompute the digest chain of every partition, and compare the functions and triggers that guard the log with
+    those of the migrations. With the log key at hand (CARDLOG_LOG_KEY_FILE, or the embedded one), find events that
+    nobody who holds the key appended. With anchors, find a history that was rewritten or cut together with its
+    digests. The first bad position of each partition is named, and the exit status is 1.
+    """
+    settings, _ = find(settings, data)
     keyring = _keyring(settings)
     trusted: Keyring | bytes | None = keyring
-    if options.public_key is not None:
-        trusted = _public_key(options.public_key)
+    if public_key is not None:
+        trusted = _public_key(public_key)
     faults, found, notes = [], [], []
-    for path in options.anchor:
+    for path in anchor:
         try:
             found.append(anchors.read(str(path), _text(path), trusted))
         except anchors.AnchorError as error:
             faults.append(str(error))
     if found and trusted is None:
-        signers = sorted({fingerprint(anchor.public_key) for anchor in found})
+        signers = sorted({fingerprint(each.public_key) for each in found})
         notes.append(
             f"whose signature the anchors carry was not checked ({', '.join(signers)}): give --public-key or the key"
         )
@@ -108,13 +83,13 @@ def run_verify(options: argparse.Namespace, settings: Settings) -> int:
         notes.append(
             f"{result.before_key} events are older than the log key and carry no authentication of it"
         )
-    if options.json:
+    if as_json:
         document = {
             "ok": not faults,
             "events": result.events,
             "authenticated": result.authenticated,
             "before_key": result.before_key,
-            "anchors": [anchor.name for anchor in found],
+            "anchors": [each.name for each in found],
             "faults": faults,
             "notes": notes,
         }
@@ -132,8 +107,20 @@ def run_verify(options: argparse.Namespace, settings: Settings) -> int:
     return 1 if faults else 0
 
 
-def run_anchor(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+def run_anchor(
+    file: Annotated[File | None, Parameter(help="where to (default: standard output)")] = None,
+    /,
+    *,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Print where the log stands, signed.
+
+    Print the position and digest of every partition as one JSON document, signed with the log key (Ed25519). Keep
+    it where whoever can change the database cannot change it: `log verify --anchor FILE` finds every change of
+    what the log held then.
+    """
+    settings, _ = find(settings, data)
     keyring = _keyring(settings)
     if keyring is None:
         raise SettingsError(
@@ -142,28 +129,43 @@ def run_anchor(options: argparse.Namespace, settings: Settings) -> int:
         )
     with connect(settings.database_url, application="log anchor") as connection:
         document = anchors.make(connection, keyring.current)
-    if options.file in (None, "-"):
+    if file in (None, "-"):
         sys.stdout.write(document.decode())
         return 0
-    with written_privately(Path(options.file)) as file:
-        file.write(document)
+    assert file is not None
+    with written_privately(Path(file)) as out:
+        out.write(document)
     return 0
 
 
-def run_key(options: argparse.Namespace, settings: Settings) -> int:
-    if options.what == "new":
-        if options.file is None:
+def run_key(
+    what: Literal["new", "rotate", "show"],
+    file: Annotated[Path | None, Parameter(metavar="FILE", help="the file (default: the one in use)")] = None,
+    /,
+    *,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Make, renew or show the key that authenticates what is appended.
+
+    The log key proves who appended an event, and signs anchors. Every process that appends needs its file
+    (CARDLOG_LOG_KEY_FILE); the database never sees it. `new` makes one: what the log holds by then need not be
+    authenticated. `rotate` puts a new key in front of those in the file. `show` prints ids and public keys. Start
+    the processes again afterwards. The embedded stack makes its own, log.key in the data folder.
+    """
+    if what == "new":
+        if file is None:
             raise SettingsError("say where the new key shall be: cardlog log key new FILE")
-        settings, _ = find(replace(settings, log_key_file=""), options.data)
+        settings, _ = find(replace(settings, log_key_file=""), data)
         with connect(settings.database_url, application="log key") as connection:
-            keyring = authentication.create(options.file, anchors.heads_of(connection))
+            keyring = authentication.create(file, anchors.heads_of(connection))
     else:
-        path = options.file
+        path = file
         if path is None:
-            path = Path(settings.log_key_file or find(settings, options.data)[0].log_key_file)
+            path = Path(settings.log_key_file or find(settings, data)[0].log_key_file)
         if path == Path():
             raise SettingsError("no log key is in use here: name its file, or set CARDLOG_LOG_KEY_FILE")
-        keyring = authentication.rotate(path) if options.what == "rotate" else authentication.load(path)
+        keyring = authentication.rotate(path) if what == "rotate" else authentication.load(path)
     for number, key in enumerate(keyring.keys):
         state = "in use" if number == 0 else "earlier"
         print(f"{key.id.hex()}  {state:<8} public key {anchors.public_key_of(key).hex()}")

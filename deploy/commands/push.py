@@ -1,19 +1,19 @@
-"""``cardlog push`` and ``cardlog wait``: turns in, and waiting until they are cards."""
+"""``cardlog push``: turns in."""
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Annotated
 
 import orjson
+from cyclopts import Parameter
 
-from deploy.catching_up import CatchingUp, StillBehindError
 from deploy.instance import find
+from deploy.options import File, Given
+from deploy.progress import Progress
 from events.settings import Settings
 from events.streams import connect_redis, stream_of
 from events.turn import TurnInvalidError, parse_turn, text_of
@@ -21,31 +21,20 @@ from events.turn import TurnInvalidError, parse_turn, text_of
 _PAGE = 500
 
 
-def register(subparsers: Any) -> None:
-    push = subparsers.add_parser(
-        "push",
-        help="push turns from a JSONL file onto the queue",
-        description="Push turns, one JSON object a line with the fields of the turn contract. "
-        "Lines that break it are reported and skipped; the rest goes on, and the exit status is 1.",
-    )
-    push.add_argument("file", metavar="FILE", help="a JSONL file, or - for standard input")
-    _data(push)
-    push.set_defaults(run=run_push)
-    wait = subparsers.add_parser("wait", help="wait until everything pushed so far is projected")
-    wait.add_argument(
-        "--timeout", type=float, default=600.0, help="seconds before giving up (default: %(default)s)"
-    )
-    _data(wait)
-    wait.set_defaults(run=run_wait)
+def push(
+    file: Annotated[File, Parameter(help="a JSONL file, or - for standard input")],
+    /,
+    *,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Push turns, one JSON object a line with the fields of the turn contract.
 
-
-def _data(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
-
-
-def run_push(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+    Lines that break it are reported and skipped; the rest goes on, and the exit status is 1.
+    """
+    settings, _ = find(settings, data)
     client = connect_redis(settings.redis_url, socket_timeout=30)
+    size = _size(file)
     pushed = bad = 0
     page: list[dict[str, str]] = []
 
@@ -58,26 +47,28 @@ def run_push(options: argparse.Namespace, settings: Settings) -> int:
         page.clear()
         return count
 
-    began = time.monotonic()
-    for number, line in _lines(options.file):
-        try:
-            page.append(_turn(line))
-        except TurnInvalidError as error:
-            bad += 1
-            print(f"line {number}: {error}", file=sys.stderr)
-            continue
-        if len(page) >= _PAGE:
-            pushed += flush()
-            _progress(pushed, began)
-    pushed += flush()
+    with Progress("turns" if size is None else "bytes") as progress:
+        read = 0
+        for number, line in _lines(file):
+            read += len(line)
+            try:
+                page.append(_turn(line))
+            except TurnInvalidError as error:
+                bad += 1
+                print(f"line {number}: {error}", file=sys.stderr)
+                continue
+            if len(page) >= _PAGE:
+                pushed += flush()
+                progress(pushed if size is None else read, size)
+        pushed += flush()
     print(f"pushed {pushed} turns" + (f", {bad} lines were invalid" if bad else ""), file=sys.stderr)
     return 1 if bad else 0
 
 
-def _progress(pushed: int, began: float) -> None:
-    if sys.stderr.isatty():
-        rate = pushed / max(time.monotonic() - began, 1e-6)
-        print(f"\r{pushed} turns, {rate:.0f}/s", end="", file=sys.stderr, flush=True)
+def _size(name: str) -> int | None:
+    """Bytes of a file; None where nobody knows before it ends: standard input, a pipe, what cannot be read."""
+    path = Path(name)
+    return path.stat().st_size if name != "-" and path.is_file() else None
 
 
 def _lines(name: str) -> Iterator[tuple[int, bytes]]:
@@ -109,17 +100,3 @@ def _turn(line: bytes) -> dict[str, str]:
         turn[name] = text_of(name, value)
     parse_turn(turn, entry_time=datetime.now(UTC), entry_id="0-0")
     return turn
-
-
-def run_wait(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
-    try:
-        CatchingUp(settings, options.timeout).run(_note)
-    except StillBehindError as error:
-        print(f"cardlog wait: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def _note(text: str, stream: TextIO | None = None) -> None:
-    print(text, file=stream or sys.stderr)

@@ -1,121 +1,84 @@
-"""``cardlog rebuild``, ``rollback``, ``generations`` and ``digest``: tables made anew from the log, and proof of it."""
+"""``cardlog rebuild``: tables made anew from the log."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.progress import Progress as Line
+from deploy.options import Count, Flat, Given
+from deploy.progress import Progress as Shown
 from events import archive
 from events.database import connect, migrate
 from events.log import Connection
 from events.settings import Settings
-from projectors import parking, swap
-from projectors.digest import live_digest
-from projectors.generations import (
-    Projector,
-    ProjectorBlockedError,
-    Standing,
-    drop,
-    standings,
-)
+from projectors import parking
+from projectors.generations import Projector, ProjectorBlockedError
 from projectors.rebuild import Outcome, Progress, Rebuild
 
 _EVERY_S = 2.0
-_EVERY_S_ON_A_TERMINAL = 0.2
 
 
-def register(subparsers: Any) -> None:
-    rebuild = subparsers.add_parser(
-        "rebuild",
-        help="make a projection's tables anew from the log, and swap them in",
-        description="Fold the whole log into a new generation of tables beside the live one, bring it level with the "
-        "log, and put it in the live one's place in one transaction. Everything goes on meanwhile: readers notice "
-        "nothing, live folding waits for milliseconds. The old generation is kept: `cardlog rollback` returns to "
-        "it, `cardlog generations --drop` removes it. Stopping a rebuild, in whatever way, changes nothing. "
-        "An event that cannot be folded ends it and is named. Exit status: 0 swapped, 1 failed or unequal.",
-    )
-    rebuild.add_argument(
-        "projection",
-        nargs="?",
-        default="all",
-        choices=("cards", "vectors", "all"),
-        help="which tables (default: all; vectors need the embedding model, and are left out of `all` without it)",
-    )
-    rebuild.add_argument(
-        "--verify",
-        action="store_true",
-        help="compare every row of the live and the rebuilt tables, at the same position of the log, and swap "
-        "only if they are equal",
-    )
-    rebuild.add_argument(
-        "--from-export",
-        type=Path,
-        default=None,
-        metavar="FILE",
-        help="first import the log exported to FILE (see `cardlog log export`); events that are there already stay",
-    )
-    rebuild.add_argument(
-        "--workers", type=int, default=None, help="processes (default: one more than there are cores)"
-    )
-    rebuild.add_argument(
-        "--json", action="store_true", help="progress as JSON lines on stderr, the outcome as JSON on stdout"
-    )
-    rebuild.set_defaults(run=run_rebuild)
-    rollback = subparsers.add_parser(
-        "rollback",
-        help="return to the generation that was live before",
-        description="Bring the generation that was live last up to date with the log and swap it in. The one it "
-        "replaces is kept, so a second rollback undoes the first.",
-    )
-    rollback.add_argument("projection", nargs="?", default="cards", choices=("cards", "vectors"))
-    rollback.add_argument("--json", action="store_true", help="print JSON")
-    rollback.set_defaults(run=run_rollback)
-    generations = subparsers.add_parser(
-        "generations",
-        help="list the generations of every projection, drop old ones",
-        description="Each rebuild makes a generation. One is live; retired ones cost nothing but room.",
-    )
-    generations.add_argument(
-        "projection", nargs="?", default=None, choices=("cards", "vectors"), help="only of this projection"
-    )
-    generations.add_argument(
-        "--drop",
-        type=int,
-        default=None,
-        metavar="N",
-        help="drop retired generation N of the projection named",
-    )
-    generations.add_argument("--json", action="store_true", help="print JSON")
-    generations.set_defaults(run=run_generations)
-    digest = subparsers.add_parser(
-        "digest",
-        help="digests of the live tables, with the position they stand at",
-        description="Two projections with the same digests hold the same rows, on whatever machine they were folded "
-        "and in whatever order. Compare only what stands at the same position.",
-    )
-    digest.add_argument(
-        "projection", nargs="?", default=None, choices=("cards", "vectors"), help="only of this projection"
-    )
-    digest.add_argument("--json", action="store_true", help="print JSON")
-    digest.set_defaults(run=run_digest)
-    for parser in (rebuild, rollback, generations, digest):
-        parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How tables are to be made anew."""
+
+    verify: Annotated[
+        bool,
+        Parameter(
+            help="compare every row of the live and the rebuilt tables, at the same position of the log, and "
+            "swap only if they are equal"
+        ),
+    ] = False
+    from_export: Annotated[
+        Path | None,
+        Parameter(
+            metavar="FILE",
+            help="first import the log exported to FILE (see `cardlog log export`); events that are there "
+            "already stay",
+        ),
+    ] = None
+    workers: Annotated[Count, Parameter(help="processes (default: one more than there are cores)")] = None
+    json: Annotated[
+        bool, Parameter(help="progress as JSON lines on stderr, the outcome as JSON on stdout")
+    ] = False
 
 
-def run_rebuild(options: argparse.Namespace, settings: Settings) -> int:
-    if options.workers is not None and options.workers < 1:
-        raise ValueError(f"--workers {options.workers}: use 1 or more")
+DEFAULTS = Options()
+
+
+def rebuild(
+    projection: Annotated[
+        Literal["cards", "vectors", "all"],
+        Parameter(
+            help="which tables (default: all; vectors need the embedding model, and are left out of `all` "
+            "without it)"
+        ),
+    ] = "all",
+    /,
+    *,
+    options: Flat[Options] = DEFAULTS,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Make a projection's tables anew from the log, and swap them in.
+
+    Fold the whole log into a new generation of tables beside the live one, bring it level with the log, and put
+    it in the live one's place in one transaction. Everything goes on meanwhile: readers notice nothing, live
+    folding waits for milliseconds. The old generation is kept: `cardlog rollback` returns to it, `cardlog
+    generations --drop` removes it. Stopping a rebuild, in whatever way, changes nothing. An event that cannot be
+    folded ends it and is named. Exit status: 0 swapped, 1 failed or unequal.
+    """
     signal.signal(signal.SIGTERM, _interrupt)
-    settings, _ = find(settings, options.data)
+    settings, _ = find(settings, data)
     imported: archive.Imported | None = None
     with connect(settings.admin_database_url or settings.database_url, application="rebuild") as connection:
         migrate(connection)
@@ -124,13 +87,13 @@ def run_rebuild(options: argparse.Namespace, settings: Settings) -> int:
     outcomes: list[Outcome] = []
     left_out: dict[str, str] = {}
     told = _Telling(as_json=options.json)
-    for projector in _projectors(settings, options.projection):
+    for projector in projectors_named(settings, projection):
         try:
             outcomes.append(
                 Rebuild(settings, projector, workers=options.workers, verify=options.verify, tell=told).run()
             )
         except ProjectorBlockedError as error:
-            if options.projection != "all":
+            if projection != "all":
                 raise
             left_out[projector.name] = " ".join(str(error).split())
         except KeyboardInterrupt:
@@ -153,7 +116,7 @@ def run_rebuild(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _import(connection: Connection, path: Path, *, as_json: bool) -> archive.Imported:
-    with path.open("rb") as file, Line("events") as progress:
+    with path.open("rb") as file, Shown("events") as progress:
         done = archive.import_log(connection, file, progress=(lambda *_: None) if as_json else progress)
     if not as_json:
         print(f"imported {done.added} events, {done.already} were there already", file=sys.stderr)
@@ -165,59 +128,37 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _projectors(settings: Settings, wanted: str | None) -> list[Projector]:
+def projectors_named(settings: Settings, wanted: str | None) -> list[Projector]:
+    """The projectors of ``settings`` that ``wanted`` means; all of them where it is None or ``all``."""
     from projectors.registry import projectors  # noqa: PLC0415 - a second to import, and listing needs none
 
     return [p for p in projectors(settings) if wanted in {None, "all", p.name}]
 
 
 class _Telling:
-    """Progress on stderr: JSON lines, one line that is rewritten on a terminal, else a plain line now and then."""
+    """Progress on stderr: JSON lines, or what every long verb shows."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
-        self._terminal = sys.stderr.isatty() and not as_json
+        self._shown = Shown("events", every_s=_EVERY_S)
         self._next = 0.0
         self._stage = ""
-        self._open = False
 
     def __call__(self, progress: Progress) -> None:
+        if not self._as_json:
+            self._shown.__enter__()  # again after an end, for the next projection
+            doing = f"{progress.projection} generation {progress.generation}: {progress.stage}"
+            self._shown(progress.events, progress.total, doing=doing)
+            return
         now = time.monotonic()
         if progress.stage == self._stage and now < self._next:
             return
-        self._stage = progress.stage
-        self._next = now + (_EVERY_S_ON_A_TERMINAL if self._terminal else _EVERY_S)
-        if self._as_json:
-            print(json.dumps(asdict(progress)), file=sys.stderr, flush=True)
-        elif self._terminal:
-            print(f"\r\x1b[K{_line(progress)}", end="", file=sys.stderr, flush=True)
-            self._open = True
-        else:
-            print(_line(progress), file=sys.stderr, flush=True)
+        self._stage, self._next = progress.stage, now + _EVERY_S
+        print(json.dumps(asdict(progress)), file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        if self._open:
-            print(file=sys.stderr)
-            self._open = False
-
-
-def _line(progress: Progress) -> str:
-    text = f"{progress.projection} generation {progress.generation}: {progress.stage}"
-    if progress.stage != "folding":
-        return text
-    done = sum(share >= 1.0 for share in progress.partitions.values())
-    eta = "" if progress.eta_s is None else f", {_duration(progress.eta_s)} left"
-    share = progress.events / progress.total if progress.total else 1.0
-    return (
-        f"{text}, {progress.events:,} of {progress.total:,} events ({share:.0%}), {done} partitions done, "
-        f"{progress.events_per_s:,.0f} events/s{eta}"
-    )
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+        """Take the bar away; nothing where there is none."""
+        self._shown.__exit__(None, None, None)
 
 
 def _print(outcome: Outcome) -> None:
@@ -276,60 +217,3 @@ def _document(
         fields["stages"] = {stage: round(spent, 3) for stage, spent in outcome.stages.items()}
         document["projections"][fields.pop("projection")] = fields
     return document
-
-
-def run_rollback(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
-    [projector] = _projectors(settings, options.projection)
-    with connect(settings.database_url, application="rollback") as connection:
-        live, retired = swap.rollback(connection, projector)
-    if options.json:
-        print(json.dumps({"projection": live.projection, "live": live.number, "retired": retired.number}))
-    else:
-        print(f"{live.projection}: generation {live.number} is live again, {retired.number} is kept")
-    return 0
-
-
-def run_generations(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
-    with connect(settings.database_url, application="generations") as connection:
-        if options.drop is not None:
-            if options.projection is None:
-                raise ValueError("say of which projection: cardlog generations cards --drop N")
-            drop(connection, options.projection, options.drop)
-        found = standings(connection, options.projection)
-    if options.json:
-        print(json.dumps([_standing(standing) for standing in found]))
-        return 0
-    print(f"{'projection':<12}{'no':>4}  {'status':<10}{'events':>12}{'behind':>10}{'MB':>10}  live since")
-    for standing in found:
-        since = "" if standing.live_at is None else f"{standing.live_at:%Y-%m-%d %H:%M:%S}"
-        print(
-            f"{standing.projection:<12}{standing.number:>4}  {standing.status:<10}{standing.events:>12,}"
-            f"{standing.behind:>10,}{standing.bytes / 2**20:>10,.1f}  {since}"
-        )
-    return 0
-
-
-def _standing(standing: Standing) -> dict[str, Any]:
-    fields = asdict(standing)
-    for name in ("created_at", "live_at"):
-        fields[name] = None if fields[name] is None else fields[name].isoformat()
-    return {"generation": fields.pop("number"), **fields}
-
-
-def run_digest(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
-    document: dict[str, Any] = {}
-    for projector in _projectors(settings, options.projection):
-        found = live_digest(settings.database_url, projector)
-        if found is not None:
-            document[projector.name] = {**asdict(found), "events": found.events}
-    if options.json:
-        print(json.dumps(document))
-        return 0
-    for name, fields in document.items():
-        print(f"{name}: generation {fields['generation']}, {fields['events']:,} events folded")
-        for table, digest in fields["tables"].items():
-            print(f"  {table:<18}{digest['rows']:>12,} rows  {digest['digest']}")
-    return 0

@@ -2,52 +2,67 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
 import sys
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
 import orjson
+from cyclopts import Parameter
 from rich.console import Console
 
 from deploy.explanation import tables_of
 from deploy.instance import find
+from deploy.options import Flat, Given, between
 from events.problem import ProblemError
 from events.settings import Settings
 
-
-def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "recall",
-        help="ask a question",
-        description="Ask a question and print the cards that answer it, best first.",
-    )
-    parser.add_argument("question", help='what to ask, such as "where do I live?"')
-    parser.add_argument("--user", required=True, help="whose memory is asked")
-    parser.add_argument("--project", default=None, help="project to ask in; * for all (default: default)")
-    parser.add_argument("-k", type=int, default=None, help="how many cards at most (default: 5)")
-    parser.add_argument(
-        "--as-of", default=None, metavar="INSTANT", help="what was true then (ISO 8601 with offset)"
-    )
-    parser.add_argument(
-        "--known-at", default=None, metavar="INSTANT", help="only what had been recorded by then"
-    )
-    parser.add_argument("--mode", default=None, help="only cards of this register, such as code or journal")
-    parser.add_argument("--explain", action="store_true", help="show how the answer came about, as tables")
-    parser.add_argument("--json", action="store_true", help="print the service's answer as JSON")
-    parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
-    parser.set_defaults(run=run)
+MOST_CARDS = 200
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What may be said about a question."""
+
+    user: Annotated[str, Parameter(help="whose memory is asked")]
+    project: Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")] = None
+    k: Annotated[
+        int | None,
+        Parameter(
+            name=["--k", "-k"],
+            metavar="N",
+            validator=between(1, MOST_CARDS),
+            help=f"how many cards at most, 1 to {MOST_CARDS} (default: 5)",
+        ),
+    ] = None
+    as_of: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="what was true then (ISO 8601 with offset)")
+    ] = None
+    known_at: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="only what had been recorded by then")
+    ] = None
+    mode: Annotated[str | None, Parameter(help="only cards of this register, such as code or journal")] = None
+    explain: Annotated[bool, Parameter(help="show how the answer came about, as tables")] = False
+    json: Annotated[bool, Parameter(help="print the service's answer as JSON")] = False
+
+
+def recall(
+    question: Annotated[str, Parameter(help='what to ask, such as "where do I live?"')],
+    /,
+    *,
+    options: Flat[Options],
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Ask a question and print the cards that answer it, best first."""
     request = {
         "user_id": options.user,
-        "query": options.question,
+        "query": question,
         "project_id": options.project,
         "k": options.k,
         "as_of": options.as_of,
@@ -55,9 +70,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         "mode": options.mode,
         "explain": options.explain or None,
     }
-    answer = answer_of(
-        {name: value for name, value in request.items() if value is not None}, settings, options.data
-    )
+    answer = answer_of({name: value for name, value in request.items() if value is not None}, settings, data)
     if options.json:
         sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
         return 0

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from deploy.commands.work import Stop
 from deploy.instance import find
+from deploy.options import Flat, Given, Json
 from deploy.progress import Progress
 from events.database import connect
 from events.settings import Settings
@@ -23,39 +25,41 @@ from ingest.extraction import Burst, Extractor
 from ingest.rereading import Choice, Rereading, readings_of
 
 
-def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "reextract",
-        help="read old turns again, with today's prompt and model",
-        description="Read old turns again with the extractor set up now (ANTHROPIC_API_KEY, CARDLOG_MODEL; or rules). "
-        "The earlier readings stay in the log; the cards become those of the newest reading, and cards only "
-        "the earlier one had are withdrawn. Without options, everything is read again that was not read with "
-        "today's prompt and model: also what the rules read as stand-ins, and turns that were given up. Prints what it "
-        "will cost, about, before it begins. It can be stopped at any moment (Ctrl-C) and goes on where it was "
-        "when it is started again. Turns that cannot be read keep the reading they have; the exit status "
-        "is 1 then.",
-    )
-    parser.add_argument("--user", default=None, metavar="ID", help="only this user's turns")
-    parser.add_argument(
-        "--since", default=None, metavar="INSTANT", help="only turns read since then (ISO 8601)"
-    )
-    parser.add_argument(
-        "--prompt-version",
-        default=None,
-        metavar="V",
-        help="only turns read with this prompt, such as rules-1; today's own begins anew each time",
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be read and what it would cost"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
-    parser.set_defaults(run=run)
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Which turns are to be read again, and what is to be said about it."""
+
+    user: Annotated[str | None, Parameter(metavar="ID", help="only this user's turns")] = None
+    since: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="only turns read since then (ISO 8601)")
+    ] = None
+    prompt_version: Annotated[
+        str | None,
+        Parameter(
+            metavar="V",
+            help="only turns read with this prompt, such as rules-1; today's own begins anew each time",
+        ),
+    ] = None
+    dry_run: Annotated[bool, Parameter(help="say what would be read and what it would cost")] = False
+    json: Json = False
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+DEFAULTS = Options()
+
+
+def reextract(
+    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    """Read old turns again with the extractor set up now (ANTHROPIC_API_KEY, CARDLOG_MODEL; or rules).
+
+    The earlier readings stay in the log; the cards become those of the newest reading, and cards only the
+    earlier one had are withdrawn. Without options, everything is read again that was not read with today's
+    prompt and model: also what the rules read as stand-ins, and turns that were given up. Prints what it will
+    cost, about, before it begins. It can be stopped at any moment (Ctrl-C) and goes on where it was when it is
+    started again. Turns that cannot be read keep the reading they have; the exit status is 1 then.
+    """
     choice = Choice(options.user, _since(options.since), options.prompt_version)
-    settings, _ = find(settings, options.data)
+    settings, _ = find(settings, data)
     stop = Stop()
     if model_is_meant(settings):
         from ingest.claude.extractor import ClaudeExtractor  # noqa: PLC0415 - the SDK takes a second to load
@@ -77,7 +81,7 @@ def _for_nothing(bursts: Iterable[Burst]) -> Usage:
 
 
 def _run(
-    options: argparse.Namespace,
+    options: Options,
     settings: Settings,
     choice: Choice,
     extractor: Extractor,

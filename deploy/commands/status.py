@@ -1,68 +1,54 @@
-"""``cardlog status``, ``doctor`` and ``settings``: how it stands, what is wrong, what can be set."""
+"""``cardlog status``: how far every stage is."""
 
 from __future__ import annotations
 
-import argparse
+import http.client
 import json
 import os
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import replace
+import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import httpx
-import psycopg
+from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.roles import weaknesses
-from deploy.stages import Overview, Overviews, Stage
-from events.database import DatabaseUnfitError, address_of, check_server, connect, is_migrated
-from events.settings import Settings, SettingsError, listing
-from events.sql import statement
-from events.streams import REDIS_AWAY, connect_redis, is_cluster
-from projectors.text.embedders import embedders_of
-from projectors.text.embedding import EmbedderUnavailableError
+from deploy.options import Given, Json, Seconds
+from events.settings import Settings
+
+if TYPE_CHECKING:
+    from deploy.stages import Overview, Stage
 
 
-def register(subparsers: Any) -> None:
-    status = subparsers.add_parser(
-        "status",
-        help="how far every stage is",
-        description="How far every stage is: turns or events behind, the age in seconds of the oldest of them, what it "
-        "does a second, parked and dead ones, workers alive. ? is unknown, never zero. States: running; waiting (it "
-        "says why, and others do without it); stuck (work, and none done for 30 s); stopped (no worker heard of for "
-        "15 s); building and abandoned (of rebuilds); unknown. The exit status is 0 when nothing needs an operator, "
-        "else 1.",
-    )
-    status.add_argument("--json", action="store_true", help="print JSON")
-    status.add_argument("--watch", action="store_true", help="look again and again, until Ctrl-C")
-    status.add_argument(
-        "--every", type=float, default=2.0, metavar="SECONDS", help="with --watch (default: %(default)s)"
-    )
-    status.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
-    status.set_defaults(run=run_status)
-    doctor = subparsers.add_parser("doctor", help="check servers, extensions and the embedding model")
-    doctor.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
-    doctor.set_defaults(run=run_doctor)
-    settings = subparsers.add_parser("settings", help="list every setting")
-    settings.set_defaults(run=run_settings)
+def status(
+    *,
+    as_json: Json = False,
+    watch: Annotated[bool, Parameter(help="look again and again, until Ctrl-C")] = False,
+    every: Annotated[Seconds, Parameter(help="with --watch (default: 2)")] = 2.0,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """How far every stage is.
 
+    Turns or events behind, the age in seconds of the oldest of them, what it does a second, parked and dead ones,
+    workers alive. ? is unknown, never zero. States: running; waiting (it says why, and others do without it);
+    stuck (work, and none done for 30 s); stopped (no worker heard of for 15 s); building and abandoned (of
+    rebuilds); unknown. The exit status is 0 when nothing needs an operator, else 1.
+    """
+    settings, instance = find(settings, data)
+    # The drivers of both servers take half a second to load: only a Cardlog that is there is worth it.
+    from deploy.stages import Overviews  # noqa: PLC0415
 
-def run_status(options: argparse.Namespace, settings: Settings) -> int:
-    settings, instance = find(settings, options.data)
     read_url = os.environ.get("CARDLOG_READ_URL") or (None if instance is None else instance.read_url)
     looking = Overviews(settings)
     try:
         while True:
             seen = looking()
-            _print(
-                seen, _channels(read_url), as_json=options.json, clear=options.watch and sys.stdout.isatty()
-            )
-            if not options.watch:
+            _print(seen, _channels(read_url), as_json=as_json, clear=watch and sys.stdout.isatty())
+            if not watch:
                 return 0 if seen.well else 1
-            time.sleep(max(0.1, options.every))
+            time.sleep(max(0.1, every))
     finally:
         looking.close()
 
@@ -72,9 +58,9 @@ def _channels(read_url: str | None) -> dict[str, dict[str, Any]] | None:
     if read_url is None:
         return None
     try:
-        answer = httpx.get(f"{read_url}/v1/channels", timeout=2.0)
-        document: dict[str, dict[str, Any]] = answer.raise_for_status().json()
-    except (httpx.HTTPError, ValueError):
+        with urllib.request.urlopen(f"{read_url}/v1/channels", timeout=2.0) as answer:  # noqa: S310 - our own service
+            document: dict[str, dict[str, Any]] = json.load(answer)
+    except (OSError, ValueError, http.client.HTTPException):
         return None
     return document
 
@@ -123,102 +109,3 @@ def number(value: float | None) -> str:
     if value is None:
         return "?"
     return str(value) if isinstance(value, int) else f"{value:.1f}"
-
-
-def run_doctor(options: argparse.Namespace, settings: Settings) -> int:
-    settings, instance = find(settings, options.data)
-    checks: list[tuple[str, Callable[[], str]]] = [
-        ("postgres", lambda: _postgres(settings)),
-        ("redis", lambda: _redis(settings)),
-        ("embedding models", lambda: _models(settings)),
-    ]
-    failed = 0
-    for name, check in checks:
-        try:
-            print(f"ok    {name}: {check()}")
-        except (
-            psycopg.Error, *REDIS_AWAY, DatabaseUnfitError, EmbedderUnavailableError, SettingsError,
-        ) as error:  # fmt: skip
-            failed += 1
-            print(f"FAIL  {name}: {' '.join(str(error).split())}")
-    _print_weaknesses(settings)
-    if instance is not None:
-        print(f"ok    stack: pid {instance.pid}, write {instance.write_url}, read {instance.read_url}")
-    return 1 if failed else 0
-
-
-def _postgres(settings: Settings) -> str:
-    with connect(settings.database_url, application="doctor") as connection:
-        check_server(connection)
-        version = connection.info.server_version
-        where = address_of(settings.database_url)
-        rows = connection.execute(statement("events", "extensions"), {"names": ["pg_bigm"]}).fetchall()
-        [(_, bigm_there, _)] = rows
-        return (
-            f"{where}, version {version // 10000}.{version % 10000}, UTF-8, vector, pg_trgm; pg_bigm is "
-            f"{'there' if bigm_there else 'not there'}, which makes no difference: Cardlog keeps character pairs itself"
-        )
-
-
-def _print_weaknesses(settings: Settings) -> None:
-    """Warn of what the role of workers and services could do to the log, and of a missing key."""
-    try:
-        with connect(settings.database_url, application="doctor") as connection:
-            if not is_migrated(connection):
-                return
-            found = weaknesses(connection)
-    except psycopg.Error:
-        return  # the check of postgres said so
-    for weakness in found:
-        print(
-            f"warn  log: the role of CARDLOG_DATABASE_URL could change it ({weakness}); "
-            "give workers and services another one with: cardlog grant --role NAME"
-        )
-    if not settings.log_key_file:
-        print(
-            "warn  log: without a key nobody can tell who appended an event; "
-            "make one with: cardlog log key new FILE"
-        )
-    elif not found:
-        print("ok    log: the role can append and not change, what is appended is authenticated")
-
-
-def _redis(settings: Settings) -> str:
-    client: Any = connect_redis(settings.redis_url, socket_timeout=5, socket_connect_timeout=2)
-    servers = [client]
-    if is_cluster(client):
-        servers = [client.get_redis_connection(node) for node in client.get_primaries()]
-    said: list[dict[str, Any]] = [server.info() for server in servers]
-    without = sum(not information.get("aof_enabled") for information in said)
-    kept = "append-only file on" if not without else "append-only file OFF: a restart loses turns"
-    if len(said) > 1 and without:
-        kept = f"append-only file OFF on {without} of {len(said)} nodes: a restart loses turns"
-    versions = ", ".join(sorted({_version(information) for information in said}))
-    nodes = f"cluster of {len(said)} nodes, " if len(said) > 1 else ""
-    return f"{nodes}version {versions}, {kept}"
-
-
-def _version(information: dict[str, Any]) -> str:
-    """Valkey calls itself the Redis it is compatible with, and says its own version besides."""
-    own = information.get("valkey_version")
-    return f"{information['redis_version']} (Valkey {own})" if own else str(information["redis_version"])
-
-
-def _models(settings: Settings) -> str:
-    embedders = embedders_of(replace(settings, embed_threads=1))
-    found = []
-    for mode in embedders.modes:
-        embedder = embedders.of(mode)
-        embedder.embed_question("ready")
-        where = "" if mode is None else f"mode {mode}: "
-        found.append(f"{where}{embedder.name}, {embedder.dimension} dimensions")
-    return "; ".join(found)
-
-
-def run_settings(_options: argparse.Namespace, _settings: Settings) -> int:
-    width = max(len(variable) for variable, _, _ in listing())
-    for variable, default, meaning in listing():
-        sys.stdout.write(
-            f"{variable:<{width}}  {meaning}" + (f" (default: {default})" if default else "") + "\n"
-        )
-    return 0

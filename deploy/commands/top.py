@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import select
 import sys
@@ -13,8 +12,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+from cyclopts import Parameter
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
@@ -22,6 +22,7 @@ from rich.text import Text
 
 from deploy.commands.status import number
 from deploy.instance import find
+from deploy.options import Given, Seconds
 from deploy.stages import Overview, Overviews, Stage
 from events.settings import Settings
 
@@ -38,37 +39,32 @@ _COLOURS = {
 }
 
 
-def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "top",
-        help="the stages, live in a terminal",
-        description="The stages, live in a terminal: how far behind, how fast and how fast lately, what is parked and "
-        "dead, who works, and the last errors. ? is unknown. q or Ctrl-C ends it. It goes on while Postgres or Redis "
-        "is away, and says so.",
-    )
-    parser.add_argument(
-        "--once", action="store_true", help="one frame and no more; so it is where there is no terminal"
-    )
-    parser.add_argument(
-        "--every", type=float, default=1.0, metavar="SECONDS", help="between two looks (default: %(default)s)"
-    )
-    parser.add_argument("--data", type=Path, default=None, help="data folder of the Cardlog meant")
-    parser.set_defaults(run=run)
+def top(
+    *,
+    once: Annotated[
+        bool, Parameter(help="one frame and no more; so it is where there is no terminal")
+    ] = False,
+    every: Annotated[Seconds, Parameter(help="between two looks (default: 1)")] = 1.0,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """The stages, live in a terminal.
 
-
-def run(options: argparse.Namespace, settings: Settings) -> int:
-    settings, _ = find(settings, options.data)
+    How far behind, how fast and how fast lately, what is parked and dead, who works, and the last errors. ? is
+    unknown. q or Ctrl-C ends it. It goes on while Postgres or Redis is away, and says so.
+    """
+    settings, _ = find(settings, data)
     console = Console()
     rates: dict[str, deque[float]] = {}
     looking = Overviews(settings, patience_s=2.0)
     try:
-        if options.once or not console.is_terminal:
+        if once or not console.is_terminal:
             console.print(frame(looking(), rates))
             return 0
         with _keys() as key, Live(console=console, screen=True, auto_refresh=False) as live:
             while True:
                 live.update(frame(looking(), rates), refresh=True)
-                if "q" in key(max(0.1, options.every)).lower():
+                if "q" in key(max(0.1, every)).lower():
                     return 0
     except KeyboardInterrupt:
         return 0
@@ -148,5 +144,5 @@ def _row(stage: Stage, rates: deque[float]) -> tuple[RenderableType, ...]:
 
 def sparkline(values: Sequence[float]) -> str:
     """A bar a value, the highest of them full; a stage that does nothing draws the lowest bar."""
-    top = max(values, default=0.0)
-    return "".join(_BARS[round(value / top * (len(_BARS) - 1)) if top else 0] for value in values)
+    most = max(values, default=0.0)
+    return "".join(_BARS[round(value / most * (len(_BARS) - 1)) if most else 0] for value in values)

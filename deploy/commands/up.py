@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from deploy.commands.work import Stop
 from deploy.instance import default_data
+from deploy.options import Given, between
 from deploy.stack import Stack
 from events.settings import Settings
 from ingest.choice import in_a_sentence
@@ -19,31 +21,25 @@ from ingest.choice import in_a_sentence
 logger = logging.getLogger(__name__)
 
 
-def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "up",
-        help="run everything: servers, workers, both services",
-        description="Run everything. PostgreSQL and Redis are started too, unless CARDLOG_DATABASE_URL and "
-        "CARDLOG_REDIS_URL name others. Prints one JSON line when ready; stops cleanly on SIGINT or SIGTERM.",
-    )
-    parser.add_argument(
-        "--data", type=Path, default=default_data(), help="folder that keeps the data (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--port-write", type=int, default=8700, help="port of the write API; 0: any (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--port-read", type=int, default=8701, help="port of the read API; 0: any (default: %(default)s)"
-    )
-    parser.set_defaults(run=run)
+Port = Annotated[int, Parameter(metavar="PORT", validator=between(0, 65535))]
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+def up(
+    *,
+    port_write: Annotated[Port, Parameter(help="port of the write API; 0: any (default: 8700)")] = 8700,
+    port_read: Annotated[Port, Parameter(help="port of the read API; 0: any (default: 8701)")] = 8701,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Run everything.
+
+    PostgreSQL and Redis are started too, unless CARDLOG_DATABASE_URL and CARDLOG_REDIS_URL name others. The data
+    is kept in the folder --data (default: data, or CARDLOG_DATA). Prints one JSON line when ready; stops cleanly
+    on SIGINT or SIGTERM.
+    """
     stop = Stop()
     os.umask(0o077)  # whatever any process of the stack writes is its owner's alone
-    stack = Stack(
-        settings, options.data, port_write=options.port_write, port_read=options.port_read, stopping=stop
-    )
+    stack = Stack(settings, data or default_data(), port_write=port_write, port_read=port_read, stopping=stop)
     try:
         instance = stack.start()
         if instance is None:

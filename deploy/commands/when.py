@@ -2,51 +2,56 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
+from cyclopts import Parameter
+
+from deploy.options import File, Flat, Json
 from events import timex
-from events.settings import Settings
 from events.timex.report import as_json
 
 
-def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "when",
-        help="show which times a text names",
-        description="Show the instants and ranges a text names, in English or Chinese.",
-    )
-    parser.add_argument("text", nargs="?", help="the text")
-    parser.add_argument(
-        "--at", default=None, metavar="INSTANT", help="when it was said (ISO 8601; default: now)"
-    )
-    parser.add_argument(
-        "--tz", default=None, metavar="ZONE", help="IANA zone it was said in (default: that of --at)"
-    )
-    parser.add_argument(
-        "--as", dest="reading", choices=("statement", "question"), default="statement", help="how it is meant"
-    )
-    parser.add_argument(
-        "--jsonl",
-        metavar="FILE",
-        default=None,
-        help='read lines {"text","reference"[,"tz"]}, print one line each',
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=run)
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How a text is to be understood, and what is to be printed."""
+
+    at: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="when it was said (ISO 8601; default: now)")
+    ] = None
+    tz: Annotated[
+        str | None, Parameter(metavar="ZONE", help="IANA zone it was said in (default: that of --at)")
+    ] = None
+    reading: Annotated[
+        Literal["statement", "question"], Parameter(name="--as", help="how it is meant (default: statement)")
+    ] = "statement"
+    jsonl: Annotated[
+        File | None,
+        Parameter(help='read lines {"text","reference"[,"tz"]}, print one line each'),
+    ] = None
+    json: Json = False
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+DEFAULTS = Options()
+
+
+def when(
+    text: Annotated[str | None, Parameter(help="the text")] = None,
+    /,
+    *,
+    options: Flat[Options] = DEFAULTS,
+) -> int:
+    """Show the instants and ranges a text names, in English or Chinese."""
     if options.jsonl is not None:
-        return _lines(options)
-    if options.text is None:
+        return _lines(options.jsonl, options)
+    if text is None:
         print('cardlog when: give a text, such as cardlog when "last week", or --jsonl FILE', file=sys.stderr)
         return 2
-    found = timex.find(options.text, _reference(options.at, options.tz), reading=options.reading)
+    found = timex.find(text, _reference(options.at, options.tz), reading=options.reading)
     if options.json:
         print(json.dumps({"found": [as_json(item) for item in found]}, ensure_ascii=False))
         return 0
@@ -61,9 +66,9 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _lines(options: argparse.Namespace) -> int:
+def _lines(name: str, options: Options) -> int:
     bad = 0
-    with sys.stdin if options.jsonl == "-" else open(options.jsonl, encoding="utf-8") as file:
+    with sys.stdin if name == "-" else open(name, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:
                 item = json.loads(line)

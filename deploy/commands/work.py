@@ -1,8 +1,7 @@
-"""``cardlog work`` and ``cardlog serve``: one process of the stack."""
+"""``cardlog work``: one worker of the stack."""
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 import signal
@@ -10,21 +9,25 @@ import socket
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Annotated, Literal, get_args
 
-from deploy.alive import PORTS
+from cyclopts import Parameter
+
+from deploy.commands.serve import require_servers
+from deploy.options import Given
 from events import authentication
 from events.database import connect_patiently, migrate
 from events.feed import Feed
 from events.pace import pause
-from events.settings import Settings, SettingsError
+from events.settings import Settings
 from ingest.choice import Worker
 
 logger = logging.getLogger(__name__)
 
 _BEFORE_ANEW_S = 1.0
 _NICENESS = 10
-WORKERS = ("recorder", "extractor", "projector", "vectors", "relay")
+WorkerName = Literal["recorder", "extractor", "projector", "vectors", "relay"]
+WORKERS: tuple[WorkerName, ...] = get_args(WorkerName)
 
 
 class Stop:
@@ -42,42 +45,32 @@ class Stop:
         self._stopped = True
 
 
-def register(subparsers: Any) -> None:
-    work = subparsers.add_parser(
-        "work", help="run one worker: recorder, extractor, projector, vectors or relay"
-    )
-    work.add_argument("worker", choices=WORKERS)
-    work.add_argument("--name", default=None, help="name of this worker (default: its kind and host)")
-    work.set_defaults(run=run_worker)
-    serve = subparsers.add_parser("serve", help="run one service: write or read")
-    serve.add_argument("service", choices=("write", "read"))
-    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    serve.add_argument(
-        "--port", type=int, default=None, help="port (default: 8700 for write, 8701 for read; 0: any)"
-    )
-    serve.add_argument("--fd", type=int, default=None, help=argparse.SUPPRESS)
-    serve.set_defaults(run=run_service)
-
-
-def run_worker(options: argparse.Namespace, settings: Settings) -> int:
-    stop = Stop()
-    _require(settings, queue=options.worker == "recorder")
+def work(
+    worker: Annotated[WorkerName, Parameter(help="which")],
+    /,
+    *,
+    name: Annotated[str | None, Parameter(help="name of this worker (default: its kind and host)")] = None,
+    settings: Given[Settings],
+) -> int:
+    """Run one worker: recorder, extractor, projector, vectors or relay."""
     authentication.in_use()  # a key that cannot be read is said now, not with the first turn
-    if options.worker == "relay" or (settings.kafka_brokers and options.worker != "recorder"):
+    stop = Stop()
+    require_servers(settings, queue=worker == "recorder")
+    if worker == "relay" or (settings.kafka_brokers and worker != "recorder"):
         from projectors.kafka.topic import require_kafka  # noqa: PLC0415 - as below
 
         require_kafka(settings)
-    name = options.name or f"{options.worker}-{socket.gethostname()}"
-    if not _migrated(settings, options.worker, stop):
+    name = name or f"{worker}-{socket.gethostname()}"
+    if not _migrated(settings, worker, stop):
         return 0
-    if options.worker == "vectors":
+    if worker == "vectors":
         # Where cores are short, questions go first: words find a card until its vector is there.
         os.nice(max(0, _NICENESS - os.nice(0)))  # one that starts anew is nice already
-    worker = _worker(options.worker, settings, name, stop)
-    if settings.kafka_brokers and options.worker not in {"recorder", "relay"}:
-        _listen(worker, name, stop)
+    running = _worker(worker, settings, name, stop)
+    if settings.kafka_brokers and worker not in {"recorder", "relay"}:
+        _listen(running, name, stop)
     else:
-        worker.run()
+        running.run()
     return 0
 
 
@@ -128,47 +121,6 @@ def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], 
     wanted = "cards" if kind == "projector" else "vectors"
     projector = next(projector for projector in projectors(settings) if projector.name == wanted)
     return Runner(settings, projector, stop, name, feed)
-
-
-def run_service(options: argparse.Namespace, settings: Settings) -> int:
-    import uvicorn  # noqa: PLC0415 - only services need it
-
-    _require(settings, queue=options.service == "write")
-    authentication.in_use()
-    if options.service == "write":
-        from ingest.write_api import create_app  # noqa: PLC0415
-    else:
-        from retrieval.read_api import create_app  # noqa: PLC0415
-    from events.http.connections import bounded  # noqa: PLC0415 - as above
-
-    port = options.port if options.port is not None else PORTS[options.service]
-    config = uvicorn.Config(
-        create_app(settings),
-        host=options.host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=5,
-        lifespan="on",
-        http=bounded(settings),
-        ws="none",
-        timeout_keep_alive=settings.idle_timeout_s,
-    )
-    server = uvicorn.Server(config)
-    if options.fd is None:
-        server.run()
-    else:
-        server.run(sockets=[socket.socket(fileno=options.fd)])
-    return 0
-
-
-def _require(settings: Settings, *, queue: bool) -> None:
-    if not settings.database_url:
-        raise SettingsError(
-            "CARDLOG_DATABASE_URL is not set: a single worker needs to be told where Postgres is"
-        )
-    if queue and not settings.redis_url:
-        raise SettingsError("CARDLOG_REDIS_URL is not set: a single worker needs to be told where Redis is")
 
 
 def _migrated(settings: Settings, worker: str, stop: Callable[[], bool]) -> bool:
