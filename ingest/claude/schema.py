@@ -7,6 +7,7 @@ misunderstood: an absent list is empty, null is absent, and fields nobody asked 
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from importlib.resources import files
@@ -19,6 +20,9 @@ SCHEMA: dict[str, Any] = json.loads(TEXT)
 
 _MOST_FAULTS = 20
 _LONGEST_SHOWN = 60
+# Nothing is written out that is then cut off, and nothing deeper than anybody reads.
+_BRIEF = reprlib.Repr()
+_BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxother = 3, 2 * _LONGEST_SHOWN, 2 * _LONGEST_SHOWN
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -163,5 +167,5 @@ def _encodable(text: str) -> bool:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = _BRIEF.repr(value)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
