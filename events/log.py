@@ -11,6 +11,7 @@ import psycopg
 from psycopg.rows import dict_row, tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
+from events.bounds import check
 from events.codec import PayloadError, UnknownEventTypeError, decode, describe, encode
 from events.envelope import Appended, Event, NewEvent, partition_of
 from events.sql import statement
@@ -31,12 +32,14 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
 
     Positions continue each partition's count without a hole. Events whose dedupe key is already there
     are not appended again and come back as duplicates, in the order given. Call :func:`announce` after
-    the commit. Raises :class:`AppendConflictError` where an expected stream version does not hold.
+    the commit. Raises :class:`AppendConflictError` where an expected stream version does not hold, and
+    :class:`events.codec.PayloadError` for a payload that the tables behind the log cannot take.
     """
     if not batch:
         return []
     items = []
     for event in batch:
+        check(event.payload)
         name, schema_version = describe(event.payload)
         items.append(
             {
