@@ -10,6 +10,7 @@ _AWAY_STATES = frozenset(
         "25006",  # read-only transaction: the server has just become a standby
         "25P03",  # idle in transaction for too long: a stopped process woke up
         "55P03",  # a lock was not to be had in time
+        "57014",  # cancelled: by an operator, or by a time limit
         "58000", "58030",  # the server's own files cannot be read or written
     )
 )  # fmt: skip
