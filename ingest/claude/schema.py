@@ -22,11 +22,11 @@ SCHEMA: dict[str, Any] = json.loads(TEXT)
 
 _MOST_FAULTS = 20
 # Of one kind in one answer, which reads a dozen turns; and other names of one concept.
-MOST_CARDS = 100
+MOST_CARDS = 60
 MOST_ALIASES = 20
 # Characters. Well above what a careful model writes, and below what the tables take (events.bounds).
 _LONGEST = {
-    "quote": 4_000, "content": 1_000, "definition": 4_000, "entity": 200, "concept_key": 100, "value": 250,
+    "quote": 4_000, "content": 1_000, "definition": 2_000, "entity": 200, "concept_key": 100, "value": 250,
     "replaces": 250, "title": 200, "aliases": 200, "occurred_at_hint": 200,
 }  # fmt: skip
 # What is looked up and shown as a name: no control characters, nothing that turns the direction of writing round.
