@@ -1,6 +1,6 @@
 """One user whose answers do harm, in every way we know, takes nothing from the others: their cards go on arriving.
 
-The model is a loopback server that misbehaves for one user's turns only; the extractor and the cards projector are real.
+The model is a loopback server that misbehaves for one user's turns only; extractor and projector are real.
 ``CARDLOG_TEST_MUTATIONS`` sets how many answers are mutated (`make test-model` takes 2,000).
 """
 
