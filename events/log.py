@@ -14,6 +14,7 @@ from psycopg.rows import dict_row, tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
 from events import authentication
+from events.bounds import check
 from events.codec import PayloadError, UnknownEventTypeError, decode, describe, encode
 from events.envelope import Appended, Event, NewEvent, partition_of
 from events.failures import in_a_line
@@ -52,6 +53,7 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
     items = []
     keyring = authentication.in_use()
     for event in batch:
+        check(event.payload)
         name, schema_version = describe(event.payload)
         data = _data(event)
         items.append(

@@ -9,6 +9,7 @@ from datetime import datetime
 
 import orjson
 
+from events.bounds import fault_of
 from events.codec import encode
 from events.envelope import Event, NewEvent, uuid7
 from events.log import Unreadable
@@ -123,9 +124,12 @@ def events_of(
     """The events of one burst: the extraction, then a card event each, caused by it.
 
     Without ``knowledge`` no knowledge card is among them. Whatever an extractor made up, they have bytes:
-    raises what the codec raises where they would not, so that nothing else of an append fails with them.
+    raises what the codec raises where they would not, so that nothing else of an append fails with them. A card that
+    the tables could not take (:mod:`events.bounds`) is refused and counted.
     """
-    cards = [card for card in extraction.cards if knowledge or not isinstance(card, KnowledgeLearned)]
+    wanted = [card for card in extraction.cards if knowledge or not isinstance(card, KnowledgeLearned)]
+    cards = [card for card in wanted if (fault := fault_of(card)) is None or _told(fault, burst)]
+    refused = extraction.refused + len(wanted) - len(cards)
     first = burst.turns[0]
     stream = stream_of(first.turn)
     occurred_at = max(turn.turn.said_at for turn in burst.turns)
@@ -141,7 +145,7 @@ def events_of(
             turn_positions=tuple(turn.position for turn in burst.turns),
             usage=extraction.usage,
             cards=len(cards),
-            refused=extraction.refused,
+            refused=refused,
             stand_in=stand_in,
         ),
         occurred_at=occurred_at,
@@ -165,6 +169,16 @@ def events_of(
     for event in events:
         encode(event.payload)
     return events
+
+
+def _told(fault: str, burst: Burst) -> bool:
+    """False: the card is left out; says so in the log of the process, without anybody's words."""
+    first = burst.turns[0]
+    logger.warning(
+        "a card of turn %s is refused: %s", first.turn.turn_id, fault,
+        extra={"stage": STAGE, "turn_id": first.turn.turn_id, "position": first.position},
+    )  # fmt: skip
+    return False
 
 
 def counted(events: Iterable[NewEvent]) -> dict[str, float]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from psycopg.rows import dict_row
+
 from events import log
-from events.checkpoints import Claim, Connection
+from events.checkpoints import CheckpointMovedError, Claim, Connection
 from events.envelope import Event, NewEvent
 from events.feed import Feed
+from events.isolation import Culprit, is_the_datas_fault, isolate
 from events.log import Unreadable
 from events.settings import Settings
 from events.sql import statement
@@ -16,8 +19,11 @@ from ingest.bursts import Limits
 from ingest.extractor import PROCESSOR, TURN, read_ahead
 from ingest.window import Reading, Window
 
+# The turns of one user in hand, by how many there are of all: eight bursts at first; where many users have much to
+# say, still one burst of whoever comes next.
+_OF_ONE = ((1_024, 128), (2_048, 24), (4_096, 12))
 _TURNS_IN_HAND = 2_048
-_TURNS_IN_HAND_OF_ONE = 512
+_TURNS_ASIDE = 32_768  # of one partition: positions, about 100 bytes each
 _PARTITIONS = 64
 
 
@@ -25,7 +31,7 @@ class Holdings:
     """Windows on partitions, each locked for as long as the connection lives that took it.
 
     All methods must be given that one connection: whoever lost the lock has lost the connection with it, and can
-    write nothing. Memory holds at most about 2,000 turns.
+    write nothing. Memory holds at most about 4,000 turns, and of no user so many that others find no room.
     """
 
     def __init__(
@@ -69,26 +75,46 @@ class Holdings:
         more = False
         heads = log.heads(connection)
         claims = []
+        room = _of_one(in_hand) > 0
         for partition, window in list(self._windows.items()):
             if heads[partition] > window.seen:
-                if in_hand < _TURNS_IN_HAND and window.turns < _TURNS_IN_HAND_OF_ONE:
+                if room and window.aside < _TURNS_ASIDE:
                     claims.append(Claim(partition, window.seen, heads[partition]))
             elif window.drained:
                 self._give_back(connection, partition)
+        ready += self._resume(connection, now, in_hand)
         if claims:
             for claim, page in self._feed.read(connection, claims, limit=self._page):
                 window = self._windows[claim.partition]
+                most = _of_one(sum(each.turns for each in self._windows.values()))
                 for event in page:
                     if isinstance(event.payload, TurnRecorded):
-                        ready += window.see(event, now)
+                        ready += window.see(event, now, most)
                     elif event.type == TURN and isinstance(event.payload, Unreadable):
-                        outcome = self._unreadable(event, event.payload)
-                        ready += window.see_failed(event, outcome)
+                        ready += window.see_failed(event, self._unreadable(event, event.payload), most)
                 window.seen = page[-1].position
                 more |= window.seen < claim.head
         for window in self._windows.values():
             ready += window.due(now)
         return ready, more
+
+    def _resume(self, connection: Connection, now: float, in_hand: int) -> list[Reading]:
+        """Take turns in hand again that were set aside, as far as their users have room."""
+        ready: list[Reading] = []
+        for window in self._windows.values():
+            positions = window.resumable(_of_one(in_hand)) if window.aside else []
+            if not positions:
+                continue
+            with connection.cursor(row_factory=dict_row) as cursor:
+                rows = cursor.execute(
+                    statement("ingest", "turns_at"), {"partition": window.partition, "positions": positions}
+                ).fetchall()
+            for event in map(log.event_if_readable, rows):
+                unreadable = isinstance(event.payload, Unreadable)
+                outcome = self._unreadable(event, event.payload) if unreadable else None
+                ready += window.resume(event, now, outcome)
+            in_hand = sum(each.turns for each in self._windows.values())
+        return ready
 
     def _take(self, connection: Connection) -> None:
         sought = self._feed.sought(connection, PROCESSOR)
@@ -120,26 +146,40 @@ class Holdings:
         del self._windows[partition]
         connection.execute(statement("ingest", "give_back_partitions"), {"partitions": [partition]})
 
-    def write(self, connection: Connection) -> tuple[list[Reading], int]:
-        """Append what is done and move the checkpoints as far as they may go, in one transaction.
+    def write(self, connection: Connection) -> tuple[list[Reading], int, list[Culprit[Reading]]]:
+        """Append what is done and move the checkpoints as far as they may go, together.
 
-        Gives the readings that were written and how many events of the log were passed for good. Raises
-        :class:`events.checkpoints.CheckpointMovedError` where somebody else moved one; nothing counts then.
+        Gives the readings that were written, how many events of the log were passed for good, and the readings whose
+        events the database does not take: those are still here, and what they came to must be put another way.
+        Raises :class:`events.checkpoints.CheckpointMovedError` where somebody else moved a checkpoint.
         """
-        leaving = {partition: list(window.finished()) for partition, window in self._windows.items()}
+        leaving = list(self.finished())
+        written: list[Reading] = []
+        passed = 0
+
+        def attempt(some: Sequence[Reading]) -> None:
+            nonlocal passed
+            passed += self._commit(connection, some)
+            written.extend(some)
+
+        culprits = isolate(leaving, attempt, blames=_blames)
+        if not leaving:
+            attempt(())
+        return written, passed, culprits
+
+    def _commit(self, connection: Connection, some: Sequence[Reading]) -> int:
+        """Write ``some`` of what is finished in one transaction; gives how many events were passed for good."""
+        leaving: dict[int, list[Reading]] = {partition: [] for partition in self._windows}
+        for reading in some:
+            leaving[reading.turns[0].partition].append(reading)
         moved = [
             window
             for partition, window in self._windows.items()
             if leaving[partition] or window.mark(without=[], seen=window.seen) != window.checkpoint
         ]
         if not moved:
-            return [], 0
-        batch = [
-            event
-            for window in moved
-            for reading in leaving[window.partition]
-            for event in reading.outcome or ()
-        ]
+            return 0
+        batch = [event for reading in some for event in reading.outcome or ()]
         marks: dict[int, tuple[int, int]] = {}
         with connection.transaction():
             places: dict[int, list[int]] = {}
@@ -160,7 +200,16 @@ class Holdings:
             window.written(leaving[window.partition], mark=mark, seen=seen)
         if batch:
             log.announce(connection, batch)
-        return [reading for readings in leaving.values() for reading in readings], passed
+        return passed
+
+
+def _blames(error: Exception) -> bool:
+    return is_the_datas_fault(error) and not isinstance(error, CheckpointMovedError)
+
+
+def _of_one(in_hand: int) -> int:
+    """How many turns of one user may be in hand where there are ``in_hand`` of all."""
+    return next((most for limit, most in _OF_ONE if in_hand < limit), 0)
 
 
 def _seen_with(seen: int, appended: Sequence[int]) -> int:

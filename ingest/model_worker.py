@@ -9,13 +9,15 @@ from dataclasses import replace
 
 from events import log
 from events.checkpoints import CheckpointMovedError, Connection
-from events.database import AWAY, connect_patiently
-from events.envelope import NewEvent
+from events.database import connect_patiently
+from events.envelope import Event, NewEvent
+from events.failures import is_away
 from events.feed import Feed, LogFeed
+from events.isolation import isolate
 from events.settings import Settings
 from events.sql import statement
 from events.stages import Pulse
-from events.types.extraction import ExtractionFailed, TurnsExtracted
+from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from ingest.calls import Calls, Done
 from ingest.claude.breaker import Breaker, backoff
 from ingest.claude.budget import Budget
@@ -31,6 +33,7 @@ from ingest.extraction_events import counted, events_of, failure_of, stream_of, 
 from ingest.extractor import PROCESSOR, TURN
 from ingest.holdings import Holdings
 from ingest.known_concepts import KnownConcepts
+from ingest.slots import Slots
 from ingest.window import Reading
 
 logger = logging.getLogger(__name__)
@@ -53,7 +56,8 @@ class ModelWorker:
     time, by a lock of the very connection that appends: whoever lost the one cannot use the other.
 
     Turns wait while the extractor is away, unless the stand-in may read them. A turn the extractor cannot
-    read while it reads others becomes an ``ExtractionFailed``.
+    read while it reads others becomes an ``ExtractionFailed``, and so does one whose events the database does not take.
+    No user has more than a quarter of the calls, and those in trouble no more than half of them together.
     """
 
     def __init__(
@@ -79,6 +83,7 @@ class ModelWorker:
         self._budget = Budget(settings.budget_tokens_per_user_day)
         self._concepts = KnownConcepts()
         self._waiting: list[Reading] = []
+        self._slots = Slots(self._calls.limit)
         self._flights: dict[_Key, Reading] = {}
         # Answers that were paid for and whose partition was lost meanwhile: some coming, some there.
         self._coming: set[_Key] = set()
@@ -111,17 +116,18 @@ class ModelWorker:
                 name, version = self._extractor.name, self._extractor.prompt_version
                 logger.info("extracting with %s %s (%s)", name, self._extractor.model, version)
                 self._serve(connection)
-            except AWAY as error:
-                logger.warning("postgres went away while extracting, trying again: %s", error)
-                self._pulse.waiting(f"postgres went away: {log.reason_of(error)}")
-                time.sleep(_PATIENCE_S)
             except CheckpointMovedError as error:
                 logger.warning("standing by: %s", error)
                 time.sleep(_PATIENCE_S)
             except Exception as error:
-                logger.exception("extracting stands still, trying again")
-                self._pulse.waiting(log.reason_of(error))
-                time.sleep(_PATIENCE_S * 10)
+                if is_away(error):
+                    logger.warning("postgres went away while extracting, trying again: %s", error)
+                    self._pulse.waiting(f"postgres went away: {log.reason_of(error)}")
+                    time.sleep(_PATIENCE_S)
+                else:
+                    logger.exception("extracting stands still, trying again")
+                    self._pulse.waiting(log.reason_of(error))
+                    time.sleep(_PATIENCE_S * 10)
             finally:
                 self._let_go()
                 connection.close()
@@ -136,6 +142,7 @@ class ModelWorker:
         self._coming.update(self._flights)
         self._flights.clear()
         self._waiting.clear()
+        self._slots.forget()
         self._budget.forget()
         self._concepts = KnownConcepts()
         self._next_look = 0.0
@@ -178,7 +185,7 @@ class ModelWorker:
         return next(self._holdings.finished(), None) is None
 
     def _write(self, connection: Connection) -> None:
-        written, passed = self._holdings.write(connection)
+        written, passed, culprits = self._holdings.write(connection)
         self._pulse.passed(passed)
         for reading in written:
             self._pulse.count(counted(reading.outcome or ()))
@@ -186,12 +193,16 @@ class ModelWorker:
                 if isinstance(event.payload, TurnsExtracted | ExtractionFailed):
                     self._budget.spend(event.user_id, event.payload.usage)
             self._concepts.learn(reading.turns[0].partition, reading.outcome or ())
+        for culprit in culprits:
+            spent = [event.payload.usage for event in culprit.item.outcome or () if _is_reading(event)]
+            culprit.item.spent = sum(spent, Usage())
+            self._fail(culprit.item, culprit.error)
 
     def _launch(self, connection: Connection, now: float) -> None:
-        """Begin the calls that may begin, those that failed least often first; let others be stood in for."""
+        """Begin the calls that may begin, every user's first before anybody's second; let others be stood in for."""
         asked: list[Reading] = []
         stood_in: list[Reading] = []
-        for reading in sorted(self._waiting, key=lambda reading: reading.tries):
+        for reading in self._slots.in_order(self._waiting, self._flights.values()):
             if len(asked) == self._calls.free and not self._settings.stand_in:
                 break
             if self._kept and (kept := self._kept.pop(_key(reading), None)) is not None:
@@ -201,8 +212,13 @@ class ModelWorker:
             elif self._budget.exhausted(connection, reading.user_id):
                 if len(stood_in) < _STAND_INS_AT_ONCE:
                     stood_in.append(reading)
-            elif len(asked) < self._calls.free and self._breaker.permits(now):
+            elif (
+                len(asked) < self._calls.free
+                and self._slots.admit(reading.user_id)
+                and self._breaker.permits(now)
+            ):
                 asked.append(reading)
+                self._slots.take(reading.user_id)
             elif (
                 self._settings.stand_in
                 and self._breaker.state(now) != "closed"
@@ -211,26 +227,34 @@ class ModelWorker:
                 stood_in.append(reading)
         self._fill(connection, [*asked, *stood_in])
         for reading in asked:
-            self._flights[_key(reading)] = reading
-            self._calls.begin(_key(reading), self._call(reading))
+            if reading.burst is not None:
+                self._flights[_key(reading)] = reading
+                self._calls.begin(_key(reading), self._call(reading))
+            else:
+                self._breaker.abstained()
         for reading in stood_in:
-            self._read_instead(reading)
+            if reading.burst is not None:
+                self._read_instead(reading)
         begun = {id(reading) for reading in (*asked, *stood_in)}
         self._waiting = [
             reading for reading in self._waiting if reading.outcome is None and id(reading) not in begun
         ]
 
     def _fill(self, connection: Connection, readings: Sequence[Reading]) -> None:
-        """Give each burst its context: what was said before, and what is known of the user."""
+        """Give each burst its context: what was said before, and what is known of the user. A reading whose context
+        cannot be had fails by itself."""
+
+        def attempt(some: Sequence[Reading]) -> None:
+            earlier = preceding(connection, [reading.turns[0] for reading in some])
+            for reading, before in zip(some, earlier, strict=True):
+                partition = reading.turns[0].partition
+                known = self._concepts.of(connection, partition, reading.user_id)
+                reading.burst = Burst(tuple(recorded(turn) for turn in reading.turns), before, known)
+
         fresh = [reading for reading in readings if reading.burst is None]
-        earlier = preceding(connection, [reading.turns[0] for reading in fresh])
-        for reading, before in zip(fresh, earlier, strict=True):
-            partition = reading.turns[0].partition
-            reading.burst = Burst(
-                tuple(recorded(turn) for turn in reading.turns),
-                before,
-                self._concepts.of(connection, partition, reading.user_id),
-            )
+        for culprit in isolate(fresh, attempt):
+            culprit.item.burst = None
+            self._fail(culprit.item, culprit.error)
 
     def _call(self, reading: Reading) -> Callable[[], tuple[list[NewEvent], bool]]:
         """What is done in a thread: everything from the question to the events, and nothing with the database."""
@@ -262,14 +286,17 @@ class ModelWorker:
         """Draw the conclusions from one call."""
         now = time.monotonic()
         error = done.error
+        reading = self._flights.pop(done.key, None)
+        user = reading.user_id if reading is not None else ""
         if isinstance(error, ExtractorUnavailableError):
-            self._breaker.failed(now, str(error), error.retry_after)
+            self._breaker.failed(now, str(error), error.retry_after, user)
             self._pulse.failed(str(error))
+            self._slots.failed(user)
         elif isinstance(error, TurnsUnreadableError) or (done.result is not None and done.result[1]):
-            self._breaker.succeeded()
+            self._breaker.succeeded(now, user)
+            self._slots.succeeded(user)
         else:
             self._breaker.abstained()
-        reading = self._flights.pop(done.key, None)
         if reading is None:
             self._coming.discard(done.key)
             if done.result is not None:
@@ -303,7 +330,15 @@ class ModelWorker:
             logger.info("%d turns cannot be read together, trying halves: %s", len(reading.turns), error)
             self._waiting += self._holdings.split(reading)
             return
-        [event] = reading.turns
+        self._fail(reading, error)
+
+    def _fail(self, reading: Reading, error: Exception) -> None:
+        """Every turn of the reading becomes a failure in the log; what it all cost stands with the first."""
+        outcome = [self._failure(event, reading, error) for event in reading.turns]
+        reading.spent = Usage()
+        reading.outcome = outcome
+
+    def _failure(self, event: Event, reading: Reading, error: Exception) -> NewEvent:
         turn = event.payload
         known = isinstance(error, TurnsUnreadableError | ExtractorUnavailableError)
         reason = str(error) if known else log.reason_of(error)
@@ -318,19 +353,17 @@ class ModelWorker:
         )  # fmt: skip
         self._pulse.failed(f"turn {turn.turn_id} cannot be extracted: {reason}")
         attempts = reading.tries + (error.attempts if isinstance(error, TurnsUnreadableError) else 0)
-        reading.outcome = [
-            failure_of(
-                event.user_id,
-                event.position,
-                turn.turn_id,
-                stream_of(turn),
-                turn.said_at,
-                reason,
-                self._extractor,
-                attempts=max(1, attempts),
-                usage=reading.spent,
-            )
-        ]
+        return failure_of(
+            event.user_id,
+            event.position,
+            turn.turn_id,
+            stream_of(turn),
+            turn.said_at,
+            reason,
+            self._extractor,
+            attempts=max(1, attempts),
+            usage=reading.spent if event is reading.turns[0] else Usage(),
+        )
 
     def _report(self) -> None:
         """Say how it stands: waiting where nothing can go on, and who reads instead where somebody does."""
@@ -356,6 +389,10 @@ class ModelWorker:
         """Whether calls are under way that nothing speaks against yet."""
         fresh = any(reading.tries == 0 for reading in self._flights.values())
         return self._breaker.state(now) == "closed" and fresh
+
+
+def _is_reading(event: NewEvent) -> bool:
+    return isinstance(event.payload, TurnsExtracted | ExtractionFailed)
 
 
 def _key(reading: Reading) -> _Key:

@@ -5,9 +5,10 @@ Pure bookkeeping: no database, no clock, no model.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from events.envelope import Event, NewEvent
 from events.types.extraction import Usage
@@ -44,6 +45,9 @@ class Window:
 
     Turns are closed into readings in the order of their session, and readings of a session leave in that order,
     too. :meth:`mark` is the low water: everything at or below it is done for good.
+
+    Of a user with a long backlog only so many turns are in hand. The others are set aside: their positions are kept,
+    their words are not, so that the partition is read on for everybody else. They come back in their order.
     """
 
     partition: int
@@ -54,21 +58,55 @@ class Window:
     _pending: dict[int, None] = field(default_factory=dict)
     _gathering: dict[Session, Gathering] = field(default_factory=dict)
     _queues: dict[Session, deque[Reading]] = field(default_factory=dict)
+    _of_user: Counter[str] = field(default_factory=Counter)
+    _aside: dict[str, deque[int]] = field(default_factory=dict)
 
-    def see(self, event: Event, now: float) -> list[Reading]:
-        """Take a turn of the partition; gives the readings it closes."""
+    def see(self, event: Event, now: float, most: int | None = None) -> list[Reading]:
+        """Take a turn of the partition; gives the readings it closes. It is set aside where ``most`` turns of its
+        user are in hand, or others of them are aside."""
+        return self._taken(event, now) if self._is_new(event, most) else []
+
+    def see_failed(self, event: Event, outcome: NewEvent, most: int | None = None) -> list[Reading]:
+        """Take a turn that nobody can read, with what there is to say of it; it waits for its turn like any other."""
+        return self._failed(event, outcome) if self._is_new(event, most) else []
+
+    def _is_new(self, event: Event, most: int | None) -> bool:
+        """Whether the turn is to be taken in hand now; notes it in any case."""
         if event.position in self.done_before:
-            return []
+            return False
         self._pending[event.position] = None
+        user_id = event.user_id
+        if user_id in self._aside or (most is not None and self._of_user[user_id] >= most):
+            self._aside.setdefault(user_id, deque()).append(event.position)
+            return False
+        self._of_user[user_id] += 1
+        return True
+
+    def resumable(self, most: int) -> list[int]:
+        """The positions of turns set aside whose users have room for them again; some at a time, not one by one."""
+        found: list[int] = []
+        for user_id, positions in self._aside.items():
+            if self._of_user[user_id] <= most * 3 // 4:
+                found += islice(positions, most - self._of_user[user_id])
+        return sorted(found)
+
+    def resume(self, event: Event, now: float, outcome: NewEvent | None = None) -> list[Reading]:
+        """Take a turn of :meth:`resumable` in hand, read anew from the log; each user's in their order. ``outcome`` is
+        what there is to say of a turn that nobody can read."""
+        positions = self._aside[event.user_id]
+        assert positions[0] == event.position
+        positions.popleft()
+        if not positions:
+            del self._aside[event.user_id]
+        self._of_user[event.user_id] += 1
+        return self._taken(event, now) if outcome is None else self._failed(event, outcome)
+
+    def _taken(self, event: Event, now: float) -> list[Reading]:
         session = (event.user_id, event.stream)
         gathering = self._gathering.setdefault(session, Gathering(self.limits))
         return [self._queued(turns) for turns in gathering.add(event, now)]
 
-    def see_failed(self, event: Event, outcome: NewEvent) -> list[Reading]:
-        """Take a turn that nobody can read, with what there is to say of it; it waits for its turn like any other."""
-        if event.position in self.done_before:
-            return []
-        self._pending[event.position] = None
+    def _failed(self, event: Event, outcome: NewEvent) -> list[Reading]:
         gathering = self._gathering.get((event.user_id, event.stream))
         before = [self._queued(gathering.close())] if gathering is not None and gathering.turns else []
         self._queued((event,)).outcome = [outcome]
@@ -116,7 +154,11 @@ class Window:
             if not queue:
                 del self._queues[reading.session]
             for turn in reading.turns:
-                self._pending.pop(turn.position, None)
+                if turn.position in self._pending:
+                    del self._pending[turn.position]
+                    self._of_user[turn.user_id] -= 1
+            if not self._of_user[reading.user_id]:
+                del self._of_user[reading.user_id]
         self.checkpoint, self.seen = mark, seen
         for session in [key for key, one in self._gathering.items() if not one.turns]:
             del self._gathering[session]
@@ -132,7 +174,12 @@ class Window:
     @property
     def turns(self) -> int:
         """How many turns are in hand."""
-        return len(self._pending)
+        return self._of_user.total()
+
+    @property
+    def aside(self) -> int:
+        """How many turns are set aside."""
+        return len(self._pending) - self._of_user.total()
 
     @property
     def drained(self) -> bool:

@@ -8,6 +8,7 @@ is written to it once and read from it afterwards.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import html
 import json
 import re
@@ -35,7 +36,8 @@ _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 class Trouble:
     """One bad answer. ``status`` with ``headers``; or a connection ``dropped`` before or ``cut`` within the answer;
     or never answered (``hang``); or a ``body`` that is no message; or a message with this ``content`` that
-    ended for this ``stop_reason``."""
+    ended for this ``stop_reason`` and counts this ``usage``; or whatever ``wire`` writes to the connection until the
+    server closes."""
 
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
@@ -46,12 +48,14 @@ class Trouble:
     body: bytes | None = None
     content: tuple[dict[str, Any], ...] | None = None
     stop_reason: str = "tool_use"
+    usage: object = None
+    wire: Callable[[socket.socket, threading.Event], None] | None = None
 
 
-def calls(tool_input: object) -> Trouble:
+def calls(tool_input: object, usage: object = None) -> Trouble:
     """A message that calls the tool with ``tool_input``, whatever that is."""
     block = {"type": "tool_use", "id": "toolu_1", "name": "record_cards", "input": tool_input}
-    return Trouble(content=(block,))
+    return Trouble(content=(block,), usage=usage)
 
 
 def says(prose: str) -> Trouble:
@@ -172,6 +176,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
             return
+        if trouble is not None and trouble.wire is not None:
+            with contextlib.suppress(OSError):  # the other side has had enough
+                trouble.wire(self.connection, self.owner.closing)
+            self.close_connection = True
+            return
         if trouble is not None and trouble.status != 200:
             kind = {429: "rate_limit_error", 529: "overloaded_error"}.get(trouble.status, "api_error")
             self._send(trouble.status, _error(kind, trouble.message), *trouble.headers)
@@ -189,6 +198,8 @@ class _Handler(BaseHTTPRequestHandler):
             "id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": content,
             "stop_reason": stop_reason, "stop_sequence": None, "usage": self.owner.usage(body, content),
         }  # fmt: skip
+        if trouble is not None and trouble.usage is not None:
+            message["usage"] = trouble.usage
         if body.get("stream"):
             self._stream(message)
             return

@@ -12,8 +12,9 @@ from events.concepts import canonical_key, concept, default_cardinality, normali
 from events.script import fold_script, has_cjk
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.turns import TurnRecorded
-from ingest.claude.moments import moment
+from ingest.claude.moments import moment, sentence
 from ingest.claude.schema import Answer, EventFound, KnowledgeFound, StateFound
+from ingest.evidence import Evidence, points_back
 from ingest.extraction import Burst, CardEvent
 from ingest.grounding import memory_blocks, without_memory_blocks
 from ingest.instructions import trusted_length
@@ -23,6 +24,9 @@ _SPACE = re.compile(r"\s")
 _FOREIGN = re.compile(r"[^\W\d_]")
 _QUOTES = str.maketrans("‘’“”", "''\"\"")
 _SURE, _LESS_SURE = 0.9, 0.75
+_YES_OR_NO = frozenset(("yes", "no"))
+_BEFORE = 2_000  # characters in which a word that points back may find what it means
+_AROUND = 6_000  # characters to either side in which a name may have been said
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ class TurnWords:
         self.turn = turn
         self.words = without_memory_blocks(turn.text)
         # Orders to whoever reads them are somebody's words, and kept as such, and nobody's facts.
-        self._plain, self._places = _plain(self.words[: trusted_length(self.words)])
+        self.trusted = self.words[: trusted_length(self.words)]
+        self._plain, self._places = _plain(self.trusted)
 
     def find(self, quote: str) -> SourceSpan | None:
         """Where ``quote`` was said; None when it was not, or only in a memory block or among orders to the reader."""
@@ -63,9 +68,11 @@ class TurnWords:
 def believed(answer: Answer, burst: Burst) -> Believed:
     """The cards of ``answer`` that the turns of ``burst`` bear out, and an episode of every turn of substance.
 
-    Refused are quotes nobody said, and states and events of a machine.
+    Refused are quotes nobody said, states and events of a machine, and cards whose value, names or numbers are not
+    in the words around the quote (:mod:`ingest.evidence`).
     """
     words = [TurnWords(said.turn) for said in burst.turns]
+    before = [TurnWords(said.turn) for said in burst.preceding]
     cards: list[list[CardEvent]] = [[] for _ in words]
     seen: set[tuple[object, ...]] = set()
     refused = answer.faulty
@@ -74,7 +81,11 @@ def believed(answer: Answer, burst: Burst) -> Believed:
     ]  # fmt: skip
     for found in findings:
         place = _place(found.turn, found.quote, words)
-        card = None if place is None else _card(found, words[place[0]], place[1])
+        card = (
+            None
+            if place is None
+            else _card(found, _Heard([*before, *words], len(before) + place[0], place[1]))
+        )
         if place is None or card is None:
             refused += 1
         elif (identity := _identity(card)) not in seen:
@@ -112,23 +123,74 @@ def _place(number: int, quote: str, words: Sequence[TurnWords]) -> tuple[int, So
     return None
 
 
-def _card(
-    found: StateFound | EventFound | KnowledgeFound, said: TurnWords, span: SourceSpan
-) -> CardEvent | None:
-    if said.turn.role == "system":
+class _Heard:
+    """A quote in its turn, with what was said around it."""
+
+    def __init__(self, words: Sequence[TurnWords], index: int, span: SourceSpan) -> None:
+        self.said = words[index]
+        self.turn = self.said.turn
+        self.span = span
+        begin, end = sentence(self.said.trusted, span.start, span.end)
+        self.sentence = self.said.trusted[begin:end].strip()
+        own = [one.trusted for one in words[:index] if _same_speaker(one.turn, self.turn)]
+        self._before = "\n".join((*own, self.said.trusted[:begin]))[-_BEFORE:]
+        spoken = "\n".join(one.trusted for one in words[:index] if one.turn.role == "user")
+        self._turn = self.said.trusted[max(0, begin - _AROUND) : end + _AROUND]
+        self._around = f"{spoken[-_AROUND:]}\n{self._turn}\n{self.turn.speaker or ''}"
+
+    def evidence(self, *, back: bool = False) -> Evidence:
+        """What a state or an event may rest on: the sentence, and what the same speaker said before where the sentence
+        points ``back``."""
+        near = self.sentence
+        if back or points_back(near):
+            near = f"{self._before}\n{near}"
+        return Evidence(near, self._around)
+
+    def explanation(self) -> Evidence:
+        """What a definition may rest on: the whole turn."""
+        return Evidence(self._turn, self._around)
+
+
+def _same_speaker(one: TurnRecorded, other: TurnRecorded) -> bool:
+    return (one.role, one.speaker) == (other.role, other.speaker)
+
+
+def _card(found: StateFound | EventFound | KnowledgeFound, heard: _Heard) -> CardEvent | None:
+    role = heard.turn.role
+    if role == "system":
         return None
     if isinstance(found, KnowledgeFound):
-        return _knowledge(found, said, span)
-    if said.turn.role != "user":
+        return _knowledge(found, heard)
+    if role != "user":
         return None
-    return _state(found, said, span) if isinstance(found, StateFound) else _event(found, said, span)
+    return _state(found, heard) if isinstance(found, StateFound) else _event(found, heard)
 
 
-def _state(found: StateFound, said: TurnWords, span: SourceSpan) -> StateAsserted | None:
-    turn = said.turn
+def _content(text: str, heard: _Heard, evidence: Evidence, entity: str) -> str | None:
+    """What a card says: ``text`` where it is borne out, the speaker's own sentence where only that is; None where
+    neither is."""
+    spoken = _as_spoken(text, heard.turn, heard.span.text)
+    if spoken == heard.span.text:
+        return spoken
+    verdict = evidence.verdict(spoken, known=f"{entity} {heard.turn.speaker or ''}")
+    if verdict == "refused":
+        return None
+    return spoken if verdict == "borne" else heard.sentence or heard.span.text
+
+
+def _state(found: StateFound, heard: _Heard) -> StateAsserted | None:
+    turn, span = heard.turn, heard.span
     key = canonical_key(found.concept_key)
     value = _as_spoken(found.value, turn).strip()
-    if not normalise_value(key, value):
+    identity = normalise_value(key, value)
+    evidence = heard.evidence(back=found.statement == "ended")
+    if not identity or not (identity in _YES_OR_NO or evidence.says(value)):
+        return None
+    entity = _entity(found.entity, turn)
+    if normalise_entity(found.entity) != "user" and not evidence.knows(entity):
+        return None
+    content = _content(found.content, heard, evidence, entity)
+    if content is None:
         return None
     known = concept(key)
     when = moment(found.occurred_at_hint, turn, span)
@@ -136,9 +198,10 @@ def _state(found: StateFound, said: TurnWords, span: SourceSpan) -> StateAsserte
     point = when.point if when is not None else None
     if found.statement == "ended" and until is not None:
         point, until = until, None
+    corrected = found.statement == "corrected" and found.replaces is not None
     return StateAsserted(
-        content=_as_spoken(found.content, turn, span.text),
-        entity=_entity(found.entity, turn),
+        content=content,
+        entity=entity,
         concept_key=key,
         value=value,
         cardinality=default_cardinality(key) if known is not None else found.cardinality,
@@ -146,25 +209,32 @@ def _state(found: StateFound, said: TurnWords, span: SourceSpan) -> StateAsserte
         origin=_origin(turn, span),
         effective_at=point or turn.said_at,
         statement=found.statement,
-        replaces=found.replaces if found.statement == "corrected" else None,
+        replaces=found.replaces if corrected and evidence.knows(found.replaces or "") else None,
         effective_until=until,
         announced=found.announced,
         occurred_at_hint=found.occurred_at_hint,
         time_grain=when.grain if when is not None else None,
         time_resolved=point is not None or until is not None,
-        # A value in other words than the speaker's may be right; it is less sure than one that was said.
-        confidence=_SURE if said.says(value) else _LESS_SURE,
+        # A value in another form than the speaker's may be right; it is less sure than one that was said.
+        confidence=_SURE if heard.said.says(value) else _LESS_SURE,
     )
 
 
-def _event(found: EventFound, said: TurnWords, span: SourceSpan) -> EventNoted:
-    turn = said.turn
+def _event(found: EventFound, heard: _Heard) -> EventNoted | None:
+    turn, span = heard.turn, heard.span
+    evidence = heard.evidence()
+    entity = _entity(found.entity, turn)
+    if normalise_entity(found.entity) != "user" and not evidence.knows(entity):
+        return None
+    content = _content(found.content, heard, evidence, entity)
+    if content is None:
+        return None
     when = moment(found.occurred_at_hint, turn, span)
     start = when.start if when is not None else None
     topics = episodes.read(span.text).topics
     return EventNoted(
-        content=_as_spoken(found.content, turn, span.text),
-        entity=_entity(found.entity, turn),
+        content=content,
+        entity=entity,
         tags=tuple(topic.lower() for topic in topics[:4]),
         origin=_origin(turn, span),
         occurred_at=start or turn.said_at,
@@ -179,15 +249,24 @@ def _event(found: EventFound, said: TurnWords, span: SourceSpan) -> EventNoted:
     )
 
 
-def _knowledge(found: KnowledgeFound, said: TurnWords, span: SourceSpan) -> KnowledgeLearned:
+def _knowledge(found: KnowledgeFound, heard: _Heard) -> KnowledgeLearned | None:
+    turn, span = heard.turn, heard.span
     title = found.title.strip()
+    evidence = heard.explanation()
+    definition = _as_spoken(found.definition, turn, span.text)
+    if not evidence.knows(title) or evidence.verdict(definition, known=title, share=0.5) == "refused":
+        return None
+    content = _content(found.content or span.text, heard, evidence, title)
+    if content is None:
+        return None
+    aliases = (alias.strip() for alias in found.aliases if alias.strip() != title)
     return KnowledgeLearned(
-        content=_as_spoken(found.content or span.text, said.turn, span.text),
+        content=content,
         title=title,
-        definition=_as_spoken(found.definition, said.turn, span.text),
+        definition=definition,
         tags=("knowledge", title.lower()),
-        origin=_origin(said.turn, span),
-        aliases=tuple(dict.fromkeys(alias.strip() for alias in found.aliases if alias.strip() != title)),
+        origin=_origin(turn, span),
+        aliases=tuple(dict.fromkeys(alias for alias in aliases if evidence.knows(alias))),
         confidence=_SURE,
     )
 

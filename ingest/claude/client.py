@@ -7,25 +7,31 @@ import logging
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from importlib.resources import files
 from typing import Any
 
 import anthropic
+import httpx2
 import orjson
 
 from events.settings import Settings
 from events.types.extraction import Usage
 from ingest.claude import prompt
 from ingest.claude.address import OFFICIAL, address_of
+from ingest.claude.transport import AnswerRefusedError, BoundedTransport, deadline
 from ingest.extraction import ExtractorUnavailableError
+
+logger = logging.getLogger(__name__)
 
 # At their debug level these write whole requests: what people said, and to whom.
 for _talkative in ("anthropic", "httpx2", "httpcore2"):
     logging.getLogger(_talkative).setLevel(logging.WARNING)
 
 _CONNECT_S = 5.0
+# Of one kind in one answer: more than any model takes in. Sums of them stay far within 64 bits.
+_MOST_TOKENS = 10_000_000
 _LONGEST_WAIT_S = 300.0
 _LONGEST_REASON = 200
 # What a server says when it has too much to do or is not there: nobody's words are to blame.
@@ -59,7 +65,10 @@ class Reply:
 class MessagesClient:
     """Asks one server for one model. Safe to use from any number of threads.
 
-    Tries each call once: when and whether to try again is for those to decide who see all the calls.
+    Tries each call once: when and whether to try again is for those to decide who see all the calls. The whole
+    of an answer, from the connection to the last byte, takes no longer than ``extract_timeout_s``. What people
+    said goes to the address in the settings and nowhere else: no redirect is followed, and no proxy of the
+    environment is used.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -68,11 +77,18 @@ class MessagesClient:
         self._thinking = settings.thinking
         self._prices = _prices(settings.model)
         # A key is always given, so that the SDK never goes looking for credentials elsewhere on this machine.
+        self._whole_s = float(settings.extract_timeout_s)
         self._sdk = anthropic.Anthropic(
             api_key=settings.anthropic_api_key or "none",
             base_url=settings.anthropic_base_url or OFFICIAL,
             max_retries=0,
-            timeout=anthropic.Timeout(float(settings.extract_timeout_s), connect=_CONNECT_S),
+            timeout=anthropic.Timeout(self._whole_s, connect=_CONNECT_S),
+            http_client=httpx2.Client(
+                transport=BoundedTransport(),
+                headers={"accept-encoding": "identity"},
+                follow_redirects=False,
+                trust_env=False,
+            ),
         )
 
     def ask(self, messages: list[dict[str, Any]], max_tokens: int) -> Reply:
@@ -85,15 +101,18 @@ class MessagesClient:
             else {"thinking": {"type": "disabled"}, "tool_choice": {"type": "tool", "name": prompt.TOOL}}
         )
         try:
-            raw = self._sdk.messages.with_raw_response.create(
-                model=self.model,
-                max_tokens=max_tokens,
-                system=[{"type": "text", "text": prompt.system(), "cache_control": {"type": "ephemeral"}}],
-                tools=[prompt.tool()],  # type: ignore[list-item]
-                messages=messages,  # type: ignore[arg-type]
-                **mode,
-            )
-            body = raw.text()
+            with deadline(self._whole_s):
+                raw = self._sdk.messages.with_raw_response.create(
+                    model=self.model,
+                    max_tokens=max_tokens,
+                    system=[
+                        {"type": "text", "text": prompt.system(), "cache_control": {"type": "ephemeral"}}
+                    ],
+                    tools=[prompt.tool()],  # type: ignore[list-item]
+                    messages=messages,  # type: ignore[arg-type]
+                    **mode,
+                )
+            body = raw.http_response.content
         except anthropic.APIStatusError as error:
             raise self._refused(error) from None
         except anthropic.APITimeoutError:
@@ -103,6 +122,8 @@ class MessagesClient:
             ) from None
         except anthropic.APIConnectionError as error:
             cause = error.__cause__ or error
+            if isinstance(cause, AnswerRefusedError):
+                raise self._no_message(str(cause), time.monotonic() - began) from None
             raise ExtractorUnavailableError(
                 f"{self.address} cannot be reached ({type(cause).__name__}: {_short(str(cause))})"
             ) from None
@@ -112,19 +133,14 @@ class MessagesClient:
         """Give the connections back."""
         self._sdk.close()
 
-    def _reply(self, body: str, seconds: float) -> Reply:
+    def _reply(self, body: bytes, seconds: float) -> Reply:
         try:
             message = orjson.loads(body)
             content = [block for block in message["content"] if isinstance(block, dict)]
             stop_reason = message["stop_reason"]
             usage = self._usage(message.get("usage") or {}, seconds)
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise ExtractorUnavailableError(
-                f"{self.address} answers with something that is no message; "
-                "check that ANTHROPIC_BASE_URL speaks the Messages API",
-                suspect=True,
-                usage=Usage(calls=1, latency_ms=round(seconds * 1000), cost_usd=None),
-            ) from None
+            raise self._no_message("something that is no message", seconds) from None
         calls = [block for block in content if block.get("type") == "tool_use"]
         prose = "\n".join(str(block.get("text", "")) for block in content if block.get("type") == "text")
         return Reply(
@@ -134,6 +150,13 @@ class MessagesClient:
             prose.strip(),
             content,
             usage,
+        )
+
+    def _no_message(self, what: str, seconds: float) -> ExtractorUnavailableError:
+        return ExtractorUnavailableError(
+            f"{self.address} answers with {what}; check that ANTHROPIC_BASE_URL speaks the Messages API",
+            suspect=True,
+            usage=Usage(calls=1, latency_ms=round(seconds * 1000), cost_usd=None),
         )
 
     def priced(
@@ -155,18 +178,26 @@ class MessagesClient:
         )
 
     def _usage(self, counted: Mapping[str, Any], seconds: float) -> Usage:
-        return self.priced(
-            fresh=int(counted.get("input_tokens") or 0),
-            answered=int(counted.get("output_tokens") or 0),
-            written=int(counted.get("cache_creation_input_tokens") or 0),
-            read=int(counted.get("cache_read_input_tokens") or 0),
-            seconds=seconds,
-        )
+        """What the server says it counted. A number that cannot be is left out, and the cost is then not known."""
+        names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+        tokens = {name: _tokens(counted.get(name)) for name in names}
+        doubtful = [name for name, count in tokens.items() if count is None]
+        fresh, answered, written, read = (tokens[name] or 0 for name in names)
+        usage = self.priced(fresh=fresh, answered=answered, written=written, read=read, seconds=seconds)
+        if not doubtful:
+            return usage
+        logger.warning("%s counts tokens that cannot be: %s", self.address, ", ".join(doubtful))
+        return replace(usage, cost_usd=None)
 
     def _refused(self, error: anthropic.APIStatusError) -> ExtractorUnavailableError:
         status = error.status_code
         if status in _REFUSED:
             return ExtractorUnavailableError(f"{self.address} {_REFUSED[status]} (status {status})")
+        if 300 <= status < 400:
+            return ExtractorUnavailableError(
+                f"{self.address} redirects (status {status}), which is not followed: "
+                "set ANTHROPIC_BASE_URL to the address that answers"
+            )
         said = _short(error.api_message or "")
         return ExtractorUnavailableError(
             f"{self.address} answers with status {status}" + (f": {said}" if said else ""),
@@ -199,5 +230,16 @@ def _prices(model: str) -> dict[str, float] | None:
     return _PRICES[max(names, key=len)] if names else None
 
 
+def _tokens(count: object) -> int | None:
+    """A count of tokens, 0 where there is none; None for what is no such count."""
+    if count is None:
+        return 0
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST_TOKENS:
+        return None
+    return count
+
+
 def _short(text: str) -> str:
-    return " ".join(text.split())[:_LONGEST_REASON]
+    """The beginning of what a server wrote, in one line without control characters."""
+    start = " ".join(text[: 4 * _LONGEST_REASON].split())[:_LONGEST_REASON]
+    return "".join(character if character.isprintable() else "?" for character in start)

@@ -18,6 +18,7 @@ from ingest.extraction import Burst, Extraction, ExtractorUnavailableError, Turn
 
 logger = logging.getLogger(__name__)
 
+_MOST_REPEATED = 100_000  # bytes of an answer that the model is shown again
 _ANSWERED_A_TURN = 80  # tokens, on conversations with about one card a turn
 
 
@@ -120,7 +121,7 @@ def _complaint(reply: Reply, fault: str) -> list[dict[str, Any]]:
         return []
     wanted = f"That cannot be used: {fault}. Call {prompt.TOOL} again, once, with every card and without these faults."
     said = [block for block in reply.content if _may_be_repeated(block)]
-    if not said:
+    if not said or not _short_enough(said):
         return [{"role": "user", "content": wanted}]
     results = [
         {"type": "tool_result", "tool_use_id": block["id"], "is_error": True, "content": wanted}
@@ -128,6 +129,14 @@ def _complaint(reply: Reply, fault: str) -> list[dict[str, Any]]:
         if block["type"] == "tool_use"
     ]
     return [{"role": "assistant", "content": said}, {"role": "user", "content": results or wanted}]
+
+
+def _short_enough(said: list[dict[str, Any]]) -> bool:
+    """Whether an answer is worth sending back: not a huge one, and not one nested so deep that nobody can write it."""
+    try:
+        return len(orjson.dumps(said)) <= _MOST_REPEATED
+    except TypeError:
+        return False
 
 
 def _may_be_repeated(block: dict[str, Any]) -> bool:

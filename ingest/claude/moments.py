@@ -26,11 +26,11 @@ def moment(hint: str | None, turn: TurnRecorded, quote: SourceSpan) -> Moment | 
     if not hint or not hint.strip():
         return None
     hint = hint.strip()[:_LONGEST_HINT]
-    begin, end = _sentence(turn.text, quote.start, quote.end)
-    sentence = turn.text[begin:end]
-    at = sentence.casefold().find(hint.casefold())
+    begin, end = sentence(turn.text, quote.start, quote.end)
+    words = turn.text[begin:end]
+    at = words.casefold().find(hint.casefold())
     if at >= 0:
-        spoken = (one for one in _found(sentence, turn) if one.begin < at + len(hint) and at < one.stop)
+        spoken = (one for one in _found(words, turn) if one.begin < at + len(hint) and at < one.stop)
         if (best := _best(spoken)) is not None:
             return Moment.of(best, hint)
     best = _best(_found(_INTERVAL.sub(lambda found: f"{found[1] or ''} to ", hint), turn))
@@ -45,7 +45,7 @@ def _best(found: Iterable[timex.Found]) -> timex.Found | None:
     return max(found, key=lambda one: (one.start is not None, one.confidence), default=None)
 
 
-def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
+def sentence(text: str, start: int, end: int) -> tuple[int, int]:
     """The sentences a quote touches; where one is very long, what stands around the quote."""
     begin = max(0, start - _AROUND)
     for mark in _ENDS.finditer(text, begin, start):

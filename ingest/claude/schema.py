@@ -7,9 +7,12 @@ misunderstood: an absent list is empty, null is absent, and fields nobody asked 
 from __future__ import annotations
 
 import json
+import re
+import reprlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from importlib.resources import files
+from itertools import islice
 from typing import Any, TypeVar
 
 from events.types.cards import Cardinality, Sentiment, Statement
@@ -18,7 +21,23 @@ TEXT: str = files("ingest.claude").joinpath("schema.json").read_text("utf-8")
 SCHEMA: dict[str, Any] = json.loads(TEXT)
 
 _MOST_FAULTS = 20
+# Of one kind in one answer, which reads a dozen turns; and other names of one concept.
+MOST_CARDS = 60
+MOST_ALIASES = 20
+# Characters. Well above what a careful model writes, and below what the tables take (events.bounds).
+_LONGEST = {
+    "quote": 4_000, "content": 1_000, "definition": 2_000, "entity": 200, "concept_key": 100, "value": 250,
+    "replaces": 250, "title": 200, "aliases": 200, "occurred_at_hint": 200,
+}  # fmt: skip
+# What is looked up and shown as a name: no control characters, nothing that turns the direction of writing round.
+_NAMES = frozenset(("entity", "concept_key", "value", "replaces", "title", "aliases"))
+_NOT_IN_NAMES = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ue000-\uf8ff\ufffe\uffff]"
+)
 _LONGEST_SHOWN = 60
+# Nothing is written out that is then cut off, and nothing deeper than anybody reads.
+_BRIEF = reprlib.Repr()
+_BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxother = 3, 2 * _LONGEST_SHOWN, 2 * _LONGEST_SHOWN
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -97,8 +116,12 @@ def answer_of(given: object) -> Answer:
     for name, items in lists.items():
         if not isinstance(items, list):
             return Answer(faults=(f"{name} is {_shown(items)}, not a list",), usable=False)
-        for index, item in enumerate(items):
-            found = list(_faults(item, SCHEMA["properties"][name]["items"], f"{name}[{index}]"))
+        if len(items) > MOST_CARDS:
+            faulty += len(items) - MOST_CARDS
+            faults.append(f"{name} has {len(items)} items; write at most {MOST_CARDS}")
+        for index, item in enumerate(items[:MOST_CARDS]):
+            rule = SCHEMA["properties"][name]["items"]
+            found = list(islice(_faults(item, rule, f"{name}[{index}]"), _MOST_FAULTS))
             if found:
                 faulty += 1
                 faults += found
@@ -122,24 +145,31 @@ def _faults(item: object, schema: Mapping[str, Any], where: str) -> Iterator[str
             yield f"{where}.{name} is missing"
     for name, rule in schema["properties"].items():
         if item.get(name) is not None:
-            yield from _value_faults(item[name], rule, f"{where}.{name}")
+            yield from _value_faults(name, item[name], rule, f"{where}.{name}")
 
 
-def _value_faults(value: object, rule: Mapping[str, Any], where: str) -> Iterator[str]:
+def _value_faults(name: str, value: object, rule: Mapping[str, Any], where: str) -> Iterator[str]:
     wanted = rule["type"]
     # In Python a bool is an int; in JSON it is not.
     if not isinstance(value, _TYPES[wanted]) or (wanted == "integer" and isinstance(value, bool)):
         yield f"{where} is {_shown(value)}, not of type {wanted}"
     elif isinstance(value, list):
+        if len(value) > MOST_ALIASES:
+            yield f"{where} has {len(value)} items; write at most {MOST_ALIASES}"
+            return
         for index, one in enumerate(value):
-            yield from _value_faults(one, rule["items"], f"{where}[{index}]")
+            yield from _value_faults(name, one, rule["items"], f"{where}[{index}]")
     elif "enum" in rule and value not in rule["enum"]:
         yield f"{where} is {_shown(value)}; use one of {', '.join(rule['enum'])}"
     elif isinstance(value, str):
-        if "\0" in value or not _encodable(value):
+        if len(value) > (most := _LONGEST.get(name, _LONGEST["content"])):
+            yield f"{where} is {len(value)} characters long; write at most {most}"
+        elif "\0" in value or not _encodable(value):
             yield f"{where} holds a NUL or half a character"
         elif rule.get("minLength") and not value.strip():
             yield f"{where} is empty"
+        elif name in _NAMES and _NOT_IN_NAMES.search(value):
+            yield f"{where} holds a control character"
     elif isinstance(value, int) and not rule.get("minimum", value) <= value <= rule.get("maximum", value):
         yield f"{where} is {value}; use {rule['minimum']} to {rule.get('maximum', 'as many as there are')}"
 
@@ -163,5 +193,5 @@ def _encodable(text: str) -> bool:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = _BRIEF.repr(value)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"

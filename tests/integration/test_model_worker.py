@@ -85,10 +85,10 @@ def turn(user: str, text: str, number: int, *, session: str = "s", gap_s: float 
     )  # fmt: skip
 
 
-def moves(user: str, count: int, *, session: str = "s") -> list[NewEvent]:
-    """Turns that all say something."""
+def moves(user: str, count: int, *, session: str = "s", then: str = "") -> list[NewEvent]:
+    """Turns that all say something, and ``then`` the same."""
     return [
-        turn(user, f"I moved to {TOWNS[number % len(TOWNS)]}.", number, session=session)
+        turn(user, f"I moved to {TOWNS[number % len(TOWNS)]}. {then}".strip(), number, session=session)
         for number in range(count)
     ]
 

@@ -79,6 +79,9 @@ def cards(connection: Connection, user: str) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
+OTHERS = "I like the words Ankara, Bergen, Cusco."  # a value that nobody said is not believed
+
+
 def moving_to(town: str) -> Any:
     """A model that reads one town into every turn."""
 
@@ -109,7 +112,7 @@ def test_the_cards_are_those_of_the_newest_reading_and_the_log_keeps_all(
     api: MessagesApi,
     connection: Connection,
 ) -> None:
-    log.append(connection, [*moves("ana", 3), turn("bea", "I have a dog named Rex.", 0)])
+    log.append(connection, [*moves("ana", 3, then=OTHERS), turn("bea", "I have a dog named Rex.", 0)])
     by_rules(settings, connection)
     assert [card[2] for card in cards(connection, "ana")] == [*TOWNS[:3]]
     api.trouble = moving_to("Ankara")
@@ -136,7 +139,7 @@ def test_a_reading_can_be_replaced_again_and_again(
     api: MessagesApi,
     connection: Connection,
 ) -> None:
-    log.append(connection, moves("ana", 4))
+    log.append(connection, moves("ana", 4, then=OTHERS))
     by_rules(settings, connection)
     for town in ("Ankara", "Bergen", "Cusco"):
         api.trouble = moving_to(town)

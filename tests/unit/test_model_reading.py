@@ -179,6 +179,40 @@ def test_a_probe_that_found_nothing_out_leaves_the_next_one_to_it() -> None:
     assert breaker.permits(1.0)
 
 
+def test_one_whose_calls_fail_while_others_succeed_does_not_open_the_breaker() -> None:
+    breaker = Breaker(3)
+    breaker.succeeded(0.0, "ana")
+    for _ in range(20):
+        breaker.failed(1.0, "no", who="mallory")
+    assert breaker.state(1.0) == "closed"
+    breaker.failed(1.0, "no", who="bea")
+    breaker.failed(1.0, "no", who="cleo")
+    assert breaker.state(1.0) == "open"
+
+
+def test_one_whose_calls_fail_opens_it_where_nobody_elses_succeeded_lately() -> None:
+    for well in (None, "mallory"):
+        breaker = Breaker(3)
+        if well:
+            breaker.succeeded(0.0, well)
+        for _ in range(3):
+            breaker.failed(1.0, "no", who="mallory")
+        assert breaker.state(1.0) == "open"
+    breaker = Breaker(3)
+    breaker.succeeded(0.0, "ana")
+    for _ in range(3):
+        breaker.failed(100.0, "no", who="mallory")
+    assert breaker.state(100.0) == "open"
+
+
+def test_a_probe_that_hangs_does_not_keep_others_from_finding_out() -> None:
+    breaker = Breaker(1)
+    breaker.failed(0.0, "no")
+    assert breaker.permits(1.0)
+    assert not breaker.permits(5.9)
+    assert breaker.permits(6.0)
+
+
 def test_the_breaker_leaves_alone_who_asks_for_it() -> None:
     breaker = Breaker(5)
     breaker.failed(0.0, "busy", retry_after=7.0)
