@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = command_line().parse_args(arguments)
     try:
         _check_packages()
-        settings = Settings.from_environment()
+        settings = Settings.from_environment(data=getattr(options, "data", None))
         journal.keep(settings, os.environ.get("CARDLOG_PROCESS", options.command))
         return int(options.run(options, settings) or 0)
     except KeyboardInterrupt:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from events.settings import Settings
+from events.settings import Settings, data_folder
 
 READY_FILE = "ready.json"
 
@@ -41,7 +41,7 @@ class Instance:
 
 def default_data() -> Path:
     """Where data is kept unless told otherwise."""
-    return Path(os.environ.get("CARDLOG_DATA") or "data")
+    return data_folder()
 
 
 def announce(instance: Instance) -> None:

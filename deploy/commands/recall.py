@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import sys
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -80,7 +79,7 @@ def answer_of(
 
     ``what`` is asked for: ``recall``, or ``context`` for the prompt.
     """
-    url = os.environ.get("CARDLOG_READ_URL", "")
+    url = settings.read_url
     if not url:
         settings, instance = find(settings, data)
         url = "" if instance is None else instance.read_url

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -51,7 +50,7 @@ def register(subparsers: Any) -> None:
 
 def run_status(options: argparse.Namespace, settings: Settings) -> int:
     settings, instance = find(settings, options.data)
-    read_url = os.environ.get("CARDLOG_READ_URL") or (None if instance is None else instance.read_url)
+    read_url = settings.read_url or (None if instance is None else instance.read_url)
     looking = Overviews(settings)
     try:
         while True:
