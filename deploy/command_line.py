@@ -107,7 +107,7 @@ def run(words: Sequence[str]) -> int:
         from events import authentication  # noqa: PLC0415
         from events.settings import Settings  # noqa: PLC0415
 
-        settings = Settings.from_environment()
+        settings = Settings.from_environment(data=data)
         authentication.use_file(settings.log_key_file)
         journal.keep(settings, os.environ.get("CARDLOG_PROCESS", verb_of(words).strip()))
         given["settings"] = settings

@@ -12,7 +12,7 @@ import psutil
 
 from deploy.embedded.processes import is_dead
 from events import authentication
-from events.settings import Settings
+from events.settings import Settings, data_folder
 
 READY_FILE = "ready.json"
 
@@ -52,7 +52,7 @@ class Instance:
 
 def default_data() -> Path:
     """Where data is kept unless told otherwise."""
-    return Path(os.environ.get("CARDLOG_DATA") or "data")
+    return data_folder()
 
 
 def announce(instance: Instance) -> None:

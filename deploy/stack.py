@@ -28,7 +28,7 @@ from deploy.instance import Instance, announce, left_over, withdraw
 from events import authentication
 from events.anchors import heads_of
 from events.database import Connection, connect, connect_patiently, migrate
-from events.settings import Settings, variable_of
+from events.settings import DATA, Settings, revealed, variable_of
 from projectors.generations import ensure_live
 from projectors.kafka.topic import require_kafka
 from projectors.registry import projectors
@@ -171,7 +171,7 @@ class Stack:
         with connect(settings.database_url, application="up") as connection:
             for projector in projectors(settings):
                 ensure_live(connection, projector)
-        environment = {**os.environ, **_environment(settings)}
+        environment = {**os.environ, **_environment(settings), DATA: str(self._data)}
         urls = [f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in listeners]
         for name in (*WORKERS, "relay") if settings.kafka_brokers else WORKERS:
             self._children.append(Child(name, ["work", name], environment, None))
@@ -185,8 +185,8 @@ class Stack:
         self.instance = Instance(
             write_url=urls[0],
             read_url=urls[1],
-            redis_url=settings.redis_url,
-            database_url=settings.database_url,
+            redis_url=revealed(settings.redis_url),
+            database_url=revealed(settings.database_url),
             pid=os.getpid(),
             started=psutil.Process().create_time(),
             data=str(self._data),
@@ -346,9 +346,9 @@ def _listen(port: int, option: str, *, patient: bool) -> socket.socket:
 
 def _environment(settings: Settings) -> dict[str, str]:
     return {
-        variable_of("database_url"): settings.database_url,
+        variable_of("database_url"): revealed(settings.database_url),
         variable_of("admin_database_url"): "",  # workers and services have no use for it
-        variable_of("redis_url"): settings.redis_url,
+        variable_of("redis_url"): revealed(settings.redis_url),
         variable_of("log_key_file"): settings.log_key_file,
         "PYTHONUNBUFFERED": "1",
     }

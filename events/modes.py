@@ -12,8 +12,13 @@ def modes_of(settings: Settings) -> dict[str, str]:
 
     Empty where any mode may be asked for. Raises :class:`SettingsError` for a declaration that cannot be read.
     """
+    return declared_modes(settings.modes)
+
+
+def declared_modes(text: str) -> dict[str, str]:
+    """:func:`modes_of` for the text of the setting alone."""
     declared: dict[str, str] = {}
-    for item in filter(None, map(str.strip, settings.modes.split(","))):
+    for item in filter(None, map(str.strip, text.split(","))):
         name, given, model = map(str.strip, item.partition("="))
         if not name or (given and not model):
             raise SettingsError(f"CARDLOG_MODES has {item!r}: write a mode, or a mode=model, between commas")

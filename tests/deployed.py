@@ -15,14 +15,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from deploy.command_line import parse
 from deploy.commands.work import WORKERS
-from events.settings import Settings, listing
+from events.settings import Settings, known_variables
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPLOY = ROOT / "deploy"
 KUBERNETES = DEPLOY / "kubernetes"
-
-OTHERS = frozenset(("CARDLOG_PROCESS", "CARDLOG_READ_URL", "CARDLOG_DATA"))
-"""Variables that the command reads and that are no settings."""
 
 FOR_KAFKA = frozenset(("relay",))
 """Workers that only run where there is a Kafka."""
@@ -58,7 +55,7 @@ def dashboard() -> dict[str, Any]:
 
 def settings() -> set[str]:
     """The variables that mean something to Cardlog."""
-    return {variable for variable, _, _ in listing()} | OTHERS
+    return set(known_variables())
 
 
 def workers() -> tuple[str, ...]:

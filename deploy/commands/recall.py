@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -93,7 +92,7 @@ def answer_of(
 
     ``what`` is asked for: ``recall``, or ``context`` for the prompt.
     """
-    url = os.environ.get("CARDLOG_READ_URL", "")
+    url = settings.read_url
     if not url:
         settings, instance = find(settings, data)
         url = "" if instance is None else instance.read_url

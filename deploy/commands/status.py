@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import sys
 import time
 import urllib.request
@@ -40,7 +39,7 @@ def status(
     # The drivers of both servers take half a second to load: only a Cardlog that is there is worth it.
     from deploy.stages import Overviews  # noqa: PLC0415
 
-    read_url = os.environ.get("CARDLOG_READ_URL") or (None if instance is None else instance.read_url)
+    read_url = settings.read_url or (None if instance is None else instance.read_url)
     looking = Overviews(settings)
     try:
         while True:

@@ -16,7 +16,7 @@ import anthropic
 import httpx2
 import orjson
 
-from events.settings import Settings
+from events.settings import Settings, revealed
 from events.types.extraction import Usage
 from ingest.claude import prompt
 from ingest.claude.address import OFFICIAL, address_of
@@ -79,7 +79,7 @@ class MessagesClient:
         # A key is always given, so that the SDK never goes looking for credentials elsewhere on this machine.
         self._whole_s = float(settings.extract_timeout_s)
         self._sdk = anthropic.Anthropic(
-            api_key=settings.anthropic_api_key or "none",
+            api_key=revealed(settings.anthropic_api_key) or "none",
             base_url=settings.anthropic_base_url or OFFICIAL,
             max_retries=0,
             timeout=anthropic.Timeout(self._whole_s, connect=_CONNECT_S),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from events.timex.english.words import MONTHS, WEEKDAYS
+from events.values import word_set
 from ingest.rules import english_company, english_life, english_people, english_projects, english_work
 from ingest.rules.english_grammar import LEISURE, expand
 from ingest.rules.english_words import (
@@ -62,19 +64,18 @@ _PAST = (
     r"spoke|stuck|thought|did|"
     r"became|started|finished|quit|let|dug|bit|hosted|beat|bet|swung|snuck|lent|spread|hid)"
 )
+_MONTHS = tuple({number: name for name, number in reversed(MONTHS.items())}.values())
+_WEEKDAYS = tuple({number: name for name, number in reversed(WEEKDAYS.items())}.values())
 _PAST_DAYS = (
-    "yesterday last ago earlier recently today morning night weekend week monday tuesday wednesday "
-    "thursday friday saturday sunday "
-    "# weeks months years days since while mon tue tues wed thu thurs fri sat sun other past back january "
-    "february march april june july august "
-    "september october november december christmas thanksgiving"
-)
-_FUTURE_DAYS = (
-    "tomorrow next tonight weekend week monday tuesday wednesday thursday friday saturday sunday coming "
-    "month later # "
-    "january february march april may june july august september october november december christmas "
-    "summer fall spring winter"
-)
+    word_set(
+        "yesterday last ago earlier recently today morning night weekend week # weeks months years days since while "
+        "other past back christmas thanksgiving"
+    )
+    | {*WEEKDAYS, *_MONTHS}
+) - {"may"}
+_FUTURE_DAYS = word_set(
+    "tomorrow next tonight weekend week coming month later # christmas summer fall spring winter"
+) | {*_WEEKDAYS, *_MONTHS}
 _PIECES = {
     "<WITH>": _WITH,
     "<NEWJOB>": _NEW_JOB,
@@ -108,8 +109,8 @@ RULES = rules(
         "pets": PETS,
         "stages": STAGE_WORDS.split("|"),
         "releases": _RELEASES.split(),
-        "future": _FUTURE_DAYS.split(),
-        "past": _PAST_DAYS.split(),
+        "future": sorted(_FUTURE_DAYS),
+        "past": sorted(_PAST_DAYS),
     },
     _source,
 )

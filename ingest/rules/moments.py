@@ -1,30 +1,33 @@
 """The time said with a statement: masking time words so that patterns see past them, and resolving them.
 
-Masking is lexical and cheap (it only has to see that words are about time); what they mean is asked of
-:mod:`events.timex`, and only once a rule has found something to date.
+Masking is lexical and cheap: it only has to see that words are about time. The names of months, days, seasons and
+units are those of :mod:`events.timex`, which says what a time means once a rule has found something to date.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from events import timex
+from events.timex.english.words import MONTHS, SEASON_WORDS, UNITS, WEEKDAYS
 from events.values import word_set
 from ingest.rules.sentences import Sentence, clause
 
 # Stands for every character of a time expression.
 TIME = "\x01"
 
-_MONTH = (
-    "January|February|March|April|June|July|August|September|October|November|December|"
-    "Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec"
-)
-_DAY = (
-    "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Mon|Tues|Tue|Weds|Wed|Thurs|Thur|Thu|Fri|"
-    "Sat|Sun"
-)
+
+def _capitalised(words: Iterable[str]) -> str:
+    """The alternatives of a pattern, the longer ones first."""
+    return "|".join(word.capitalize() for word in sorted(words, key=len, reverse=True))
+
+
+# "May" is a verb more often than a month, and has patterns of its own.
+_MONTH = _capitalised(MONTHS.keys() - {"may"})
+_DAY = _capitalised(WEEKDAYS)
 _COUNT = (
     r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|several|few|"
     r"(?:a )?couple(?: of)?|a few|many|some|half an?"
@@ -92,13 +95,12 @@ _TIMES_ZH = re.compile(
 
 # Every English time has one of these words in it, or a digit. Most sentences have none, and looking at their
 # words costs a tenth of trying the pattern at every letter.
-_TIMELY = word_set(
-    "january february march april may june july august september october november december jan feb mar apr jun jul "
-    "aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tues tue weds wed thurs "
-    "thur thu fri sat sun yesterday today tomorrow tonight noon midnight second seconds minute minutes hour hours day "
-    "days night nights week weeks weekend weekends fortnight fortnights month months quarter quarters semester "
-    "semesters year years decade decades morning afternoon evening spring summer autumn fall winter christmas easter "
-    "thanksgiving halloween while moment now nowadays ages long far 0 1 2 3 4 5 6 7 8 9"
+_TIMELY = frozenset(
+    {*MONTHS, *WEEKDAYS, *SEASON_WORDS, *UNITS}
+    | word_set(
+        "yesterday today tomorrow tonight noon midnight semester semesters morning afternoon evening christmas easter "
+        "thanksgiving halloween while moment now nowadays ages long far 0 1 2 3 4 5 6 7 8 9"
+    )
 )
 _JOINT = re.compile("['-]")
 

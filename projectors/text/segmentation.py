@@ -1,9 +1,9 @@
 """Chinese words: the most probable path through a large dictionary, the same in either script.
 
-The words and frequencies are those of the large model in the ``jieba3`` package, which carries
-traditional and simplified forms. The package itself is not imported: it spends 2.8 s and 370 MB
-on models this project does not use. Both forms are folded into one here, because a card may be
-written in one script and asked for in the other, and must be cut at the same places.
+``rjieba`` (jieba in Rust) cuts; its hidden Markov model is off. The words and frequencies are those of the large
+model in the package ``jieba3``, which carries traditional and simplified forms. The code of ``jieba3`` is not
+imported: it spends 2.8 s and 370 MB on models that this project does not use. Both forms are folded into one
+here, because a card may be written in one script and asked for in the other, and must be cut at the same places.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.util import find_spec
-from math import log
 from pathlib import Path
 
 import orjson
 
 from events.script import fold_script
 
-_FORMAT = "words 2"
+_FORMAT = "words 3"
 _PLACE_SUFFIXES = frozenset("市县区镇乡省")
 _TWO_WORDS = {f"{animal}叫" for animal in "狗猫猪鸡鸟鸭蛙"} | {
     "我会",
@@ -36,54 +35,30 @@ _TWO_WORDS = {f"{animal}叫" for animal in "狗猫猪鸡鸟鸭蛙"} | {
     "他用",
 }
 """Two words the list has as one: what follows 叫 is mostly a name, as in 我的狗叫豆豆."""
-_PREFIX = 0.0
-"""The value of a string that only begins words; real words have a negative log probability."""
 
 
 class Dictionary:
-    """Folded words with the logarithm of their probability.
+    """Folded words with their frequency, and the cutting of text into them."""
 
-    ``words`` also holds every beginning of a word, so that a search from left to right can stop
-    at the first string which is no key; such beginnings have the value 0.
-    """
+    def __init__(self, frequencies: Iterable[tuple[str, int]]) -> None:
+        # Importing rjieba reads a dictionary of its own, so the import waits until Chinese is seen.
+        import rjieba  # noqa: PLC0415
 
-    def __init__(self, words: dict[str, float], total: int) -> None:
-        self.words = words
-        self.unknown = -log(total)
-        """What a character of no word costs: as much as a word seen once."""
+        rjieba.clear()  # type: ignore[no-untyped-call] # that dictionary takes 16 MB, and nothing here uses it
+        self._words: rjieba.Jieba = rjieba.Jieba.empty()  # type: ignore[no-untyped-call]
+        self._size = 0
+        for word, frequency in frequencies:
+            self._words.add_word(word, frequency, None)
+            self._size += 1
         self.parts = lru_cache(maxsize=8192)(self._parts)
 
     def cut(self, run: str) -> list[str]:
         """The words of a run of folded Han characters; joined, they are the run again.
 
-        Linear in the run: no word is longer than 16 characters.
+        The words are those of the greatest probability together; a character of no word costs as much as a word
+        seen once. The time is linear in the run: no word is longer than 16 characters.
         """
-        probability_of = self.words.get
-        unknown = self.unknown
-        length = len(run)
-        score = [0.0] * (length + 1)
-        end = [0] * length
-        for start in range(length - 1, -1, -1):
-            best = (probability_of(run[start]) or unknown) + score[start + 1]
-            best_stop = start + 1
-            for stop in range(start + 2, length + 1):
-                probability = probability_of(run[start:stop])
-                if probability is None:
-                    break
-                if probability:
-                    probability += score[stop]
-                    if probability >= best:
-                        best = probability
-                        best_stop = stop
-            score[start] = best
-            end[start] = best_stop
-        found = []
-        start = 0
-        while start < length:
-            stop = end[start]
-            found.append(run[start:stop])
-            start = stop
-        return found
+        return self._words.cut(run, hmm=False)
 
     def _parts(self, word: str) -> tuple[str, ...]:
         """The shorter words, of two characters or more, inside a word; none for a word of two."""
@@ -92,11 +67,14 @@ class Dictionary:
             part
             for size in range(2, length)
             for start in range(length - size + 1)
-            if self.words.get(part := word[start : start + size])
+            if (part := word[start : start + size]) in self
         )
 
     def __contains__(self, word: str) -> bool:
-        return bool(self.words.get(word))
+        return self._words.has_word(word)
+
+    def __len__(self) -> int:
+        return self._size
 
 
 def build(frequencies: Iterable[tuple[str, int]]) -> dict[str, int]:
@@ -116,37 +94,24 @@ def build(frequencies: Iterable[tuple[str, int]]) -> dict[str, int]:
     return words
 
 
-def _encode(words: dict[str, int]) -> str:
-    """One line a frequency, the words behind it; the beginnings of words last, with frequency 0."""
+def _encode(words: Mapping[str, int]) -> str:
+    """One line a frequency, the words behind it."""
     lines: dict[int, list[str]] = {}
     for word, frequency in words.items():
         lines.setdefault(frequency, []).append(word)
-    beginnings = {word[:size] for word in words for size in range(1, len(word))}
-    lines[0] = sorted(beginnings - words.keys())
     return "\n".join(f"{frequency} {' '.join(members)}" for frequency, members in lines.items())
 
 
-def _decode(text: str) -> Dictionary:
-    """The dictionary of an encoded text; ValueError when it is not one.
-
-    A frequency's words share one float, and ``dict.fromkeys`` fills at C speed: 0.2 s and 84 MB
-    for half a million keys.
-    """
-    total = 0
-    lines = []
+def _decode(text: str) -> Iterator[tuple[str, int]]:
+    """The words of an encoded text; ValueError when the text is not one."""
     for line in text.split("\n"):
         number, *members = line.split(" ")
         frequency = int(number)
-        lines.append((frequency, members))
-        total += frequency * len(members)
-    words: dict[str, float] = {}
-    while lines:
-        frequency, members = lines.pop()
-        words.update(dict.fromkeys(members, log(frequency / total) if frequency else _PREFIX))
-    return Dictionary(words, total)
+        for word in members:
+            yield word, frequency
 
 
-def _source() -> Path:
+def source() -> Path:
     spec = find_spec("jieba3")
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError("the package jieba3, which carries the Chinese dictionary, is not installed")
@@ -165,20 +130,20 @@ def load(folders: Sequence[Path]) -> Dictionary:
     """The large dictionary, from its compact form in the first folder that has it, else written to the first
     that takes it.
 
-    Where none does, every process spends a second and 260 MB, for a moment, on building it again.
+    Where no folder takes it, every process spends a second and 260 MB, for a moment, on building it again.
     Raises FileNotFoundError when the package ``jieba3`` is not installed.
     """
-    source = _source()
-    name = f"{_identity(source)}.words"
+    model = source()
+    name = f"{_identity(model)}.words"
     for folder in folders:
         with suppress(OSError, ValueError):
-            return _decode((folder / name).read_text("utf-8"))
-    text = _encode(build(orjson.loads(source.read_bytes())["freq"].items()))
+            return Dictionary(_decode((folder / name).read_text("utf-8")))
+    words = build(orjson.loads(model.read_bytes())["freq"].items())
     for folder in folders:
         with suppress(OSError):
-            _write(folder / name, text)
+            _write(folder / name, _encode(words))
             break
-    return _decode(text)
+    return Dictionary(words.items())
 
 
 def _write(path: Path, text: str) -> None:
@@ -213,4 +178,4 @@ def dictionary() -> Dictionary:
 
 if __name__ == "__main__":
     # An image or a setup step can write the compact form ahead of the first worker.
-    sys.stdout.write(f"{len(dictionary().words)} words and beginnings of words\n")
+    sys.stdout.write(f"{len(dictionary())} words\n")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from uuid import UUID
+
+import orjson
 
 from events.codec import Payload, describe, encode
 from events.database import Connection
@@ -20,7 +23,7 @@ from events.types.cards import (
 )
 from events.types.extraction import TurnsExtracted, Usage
 from events.types.turns import TurnRecorded
-from projectors.text.segmentation import dictionary
+from projectors.text.segmentation import build, source
 
 _BEGUN = datetime(2025, 1, 1, tzinfo=UTC)
 _COMMON = (
@@ -56,6 +59,13 @@ WHERE h.partition = e.partition
 """
 
 
+@cache
+def _chinese_words() -> list[str]:
+    """The most frequent ones."""
+    known = build(orjson.loads(source().read_bytes())["freq"].items())
+    return sorted(known, key=lambda word: (-known[word], word))[:6000]
+
+
 class History:
     """Turns of ``users`` users in turn, what was extracted from each, and the cards it caused.
 
@@ -74,10 +84,7 @@ class History:
         self._words = [
             "".join(self._random.choices(syllables, k=self._random.randint(1, 3))) for _ in range(9000)
         ]
-        known = dictionary().words
-        self._chinese_words = sorted((word for word in known if known[word]), key=lambda word: -known[word])[
-            :6000
-        ]
+        self._chinese_words = _chinese_words()
         self._weights = [1 / (rank + 10) for rank in range(len(self._words))]
         # A text is two halves of a pool: as various as it must be, and made quickly.
         self._halves = ([self._english() for _ in range(texts)], [self._chinese() for _ in range(texts // 2)])

@@ -10,17 +10,28 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import tempfile
 import time
+import warnings
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+import orjson
 
 from events.types.cards import Utterance
+from ingest.extraction import Burst
+from ingest.rules import RulesExtractor
 from projectors.text.embedding import EmbedderUnavailableError, HashEmbedder, open_embedder
 from projectors.text.grams import gram_keys, grams
 from projectors.text.passages import Passage, embed_passages
 from projectors.text.questions import asked
-from projectors.text.segmentation import dictionary
-from projectors.text.terms import analyse, term_keys
+from projectors.text.segmentation import build, dictionary, source
+from projectors.text.terms import RUNS, analyse, fold, term_keys
+from retrieval.question import understand
+from tests.bench.rules_speed import recorded
 
 ENGLISH = """
 yesterday we moved the project meeting with our new designer from Lisbon to Thursday because her flight was late
@@ -39,8 +50,8 @@ def resident():
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmRSS")) / 1024
 from projectors.text.segmentation import dictionary
 before, began = resident(), time.perf_counter()
-words = dictionary().words
-print(f"{time.perf_counter() - began:.2f} s, {resident() - before:.0f} MB, {len(words)} words and beginnings")
+words = len(dictionary())
+print(f"{time.perf_counter() - began:.2f} s, {resident() - before:.0f} MB, {words} words")
 """
 
 
@@ -72,11 +83,85 @@ def main() -> int:
         ]
         for step, work in steps:
             print(f"  {step:10s} {microseconds(work, 3) / len(texts):7.1f}")
+    segmentation(chinese)
     hashed = HashEmbedder()
     print(
         f"hash embedder: {1e6 / (microseconds(lambda: hashed.embed(english), 1) / len(english)):.0f} texts/s"
     )
     return vectors(english)
+
+
+def segmentation(turns: list[str]) -> None:
+    """What cutting Chinese takes of a turn and of a question: by rjieba, and by jieba where it is installed.
+
+    A turn is read by the rules and becomes terms and grams; a question is understood. Neither counts the
+    servers nor the model, so the shares are upper bounds.
+    """
+    extractor, said_at = RulesExtractor(), datetime(2026, 1, 1, tzinfo=UTC)
+    bursts = [
+        Burst(
+            tuple(
+                recorded(
+                    [
+                        {
+                            "user_id": "ann",
+                            "turn_id": "t",
+                            "text": turn,
+                            "said_at": said_at.isoformat(),
+                            "session_id": "s",
+                        }
+                    ]
+                )
+            )
+        )
+        for turn in turns
+    ]
+    questions = [f"{text[:12]}什麼時候？" for text in turns]
+    wholes: list[tuple[str, list[str], Callable[[], object]]] = [
+        (
+            "turn",
+            turns,
+            lambda: [
+                (extractor.extract(burst), analyse(turn), gram_keys("ann", turn))
+                for burst, turn in zip(bursts, turns, strict=True)
+            ],
+        ),
+        ("question", questions, lambda: [understand(text, said_at) for text in questions]),
+    ]
+    cutters: list[tuple[str, Callable[[str], object]]] = [("rjieba", dictionary().cut)]
+    if find_spec("jieba") is not None:
+        cutters.append(("jieba", _jieba()))
+    for what, texts, work in wholes:
+        whole = microseconds(work, 3) / len(texts)
+        runs = [[run for run, _, _ in RUNS.findall(fold(text)) if run] for text in texts]
+        for name, cut in cutters:
+            spent = microseconds(partial(_cut_all, cut, runs), 20) / len(texts)
+            print(f"{what}, {whole:.0f} us: cut by {name} in {spent:.1f} us, {spent / whole:.1%}")
+
+
+def _cut_all(cut: Callable[[str], object], texts: list[list[str]]) -> None:
+    for runs in texts:
+        for run in runs:
+            cut(run)
+
+
+def _jieba() -> Callable[[str], object]:
+    """``jieba`` itself on the same dictionary, with a cache of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its patterns have escapes that Python no longer likes
+        import jieba  # type: ignore[import-untyped, import-not-found]
+    folder = Path(tempfile.mkdtemp())
+    words = folder / "words.txt"
+    folded = build(orjson.loads(source().read_bytes())["freq"].items())
+    words.write_text("\n".join(f"{word} {frequency}" for word, frequency in folded.items()), "utf-8")
+    for _ in range(2):  # the second start reads the cache that the first one wrote
+        jieba.setLogLevel("WARNING")
+        tokenizer = jieba.Tokenizer(str(words))
+        tokenizer.tmp_dir = str(folder)
+        began = time.perf_counter()
+        tokenizer.initialize()
+        print(f"jieba, dictionary loaded: {time.perf_counter() - began:.2f} s")
+    return lambda run: tokenizer.lcut(run, HMM=False)
 
 
 def vectors(texts: list[str]) -> int:
