@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -105,6 +106,13 @@ def test_facts_of_different_projects_never_meet(
         for one in statements_of(state(other, entity, "hobby", value))
     }
     assert not identities & others
+
+
+def test_an_entity_is_not_taken_for_a_part_of_a_projects_name() -> None:
+    one = state("a", "b", "c", "hobby")
+    other = state("a\x1fb", "c", "hobby", "tea")
+    single = event(replace(other.payload, cardinality="single_value"))
+    assert {each.identity for each in statements_of(one)} != {each.identity for each in statements_of(single)}
 
 
 @given(NAMES, NAMES, NAMES)

@@ -135,6 +135,7 @@ def test_an_instant_is_kept_exactly_where_the_zone_once_counted_seconds() -> Non
     # Whatever is put into the log, and whoever reckoned it.
     shanghai = replace(turn, said_at=datetime(1890, 1, 1, tzinfo=ZoneInfo("Asia/Shanghai")))
     assert decode("TurnRecorded", 1, encode(shanghai)).said_at == shanghai.said_at
+    assert b'"1889-12-31T15:54:17+00:00"' in encode(shanghai), "no other reader takes an offset with seconds"
 
 
 def test_an_id_more_than_a_day_ahead_is_no_date() -> None:
