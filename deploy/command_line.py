@@ -109,7 +109,7 @@ def run(words: Sequence[str]) -> int:
 
         settings = Settings.from_environment(data=data)
         authentication.use_file(settings.log_key_file)
-        journal.keep(settings, os.environ.get("CARDLOG_PROCESS", verb_of(words).strip()))
+        journal.keep(settings, os.environ.get("CARDLOG_PROCESS", verb_of(words).strip()), data=data)
         given["settings"] = settings
     return int(command(*bound.args, **bound.kwargs, **given) or 0)
 

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from deploy.embedded.processes import is_dead
 from events import authentication
 from events.settings import Settings, data_folder
 
@@ -42,6 +41,8 @@ class Instance:
             same = abs(psutil.Process(self.pid).create_time() - self.started) < 1.0
         except psutil.Error:
             return False
+        from deploy.embedded.processes import is_dead  # noqa: PLC0415 - its package brings the database driver
+
         return same and not is_dead(self.pid)
 
     @property

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import traceback
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from events.settings import Settings, redacted, unknown_variables
+from events.settings import PROCESS, Settings, redacted, unknown_variables
 
 if TYPE_CHECKING:
     from structlog.types import EventDict, Processor
@@ -28,10 +30,11 @@ FIELDS = ("stage", "turn_id", "entry_id", "event_id", "partition", "position", "
 """The ``extra=`` fields taken from libraries, too; what else a library adds may hold somebody's words."""
 
 
-def keep(settings: Settings, process: str) -> None:
+def keep(settings: Settings, process: str, *, data: Path | None = None) -> None:
     """Write everything logged in this process to standard error, as ``settings`` want it.
 
-    Variables named like settings that are none are reported at once.
+    Variables named like settings that are none are reported at once, by the command itself and not again by the
+    processes it starts. ``data`` is the data folder, where it is not the default one.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Formatter(settings.log_format, process))
@@ -39,8 +42,9 @@ def keep(settings: Settings, process: str) -> None:
     logging.captureWarnings(True)
     for name in _NOISY:
         logging.getLogger(name).setLevel(logging.WARNING)
-    for sentence in unknown_variables():
-        logger.warning("%s", sentence)
+    if PROCESS not in os.environ:
+        for sentence in unknown_variables(data):
+            logger.warning("%s", sentence)
 
 
 class _Formatter(logging.Formatter):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from events.settings import listing
+from deploy.options import Given
+from events.settings import Settings, listing
 
 
-def list_settings() -> int:
+def list_settings(*, settings: Given[Settings]) -> int:
     """List every setting."""
+    del settings  # asked for so that every variable is checked, and unknown ones are reported
     width = max(len(variable) for variable, _, _ in listing())
     for variable, default, meaning in listing():
         sys.stdout.write(
