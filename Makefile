@@ -59,19 +59,19 @@ $(STAMP): requirements-dev.lock pyproject.toml
 	touch $@; echo "ready: .venv holds $$($(UV) pip list --quiet 2>/dev/null | tail -n +3 | wc -l) packages"
 
 demo: setup ## talk to a small memory: everything embedded, nothing to configure
-	@$(PY) -m deploy.model --optional
+	@$(PY) -m deploy.tools.model --optional
 	@$(BIN)/cardlog demo
 
 run: setup ## the demo, and it stays up afterwards
-	@$(PY) -m deploy.model --optional
+	@$(PY) -m deploy.tools.model --optional
 	@$(BIN)/cardlog demo --stay
 
 up: setup ## the whole service, with its data in ./data
-	@$(PY) -m deploy.model --optional
+	@$(PY) -m deploy.tools.model --optional
 	@$(BIN)/cardlog up --data data
 
 test: setup ## unit, integration and acceptance tests, two files at a time
-	@$(PY) -m deploy.model --optional
+	@$(PY) -m deploy.tools.model --optional
 	@$(PY) -m pytest -n 2 --dist loadfile tests/unit tests/integration tests/acceptance
 
 unit: setup ## fast tests of single modules
@@ -87,19 +87,19 @@ chaos: setup ## kill things, and look whether anything was lost
 	@$(PY) -m pytest tests/chaos
 
 test-api: setup ## 3,000 requests to each service, made from its own OpenAPI document; every answer as documented
-	@$(PY) -m deploy.model --optional
+	@$(PY) -m deploy.tools.model --optional
 	@CARDLOG_TEST_API_CASES=$${CARDLOG_TEST_API_CASES:-3000} $(PY) -m pytest -s tests/acceptance/test_openapi.py
 
 test-distributed: setup ## kill each of ten processes and the broker on Kafka, and look whether anything was lost
-	@$(PY) -m deploy.model --optional
+	@$(PY) -m deploy.tools.model --optional
 	@$(PY) -m pytest tests/distributed -k mock
 
 test-kafka: setup ## the same on Apache Kafka 4 (Java 17, Maven and Maven Central; says so where they are missing)
-	@$(PY) -m deploy.model --optional
+	@$(PY) -m deploy.tools.model --optional
 	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed tests/kafka -k real
 
 test-model: setup ## 2,000 mutated answers of a model: other users' cards arrive within 5 s throughout
-	@CARDLOG_TEST_MUTATIONS=2000 $(PY) -m pytest tests/acceptance/test_hostile_model.py -k mutated
+	@CARDLOG_TEST_MUTATIONS=2000 $(PY) -m pytest tests/acceptance/hostile/test_hostile_model.py -k mutated
 
 check: setup ## format, lint, types, import directions, lock files, deployments
 	@$(PY) -m ruff format --check .
@@ -118,14 +118,14 @@ format: setup ## rewrite the code in the one style
 	@$(PY) -m ruff check --fix .
 
 bench: setup ## measure (some need data: each script in tests/bench says which)
-	@status=0; for each in tests/bench/*.py; do echo "== $$each"; PYTHONPATH=. $(PY) "$$each" || status=1; done; exit $$status
+	@status=0; for each in tests/bench/[!s]*/*.py; do echo "== $$each"; PYTHONPATH=. $(PY) "$$each" || status=1; done; exit $$status
 
 aging: setup ## grow long histories and ask whether they are remembered right (about five minutes)
-	@$(PY) -m deploy.model --optional
+	@$(PY) -m deploy.tools.model --optional
 	@$(PY) -m tests.aging
 
 model: setup ## build the offline embedding model (once)
-	@$(PY) -m deploy.model
+	@$(PY) -m deploy.tools.model
 
 lock: setup ## write the lock files again (UPGRADE=1 takes newer versions)
 	@$(CACHES); $(LOCK) --extra kafka --output-file requirements-kafka.lock

@@ -103,13 +103,13 @@ def run(words: Sequence[str]) -> int:
     if "data" in wanted:
         given["data"] = data
     if "settings" in wanted:
-        from deploy import journal  # noqa: PLC0415 - help and --version need none of these
-        from events import authentication  # noqa: PLC0415
-        from events.settings import Settings  # noqa: PLC0415
+        from deploy import logs  # noqa: PLC0415 - help and --version need none of these
+        from events.platform.settings import Settings  # noqa: PLC0415
+        from events.store import authentication  # noqa: PLC0415
 
         settings = Settings.from_environment(data=data)
         authentication.use_file(settings.log_key_file)
-        journal.keep(settings, os.environ.get("CARDLOG_PROCESS", verb_of(words).strip()), data=data)
+        logs.configure_logging(settings, os.environ.get("CARDLOG_PROCESS", verb_of(words).strip()), data=data)
         given["settings"] = settings
     return int(command(*bound.args, **bound.kwargs, **given) or 0)
 

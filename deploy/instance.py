@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from events import authentication
-from events.settings import Settings, data_folder
+from events.platform.settings import Settings, data_folder
+from events.store import authentication
 
 READY_FILE = "ready.json"
 

@@ -23,13 +23,13 @@ from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.processes import DYING_S
 from deploy.embedded.redis import EmbeddedRedis
 from deploy.embedded.roles import service_url
-from deploy.embedded.server import Server, ServerError, StartStoppedError
+from deploy.embedded.server import EmbeddedServer, ServerError, StartStoppedError
 from deploy.instance import Instance, announce, left_over, withdraw
-from events import authentication
-from events.anchors import heads_of
-from events.database import Connection, connect, connect_patiently, migrate
-from events.settings import DATA, Settings, revealed, variable_of
-from projectors.generations import ensure_live
+from events.platform.database import Connection, connect, connect_with_retry, migrate
+from events.platform.settings import DATA, Settings, revealed, variable_of
+from events.store import authentication
+from events.store.anchors import heads_of
+from projectors.generations.generations import ensure_live
 from projectors.kafka.topic import require_kafka
 from projectors.registry import projectors
 
@@ -135,8 +135,10 @@ class Stack:
         self._ports = (port_write, port_read)
         self._stopping = stopping
         self._lock = FolderLock(self._data / "lock")
-        self._servers: list[Server] = []
-        self._again: dict[Server, tuple[float, float]] = {}  # when to try, and how long to wait after that
+        self._servers: list[EmbeddedServer] = []
+        self._again: dict[
+            EmbeddedServer, tuple[float, float]
+        ] = {}  # when to try, and how long to wait after that
         self._children: list[Child] = []
         self.instance: Instance | None = None
 
@@ -158,7 +160,7 @@ class Stack:
             for port, option in zip(self._ports, ("--port-write", "--port-read"), strict=True)
         ]
         settings = self._with_servers(self._settings)
-        connection = connect_patiently(
+        connection = connect_with_retry(
             settings.admin_database_url or settings.database_url, application="up", stopping=self._stopping
         )
         if connection is None:
@@ -212,7 +214,7 @@ class Stack:
         for child in self._children:
             child.watch()
 
-    def _restart(self, server: Server) -> None:
+    def _restart(self, server: EmbeddedServer) -> None:
         """Start a server that ended; while it cannot be, all others go on and it is tried now and then."""
         due, delay = self._again.get(server, (0.0, 1.0))
         if time.monotonic() < due:

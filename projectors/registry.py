@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from events.settings import Settings
+from events.platform.settings import Settings
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.projector import CardsProjector
-from projectors.generations import Projector
-from projectors.text.embedders import embedders_of
+from projectors.embedding.embedders import embedders_of
+from projectors.generations.generations import Projector
 from projectors.vectors.projector import VectorsProjector
 
 

@@ -53,7 +53,7 @@ def redis_url(_redis_urls: tuple[str, str]) -> str:
 @pytest.fixture(scope="session")
 def template(postgres_url: str) -> Iterator[str]:
     """The name of a database with every migration applied, to be copied."""
-    from events.database import migrate
+    from events.platform.database import migrate
 
     name = f"template_{uuid.uuid4().hex}"
     _execute(postgres_url, "CREATE DATABASE {}", name)

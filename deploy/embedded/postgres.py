@@ -21,8 +21,8 @@ from deploy.embedded.account import Account, service_account
 from deploy.embedded.installation import installation
 from deploy.embedded.processes import DYING_S, is_dead, is_dying
 from deploy.embedded.programs import InstallationError
-from deploy.embedded.server import LOOPBACK, PAUSE, Server, ServerError, tail
-from events.sql import statement
+from deploy.embedded.server import LOOPBACK, PAUSE, EmbeddedServer, ServerError, tail
+from events.platform.sql import statement
 
 MAJOR = "18"
 OWNER = "cardlog"
@@ -54,7 +54,7 @@ DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
 FLEETING = {"fsync": "off", "synchronous_commit": "on", "full_page_writes": "off"}
 
 
-class EmbeddedPostgres(Server):
+class EmbeddedPostgres(EmbeddedServer):
     """PostgreSQL with its data in `<data>/postgres`, on loopback, with a password only its owner can read.
 
     After `start`, the database `cardlog` exists and has the extensions. With `durable`, what was committed

@@ -24,7 +24,7 @@ from deploy.embedded import aof
 from deploy.embedded.account import Account, service_account
 from deploy.embedded.programs import InstallationError, installed, places
 from deploy.embedded.secret import kept_secret
-from deploy.embedded.server import LOOPBACK, Server, ServerError, tail
+from deploy.embedded.server import LOOPBACK, EmbeddedServer, ServerError, tail
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ _BARRED = "Permission denied"
 _REFUSED = re.compile(r"unknown command '([^']+)'")
 
 
-class EmbeddedRedis(Server):
+class EmbeddedRedis(EmbeddedServer):
     """Redis (Valkey 9) with its data in `<data>/redis`, on loopback, with a password only its owner can read.
 
     What it acknowledged survives its own death at once, and the machine's after a second at most: the

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from psycopg import sql
 
-from deploy.roles import grant
-from events.database import Connection
-from events.sql import statement
+from deploy.security.roles import grant
+from events.platform.database import Connection
+from events.platform.sql import statement
 
 SERVICE = "cardlog_service"
 

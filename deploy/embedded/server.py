@@ -37,7 +37,7 @@ class StartStoppedError(Exception):
     """The start of a server was given up because its owner was told to stop."""
 
 
-class Server(ABC):
+class EmbeddedServer(ABC):
     """One server over one data folder, on loopback only, restartable, findable again after a crash.
 
     After `start` returns, the server answers. It runs in a session of its own, so that Ctrl-C reaches us

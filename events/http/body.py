@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from events.problem import invalid
+from events.http.problem import invalid
 
 MAX_VALUES = 50_000
 """Values of one document. A thousand turns of every field have 13,000; empty objects take 25 times their text."""

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import orjson
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from events.problem import MEDIA_TYPE, ProblemError
-from events.settings import Settings
+from events.http.problem import MEDIA_TYPE, ProblemError
+from events.platform.settings import Settings
 
 HEAD_BYTES = 64 * 1024
 """The request line and all headers together."""

@@ -15,9 +15,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from events.http.body import parsed
-from events.problem import MEDIA_TYPE, ProblemError, invalid
-from events.settings import Settings
-from events.turn import TurnInvalidError, text_of
+from events.http.problem import MEDIA_TYPE, ProblemError, invalid
+from events.platform.settings import Settings
+from events.types.turn_contract import TurnInvalidError, text_of
 
 Check = Callable[[Scope, Headers], None]
 """Looks at a request without its body. Raises a :class:`ProblemError` for one that is not taken."""

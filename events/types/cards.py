@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from events.codec import event_type
+from events.types.codec import event_type
 from events.types.turns import ContextLayer
 
 Cardinality = Literal["single_value", "multi_value"]

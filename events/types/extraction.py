@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from events.codec import event_type
+from events.types.codec import event_type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Usage:
 class TurnsExtracted:
     """Turns were read and understood; the card events it caused follow it in the same append.
 
-    ``refused`` counts cards the words of the turns did not bear out. ``stand_in``: another extractor was
+    ``refused`` counts cards the words of the turns did not bear out. ``rules_fallback``: another extractor was
     meant to read them and could not, so they are worth reading again. ``replaces`` are the events of the same
     turns' earlier readings; a :class:`CardsWithdrawn` takes their cards back.
     """
@@ -59,7 +59,7 @@ class TurnsExtracted:
     usage: Usage
     cards: int
     refused: int = 0
-    stand_in: bool = False
+    rules_fallback: bool = False
     replaces: tuple[UUID, ...] = ()
 
 

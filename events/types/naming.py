@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from events.codec import event_type
+from events.types.codec import event_type
 
 
 @event_type(version=1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from events.codec import event_type
+from events.types.codec import event_type
 
 Predicate = Literal[
     "update", "state_change", "expands", "qualifies", "contradicts", "retracts", "same_as",

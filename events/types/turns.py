@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from events.codec import event_type
+from events.types.codec import event_type
 
 Role = Literal["user", "assistant", "system"]
 ContextLayer = Literal["personal", "work", "social"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from events.codec import event_type
+from events.types.codec import event_type
 
 CardKind = Literal["state", "event", "knowledge"]
 Verdict = Literal["keep_old", "accept_new", "coexist"]

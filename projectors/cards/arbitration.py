@@ -1,6 +1,7 @@
 """When a change of a fact is too grave to be believed without asking, and what settles it.
 
-A docket hears what was said of one single-valued fact in the order it was said, and judges each change by
+A :class:`ConflictResolver` takes what was said of one single-valued fact in the order it was said, and judges each
+change by
 what held when it took effect. So the judgement is a function of the statements and rulings alone.
 """
 
@@ -13,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
-from events.envelope import Event
+from events.types.envelope import Event
 from events.types.verdicts import ConflictRuled
 from projectors.cards.statement import Statement
 
@@ -31,7 +32,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class OrderedStatement:
     """A statement with its place: when it takes effect, and the how-manieth it was to be said."""
 
     statement: Statement
@@ -43,7 +44,7 @@ class Heard:
 
 
 @dataclass(slots=True)
-class Contest:
+class ContestedStatement:
     """A statement that was not believed at once, what it contradicts, and how that ended.
 
     ``accepted``: it counts, by verdict or because something said later bore it out. ``echoes`` repeat it in the
@@ -56,11 +57,11 @@ class Contest:
     status: Status = "open"
     settled_at: datetime | None = None
     accepted: bool = False
-    echoes: list[Heard] = field(default_factory=list)
+    echoes: list[OrderedStatement] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class _ValuesInForce:
     """What holds from a statement on: the values, each with who said so last; since when, and until when."""
 
     values: dict[str, Statement]
@@ -71,7 +72,7 @@ class _Standing:
         return self.values if self.until is None or self.until > instant else {}
 
 
-class Docket:
+class ConflictResolver:
     """Judges the statements of one identity; ``contests`` are all that were not believed at once."""
 
     def __init__(self, thresholds: Thresholds, rulings: Mapping[UUID, Event]) -> None:
@@ -80,89 +81,89 @@ class Docket:
         self._window = timedelta(days=thresholds.days)
         self._stale = timedelta(days=thresholds.stale_days)
         self._places: list[tuple[datetime, int]] = []
-        self._heard: list[Heard] = []
-        self._standing: list[_Standing] = []
+        self._statements: list[OrderedStatement] = []
+        self._in_force: list[_ValuesInForce] = []
         self._changes: list[datetime] = []
         # At most one: the question is always what holds against what was said last.
-        self._open: tuple[Contest, Heard] | None = None
-        self._by_turn: dict[tuple[str, str], Contest] = {}
-        self.contests: list[Contest] = []
+        self._open: tuple[ContestedStatement, OrderedStatement] | None = None
+        self._by_turn: dict[tuple[str, str], ContestedStatement] = {}
+        self.contests: list[ContestedStatement] = []
 
     @property
-    def accepted(self) -> list[Heard]:
+    def accepted(self) -> list[OrderedStatement]:
         """All that counts, by when it takes effect."""
-        return self._heard
+        return self._statements
 
-    def hear(self, heard: Heard) -> None:
+    def apply(self, ordered: OrderedStatement) -> None:
         """Judge what was said next."""
-        if heard.statement.state.statement == "ended":
-            self._settle_by_end(heard)
-            self._accept(heard)
-        elif (contest := self._echoed(heard.statement)) is not None:
-            contest.echoes.append(heard)
-        elif heard.statement.state.effective_until is not None:
-            self._accept(heard)  # a stretch of time, that takes nothing's place
+        if ordered.statement.state.statement == "ended":
+            self._settle_by_end(ordered)
+            self._accept(ordered)
+        elif (contest := self._echoed(ordered.statement)) is not None:
+            contest.echoes.append(ordered)
+        elif ordered.statement.state.effective_until is not None:
+            self._accept(ordered)  # a stretch of time, that takes nothing's place
         else:
-            self._settle_by_claim(heard)
-            self._judge(heard)
+            self._settle_by_claim(ordered)
+            self._judge(ordered)
 
     def holds(self, value: str, instant: datetime, number: int) -> bool:
         """Whether ``value`` holds where a statement stands, so far."""
         place = bisect_left(self._places, (instant, number))
-        return place > 0 and value in self._standing[place - 1].at(instant)
+        return place > 0 and value in self._in_force[place - 1].at(instant)
 
-    def _judge(self, heard: Heard) -> None:
-        statement, since = heard.statement, heard.effective_at
-        place = bisect_left(self._places, (since, heard.number))
-        before = self._standing[place - 1] if place else None
+    def _judge(self, ordered: OrderedStatement) -> None:
+        statement, since = ordered.statement, ordered.effective_at
+        place = bisect_left(self._places, (since, ordered.number))
+        before = self._in_force[place - 1] if place else None
         held = before.at(since) if before is not None else {}
-        if before is None or not held or statement.value_key in held or self._is_past(heard):
-            self._accept(heard)
+        if before is None or not held or statement.value_key in held or self._is_past(ordered):
+            self._accept(ordered)
             return
         # Differences, because a month before the first day there is no day.
         past = bisect_right(self._changes, -self._window, key=lambda change: change - since)
         nth = 1 + bisect_right(self._changes, since) - past
         insort(self._changes, since)
         old = list(held.values())[-1]
-        reason = self._doubt(heard, old, before.since, nth)
+        reason = self._doubt(ordered, old, before.since, nth)
         ruling = self._rulings.get(statement.event.event_id)
         if reason is None and ruling is None:
             self._withdraw(statement)
-            self._accept(heard)
+            self._accept(ordered)
             return
-        contest = Contest(statement, old, reason or "ruled, though there was no doubt")
+        contest = ContestedStatement(statement, old, reason or "ruled, though there was no doubt")
         self.contests.append(contest)
         for turn_id in statement.state.origin.turn_ids:
             self._by_turn[statement.value_key, turn_id] = contest
         self._withdraw(statement)
         if ruling is None:
-            self._open = (contest, heard)
+            self._open = (contest, ordered)
             return
         verdict: ConflictRuled = ruling.payload
         contest.status, contest.settled_at = verdict.verdict, ruling.occurred_at
         if verdict.verdict != "keep_old":
             contest.accepted = True
             beside = verdict.verdict == "coexist"
-            self._accept(replace(heard, beside=beside))
+            self._accept(replace(ordered, beside=beside))
 
-    def _is_past(self, heard: Heard) -> bool:
+    def _is_past(self, ordered: OrderedStatement) -> bool:
         """Whether it tells of a time that was over when it was said: history, which contradicts nothing."""
-        place = bisect_left(self._places, (heard.effective_at, heard.number))
-        return place < len(self._places) and self._places[place][0] <= heard.statement.said_at
+        place = bisect_left(self._places, (ordered.effective_at, ordered.number))
+        return place < len(self._places) and self._places[place][0] <= ordered.statement.said_at
 
-    def _doubt(self, heard: Heard, old: Statement, since: datetime, nth: int) -> str | None:
-        new, limit = heard.statement.state, self._thresholds
+    def _doubt(self, ordered: OrderedStatement, old: Statement, since: datetime, nth: int) -> str | None:
+        new, limit = ordered.statement.state, self._thresholds
         if nth >= limit.changes:
             return f"change number {nth} of {new.concept_key} within {limit.days} days"
-        held_for = heard.effective_at - since
-        if not heard.announced and held_for >= self._stale:
+        held_for = ordered.effective_at - since
+        if not ordered.announced and held_for >= self._stale:
             return (
                 f"{new.concept_key} had been {old.state.value} for {held_for.days} days, and "
                 f"{new.value} was said without announcing a change"
             )
         return None
 
-    def _echoed(self, statement: Statement) -> Contest | None:
+    def _echoed(self, statement: Statement) -> ContestedStatement | None:
         """The contest whose own turn says ``statement`` once more: that bears nothing out."""
         for turn_id in statement.state.origin.turn_ids:
             contest = self._by_turn.get((statement.value_key, turn_id))
@@ -170,33 +171,33 @@ class Docket:
                 return contest
         return None
 
-    def _settle_by_claim(self, heard: Heard) -> None:
+    def _settle_by_claim(self, ordered: OrderedStatement) -> None:
         """Settle what the claim bears out or takes back."""
         if self._open is not None:
             contest, _ = self._open
-            if heard.statement.value_key == contest.statement.value_key:
-                if not self._is_past(heard):
-                    self._bear_out(heard.statement)
-            elif heard.statement.value_key == contest.old.value_key:
-                self._withdraw(heard.statement)
+            if ordered.statement.value_key == contest.statement.value_key:
+                if not self._is_past(ordered):
+                    self._bear_out(ordered.statement)
+            elif ordered.statement.value_key == contest.old.value_key:
+                self._withdraw(ordered.statement)
 
-    def _settle_by_end(self, heard: Heard) -> None:
+    def _settle_by_end(self, ordered: OrderedStatement) -> None:
         """What is contested is settled when the one or the other is over."""
         if self._open is not None:
             contest, _ = self._open
-            over = heard.statement.value_key
+            over = ordered.statement.value_key
             if over == contest.old.value_key:
-                self._bear_out(heard.statement)
+                self._bear_out(ordered.statement)
             elif over in {"", contest.statement.value_key}:
-                self._withdraw(heard.statement)
+                self._withdraw(ordered.statement)
 
     def _bear_out(self, by: Statement) -> None:
         assert self._open is not None
         contest, contested = self._open
         self._withdraw(by)
         contest.accepted = True
-        for heard in (contested, *contest.echoes):
-            self._accept(heard)
+        for ordered in (contested, *contest.echoes):
+            self._accept(ordered)
 
     def _withdraw(self, by: Statement) -> None:
         """The conflict is no longer open: ``by`` settled it, or took its place."""
@@ -205,31 +206,33 @@ class Docket:
             contest.status, contest.settled_at = "withdrawn", by.said_at
             self._open = None
 
-    def _accept(self, heard: Heard) -> None:
-        place = bisect_left(self._places, (heard.effective_at, heard.number))
-        self._places.insert(place, (heard.effective_at, heard.number))
-        self._heard.insert(place, heard)
-        before = self._standing[place - 1] if place else None
-        self._standing.insert(place, _after(before, heard))
+    def _accept(self, ordered: OrderedStatement) -> None:
+        place = bisect_left(self._places, (ordered.effective_at, ordered.number))
+        self._places.insert(place, (ordered.effective_at, ordered.number))
+        self._statements.insert(place, ordered)
+        before = self._in_force[place - 1] if place else None
+        self._in_force.insert(place, _after(before, ordered))
         # What was said of later times stands on what comes before it now, until nothing changes any more.
         for later in range(place + 1, len(self._places)):
-            standing = _after(self._standing[later - 1], self._heard[later])
-            if standing == self._standing[later]:
+            in_force = _after(self._in_force[later - 1], self._statements[later])
+            if in_force == self._in_force[later]:
                 break
-            self._standing[later] = standing
+            self._in_force[later] = in_force
 
 
-def _after(before: _Standing | None, heard: Heard) -> _Standing:
-    statement, instant = heard.statement, heard.effective_at
+def _after(before: _ValuesInForce | None, ordered: OrderedStatement) -> _ValuesInForce:
+    statement, instant = ordered.statement, ordered.effective_at
     payload, value = statement.state, statement.value_key
     held = before.at(instant) if before is not None else {}
     rest = {other: claim for other, claim in held.items() if other != value}
     if payload.statement == "ended":
         if before is None:
-            return _Standing({}, instant, None)
-        return _Standing(rest if value else {}, before.since, before.until)
+            return _ValuesInForce({}, instant, None)
+        return _ValuesInForce(rest if value else {}, before.since, before.until)
     if before is not None and value in held:
-        return _Standing({**rest, value: statement}, before.since, payload.effective_until or before.until)
+        return _ValuesInForce(
+            {**rest, value: statement}, before.since, payload.effective_until or before.until
+        )
     if payload.effective_until is not None:
-        return before or _Standing({}, instant, None)
-    return _Standing({**(held if heard.beside else {}), value: statement}, instant, None)
+        return before or _ValuesInForce({}, instant, None)
+    return _ValuesInForce({**(held if ordered.beside else {}), value: statement}, instant, None)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from events.script import fold_script
+from events.language.chinese_script import to_simplified
 from events.types.cards import KnowledgeLearned
 from events.types.naming import KnowledgeMerged
 from projectors.cards.statement import Statement, name_key, names_of
-from projectors.cards.timeline import Edge, Remarks, Span, Timeline, verified_at
+from projectors.cards.timeline import Remarks, Timeline, TimelineEdge, ValidPeriod, verified_at
 
 _PIECE = re.compile(r"[\u2e80-\U0003134f]|[^\W\u2e80-\U0003134f]+")
 
@@ -24,13 +24,15 @@ def knowledge_timeline(statements: Sequence[Statement], remarks: Remarks | None 
         {one.event.event_id: one for one in statements}.values(),
         key=lambda one: (one.said_at, _words(one), one.event.event_id),
     )
-    spans: list[Span] = []
-    edges: list[Edge] = []
+    spans: list[ValidPeriod] = []
+    edges: list[TimelineEdge] = []
     for concept in _concepts(said):
         learned = [one for one in concept if isinstance(one.event.payload, KnowledgeLearned)]
         if not learned:
             continue
-        span = Span(learned[0], learned[0].said_at, agreeing=learned[1:], names=_names(concept, learned))
+        span = ValidPeriod(
+            learned[0], learned[0].said_at, agreeing=learned[1:], names=_names(concept, learned)
+        )
         span.revisions = _deepened(learned)
         span.verified_at = verified_at(learned, remarks or {})
         spans.append(span)
@@ -39,7 +41,9 @@ def knowledge_timeline(statements: Sequence[Statement], remarks: Remarks | None 
             if one.value_key not in seen:
                 # Its title had a card of its own before the names were known to mean the same.
                 seen.add(one.value_key)
-                edges.append(Edge(one, learned[0], "same_as", f"{_title(one)} is {span.names[0]}", one))
+                edges.append(
+                    TimelineEdge(one, learned[0], "same_as", f"{_title(one)} is {span.names[0]}", one)
+                )
     return Timeline(tuple(spans), tuple(edges))
 
 
@@ -114,5 +118,5 @@ def _definition(statement: Statement) -> str:
 
 def _pieces(text: str) -> frozenset[str]:
     """The words of a text, or its characters where it is written without spaces."""
-    folded = fold_script(text).casefold()
+    folded = to_simplified(text).casefold()
     return frozenset(_PIECE.findall(folded))

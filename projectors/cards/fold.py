@@ -8,20 +8,27 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from events.envelope import Event
 from events.types.cards import EventNoted
+from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.naming import TagAliased
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import CardVerified, ConflictRuled
 from projectors.cards.arbitration import Thresholds
-from projectors.cards.card import Row, event_row, knowledge_row, spoken_terms, state_row
+from projectors.cards.card_rows import Row, event_row, knowledge_row, spoken_terms, state_row
 from projectors.cards.concept import knowledge_timeline
 from projectors.cards.connections import Connections, Link
-from projectors.cards.families import families
-from projectors.cards.record import ArbitrationKey, RelationKey, UpdateKey, arbitrations, relations, updates
+from projectors.cards.identity_groups import identity_groups
+from projectors.cards.related_rows import (
+    ArbitrationKey,
+    RelationKey,
+    UpdateKey,
+    arbitrations,
+    relations,
+    updates,
+)
 from projectors.cards.statement import Statement, name_key, statements_of
-from projectors.cards.timeline import Remarks, Span, Timeline, state_timeline
+from projectors.cards.timeline import Remarks, Timeline, ValidPeriod, state_timeline
 
 Key = tuple[str, str]  # user, identity
 CardKey = tuple[str, str, UUID]  # user, kind, card
@@ -122,7 +129,7 @@ def fold(
                 said.setdefault((event.user_id, statement.identity), []).append(statement)
     withdrawn = set(_withdraw(changes, recalled, supersede=supersede))
     gone = {event.event_id for event in recalled}
-    for user_id, family in families(known, said, withdrawn):
+    for user_id, family in identity_groups(known, said, withdrawn):
         old = [one for key in family for one in known.get(key, ())]
         now = [one for one in old if one.event.event_id not in gone]
         now += [one for key in family for one in said.get(key, ()) if one.event.event_id not in gone]
@@ -256,13 +263,13 @@ def _replace(before: dict[_K, Row], after: dict[_K, Row], put: dict[_K, Row], go
     gone.update(before.keys() - after.keys())
 
 
-def _row(span: Span) -> tuple[str, Row]:
+def _row(span: ValidPeriod) -> tuple[str, Row]:
     if span.first.identity.startswith("state"):
         return "state", state_row(span)
     return "knowledge", knowledge_row(span)
 
 
-def _content(span: Span) -> tuple[Any, ...]:
+def _content(span: ValidPeriod) -> tuple[Any, ...]:
     return (
         span.effective_at, span.superseded_at, span.retracted, span.contested, span.ended, span.verified_at, span.names,
         [statement.event.event_id for statement in span.agreeing],

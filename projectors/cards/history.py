@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from events.envelope import Event
+from events.types.envelope import Event
 from projectors.cards.arbitration import Thresholds
-from projectors.cards.card import Row
+from projectors.cards.card_rows import Row
 from projectors.cards.fold import fold
 
 

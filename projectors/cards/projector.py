@@ -9,15 +9,14 @@ from typing import Any
 from psycopg.rows import dict_row
 from psycopg.sql import SQL
 
-from events.envelope import Event
-from events.log import Connection, event_of
-from events.sql import statement
+from events.platform.sql import statement
+from events.store.log import Connection, event_of
 from events.types.cards import EventNoted
+from events.types.envelope import Event
 from events.types.relations import CardsConnected
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.connections import CHAINS, Link
-from projectors.cards.fold import Changes, Key, fold, keys_touched, remarked, withdrawn_places
-from projectors.cards.lines import (
+from projectors.cards.copy_rows import (
     card_lines,
     remark_lines,
     row_lines,
@@ -26,8 +25,9 @@ from projectors.cards.lines import (
     word_lines,
     words_among,
 )
+from projectors.cards.fold import Changes, Key, fold, keys_touched, remarked, withdrawn_places
 from projectors.cards.statement import Statement, statements_of
-from projectors.copying import CopyBuffer, as_array, line
+from projectors.generations.copy_format import CopyBuffer, as_array, line
 
 _INDEXES = (
     "index_card_terms", "index_words", "index_card_pairs", "index_event_cards", "index_state_cards", "index_relations",
@@ -206,7 +206,7 @@ class CardsProjector:
             "cards": [card for _, card in links],
             "predicates": list(CHAINS),
         }
-        return connection.execute(self._statement("standing_connections"), named).fetchall()
+        return connection.execute(self._statement("connections_in_force"), named).fetchall()
 
     def _rows(self, connection: Connection, name: str, named: dict[str, Any]) -> list[dict[str, Any]]:
         with connection.cursor(row_factory=dict_row) as cursor:

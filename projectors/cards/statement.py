@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from events.concepts import canonical_key, normalise_entity, normalise_value
-from events.envelope import Event
+from events.language.concepts import canonical_key, normalise_entity, normalise_value
 from events.types.cards import KnowledgeLearned, StateAsserted
+from events.types.envelope import Event
 from events.types.naming import KnowledgeMerged
 
 _SEPARATOR = "\x1f"

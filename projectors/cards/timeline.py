@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from events.envelope import Event
 from events.types.cards import StateAsserted
+from events.types.envelope import Event
 from events.types.verdicts import CardVerified, ConflictRuled
-from projectors.cards.arbitration import Contest, Docket, Heard, Thresholds
-from projectors.cards.slips import Slip, slips_among
+from projectors.cards.arbitration import ConflictResolver, ContestedStatement, OrderedStatement, Thresholds
+from projectors.cards.corrections import Correction, find_corrections
 from projectors.cards.statement import Statement, in_order
 
 _A_DAY = timedelta(days=1)
@@ -28,7 +28,7 @@ Remarks = Mapping[UUID, Sequence[Event]]
 
 
 @dataclass(slots=True)
-class Span:
+class ValidPeriod:
     """One card's life: the statement that made it, those that agreed, and when it stopped being true.
 
     ``revisions`` overwrote what it says, in place, the last one last. ``names`` are those of a concept, its
@@ -62,7 +62,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class TimelineEdge:
     """A relation the timeline implies between the cards that two statements made, and the statement it is due to."""
 
     newer: Statement
@@ -76,7 +76,7 @@ class Edge:
 class Conflict:
     """A contest with the cards of its two sides."""
 
-    contest: Contest
+    contest: ContestedStatement
     old: Statement
     new: Statement
 
@@ -85,8 +85,8 @@ class Conflict:
 class Timeline:
     """Every span of one identity, in order of effective time, the relations between them, and the conflicts."""
 
-    spans: tuple[Span, ...]
-    edges: tuple[Edge, ...]
+    spans: tuple[ValidPeriod, ...]
+    edges: tuple[TimelineEdge, ...]
     conflicts: tuple[Conflict, ...] = ()
 
 
@@ -98,24 +98,26 @@ def state_timeline(
     """The cards of one single-valued identity, or of several values that replaced each other."""
     remarks = remarks or {}
     said = in_order(statements)
-    slips = slips_among(said)
-    heard = {each.statement.event.event_id: each for each in _heard(said, slips)}
-    taken_back = {claim.event.event_id for slip in slips for claim in slip.claims}
+    corrections = find_corrections(said)
+    heard = {each.statement.event.event_id: each for each in _heard(said, corrections)}
+    taken_back = {claim.event.event_id for correction in corrections for claim in correction.claims}
     standing = [each for event_id, each in heard.items() if event_id not in taken_back]
-    contests: list[Contest] = []
+    contests: list[ContestedStatement] = []
     if said and said[0].single:
-        docket = Docket(thresholds or Thresholds(), _rulings(said, remarks))
-        for each in _without_switches(standing, docket):
-            docket.hear(each)
-        standing, contests = docket.accepted, docket.contests
+        resolver = ConflictResolver(thresholds or Thresholds(), _rulings(said, remarks))
+        for each in _without_switches(standing, resolver):
+            resolver.apply(each)
+        standing, contests = resolver.accepted, resolver.contests
     else:
         standing.sort(key=lambda each: (each.effective_at, each.number))
     walk = _Walk()
     for each in standing:
         walk.take(each)
-    for slip in slips:
-        walk.spans.append(_never_true(slip.claims, heard, retracted=True))
-        walk.links.append(_Link(slip.correction, slip.claims[0], "retracts", "corrected by the speaker"))
+    for correction in corrections:
+        walk.spans.append(_never_true(correction.claims, heard, retracted=True))
+        walk.links.append(
+            _Link(correction.made_by, correction.claims[0], "retracts", "corrected by the speaker")
+        )
     for contest in contests:
         if not contest.accepted:
             echoes = [echo.statement for echo in contest.echoes]
@@ -146,9 +148,9 @@ class _Link:
     predicate: str
     reason: str
 
-    def between(self, cards: Mapping[UUID, Statement]) -> Edge:
+    def between(self, cards: Mapping[UUID, Statement]) -> TimelineEdge:
         newer, older = cards[self.newer.event.event_id], cards[self.older.event.event_id]
-        return Edge(newer, older, self.predicate, self.reason, self.newer)
+        return TimelineEdge(newer, older, self.predicate, self.reason, self.newer)
 
 
 def verified_at(statements: Iterable[Statement], remarks: Remarks) -> datetime | None:
@@ -166,31 +168,31 @@ def verified_at(statements: Iterable[Statement], remarks: Remarks) -> datetime |
 
 def _never_true(
     claims: Sequence[Statement],
-    heard: Mapping[UUID, Heard],
+    heard: Mapping[UUID, OrderedStatement],
     *,
     retracted: bool = False,
     contested: bool = False,
-) -> Span:
+) -> ValidPeriod:
     instant = heard[claims[0].event.event_id].effective_at
-    return Span(claims[0], instant, instant, retracted, contested, agreeing=list(claims[1:]))
+    return ValidPeriod(claims[0], instant, instant, retracted, contested, agreeing=list(claims[1:]))
 
 
-def _heard(said: Sequence[Statement], slips: Sequence[Slip]) -> Iterator[Heard]:
+def _heard(said: Sequence[Statement], corrections: Sequence[Correction]) -> Iterator[OrderedStatement]:
     """Every statement with when it takes effect and whether it announces a change."""
-    corrections = {slip.correction.event.event_id: slip for slip in slips}
+    by_statement = {correction.made_by.event.event_id: correction for correction in corrections}
     effective: dict[UUID, datetime] = {}
     for number, statement in enumerate(said):
         payload, event_id = statement.state, statement.event.event_id
-        slip = corrections.get(event_id)
+        correction = by_statement.get(event_id)
         instant = payload.effective_at
-        if slip is not None and not payload.time_resolved:
+        if correction is not None and not payload.time_resolved:
             # The right value holds since the wrong one was claimed to.
-            instant = effective[slip.claims[0].event.event_id]
+            instant = effective[correction.claims[0].event.event_id]
         if payload.effective_until is not None:
             instant = min(instant, payload.effective_until)
         effective[event_id] = instant
-        replaces = statement.replaces_key if _overwrites(statement) and slip is None else None
-        yield Heard(statement, instant, number, _announces(payload, slip), replaces)
+        replaces = statement.replaces_key if _overwrites(statement) and correction is None else None
+        yield OrderedStatement(statement, instant, number, _announces(payload, correction), replaces)
 
 
 def _overwrites(statement: Statement) -> bool:
@@ -202,12 +204,12 @@ def _overwrites(statement: Statement) -> bool:
     )
 
 
-def _announces(payload: StateAsserted, slip: Slip | None) -> bool:
+def _announces(payload: StateAsserted, correction: Correction | None) -> bool:
     """Whether the words tell that something changed: they say so, correct something, or say since when."""
     if payload.announced or payload.statement == "updated":
         return True
     if payload.statement == "corrected":
-        return slip is None or slip.announced
+        return correction is None or correction.announced
     return payload.time_resolved and abs(payload.effective_at - payload.origin.said_at) >= _A_DAY
 
 
@@ -226,7 +228,9 @@ def _rulings(said: Sequence[Statement], remarks: Remarks) -> dict[UUID, Event]:
     }
 
 
-def _without_switches(heard: Sequence[Heard], docket: Docket) -> Iterator[Heard]:
+def _without_switches(
+    heard: Sequence[OrderedStatement], resolver: ConflictResolver
+) -> Iterator[OrderedStatement]:
     """All but endings that only name what a claim of the same turn takes the place of.
 
     "I switched from Firefox to Chrome" is one change, to be believed or doubted as a whole.
@@ -240,7 +244,9 @@ def _without_switches(heard: Sequence[Heard], docket: Docket) -> Iterator[Heard]
                     claimed[turn_id, each.effective_at].add(statement.value_key)
     for each in heard:
         value = each.statement.value_key
-        if each.statement.state.statement == "ended" and docket.holds(value, each.effective_at, each.number):
+        if each.statement.state.statement == "ended" and resolver.holds(
+            value, each.effective_at, each.number
+        ):
             turns = [(turn_id, each.effective_at) for turn_id in each.statement.state.origin.turn_ids]
             if any(len(claimed[turn]) > (value in claimed[turn]) for turn in turns if turn in claimed):
                 continue
@@ -251,12 +257,12 @@ class _Walk:
     """Takes what counts by when it takes effect, and makes spans of it."""
 
     def __init__(self) -> None:
-        self.spans: list[Span] = []
+        self.spans: list[ValidPeriod] = []
         self.links: list[_Link] = []
-        self._open: dict[str, Span] = {}
-        self._last: dict[str, Span] = {}  # the latest span of each value, to which its end belongs
+        self._open: dict[str, ValidPeriod] = {}
+        self._last: dict[str, ValidPeriod] = {}  # the latest span of each value, to which its end belongs
 
-    def take(self, heard: Heard) -> None:
+    def take(self, heard: OrderedStatement) -> None:
         instant = heard.effective_at
         for value, span in list(self._open.items()):
             if span.superseded_at is not None and span.superseded_at <= instant:
@@ -274,7 +280,7 @@ class _Walk:
             # It was over before, and is said again.
             last.agreeing.append(statement)
             return
-        ending = Span(statement, instant, superseded_at=instant, ended=True)
+        ending = ValidPeriod(statement, instant, superseded_at=instant, ended=True)
         for span in over:
             span.superseded_at = instant
             reason = f"over as of {instant.date().isoformat()}: {statement.state.content}"
@@ -284,7 +290,7 @@ class _Walk:
         for key in {value, *(span.value_key for span in over)}:
             self._last[key] = ending
 
-    def _claim(self, heard: Heard) -> None:
+    def _claim(self, heard: OrderedStatement) -> None:
         statement, instant = heard.statement, heard.effective_at
         value, until = statement.value_key, statement.state.effective_until
         replaced = None if heard.replaces is None else self._open.get(heard.replaces)
@@ -299,7 +305,7 @@ class _Walk:
             del self._open[heard.replaces or ""]
             superseded = []
         else:
-            span = Span(statement, instant)
+            span = ValidPeriod(statement, instant)
             self.spans.append(span)
             # What tells how long it lasts is a stretch of time within what goes on before and after it.
             if statement.single and not heard.beside and until is None:

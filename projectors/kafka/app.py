@@ -8,13 +8,13 @@ from collections.abc import AsyncIterable, Callable
 from pathlib import Path
 from typing import Any
 
-from events.settings import Settings
+from events.platform.settings import Settings
 from projectors.kafka.feed import StreamFeed
 
 logger = logging.getLogger(__name__)
 
 _LOOK_EVERY_S = 0.1
-_KNOCK_EVERY_S = 3.0
+_PING_EVERY_S = 3.0
 _STOP_WITHIN_S = 8.0
 
 
@@ -90,14 +90,14 @@ async def listen(
     feed.attach(release)
     try:
         await app.start()
-        knock_at = loop.time()
+        ping_at = loop.time()
         while not stopping():
             if app.crash_reason is not None or app.should_stop:
                 raise StreamLostError(str(app.crash_reason or "Faust stopped"))
-            if loop.time() >= knock_at:
-                there = await _knock(settings.kafka_brokers)
+            if loop.time() >= ping_at:
+                there = await _answers(settings.kafka_brokers)
                 feed.say(None if there else f"kafka at {settings.kafka_brokers} takes no connections")
-                knock_at = loop.time() + _KNOCK_EVERY_S
+                ping_at = loop.time() + _PING_EVERY_S
             await asyncio.sleep(_LOOK_EVERY_S)
     except StreamLostError:
         raise
@@ -111,12 +111,12 @@ async def listen(
             logger.debug("Faust did not stop well: %s", error)
 
 
-async def _knock(brokers: str) -> bool:
+async def _answers(brokers: str) -> bool:
     """Whether any broker takes connections. The client tries by itself, and does not say that it does."""
     for broker in brokers.split(","):
         host, _, port = broker.strip().rpartition(":")
         try:
-            _, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), _KNOCK_EVERY_S)
+            _, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), _PING_EVERY_S)
         except (OSError, TimeoutError):
             continue
         writer.close()

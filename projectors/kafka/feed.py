@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from events.checkpoints import Claim, Processor, read_claimed
-from events.envelope import Event
-from events.line import LineError, parse_line
-from events.log import Connection
-from events.sql import statement
-from events.verification import SEED
+from events.platform.sql import statement
+from events.store.checkpoints import Claim, Processor, read_claimed
+from events.store.event_line import EventLineError, parse_line
+from events.store.log import Connection
+from events.store.verification import SEED
+from events.types.envelope import Event
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 
 @dataclass(slots=True)
-class _Hand(Generic[R]):
+class _PartitionBuffer(Generic[R]):
     """One partition: what was offered, in the order it came, and the line of each position.
 
     A position whose lines differ has None: one of them is not what the log holds, and the log is to say which.
@@ -77,7 +77,7 @@ class StreamFeed(Generic[R]):
         self._look_every_s = look_every_s
         self._room = room
         self._lock = threading.Condition()
-        self._hands: dict[int, _Hand[R]] = {}
+        self._hands: dict[int, _PartitionBuffer[R]] = {}
         self._count = 0
         self._news = False
         self._assigned: frozenset[int] = frozenset()
@@ -117,7 +117,7 @@ class StreamFeed(Generic[R]):
     def offer(self, partition: int, position: int, line: bytes, receipt: R) -> None:
         """Take a message. An empty ``line`` says that there is such an event, and to look for it in the log."""
         with self._lock:
-            self._hands.setdefault(partition, _Hand()).offer(position, line, receipt)
+            self._hands.setdefault(partition, _PartitionBuffer()).offer(position, line, receipt)
             self._count += 1
             self._news = True
             self._lock.notify_all()
@@ -133,7 +133,7 @@ class StreamFeed(Generic[R]):
         with self._lock:
             self._note = note
 
-    # What the reader calls: see events.feed.Feed.
+    # What the reader calls: see events.store.feed.Feed.
 
     def open(self) -> bool:
         return True
@@ -160,8 +160,8 @@ class StreamFeed(Generic[R]):
             tops = {partition: max(hand.lines, default=0) for partition, hand in self._hands.items()}
         if not tops and not self._overdue and now < self._look_at:
             return []
-        standing = processor.standing(connection)
-        self._let_go(tops, standing)
+        standing = processor.progress(connection)
+        self._relinquish(tops, standing)
         self._overdue = {
             partition: head
             for partition, head in self._overdue.items()
@@ -216,9 +216,9 @@ class StreamFeed(Generic[R]):
                 for line in parsed:
                     digest = line.digest_after(digest)
                 if digest != digests.get((claim.partition, last[claim])):
-                    raise LineError("is not what the log holds there")
+                    raise EventLineError("is not what the log holds there")
                 events[claim] = [line.event() for line in parsed]
-            except LineError as error:
+            except EventLineError as error:
                 self._refuse(claim.partition, str(error))
         return events
 
@@ -243,7 +243,7 @@ class StreamFeed(Generic[R]):
                 hand.lines = dict.fromkeys(hand.lines)
         self._warn(partition, why)
 
-    def _let_go(self, tops: Mapping[int, int], standing: Mapping[int, tuple[int, int]]) -> None:
+    def _relinquish(self, tops: Mapping[int, int], standing: Mapping[int, tuple[int, int]]) -> None:
         receipts: list[R] = []
         strange = []
         with self._lock:

@@ -9,7 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from events.settings import Settings
+from events.platform.settings import Settings
 from projectors.kafka.topic import BrokerAwayError
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Publisher:
 
         self._topic = settings.kafka_topic
         self._brokers = settings.kafka_brokers
-        self._trouble: str | None = None
+        self._stream_health: str | None = None
         journal = logging.getLogger(f"{__name__}.client")
         journal.setLevel(logging.CRITICAL)
         self._producer = Producer(
@@ -91,7 +91,7 @@ class Publisher:
     def _publish(
         self, batch: Sequence[Message], without: Set[tuple[int, int]], waiting: Callable[[str | None], bool]
     ) -> bool:
-        self._failed = self._trouble = None
+        self._failed = self._stream_health = None
         self._too_large: set[tuple[int, int]] = set()
         produce, topic = self._producer.produce, self._topic
         for message in batch:
@@ -112,7 +112,7 @@ class Publisher:
                 ],
             )
         while self._producer.flush(_LOOK_EVERY_S):
-            if not waiting(self._trouble):
+            if not waiting(self._stream_health):
                 return False
         if self._failed is not None:
             raise BrokerAwayError(f"kafka at {self._brokers} did not take a message: {self._failed}")
@@ -127,4 +127,4 @@ class Publisher:
             self._failed = str(error)
 
     def _hear(self, error: object) -> None:
-        self._trouble = str(error)
+        self._stream_health = str(error)

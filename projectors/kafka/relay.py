@@ -6,15 +6,15 @@ import logging
 import time
 from collections.abc import Callable
 
-from events.checkpoints import CheckpointMovedError, Claim, LogHoleError, Processor
-from events.database import connect_patiently
-from events.failures import is_away
-from events.feed import LogFeed
-from events.log import Connection, reason_of
-from events.pace import pause
-from events.settings import Settings
-from events.sql import statement
-from events.stages import Pulse
+from events.health.heartbeat import Heartbeat
+from events.platform.database import connect_with_retry
+from events.platform.failures import is_away
+from events.platform.linger import pause
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store.checkpoints import CheckpointMovedError, Claim, LogHoleError, Processor
+from events.store.feed import LogFeed
+from events.store.log import Connection, reason_of
 from projectors.kafka.publisher import Message, Publisher
 from projectors.kafka.topic import BrokerAwayError, TopicUnfitError, ensure_topic
 
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 PROCESSOR = Processor("relay")
 _PACKAGE = "projectors.kafka"
 _BATCH = 200  # of each partition
-_LEASH_MS = 15_000
+_IDLE_SESSION_TIMEOUT_MS = 15_000
 _SLOW_S = 2.0
 _PATIENCE_S = 0.1
 _LONGEST_PAUSE_S = 5.0
@@ -40,22 +40,24 @@ class Relay:
     def __init__(self, settings: Settings, stopping: Callable[[], bool], worker: str = "1") -> None:
         self._settings = settings
         self._stopping = stopping
-        self._pulse = Pulse(settings.database_url, PROCESSOR.name, worker)
+        self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
         self._feed = LogFeed(settings.database_url, PROCESSOR.name, stopping)
         self._delay = _PATIENCE_S
 
     def run(self) -> None:
         """Publish until ``stopping``. Waits out a Postgres or a Kafka that is away."""
-        with self._pulse:
+        with self._heartbeat:
             while not self._stopping():
-                connection = connect_patiently(
+                connection = connect_with_retry(
                     self._settings.database_url, application="relay", stopping=self._stopping
                 )
                 if connection is None or not self._feed.open():
                     break
                 try:
                     # Whoever is stopped in the middle would keep the lock for ever: the server ends its session.
-                    connection.execute(statement(_PACKAGE, "short_leash"), {"idle_ms": _LEASH_MS})
+                    connection.execute(
+                        statement(_PACKAGE, "set_idle_session_timeout"), {"idle_ms": _IDLE_SESSION_TIMEOUT_MS}
+                    )
                     PROCESSOR.open(connection)
                     if self._lead(connection):
                         self._publish(connection)
@@ -63,31 +65,31 @@ class Relay:
                     logger.warning("standing by: %s", error)
                 except (BrokerAwayError, TopicUnfitError) as error:
                     logger.warning("publishing stands still: %s", error)
-                    self._stand_still(str(error))
+                    self._pause_after_failure(str(error))
                 except Exception as error:
                     if is_away(error):
                         logger.warning("postgres went away while publishing, trying again: %s", error)
-                        self._stand_still(f"postgres went away: {reason_of(error)}")
+                        self._pause_after_failure(f"postgres went away: {reason_of(error)}")
                     else:
                         logger.exception("publishing stands still, trying again")
-                        self._stand_still(reason_of(error))
+                        self._pause_after_failure(reason_of(error))
                 finally:
                     connection.close()
                     self._feed.close()
         logger.info("relay stopped")
 
-    def _stand_still(self, why: str) -> None:
-        self._pulse.waiting(why)
+    def _pause_after_failure(self, why: str) -> None:
+        self._heartbeat.waiting(why)
         pause(self._delay, self._stopping)
         self._delay = min(self._delay * 2, _LONGEST_PAUSE_S)
 
     def _lead(self, connection: Connection) -> bool:
         """Wait until no other relay publishes; False when told to stop on the way."""
         while not self._stopping():
-            row = connection.execute(statement(_PACKAGE, "lead")).fetchone()
+            row = connection.execute(statement(_PACKAGE, "try_leader_lock")).fetchone()
             if row is not None and row[0]:
                 return True
-            self._pulse.running("another relay publishes; this one would take over")
+            self._heartbeat.running("another relay publishes; this one would take over")
             self._feed.wait()
         return False
 
@@ -100,8 +102,8 @@ class Relay:
                 if passed is None:
                     return
                 self._delay = _PATIENCE_S
-                self._pulse.running()
-                self._pulse.passed(passed)
+                self._heartbeat.running()
+                self._heartbeat.passed(passed)
                 if not passed:
                     self._feed.wait()
 
@@ -117,11 +119,11 @@ class Relay:
         since = time.monotonic()
 
         def waiting(trouble: str | None) -> bool:
-            connection.execute(statement(_PACKAGE, "still_here"))  # or the leash ends this session
+            connection.execute(statement(_PACKAGE, "ping"))  # or the leash ends this session
             slow = time.monotonic() - since
             if slow > _SLOW_S:
                 why = trouble or "nothing is acknowledged"
-                self._pulse.waiting(f"kafka at {self._settings.kafka_brokers}: {why}")
+                self._heartbeat.waiting(f"kafka at {self._settings.kafka_brokers}: {why}")
             return not self._stopping()
 
         if not publisher.publish(batch, waiting):
@@ -141,7 +143,7 @@ class Relay:
         """The partitions with news, and what is to be published of them. Raises :class:`LogHoleError`."""
         claims = [
             Claim(partition, position, head)
-            for partition, (position, head) in PROCESSOR.standing(connection).items()
+            for partition, (position, head) in PROCESSOR.progress(connection).items()
             if head > position
         ]
         if not claims:

@@ -6,8 +6,8 @@ import logging
 import time
 from importlib.util import find_spec
 
-from events.envelope import PARTITIONS
-from events.settings import Settings, SettingsError
+from events.platform.settings import Settings, SettingsError
+from events.types.envelope import PARTITIONS
 
 logger = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from events.feed import Feed
-from events.settings import Settings
+from events.platform.settings import Settings
+from events.store.feed import Feed
 from projectors.kafka.app import listen
 from projectors.kafka.feed import StreamFeed
 from projectors.kafka.topic import BrokerAwayError, TopicUnfitError, ensure_topic
@@ -46,7 +46,7 @@ class StreamWorker:
         self._reader = reader
         self._stopping = stopping
         self._ended = threading.Event()  # the worker, or the listening: neither goes on without the other
-        self._feed: StreamFeed[Any] = StreamFeed(look_every_s=settings.kafka_look_s)
+        self._feed: StreamFeed[Any] = StreamFeed(look_every_s=settings.kafka_fallback_s)
         self._worker = make(self._feed, self._done)
 
     def run(self) -> None:

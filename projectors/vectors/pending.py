@@ -7,9 +7,9 @@ from uuid import UUID
 
 from psycopg.rows import dict_row
 
-from events.envelope import Event
-from events.log import Connection, event_of
-from events.sql import statement
+from events.platform.sql import statement
+from events.store.log import Connection, event_of
+from events.types.envelope import Event
 
 _PACKAGE = "projectors.vectors"
 
@@ -94,5 +94,5 @@ def is_there(connection: Connection) -> bool:
 
 
 def _there(connection: Connection) -> bool:
-    row = connection.execute(statement("events", "pending_vectors_there")).fetchone()
+    row = connection.execute(statement("events.health", "pending_vectors_there")).fetchone()
     return row is not None and bool(row[0])

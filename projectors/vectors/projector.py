@@ -11,16 +11,16 @@ import numpy as np
 from pgvector.psycopg import register_vector
 from psycopg.sql import SQL
 
-from events.envelope import Event
-from events.log import Connection, reason_of
-from events.sql import statement
+from events.platform.sql import statement
+from events.store.log import Connection, reason_of
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted, Utterance
+from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
-from projectors.generations import Projector, ProjectorBlockedError
-from projectors.parking import is_the_events_fault
-from projectors.text.embedders import Embedders
-from projectors.text.embedding import Embedder, EmbedderUnavailableError, Vectors
-from projectors.text.passages import Passage, embed_passages
+from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors
+from projectors.embedding.embedders import Embedders
+from projectors.embedding.passages import Passage, embed_passages
+from projectors.generations.generations import Projector, ProjectorBlockedError
+from projectors.parking.parking import is_the_events_fault
 from projectors.vectors import pending
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ SUPERSEDING = ("update", "state_change")  # newer -> older; what is true now is 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class RelationEdge:
     """``from_card`` stands in relation ``predicate`` to ``to_card``; ``implied`` by a timeline, or said."""
 
     from_card: UUID
@@ -26,7 +26,7 @@ class Edge:
     created_at: datetime | None = None
 
 
-def same(edges: Iterable[Edge]) -> dict[UUID, frozenset[UUID]]:
+def same(edges: Iterable[RelationEdge]) -> dict[UUID, frozenset[UUID]]:
     """The cards that say the same thing, by each of them; who is like nobody is not in it."""
     groups: dict[UUID, frozenset[UUID]] = {}
     for edge in edges:
@@ -37,13 +37,13 @@ def same(edges: Iterable[Edge]) -> dict[UUID, frozenset[UUID]]:
     return groups
 
 
-def duplicates(edges: Iterable[Edge]) -> list[UUID]:
+def duplicates(edges: Iterable[RelationEdge]) -> list[UUID]:
     """Of the cards that say the same thing, all but the one recorded first (ids are in order of time)."""
     return sorted({card for card, group in same(edges).items() if card != min(group)})
 
 
 def latest_in_chain(
-    card: UUID, edges: Iterable[Edge], begun: Callable[[UUID], datetime | None]
+    card: UUID, edges: Iterable[RelationEdge], begun: Callable[[UUID], datetime | None]
 ) -> tuple[UUID, ...]:
     """The way from ``card`` to what is true now, along update and state_change; the last one is the answer.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from retrieval.alerts import aging, outdated
+from retrieval.cards.alerts import aging, outdated
 
 SHOWN = (
     "card_id", "kind", "content", "entity", "concept_key", "value", "cardinality", "tags", "occurred_at",

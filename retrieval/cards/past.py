@@ -13,10 +13,10 @@ import orjson
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 
-from events.envelope import Event, partition_of
-from events.log import event_of
-from events.settings import Settings
-from events.sql import statement
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store.log import event_of
+from events.types.envelope import Event, partition_of
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.history import History, cards_of
 

@@ -10,12 +10,12 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from events.concepts import canonical_key, normalise_entity
-from events.instants import Instant, refuse_future
-from events.problem import invalid
-from events.turn import TurnInvalidError, text_of
+from events.http.instants import Instant, refuse_future
+from events.http.problem import invalid
+from events.language.concepts import canonical_key, normalise_entity
 from events.types.cards import Cardinality, Provenance, Sentiment
 from events.types.relations import Predicate
+from events.types.turn_contract import TurnInvalidError, text_of
 from events.types.turns import ContextLayer
 from retrieval.cards.slice import AXES, CONDITIONS, KINDS, Slice
 
@@ -39,7 +39,7 @@ class ReaderIn(BaseModel):
     ] = None
 
 
-class Asked(ReaderIn):
+class TemporalParams(ReaderIn):
     """Whose memory, and as of when."""
 
     as_of: Annotated[Instant | None, Field(description="what was true at this instant")] = None
@@ -48,7 +48,7 @@ class Asked(ReaderIn):
     )
 
 
-class SliceIn(Asked):
+class SliceIn(TemporalParams):
     """A slice: every parameter narrows it; one that is given several times means any of its values."""
 
     project_id: Annotated[list[str], Field(description="projects; a project is a wall. * for all")] = [
@@ -129,7 +129,7 @@ class AggregateIn(SliceIn):
     timezone: Annotated[str, Field(max_length=64, description="IANA zone the buckets begin in")] = "UTC"
 
 
-class RelationsIn(Asked):
+class RelationsIn(TemporalParams):
     """The relations of a card."""
 
     predicate: list[Predicate] | None = None
@@ -178,7 +178,7 @@ def slice_of(query: SliceIn, now: datetime) -> Slice:
     )
 
 
-def asked_of(query: Asked, now: datetime) -> Slice:
+def asked_of(query: TemporalParams, now: datetime) -> Slice:
     """All cards of the user ``query`` names, as of when it says. Raises like :func:`slice_of`."""
     refuse_future("as_of", query.as_of, now)
     refuse_future("known_at", query.known_at, now)

@@ -16,13 +16,13 @@ from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
-from events.sql import statement
+from events.platform.sql import statement
 from projectors.cards.statement import name_key
-from retrieval.cards.chain import SUPERSEDING, Edge, duplicates, latest_in_chain
+from retrieval.cards.chain import SUPERSEDING, RelationEdge, duplicates, latest_in_chain
 from retrieval.cards.document import COLUMNS, card_document
 from retrieval.cards.past import Fold, past
 from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
-from retrieval.connections import Pool, connected
+from retrieval.pool.connections import Pool, connected
 
 _PACKAGE = "retrieval.cards"
 MAX_GROUPS = 10_000
@@ -147,7 +147,7 @@ class CardReader:
         """The cards that only say again what an earlier one said, by the ``same_as`` between them."""
         async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(connection, _filled("same_as", asked), asked.parameters())
-        return duplicates(Edge(**row) for row in rows)
+        return duplicates(RelationEdge(**row) for row in rows)
 
     async def names(self, user_id: str, key: str | None, card: UUID | None) -> list[str]:
         """Every name of the concepts that are known by the normalised name ``key``, or of the knowledge ``card``."""
@@ -259,10 +259,10 @@ class CardReader:
 
     async def _edges(
         self, connection: AsyncConnection[Any], asked: Slice, card: UUID, predicates: Sequence[str]
-    ) -> list[Edge]:
+    ) -> list[RelationEdge]:
         rows = await _rows(
             connection,
-            _filled("reach", asked),
+            _filled("reachable_relations", asked),
             {
                 **asked.parameters(),
                 "cards": [card],
@@ -271,7 +271,7 @@ class CardReader:
                 "limit": _MAX_EDGES,
             },
         )
-        return [Edge(**row) for row in rows]
+        return [RelationEdge(**row) for row in rows]
 
 
 async def _rows(connection: AsyncConnection[Any], query: SQL | Composed, values: dict[str, Any]) -> list[Row]:

@@ -11,9 +11,9 @@ from uuid import UUID
 from psycopg import AsyncConnection
 from psycopg.sql import Composed, Identifier, Literal
 
-from events.sql import statement
-from retrieval.question import Question
-from retrieval.scope import Scope
+from events.platform.sql import statement
+from retrieval.query.question import Question
+from retrieval.query.scope import Scope
 
 COMMON = 500
 """So many of a user's cards make a word common. Below, nothing changes; above, time would grow with all ever said."""
@@ -44,15 +44,16 @@ def search_statement(name: str, **parts: str | int) -> Composed:
     """The channel's statement with its parts, names of tables and numbers, and with what several channels share.
 
     ``sql/visible.sql`` is the walls of a recall, the same for all of them, whether a card is looked up by its user
-    or by keys that hold the user; ``sql/telling.sql`` tells words that find something from those that are everywhere,
+    or by keys that hold the user; ``sql/selective_terms.sql`` tells words that find something from those that are
+    everywhere,
     at more than ``COMMON`` of a user's cards.
     """
     package = "retrieval.channels"
     walls = statement(package, "visible")
     return statement(package, name).format(
-        visible=walls.format(mine=statement(package, "mine")),
-        visible_by_key=walls.format(mine=statement(package, "mine_by_key")),
-        telling=statement(package, "telling"),
+        visible=walls.format(owner_filter=statement(package, "owner_filter")),
+        visible_by_key=walls.format(owner_filter=statement(package, "owner_filter_by_key")),
+        selective_terms=statement(package, "selective_terms"),
         **{
             name: Identifier(*part.split(".")) if isinstance(part, str) else Literal(part)
             for name, part in parts.items()

@@ -6,12 +6,12 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from projectors.cards.card import pair_keys
-from projectors.copying import as_array
-from projectors.text.grams import gram_keys, probe_keys
+from events.language.ngrams import gram_keys, probe_keys
+from projectors.cards.card_rows import pair_keys
+from projectors.generations.copy_format import as_array
 from retrieval.channels.channel import COMMON, Hit, search_statement
-from retrieval.question import Question
-from retrieval.scope import Scope
+from retrieval.query.question import Question
+from retrieval.query.scope import Scope
 
 _LIMIT = 20
 _LEAST_WORD = (

@@ -9,8 +9,8 @@ from uuid import UUID
 from psycopg import AsyncConnection
 
 from retrieval.channels.channel import Hit, search_statement
-from retrieval.question import Question
-from retrieval.scope import OWNER, Scope
+from retrieval.query.question import Question
+from retrieval.query.scope import OWNER, Scope
 
 SEEDS = 5
 SEEN = 10  # of each channel's hits: what these hold, the graph need not find

@@ -11,12 +11,12 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from events.script import has_cjk
-from projectors.text.embedders import Embedders
-from projectors.text.embedding import Embedder, EmbedderUnavailableError, Vectors, reads_chinese
+from events.language.chinese_script import has_cjk
+from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, reads_chinese
+from projectors.embedding.embedders import Embedders
 from retrieval.channels.channel import ChannelDownError, Hit, search_statement
-from retrieval.question import Question
-from retrieval.scope import Scope
+from retrieval.query.question import Question
+from retrieval.query.scope import Scope
 
 _LIMIT = 20
 _WEIGHT = 0.5  # a small model's ranks are worth about half those of exact terms (docs/benchmarks.md)
@@ -46,14 +46,14 @@ class SemanticChannel:
 
     Distances of two models cannot be compared, so their hits go together by rank. Down, and saying so, while
     no model is there that is wanted; where only some are, it answers with those and says which are not.
-    Down, too, where it is ``crowded``: a model takes half the processor time of a recall.
+    Down, too, where it is ``saturated``: a model takes half the processor time of a recall.
     """
 
     name = "semantic"
 
-    def __init__(self, embedders: Embedders, crowded: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, embedders: Embedders, saturated: Callable[[], bool] = lambda: False) -> None:
         self._embedders = embedders
-        self._crowded = crowded
+        self._saturated = saturated
         # Of its own: an embedder that hangs must not take the threads that health checks run in.
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
 
@@ -77,7 +77,7 @@ class SemanticChannel:
         return False
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
-        if self._crowded():
+        if self._saturated():
             raise ChannelDownError("so many recalls wait that this one's question was not put to the model")
         loop = asyncio.get_running_loop()
         asking = [

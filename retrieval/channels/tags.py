@@ -8,13 +8,13 @@ from uuid import UUID
 
 from psycopg import AsyncConnection
 
-from projectors.cards.card import CONCEPT_TERM
-from projectors.text.passages import BM25_B, BM25_K1
-from projectors.text.terms import term_keys
+from events.language.terms import term_keys
+from projectors.cards.card_rows import CONCEPT_TERM
+from projectors.embedding.passages import BM25_B, BM25_K1
 from retrieval.channels.channel import COMMON, Hit, search_statement
-from retrieval.question import Question
-from retrieval.scope import Scope
-from retrieval.spelling import meant
+from retrieval.query.question import Question
+from retrieval.query.scope import Scope
+from retrieval.query.spelling import suggest_terms
 
 _K1 = BM25_K1
 _B = BM25_B
@@ -46,7 +46,7 @@ class TagsChannel:
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         best: dict[UUID, tuple[int, Hit]] = {}
-        others = await meant(connection, scope.user_id, question)
+        others = await suggest_terms(connection, scope.user_id, question)
         for part in [_with_meant(part, others) for part in question.parts]:
             # A card that answers one of two things asked in a breath stands beside the one that answers the other.
             for rank, hit in enumerate(await self._part(connection, part, question, scope)):

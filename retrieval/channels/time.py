@@ -6,13 +6,13 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from projectors.text.terms import term_keys
+from events.language.terms import term_keys
 from retrieval.channels.channel import COMMON, Hit, search_statement
-from retrieval.question import Question
-from retrieval.scope import Scope
+from retrieval.query.question import Question
+from retrieval.query.scope import Scope
 
 _LIMIT = 50
-_LOOKED_AT = 500  # of those in the stretch that share no telling word, the latest
+_LOOKED_AT = 500  # of those in the stretch that share no selective term, the latest
 
 
 class TimeChannel:

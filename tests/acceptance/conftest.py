@@ -18,7 +18,7 @@ import psutil
 import pytest
 from redis import Redis
 
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 COMMAND = [sys.executable, "-m", "deploy.command"]
 

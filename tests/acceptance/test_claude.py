@@ -16,8 +16,8 @@ import psycopg
 import pytest
 
 from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, stop
-from tests.messages_api import MessagesApi, status
-from tests.waiting import eventually
+from tests.support.messages_api import MessagesApi, status
+from tests.support.waiting import eventually
 
 TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn")
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from tests.acceptance.conftest import Running, start, stop
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 TURNS = 2000
 CITIES = ("Lisbon", "Porto", "Oslo", "Cairo")

@@ -13,7 +13,7 @@ import pytest
 
 from deploy.embedded.server import free_port
 from tests.acceptance.conftest import COMMAND, Running, clean_environment
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 
 @contextmanager

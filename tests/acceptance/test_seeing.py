@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, stop
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = ["recorder", "extractor", "cards", "vectors"]
@@ -74,7 +74,7 @@ def test_status_shows_every_stage_and_says_that_all_is_well(watched: Running) ->
     for name in ("recorder", "extractor", "cards"):
         stage = seen["stages"][name]
         assert (stage["behind"], stage["seconds"], stage["parked"], stage["dead"]) == (0, 0.0, 0, 0)
-        assert (stage["state"], stage["workers"], stage["standing_s"]) == ("running", 1, 0.0)
+        assert (stage["state"], stage["workers"], stage["stalled_s"]) == ("running", 1, 0.0)
     done = watched.command("status")
     assert done.returncode == 0, done.stdout
     heading, *rows = done.stdout.splitlines()
@@ -115,7 +115,7 @@ def test_every_metric_of_the_dashboard_and_the_rules_exists(watched: Running) ->
         assert len(named) >= 4
         assert not named - exposed, path
     dashboard = json.loads((ROOT / "deploy/grafana/cardlog.json").read_text())
-    titles = {panel["title"] for panel in dashboard["panels"]}
+    titles = {executor["title"] for executor in dashboard["panels"]}
     assert {
         "Behind",
         "Seconds behind",
@@ -124,7 +124,7 @@ def test_every_metric_of_the_dashboard_and_the_rules_exists(watched: Running) ->
         "Recall latency",
         "Channel outcomes",
     } <= titles
-    described = (ROOT / "docs" / "operations.md").read_text()
+    described = (ROOT / "docs/operating/operations.md").read_text()
     for name in sorted(exposed):
         if name.startswith("cardlog_") and not name.endswith(("_created", "_bucket", "_count", "_sum")):
             assert name in described, f"{name} is not explained"
@@ -148,7 +148,7 @@ def test_a_projector_that_stands_still_makes_the_read_service_unready_by_name(wa
         assert "fell silent" in stage["detail"]
         assert (stage["workers"], stage["rate"]) == (0, None)
         assert stage["behind"] > 0
-        assert stage["standing_s"] > 1
+        assert stage["stalled_s"] > 1
         assert watched.command("status").returncode == 1
         found = metrics(watched.read_url)
         assert found['cardlog_stage_up{stage="cards"}'] == 0
@@ -176,7 +176,7 @@ def test_a_recorder_that_stands_still_makes_the_write_service_unready_by_name(wa
 def test_without_vectors_the_services_stay_ready(watched: Running) -> None:
     with frozen(watched, "vectors"):
         watched.redis.xadd("turns", {"user_id": "u4", "text": "I live in Paris."})
-        eventually(lambda: (status(watched)["stages"]["vectors"]["standing_s"] or 0) > 1)
+        eventually(lambda: (status(watched)["stages"]["vectors"]["stalled_s"] or 0) > 1)
         assert httpx.get(f"{watched.read_url}/readyz").status_code == 200
         assert httpx.get(f"{watched.write_url}/readyz").status_code == 200
     watched.wait()

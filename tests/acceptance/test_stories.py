@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.acceptance.conftest import Running
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 
 @dataclass

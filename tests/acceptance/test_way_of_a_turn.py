@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.acceptance.conftest import Running
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 
 def test_a_turn_pushed_onto_the_stream_is_recalled_as_a_state_with_its_reasons(stack: Running) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.aging.chains import DEPTHS, MECHANISMS, chains
 from tests.aging.growth import grow
 from tests.aging.plot import draw
-from tests.bench.stack import measured_stack
+from tests.bench.support.stack import measured_stack
 
 # What is measured is what a memory keeps, not how fast: a busy machine must not silence a channel.
 _PATIENT = {f"CARDLOG_{channel}_DEADLINE_MS": "10000" for channel in ("SEMANTIC", "TAGS", "FUZZY", "TIME")}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from events.script import fold_script
+from events.language.chinese_script import to_simplified
 from tests.aging.language import Fact, Language, Names, language
 
 MECHANISMS = ("compression", "interference", "revision", "maintenance")
@@ -93,23 +93,23 @@ def _chain(mechanism: str, number: int, seed: int, depths: Sequence[Depth]) -> C
     chance = random.Random(f"{seed}/{mechanism}/{number}")
     spoken = "english" if number % 2 == 0 else "chinese"
     words = language(spoken)
-    telling = _Telling(words, chance)
-    probes = _TOLD[mechanism](telling)
+    narrator = _Narrator(words, chance)
+    probes = _TOLD[mechanism](narrator)
     share = 0.6 if mechanism == "interference" else 0.25
-    parts = [tuple(telling.said)]
-    ends = [telling.now + timedelta(minutes=5)]
-    told = telling.now
+    parts = [tuple(narrator.said)]
+    ends = [narrator.now + timedelta(minutes=5)]
+    told = narrator.now
     before = Depth(0, 0)
     for depth in depths[1:]:
-        part = telling.idle(depth.turns - before.turns, told + timedelta(days=depth.days), share)
+        part = narrator.idle(depth.turns - before.turns, told + timedelta(days=depth.days), share)
         parts.append(tuple(part))
-        ends.append(telling.now + timedelta(minutes=5))
+        ends.append(narrator.now + timedelta(minutes=5))
         before = depth
     chain = Chain(mechanism, number, spoken, words.zone, tuple(parts), tuple(ends), tuple(probes))
     return _simplified(chain) if number % 4 == 3 else chain
 
 
-class _Telling:
+class _Narrator:
     """A history being told: its clock, its names, and what was said so far."""
 
     def __init__(self, words: Language, chance: random.Random) -> None:
@@ -157,63 +157,63 @@ class _Telling:
         return self.chance.sample(facts, count)
 
 
-def _compression(telling: _Telling) -> list[Probe]:
+def _compression(narrator: _Narrator) -> list[Probe]:
     probes = []
-    for packed in telling.chance.sample(telling.words.packed, 2):
+    for packed in narrator.chance.sample(narrator.words.packed, 2):
         filled: dict[str, str] = {}
-        for slot in telling.words.pools:
+        for slot in narrator.words.pools:
             if f"{{{slot}}}" in packed.text:
-                filled[slot] = telling.names.take(slot)
-        telling.say(packed.text.format_map(filled))
-        telling.chat(2)
+                filled[slot] = narrator.names.take(slot)
+        narrator.say(packed.text.format_map(filled))
+        narrator.chat(2)
         probes += [Probe(question.format_map(filled), filled[slot]) for question, slot in packed.asked[:2]]
     return probes
 
 
-def _interference(telling: _Telling) -> list[Probe]:
-    facts = [fact for fact in (*telling.words.lasting, *telling.words.changing) if fact.about != "person"]
-    of_others = [fact for fact in telling.words.lasting if fact.about == "person"]
-    return _once(telling, [*telling.pick(facts, _FACTS - 1), telling.chance.choice(of_others)])
+def _interference(narrator: _Narrator) -> list[Probe]:
+    facts = [fact for fact in (*narrator.words.lasting, *narrator.words.changing) if fact.about != "person"]
+    of_others = [fact for fact in narrator.words.lasting if fact.about == "person"]
+    return _once(narrator, [*narrator.pick(facts, _FACTS - 1), narrator.chance.choice(of_others)])
 
 
-def _maintenance(telling: _Telling) -> list[Probe]:
-    return _once(telling, telling.pick(telling.words.lasting, _FACTS))
+def _maintenance(narrator: _Narrator) -> list[Probe]:
+    return _once(narrator, narrator.pick(narrator.words.lasting, _FACTS))
 
 
-def _once(telling: _Telling, facts: Sequence[Fact]) -> list[Probe]:
+def _once(narrator: _Narrator, facts: Sequence[Fact]) -> list[Probe]:
     probes = []
     for fact in facts:
-        about = {"p": telling.names.take(fact.about)} if fact.about else {}
-        value = telling.names.take(fact.pool)
-        telling.say(telling.chance.choice(fact.stated).format(v=value, **about))
-        telling.chat(1)
-        probes.append(Probe(telling.chance.choice(fact.asked).format(**about), value))
+        about = {"p": narrator.names.take(fact.about)} if fact.about else {}
+        value = narrator.names.take(fact.pool)
+        narrator.say(narrator.chance.choice(fact.stated).format(v=value, **about))
+        narrator.chat(1)
+        probes.append(Probe(narrator.chance.choice(fact.asked).format(**about), value))
     return probes
 
 
-def _revision(telling: _Telling) -> list[Probe]:
-    facts = telling.pick(telling.words.changing, _FACTS)
-    twice = set(telling.chance.sample([fact.name for fact in facts], 2))
-    about = {fact.name: {"p": telling.names.take(fact.about)} if fact.about else {} for fact in facts}
+def _revision(narrator: _Narrator) -> list[Probe]:
+    facts = narrator.pick(narrator.words.changing, _FACTS)
+    twice = set(narrator.chance.sample([fact.name for fact in facts], 2))
+    about = {fact.name: {"p": narrator.names.take(fact.about)} if fact.about else {} for fact in facts}
     # All taken before anything is told, so that not even the talk in between names what is yet to come.
     values = {
-        fact.name: [telling.names.take(fact.pool) for _ in range(3 if fact.name in twice else 2)]
+        fact.name: [narrator.names.take(fact.pool) for _ in range(3 if fact.name in twice else 2)]
         for fact in facts
     }
     for fact in facts:
-        telling.say(telling.chance.choice(fact.stated).format(v=values[fact.name][0], **about[fact.name]))
-        telling.chat(2)
+        narrator.say(narrator.chance.choice(fact.stated).format(v=values[fact.name][0], **about[fact.name]))
+        narrator.chat(2)
     for change in (1, 2):
         # Months apart: a third change within thirty days would rightly be asked about first.
-        telling.later(telling.chance.randint(60, 100))
+        narrator.later(narrator.chance.randint(60, 100))
         for fact in facts:
             if change < len(values[fact.name]):
                 old, new = values[fact.name][change - 1 : change + 1]
-                telling.say(telling.chance.choice(fact.changed).format(v=new, o=old, **about[fact.name]))
-                telling.chat(2)
+                narrator.say(narrator.chance.choice(fact.changed).format(v=new, o=old, **about[fact.name]))
+                narrator.chat(2)
     return [
         Probe(
-            telling.chance.choice(fact.asked).format(**about[fact.name]),
+            narrator.chance.choice(fact.asked).format(**about[fact.name]),
             values[fact.name][-1],
             tuple(values[fact.name][:-1]),
         )
@@ -221,7 +221,7 @@ def _revision(telling: _Telling) -> list[Probe]:
     ]
 
 
-_TOLD: dict[str, Callable[[_Telling], list[Probe]]] = {
+_TOLD: dict[str, Callable[[_Narrator], list[Probe]]] = {
     "compression": _compression,
     "interference": _interference,
     "revision": _revision,
@@ -235,10 +235,12 @@ def _simplified(chain: Chain) -> Chain:
         chain,
         zone="Asia/Shanghai",
         parts=tuple(
-            tuple(replace(said, text=fold_script(said.text)) for said in part) for part in chain.parts
+            tuple(replace(said, text=to_simplified(said.text)) for said in part) for part in chain.parts
         ),
         probes=tuple(
-            Probe(fold_script(one.question), fold_script(one.current), tuple(map(fold_script, one.stale)))
+            Probe(
+                to_simplified(one.question), to_simplified(one.current), tuple(map(to_simplified, one.stale))
+            )
             for one in chain.probes
         ),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from events.script import fold_script
+from events.language.chinese_script import to_simplified
 from tests.aging.chains import MECHANISMS, Chain, Probe
 
 CUT = 5
@@ -25,8 +25,8 @@ def right(cards: Sequence[Mapping[str, Any]], probe: Probe) -> bool:
 
 def holds(card: Mapping[str, Any], value: str) -> bool:
     """Whether a card's words name ``value``, in either script; Latin names as whole words."""
-    words = fold_script(f"{card['content']} {card.get('value') or ''}").casefold()
-    wanted = fold_script(value).casefold()
+    words = to_simplified(f"{card['content']} {card.get('value') or ''}").casefold()
+    wanted = to_simplified(value).casefold()
     if wanted.isascii():
         return re.search(rf"(?<![a-z0-9]){re.escape(wanted)}(?![a-z0-9])", words) is not None
     return wanted in words

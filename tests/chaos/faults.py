@@ -23,12 +23,12 @@ from redis.exceptions import RedisError
 
 from tests.acceptance.conftest import COMMAND, clean_environment, start, stop
 from tests.chaos.load import STREAM, Pusher, Turn
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
-RECLAIM_MS, LEASE_MS = 1500, 5000
+RECLAIM_MS, IDLE_TIMEOUT_MS = 1500, 5000
 SETTINGS = {
     "CARDLOG_RECLAIM_AFTER_MS": str(RECLAIM_MS),
-    "CARDLOG_LEASE_MS": str(LEASE_MS),
+    "CARDLOG_IDLE_IN_TRANSACTION_TIMEOUT_MS": str(IDLE_TIMEOUT_MS),
     # Small batches: no batch may take so long that an honest worker loses its lease on a busy machine.
     "CARDLOG_BATCH_EVENTS": "16",
     "CARDLOG_EMBED_THREADS": "1",
@@ -220,7 +220,7 @@ class Havoc:
             process = self._site.either(kind, self._chance)
             if process is None:
                 return f"{kind} was not there to be stopped"
-            seconds = self._chance.uniform(0.5, 2.5) * LEASE_MS / 1000
+            seconds = self._chance.uniform(0.5, 2.5) * IDLE_TIMEOUT_MS / 1000
             process.send_signal(signal.SIGSTOP)
             self._paused.append((time.monotonic() + seconds, process))
             return f"SIGSTOP {kind} ({process.pid}) for {seconds:.1f} s"

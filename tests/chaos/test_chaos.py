@@ -17,15 +17,15 @@ import pytest
 from redis.exceptions import OutOfMemoryError
 
 from tests.chaos import faults
-from tests.chaos.faults import LEASE_MS, RECLAIM_MS, SECOND, Havoc, Site, Watch, full, stopped
+from tests.chaos.faults import IDLE_TIMEOUT_MS, RECLAIM_MS, SECOND, Havoc, Site, Watch, full, stopped
 from tests.chaos.load import BAD, Ledger, Pusher, Turn, Verdict, judge, plan
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 PUSHERS = 3
 TURNS_PER_SECOND = 40
 USERS = 24
 # A lease that ran out is noticed by whoever looks next; the rest is for a machine with other things to do.
-SOON = (LEASE_MS + RECLAIM_MS) / 1000 + 20
+SOON = (IDLE_TIMEOUT_MS + RECLAIM_MS) / 1000 + 20
 
 pytestmark = pytest.mark.timeout(faults.seconds() + 420)
 

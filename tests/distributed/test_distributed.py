@@ -14,14 +14,14 @@ import psycopg
 import pytest
 from redis import Redis
 
-from events.settings import Settings
+from events.platform.settings import Settings
 from projectors.cards.projector import CardsProjector
-from projectors.rebuild import Rebuild
+from projectors.rebuild.rebuild import Rebuild
 from tests.chaos.load import Ledger, Pusher, Turn, judge, plan
 from tests.kafka.broker import Broker, MockBroker
 from tests.kafka.real import RealBroker, why_not
 from tests.kafka.workers import Workers
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 TURNS_PER_SECOND = 100
 USERS = 40
@@ -76,7 +76,7 @@ def workers(database: str, redis_url: str, redis: Redis, broker: Broker, tmp_pat
     yield workers
     workers.close()
     with psycopg.connect(database) as connection:
-        print(*connection.execute("SELECT * FROM log.stages").fetchall(), sep="\n")
+        print(*connection.execute("SELECT * FROM log.heartbeats").fetchall(), sep="\n")
     print(workers.log())  # both are shown with a test that failed
 
 
@@ -143,7 +143,7 @@ def _push(redis_url: str, ledger: Ledger, turns: list[Turn], stop: threading.Eve
 
 def _alive(connection: psycopg.Connection[tuple[str, ...]]) -> set[str]:
     rows = connection.execute(
-        """SELECT worker FROM log.stages
+        """SELECT worker FROM log.heartbeats
            WHERE state <> 'stopped' AND seen_at > clock_timestamp() - interval '4 seconds'"""
     ).fetchall()
     return {row[0] for row in rows}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from events.database import Connection, connect
+from events.platform.database import Connection, connect
 
 
 @pytest.fixture

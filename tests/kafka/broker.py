@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from events.envelope import PARTITIONS
+from events.types.envelope import PARTITIONS
 from tests.kafka.forwarder import Forwarder
 
 TOPIC = "cardlog.events"

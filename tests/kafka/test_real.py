@@ -9,8 +9,8 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from events.envelope import PARTITIONS
-from events.settings import Settings
+from events.platform.settings import Settings
+from events.types.envelope import PARTITIONS
 from projectors.kafka.topic import BrokerAwayError, TopicUnfitError, ensure_topic
 from tests.kafka.real import RealBroker, why_not
 

@@ -11,7 +11,7 @@ from tests.acceptance.conftest import COMMAND, clean_environment
 QUICK = {
     # Small batches and a short look: what a fault leaves is met within seconds.
     "CARDLOG_BATCH_EVENTS": "16",
-    "CARDLOG_KAFKA_LOOK_S": "2",
+    "CARDLOG_KAFKA_FALLBACK_S": "2",
     "CARDLOG_EMBED_THREADS": "1",
 }
 

@@ -4,7 +4,7 @@
 -- for what holds only one of them is most of a long memory; where no two ever meet, each finds again. Then,
 -- and where there is but one, the latest of those cards are ranked: a word that is everywhere tells hardly more.
 WITH asked AS (
-    {telling}
+    {selective_terms}
 ), pair AS (
     SELECT one.key AS one, other.key AS other
     FROM asked one JOIN asked other ON one.key < other.key

@@ -1,8 +1,8 @@
 -- Score: how much of the question's words a card shares, then how much it matters. What merely goes on through
 -- the whole stretch (an old address) is no answer to "what did I do then", so states count by when they began.
--- Of a long stretch, all that shares a telling word is looked at, and of the rest the latest.
+-- Of a long stretch, all that shares a selective term is looked at, and of the rest the latest.
 WITH asked AS MATERIALIZED (
-    {telling}
+    {selective_terms}
 ), inside AS (
     (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.occurred_at AS at
      FROM cards.cards c

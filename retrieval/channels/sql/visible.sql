@@ -1,5 +1,5 @@
 -- What may answer, of the cards c: the walls of a recall, the same for every channel.
-{mine} AND NOT c.retracted AND NOT c.contested
+{owner_filter} AND NOT c.retracted AND NOT c.contested
 AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
 AND (%(mode)s::text IS NULL OR coalesce(c.mode, 'general') = %(mode)s::text)
 AND (%(layers)s::text[] IS NULL OR c.context_layer = ANY (%(layers)s::text[]))

@@ -1,0 +1,34 @@
+-- Spreads the card tables over the workers of a Citus cluster, by user. Run once, on the coordinator, after the first
+-- `cardlog up` or `cardlog work projector` has made the tables and before there is much in them:
+--
+--     psql "$CARDLOG_DATABASE_URL" -v ON_ERROR_STOP=1 --single-transaction -f deploy/citus/citus.sql
+--
+-- This file is also the list of what every table is under Citus; a test holds it against the catalog, so no table can
+-- be forgotten and none can get a key that would keep it from being distributed. See docs/operating/citus.md.
+
+-- Distributed by user: everything of one user is on one worker, and every statement about cards names the user.
+SELECT create_distributed_table('cards.cards', 'user_id', colocate_with => 'none');
+SELECT create_distributed_table('cards.statements', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('cards.remarks', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('cards.arbitrations', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('cards.card_update_log', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('cards.tag_aliases', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('cards.relations', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('cards.card_counts', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('cards.words', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('vectors.card_vectors_384', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('vectors.card_vectors_768', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('vectors.card_vectors_1024', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('vectors.pending_vectors', 'user_id', colocate_with => 'cards.cards');
+
+-- Local to the coordinator: nothing is done to these. "partition" behind the name means that every key of the table
+-- holds the partition, which is a function of the user: it could be cut along that.
+-- local log.events (partition): a position is unique in its partition, and appending locks heads of several partitions
+-- local log.heads (partition): the row an append locks must be where the events are
+-- local log.checkpoints (partition): moved by compare-and-swap together with what was folded, next to the log
+-- local log.parked (partition): refers to the checkpoint that passed the event
+-- local log.dropped (partition): read together with the log, and small
+-- local log.token_key: one row, read by every service
+-- local log.generations: a few rows about schemas; read by every statement that looks for the live generation
+-- local log.heartbeats: what each worker last said of itself; no user's
+-- local log.migrations: what was applied to this database

@@ -1,0 +1,1 @@
+"""Verbs that ask the memory: recall, context, when, concepts, arbitrations."""

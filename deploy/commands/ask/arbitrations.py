@@ -1,0 +1,143 @@
+"""``cardlog arbitrations``: conflicts that wait for a verdict, and the verdict."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+from uuid import UUID
+
+from cyclopts import App, Parameter
+from psycopg.rows import dict_row
+
+from deploy.instance import find
+from deploy.options import Flat, Given, Json
+from events.http.problem import ProblemError
+from events.platform.database import connect
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store.log import Connection
+from events.types.verdicts import ConflictRuled, Verdict
+from ingest.api import commands
+
+Status = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn", "all"]
+
+
+app = App(
+    name="arbitrations",
+    help="Some changes of a fact are too grave to be believed without asking. Until there is a verdict the "
+    "old fact stays, and every recall that meets it tells of both.",
+)
+
+Id = Annotated[UUID, Parameter(help="the conflict's id, as listed")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What every verb about conflicts is told."""
+
+    user: Annotated[str, Parameter(help="whose memory is meant")]
+    json: Json = False
+
+
+@app.command(name="list", help="the conflicts of a user, the last opened first")
+def run_list(
+    *,
+    options: Flat[Options],
+    status: Annotated[Status, Parameter(help="default: open")] = "open",
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    settings, _ = find(settings, data)
+    with connect(settings.database_url, application="arbitrations") as connection:
+        found = _found(connection, options.user, status=status)
+    if options.json:
+        print(json.dumps(found, ensure_ascii=False, default=str))
+        return 0
+    for conflict in found:
+        print(_line(conflict))
+    if not found:
+        print("nothing waits for a verdict" if status == "open" else "there is none")
+    return 0
+
+
+@app.command(name="show", help="one conflict with its evidence")
+def run_show(
+    arbitration: Id, /, *, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    settings, _ = find(settings, data)
+    with connect(settings.database_url, application="arbitrations") as connection:
+        found = _found(connection, options.user, arbitration=arbitration)
+    if not found:
+        raise RuntimeError(f"{options.user} has no arbitration {arbitration}")
+    [conflict] = found
+    if options.json:
+        print(json.dumps(conflict, ensure_ascii=False, default=str))
+        return 0
+    print(_line(conflict))
+    for side in ("old", "new"):
+        told = conflict["evidence"][side]
+        words = told["quote"] or ", ".join(told["turn_ids"])
+        print(f"    {side}: {conflict[f'{side}_value']}, said {told['said_at']}: {words}")
+    if conflict["status"] == "open":
+        print(
+            f"settle it: cardlog arbitrations rule --user {options.user} {arbitration} "
+            f"{'|'.join(get_args(Verdict))}"
+        )
+    return 0
+
+
+@app.command(name="rule")
+def run_rule(
+    arbitration: Id,
+    verdict: Annotated[Verdict, Parameter(help="what is true")],
+    /,
+    *,
+    reason: Annotated[str, Parameter(metavar="WHY", help="why, for whoever asks later")] = "no reason given",
+    by: Annotated[str, Parameter(metavar="NAME", help="who decides (default: operator)")] = "operator",
+    options: Flat[Options],
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Settle a conflict: keep the old fact, accept the new one, or say that both are true.
+
+    A verdict is an event of the log and is given once.
+    """
+    settings, _ = find(settings, data)
+    ruled = ConflictRuled(arbitration_id=arbitration, verdict=verdict, reason=reason, by=by)
+    with connect(settings.database_url, application="arbitrations") as connection:
+        try:
+            said = commands.rule(connection, options.user, ruled, now=datetime.now(UTC))
+        except ProblemError as problem:
+            raise RuntimeError(problem.document["detail"]) from None
+    if options.json:
+        print(json.dumps({"place": f"{said.partition}/{said.position}", "duplicate": said.duplicate}))
+    else:
+        again = " (it was before)" if said.duplicate else ""
+        print(f"ruled {verdict}; it stands in the log at {said.partition}/{said.position}{again}")
+    return 0
+
+
+def _found(
+    connection: Connection, user_id: str, *, arbitration: UUID | None = None, status: str = "all"
+) -> list[dict[str, Any]]:
+    values = {
+        "user_id": user_id,
+        "arbitration": arbitration,
+        "status": None if status == "all" else [status],
+        "projects": None,
+        "before": None,
+        "limit": None,
+    }
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(statement("retrieval.cards", "arbitrations"), values).fetchall()
+
+
+def _line(conflict: dict[str, Any]) -> str:
+    about = f"{conflict['entity']} {conflict['concept_key']}"
+    return (
+        f"{conflict['arbitration_id']}  {conflict['status']:<10} {conflict['opened_at']:%Y-%m-%d}  {about}: "
+        f"{conflict['old_value']} or {conflict['new_value']}? {conflict['reason']}"
+    )

@@ -1,0 +1,89 @@
+"""``cardlog concepts``: what facts are called."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from deploy.instance import find
+from deploy.options import Flat, Given
+from events.language.concepts import all_concepts, canonical_key, concept, drift
+from events.platform.database import Connection, connect
+from events.platform.settings import Settings
+from events.platform.sql import statement
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Which concept keys are meant."""
+
+    drift: Annotated[bool, Parameter(help="keys in the log that look like the same concept")] = False
+    user: Annotated[str | None, Parameter(metavar="ID", help="with --drift: only this user's")] = None
+    json: Annotated[bool, Parameter(help="print JSON, one object a line")] = False
+
+
+DEFAULTS = Options()
+
+
+def concepts(
+    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    """List the well-known concept keys: whether one value replaces the last, and other names they go by.
+
+    With --drift, look through the log for keys of one user that look like one concept (job_title beside
+    title_of_job): such facts do not supersede each other. Give the better key its other name in
+    events/language/concepts.json, then `cardlog rebuild cards`; "
+        "the exit status is 1 where there are any.
+    """
+    if options.drift:
+        return _drift(options, settings, data)
+    for one in all_concepts():
+        if options.json:
+            fields = {"key": one.key, "cardinality": one.cardinality, "category": one.category}
+            print(json.dumps({**fields, "aliases": one.aliases}, ensure_ascii=False))
+        else:
+            print(f"{one.key:<24}{one.cardinality:<14}{', '.join(one.aliases)}")
+    return 0
+
+
+def _drift(options: Options, settings: Settings, data: Path | None) -> int:
+    settings, _ = find(settings, data)
+    pairs: dict[tuple[str, str], int] = {}
+    said: Counter[str] = Counter()
+    with connect(settings.database_url, application="concepts") as connection:
+        for keys in _keys_by_user(connection, options.user):
+            said.update(keys)
+            for pair in drift(keys):
+                pairs[pair] = pairs.get(pair, 0) + 1
+    for (one, other), users in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
+        if options.json:
+            found = {"keys": [one, other], "users": users, "statements": [said[one], said[other]]}
+            print(json.dumps(found, ensure_ascii=False))
+        else:
+            print(f"{_shown(one, said)}   {_shown(other, said)}   users with both: {users}")
+    if not options.json:
+        print(f"{len(said)} keys, {sum(said.values())} statements; {len(pairs)} pairs look like one concept")
+    return 1 if pairs else 0
+
+
+def _keys_by_user(connection: Connection, user_id: str | None) -> Iterator[Counter[str]]:
+    """How often each user's facts were filed under which key, as it is called today."""
+    with connection.transaction(), connection.cursor(name="keys") as cursor:
+        cursor.execute(statement("deploy.commands.ask", "concept_keys"), {"user_id": user_id})
+        for _, rows in groupby(cursor, key=lambda row: row[0]):
+            found: Counter[str] = Counter()
+            for _, key, count in rows:
+                found[canonical_key(key)] += count
+            yield found
+
+
+def _shown(key: str, said: Counter[str]) -> str:
+    registered = ", registered" if concept(key) is not None else ""
+    return f"{key} ({said[key]}{registered})"

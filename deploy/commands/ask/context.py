@@ -1,0 +1,71 @@
+"""``cardlog context``: the prompt blocks an assistant would be given for a question."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from deploy.commands.ask.recall import MOST_CARDS, answer_of
+from deploy.options import Flat, Given, at_least, between
+from events.platform.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What may be said about a prompt."""
+
+    user: Annotated[str, Parameter(help="whose memory is asked")]
+    project: Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")] = None
+    k: Annotated[
+        int | None,
+        Parameter(
+            name=["--k", "-k"],
+            metavar="N",
+            validator=between(1, MOST_CARDS),
+            help=f"how many cards at most, 1 to {MOST_CARDS} (default: 5)",
+        ),
+    ] = None
+    budget: Annotated[
+        int | None, Parameter(metavar="TOKENS", validator=at_least(1), help="tokens it may take at most")
+    ] = None
+    as_of: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="what was true then (ISO 8601 with offset)")
+    ] = None
+    json: Annotated[bool, Parameter(help="print the service's answer as JSON")] = False
+
+
+def context(
+    question: Annotated[str, Parameter(help='what the user says or asks, such as "where do I live?"')],
+    /,
+    *,
+    options: Flat[Options],
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Print what an assistant would be given for a question: rules, cards, alerts and the time."""
+    request = {
+        "user_id": options.user,
+        "query": question,
+        "project_id": options.project,
+        "k": options.k,
+        "token_budget": options.budget,
+        "as_of": options.as_of,
+    }
+    given = {name: value for name, value in request.items() if value is not None}
+    answer = answer_of(given, settings, data, what="context")
+    if options.json:
+        sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        return 0
+    sys.stdout.write(answer["text"])
+    print(
+        f"{answer['tokens']} tokens, {len(answer['cards'])} cards, {len(answer['left_out'])} left out",
+        file=sys.stderr,
+    )
+    for warning in answer["warnings"]:
+        print(f"warning: {warning}", file=sys.stderr)
+    return 0

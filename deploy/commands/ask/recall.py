@@ -1,0 +1,166 @@
+"""``cardlog recall``: ask from the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+import orjson
+from cyclopts import Parameter
+from rich.console import Console
+
+from deploy.commands.ask.explanation import tables_of
+from deploy.instance import find
+from deploy.options import Flat, Given, between
+from events.http.problem import ProblemError
+from events.platform.settings import Settings
+
+MOST_CARDS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What may be said about a question."""
+
+    user: Annotated[str, Parameter(help="whose memory is asked")]
+    project: Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")] = None
+    k: Annotated[
+        int | None,
+        Parameter(
+            name=["--k", "-k"],
+            metavar="N",
+            validator=between(1, MOST_CARDS),
+            help=f"how many cards at most, 1 to {MOST_CARDS} (default: 5)",
+        ),
+    ] = None
+    as_of: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="what was true then (ISO 8601 with offset)")
+    ] = None
+    known_at: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="only what had been recorded by then")
+    ] = None
+    mode: Annotated[str | None, Parameter(help="only cards of this register, such as code or journal")] = None
+    explain: Annotated[bool, Parameter(help="show how the answer came about, as tables")] = False
+    json: Annotated[bool, Parameter(help="print the service's answer as JSON")] = False
+
+
+def recall(
+    question: Annotated[str, Parameter(help='what to ask, such as "where do I live?"')],
+    /,
+    *,
+    options: Flat[Options],
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Ask a question and print the cards that answer it, best first."""
+    request = {
+        "user_id": options.user,
+        "query": question,
+        "project_id": options.project,
+        "k": options.k,
+        "as_of": options.as_of,
+        "known_at": options.known_at,
+        "mode": options.mode,
+        "explain": options.explain or None,
+    }
+    answer = answer_of({name: value for name, value in request.items() if value is not None}, settings, data)
+    if options.json:
+        sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        return 0
+    zone = datetime.fromisoformat(options.as_of).tzinfo if options.as_of else None
+    for line in lines_of(answer, zone):
+        print(line)
+    if options.explain:
+        console = Console()
+        for table in tables_of(answer):
+            console.print(table)
+    for warning in answer["warnings"]:
+        print(f"warning: {warning}", file=sys.stderr)
+    return 0
+
+
+def answer_of(
+    request: dict[str, Any], settings: Settings, data: Path | None, *, what: str = "recall"
+) -> dict[str, Any]:
+    """The answer of the running service, or, where only a database was named, of this process.
+
+    ``what`` is asked for: ``recall``, or ``context`` for the prompt.
+    """
+    url = settings.read_url
+    if not url:
+        settings, instance = find(settings, data)
+        url = "" if instance is None else instance.read_url
+    if url:
+        try:
+            response = httpx.post(f"{url}/v1/{what}", json=request, timeout=30)
+        except httpx.HTTPError as error:
+            raise RuntimeError(f"the read service at {url} does not answer: {error}") from None
+        document: dict[str, Any] = response.json()
+        if response.status_code != 200:
+            raise RuntimeError(str(document.get("detail", document)))
+        return document
+    return asyncio.run(_in_process(request, settings, what))
+
+
+async def _in_process(request: dict[str, Any], settings: Settings, what: str) -> dict[str, Any]:
+    from pydantic import ValidationError  # noqa: PLC0415 - loading recall takes a second that most commands save
+
+    from events.platform.modes import modes_of  # noqa: PLC0415
+    from retrieval.http.read_api import ContextIn, RecallIn, ask_of, for_prompt, open_recall, prompt_of  # noqa: PLC0415
+    from retrieval.pool.connections import open_pool  # noqa: PLC0415
+
+    pool = open_pool(settings, "recall")
+    await pool.open(wait=True, timeout=5)
+    recall = open_recall(settings, pool)
+    try:
+        await asyncio.to_thread(recall.warm)
+        modes = modes_of(settings)
+        if what == "context":
+            body = ContextIn.model_validate(request)
+            asked = for_prompt(ask_of(body, modes), knowledge=settings.knowledge_inject)
+            answer = prompt_of(await recall.answer(asked), body.token_budget)
+        else:
+            answer = await recall.answer(ask_of(RecallIn.model_validate(request), modes))
+        document: dict[str, Any] = orjson.loads(orjson.dumps(answer))
+        return document
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RuntimeError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except ProblemError as problem:
+        raise RuntimeError(problem.document["detail"]) from None
+    finally:
+        await recall.close()
+        await pool.close()
+
+
+def lines_of(answer: dict[str, Any], zone: tzinfo | None) -> list[str]:
+    """The answer for a person: a card a line, with when, on the clocks of ``zone``, and why."""
+    lines = []
+    for card in answer["cards"]:
+        lines.append(f"{card['kind']:<9} {card['content']}   [{when_of(card, zone)}; {why_of(card)}]")
+    return lines or ["nothing is known about that"]
+
+
+def when_of(card: dict[str, Any], zone: tzinfo | None) -> str:
+    """When a card is about, in a few words: days as they are in ``zone``, or here where it is None."""
+    if card["kind"] == "state":
+        since = _day(card["effective_at"], zone)
+        until = card["superseded_at"]
+        return f"since {since}" if until is None else f"{since} to {_day(until, zone)}"
+    return _day(card["occurred_at"] or card["effective_at"], zone)
+
+
+def why_of(card: dict[str, Any]) -> str:
+    """Which channels found a card, best first, and in whose words it stands."""
+    votes = sorted(card["channels"].items(), key=lambda item: item[1]["rank"])
+    return " ".join(f"{name}#{vote['rank']}" for name, vote in votes) or "the words of this session"
+
+
+def _day(instant: str, zone: tzinfo | None) -> str:
+    return datetime.fromisoformat(instant).astimezone(zone).date().isoformat()

@@ -1,0 +1,99 @@
+"""``cardlog when``: which times a text names."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
+
+from cyclopts import Parameter
+
+from deploy.options import File, Flat, Json
+from events.language import timex
+from events.language.timex.report import as_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How a text is to be understood, and what is to be printed."""
+
+    at: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="when it was said (ISO 8601; default: now)")
+    ] = None
+    tz: Annotated[
+        str | None, Parameter(metavar="ZONE", help="IANA zone it was said in (default: that of --at)")
+    ] = None
+    reading: Annotated[
+        Literal["statement", "question"], Parameter(name="--as", help="how it is meant (default: statement)")
+    ] = "statement"
+    jsonl: Annotated[
+        File | None,
+        Parameter(help='read lines {"text","reference"[,"tz"]}, print one line each'),
+    ] = None
+    json: Json = False
+
+
+DEFAULTS = Options()
+
+
+def when(
+    text: Annotated[str | None, Parameter(help="the text")] = None,
+    /,
+    *,
+    options: Flat[Options] = DEFAULTS,
+) -> int:
+    """Show the instants and ranges a text names, in English or Chinese."""
+    if options.jsonl is not None:
+        return _lines(options.jsonl, options)
+    if text is None:
+        print('cardlog when: give a text, such as cardlog when "last week", or --jsonl FILE', file=sys.stderr)
+        return 2
+    found = timex.find(text, _reference(options.at, options.tz), reading=options.reading)
+    if options.json:
+        print(json.dumps({"found": [as_json(item) for item in found]}, ensure_ascii=False))
+        return 0
+    for item in found:
+        sides = [side.isoformat() if side else "…" for side in (item.start, item.end)]
+        doubt = ", ambiguous" if item.ambiguous else ""
+        print(
+            f"{item.text}   {sides[0]} to {sides[1]}   ({item.kind}, {item.grain}, {item.confidence:.2f}{doubt})"
+        )
+    if not found:
+        print("no time is named")
+    return 0
+
+
+def _lines(name: str, options: Options) -> int:
+    bad = 0
+    with sys.stdin if name == "-" else open(name, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                item = json.loads(line)
+                reference = _reference(str(item["reference"]), item.get("tz") or options.tz)
+                found = timex.find(str(item["text"]), reference, reading=options.reading)
+            except (ValueError, KeyError, TypeError) as error:
+                bad += 1
+                print(f"line {number}: {error}", file=sys.stderr)
+                print(json.dumps({"found": []}))
+                continue
+            print(json.dumps({"found": [as_json(each) for each in found]}, ensure_ascii=False))
+    return 1 if bad else 0
+
+
+def _reference(text: str | None, zone: str | None) -> datetime:
+    try:
+        tz = ZoneInfo(zone) if zone else None
+    except (KeyError, ValueError, OSError):
+        raise ValueError(f"unknown time zone {zone!r}; use an IANA name such as Asia/Taipei") from None
+    if text is None:
+        return datetime.now(tz or UTC)
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"--at {text!r} is not ISO 8601, such as 2026-05-08T16:44:10+08:00") from None
+    if instant.tzinfo is None:
+        return instant.replace(tzinfo=tz or UTC)
+    return instant.astimezone(tz) if tz else instant

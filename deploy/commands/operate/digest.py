@@ -1,0 +1,47 @@
+"""``cardlog digest``: proof of what the live tables hold."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from deploy.commands.operate.rebuild import projectors_named
+from deploy.instance import find
+from deploy.options import Given, Json
+from events.platform.settings import Settings
+from projectors.generations.digest import live_digest
+
+
+def digest(
+    projection: Annotated[
+        Literal["cards", "vectors"] | None, Parameter(help="only of this projection")
+    ] = None,
+    /,
+    *,
+    as_json: Json = False,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Digests of the live tables, with the position they stand at.
+
+    Two projections with the same digests hold the same rows, on whatever machine they were folded and in
+    whatever order. Compare only what stands at the same position.
+    """
+    settings, _ = find(settings, data)
+    document: dict[str, Any] = {}
+    for projector in projectors_named(settings, projection):
+        found = live_digest(settings.database_url, projector)
+        if found is not None:
+            document[projector.name] = {**asdict(found), "events": found.events}
+    if as_json:
+        print(json.dumps(document))
+        return 0
+    for name, fields in document.items():
+        print(f"{name}: generation {fields['generation']}, {fields['events']:,} events folded")
+        for table, each in fields["tables"].items():
+            print(f"  {table:<18}{each['rows']:>12,} rows  {each['digest']}")
+    return 0

@@ -1,0 +1,289 @@
+"""``cardlog log``: look at the log, check it, carry it away and bring it back."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+from cyclopts import App, Parameter
+from psycopg.rows import dict_row
+
+from deploy.commands.operate import proof
+from deploy.instance import find
+from deploy.options import Count, File, Flat, Given, Json, at_least, between
+from deploy.progress import Progress
+from deploy.security.private_files import written_privately
+from events.platform.database import connect, migrate
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store import archive, log
+from events.types.envelope import PARTITIONS, partition_of
+
+_PLACE = re.compile(r"\D*(\d{1,5})\D+(\d{1,18})\D*")
+
+
+app = App(name="log", help="Look at the log, verify it, export and import it.")
+app.command(proof.run_verify, name="verify")
+app.command(proof.run_anchor, name="anchor")
+app.command(proof.run_key, name="key")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Which events are to be shown."""
+
+    user: Annotated[str | None, Parameter(help="only this user's")] = None
+    stream: Annotated[str | None, Parameter(help="only this stream")] = None
+    type: Annotated[str | None, Parameter(help="only this event type, such as TurnRecorded")] = None
+    since: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="only what was recorded since (ISO 8601)")
+    ] = None
+    partition: Annotated[
+        int | None,
+        Parameter(
+            metavar="N",
+            validator=between(0, PARTITIONS - 1),
+            help=f"only this partition, 0 to {PARTITIONS - 1}",
+        ),
+    ] = None
+    after: Annotated[
+        int | None,
+        Parameter(
+            metavar="POSITION", validator=at_least(0), help="only behind this position of its partition"
+        ),
+    ] = None
+    at: Annotated[
+        str | None, Parameter(metavar="PLACE", help="only the one event at this place, such as 25/1007")
+    ] = None
+    limit: Annotated[Count, Parameter(help="at most so many")] = None
+    json: Annotated[bool, Parameter(help="one JSON object a line, the columns of log.events")] = False
+
+
+DEFAULTS = Wanted()
+
+
+@app.command(name="show")
+def run_show(*, options: Flat[Wanted] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]) -> int:
+    """Print events, oldest first within each partition.
+
+    A place is written partition/position, such as 25/1007: users hash to one of 64 partitions, and positions
+    in one are 1, 2, 3 and so on.
+    """
+    parameters = _wanted(options)
+    settings, _ = find(settings, data)
+    with (
+        connect(settings.database_url, application="log show", autocommit=False) as connection,
+        connection.cursor("log_show", row_factory=dict_row) as cursor,
+    ):
+        cursor.itersize = 1000
+        cursor.execute(statement("deploy.commands.operate", "show_events"), parameters)
+        for row in cursor:
+            sys.stdout.write((_json(row) if options.json else _line(row)) + "\n")
+    return 0
+
+
+def _wanted(options: Wanted) -> dict[str, Any]:
+    partition, after, up_to = options.partition, options.after, None
+    if options.at is not None:
+        place = _PLACE.fullmatch(options.at)
+        if place is None:
+            raise ValueError(
+                f"--at {options.at!r} is no place; write it as PARTITION/POSITION, such as 25/1007"
+            )
+        partition, up_to = int(place[1]), int(place[2])
+        after = up_to - 1
+    elif options.user is not None:
+        home = partition_of(options.user)
+        if partition not in (None, home):
+            raise ValueError(f"user {options.user!r} is in partition {home}, not in {partition}")
+        partition = home
+    elif after is not None and partition is None:
+        raise ValueError("--after needs --partition or --user: positions count within a partition")
+    if partition is not None and not 0 <= partition < PARTITIONS:
+        raise ValueError(f"there is no partition {partition}; use 0 to {PARTITIONS - 1}")
+    since = None
+    if options.since is not None:
+        try:
+            since = datetime.fromisoformat(options.since).astimezone()
+        except ValueError:
+            raise ValueError(
+                f"--since {options.since!r} is not ISO 8601, such as 2026-05-08T00:00:00Z"
+            ) from None
+    return {
+        "partition": partition,
+        "after": after,
+        "up_to": up_to,
+        "user_id": options.user,
+        "stream": options.stream,
+        "type": options.type,
+        "since": since,
+        "limit": options.limit,
+    }
+
+
+def _json(row: dict[str, Any]) -> str:
+    data = row.pop("data")
+    fields = {
+        name: value.isoformat()
+        if isinstance(value, datetime)
+        else value.hex()
+        if isinstance(value, bytes)
+        else value
+        if value is None or isinstance(value, int | str)
+        else str(value)
+        for name, value in row.items()
+    }
+    # The payload is put in as it is stored: what is shown is what the digest covers.
+    return json.dumps(fields, ensure_ascii=False)[:-1] + f', "data": {data}}}'
+
+
+def _line(row: dict[str, Any]) -> str:
+    data = json.loads(row["data"])
+    if not isinstance(data, dict):
+        data = {"text": data}
+    said = data.get("text") or data.get("content") or data.get("reason") or ""
+    said = " ".join(str(said).split())
+    if len(said) > 100:
+        said = said[:99] + "…"
+    place = f"{row['partition']}/{row['position']}"
+    return f"{place:<10} {row['recorded_at']:%Y-%m-%d %H:%M:%S} {row['user_id']:<12} {row['type']:<18} {said}"
+
+
+@app.command(name="stats", help="count events by type, users, partitions and bytes")
+def run_stats(*, as_json: Json = False, settings: Given[Settings], data: Given[Path | None]) -> int:
+    settings, _ = find(settings, data)
+    with connect(settings.database_url, application="log stats", autocommit=False) as connection:
+        with connection.cursor(row_factory=dict_row) as cursor:
+            types = cursor.execute(statement("deploy.commands.operate", "log_types")).fetchall()
+        (users,) = connection.execute(statement("deploy.commands.operate", "log_users")).fetchone() or (0,)
+        table, indexes = connection.execute(statement("deploy.commands.operate", "log_size")).fetchone() or (
+            0,
+            0,
+        )
+        heads = {partition: head for partition, head in log.heads(connection).items() if head}
+    smallest = min(heads.items(), key=lambda item: item[1], default=None)
+    largest = max(heads.items(), key=lambda item: item[1], default=None)
+    first = min((row["first_recorded_at"].astimezone(UTC) for row in types), default=None)
+    last = max((row["last_recorded_at"].astimezone(UTC) for row in types), default=None)
+    versions: dict[str, dict[int, int]] = {}
+    for row in types:
+        versions.setdefault(row["type"], {})[row["schema_version"]] = row["events"]
+    found = {
+        "events": sum(row["events"] for row in types),
+        "users": users,
+        "types": {kind: sum(counts.values()) for kind, counts in versions.items()},
+        "schema_versions": versions,
+        "partitions": {
+            "used": len(heads),
+            "smallest": smallest and {"partition": smallest[0], "events": smallest[1]},
+            "largest": largest and {"partition": largest[0], "events": largest[1]},
+        },
+        "bytes": {"payload": sum(row["payload_bytes"] for row in types), "table": table, "indexes": indexes},
+        "first_recorded_at": first and first.isoformat(),
+        "last_recorded_at": last and last.isoformat(),
+    }
+    if as_json:
+        print(json.dumps(found))
+        return 0
+    print(f"{found['events']} events of {users} users in {len(heads)} of {PARTITIONS} partitions")
+    if first is not None and last is not None and smallest is not None and largest is not None:
+        print(f"recorded from {first:%Y-%m-%d %H:%M:%S} to {last:%Y-%m-%d %H:%M:%S} UTC")
+        print(
+            f"partition {smallest[0]} holds the fewest ({smallest[1]}), {largest[0]} the most ({largest[1]})"
+        )
+    print(f"{table / 1e6:.1f} MB in the table, {indexes / 1e6:.1f} MB in its indexes")
+    for row in types:
+        print(
+            f"{row['type']:<22} v{row['schema_version']} {row['events']:>12} {row['payload_bytes'] / 1e6:>10.1f} MB"
+        )
+    return 0
+
+
+@app.command(name="export")
+def run_export(
+    file: Annotated[File, Parameter(help="where to, or - for standard output")],
+    /,
+    *,
+    user: Annotated[
+        str | None, Parameter(help="only this user's events (for reading; cannot be imported)")
+    ] = None,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Write the log to a file.
+
+    The file holds JSON lines, as of one moment, while others go on writing to the log. The last line holds a
+    count and a checksum; a file appears under its name only when it is whole.
+    """
+    settings, _ = find(settings, data)
+    with (
+        connect(settings.database_url, application="log export") as connection,
+        _written(file) as out,
+        Progress("events") as progress,
+    ):
+        done = archive.export_log(connection, out.write, user_id=user, progress=progress)
+    print(f"exported {done.events} events, SHA-256 {done.sha256}", file=sys.stderr)
+    return 0
+
+
+@app.command(name="import")
+def run_import(
+    file: Annotated[File, Parameter(help="an exported file, or - for standard input")],
+    /,
+    *,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Bring an exported log back.
+
+    Bring the events of an exported log into this one, byte for byte, checking every digest. Events that are
+    there already are skipped if they are the same, so an interrupted import is simply repeated; a log that
+    went another way is refused. Running workers go on with what was imported.
+    """
+    settings, _ = find(settings, data)
+    with (
+        _opened(file) as source,
+        connect(settings.admin_database_url or settings.database_url, application="log import") as connection,
+    ):
+        migrate(connection)
+        with Progress("events") as progress:
+            done = archive.import_log(connection, source, progress=progress)
+    print(f"imported {done.added} events, {done.already} were there already", file=sys.stderr)
+    return 0
+
+
+@contextmanager
+def _written(name: str) -> Iterator[BinaryIO]:
+    """Standard output, or a file that takes its name when it is whole: an older one stays until then."""
+    if name == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(name)
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        with path.open("wb") as device:
+            yield device
+        return
+    with written_privately(path) as file:
+        yield file
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[BinaryIO]:
+    if name == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open(name, "rb")  # noqa: SIM115 - opened here to say why it cannot be, closed below
+    except OSError as error:
+        raise RuntimeError(f"{name} cannot be read: {error.strerror}") from None
+    with file:
+        yield file

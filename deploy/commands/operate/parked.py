@@ -1,0 +1,191 @@
+"""``cardlog parked``: users a projection went on without, and what becomes of their events."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from deploy.instance import find
+from deploy.options import Flat, Given, Json
+from events.platform.database import connect
+from events.platform.settings import Settings
+from events.store.log import Connection, announce
+from projectors.generations.generations import Projector
+from projectors.parking import parking
+from projectors.parking.parking import ParkedQueue
+from projectors.registry import projectors
+
+app = App(
+    name="parked",
+    help="When a live projection cannot take an event, it parks that event's user: the user's later events "
+    "wait behind it, in order, and everybody else goes on. After the cause is gone, retry; where it "
+    "never will be, drop the event. A rebuild folds everything anew and stops at what it cannot take.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Which queues are meant."""
+
+    processor: Annotated[str | None, Parameter(help="only of this projection, such as cards")] = None
+    user: Annotated[str | None, Parameter(help="only this user")] = None
+    json: Json = False
+
+
+DEFAULTS = Options()
+
+
+def _found(options: Options, settings: Settings, connection: Connection) -> list[ParkedQueue]:
+    known = [projector.name for projector in projectors(settings)]
+    if options.processor not in (None, *known):
+        raise ValueError(f"there is no projection {options.processor!r}; there are {', '.join(known)}")
+    return parking.queues(connection, options.processor, options.user)
+
+
+@app.command(name="list", help="who waits, for what, since when and why")
+def run_list(
+    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    settings, _ = find(settings, data)
+    with connect(settings.database_url, application="parked") as connection:
+        queues = _found(options, settings, connection)
+    if options.json:
+        print(json.dumps([_document(queue) for queue in queues], ensure_ascii=False, default=str))
+        return 0
+    for queue in queues:
+        print(_line(queue))
+    _sum_up(queues)
+    return 0
+
+
+@app.command(name="show", help="the same with every waiting event")
+def run_show(
+    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    settings, _ = find(settings, data)
+    with connect(settings.database_url, application="parked") as connection:
+        found = [
+            (queue, list(parking.waiting(connection, queue)))
+            for queue in _found(options, settings, connection)
+        ]
+    if options.json:
+        documents = [
+            {
+                **_document(queue),
+                "events": [{"place": f"{e.partition}/{e.position}", "type": e.type} for e in events],
+            }
+            for queue, events in found
+        ]
+        print(json.dumps(documents, ensure_ascii=False, default=str))
+        return 0
+    for queue, events in found:
+        print(_line(queue))
+        for event in events:
+            print(
+                f"    {event.partition}/{event.position:<10} {event.recorded_at:%Y-%m-%d %H:%M:%S} {event.type}"
+            )
+    _sum_up([queue for queue, _ in found])
+    if found:
+        print("see the words of an event: cardlog log show --at PARTITION/POSITION --json")
+    return 0
+
+
+@app.command(name="retry")
+def run_retry(
+    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    """Fold what waits, in order and exactly once, as far as it goes.
+
+    What fails again keeps waiting with its new reason, and the exit status is 1. The command folds by itself,
+    so give it the settings (CARDLOG_*) the workers have.
+    """
+    return _go_on(options, settings, data, None)
+
+
+@app.command(name="drop")
+def run_drop(
+    *,
+    all_: Annotated[bool, Parameter(name="--all", help="every user who waits")] = False,
+    whole: Annotated[bool, Parameter(help="go without everything that waits, not just the first")] = False,
+    because: Annotated[str, Parameter(metavar="WHY", help="kept on record")] = "dropped by hand",
+    options: Flat[Options] = DEFAULTS,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Go without the event each queue stands still at, then fold what is behind it.
+
+    The event stays in the log; the decision is kept in log.dropped with its reason, and rebuilt tables go
+    without it too.
+    """
+    if all_ == (options.user is not None):
+        raise ValueError("say who: --user NAME as listed by `cardlog parked list`, or --all")
+    return _go_on(options, settings, data, because, whole=whole)
+
+
+def _go_on(
+    options: Options, settings: Settings, data: Path | None, because: str | None, *, whole: bool = False
+) -> int:
+    settings, _ = find(settings, data)
+    by_name = {projector.name: projector for projector in projectors(settings)}
+    results: list[dict[str, Any]] = []
+    with connect(settings.database_url, application="parked") as connection:
+        for queue in _found(options, settings, connection):
+            outcome = _treat(connection, by_name[queue.processor], queue, because, whole=whole)
+            results.append({"processor": queue.processor, "user_id": queue.user_id, **asdict(outcome)})
+            if not options.json:
+                _tell(queue, outcome)
+        announce(connection)
+    if options.json:
+        print(json.dumps(results, ensure_ascii=False))
+    elif not results:
+        print("nobody is parked")
+    return 1 if any(result["reason"] for result in results) else 0
+
+
+def _treat(
+    connection: Connection,
+    projector: Projector,
+    queue: ParkedQueue,
+    because: str | None,
+    *,
+    whole: bool,
+) -> parking.RetryResult:
+    if because is None:
+        return parking.retry(connection, projector, queue.user_id)
+    return parking.drop(connection, projector, queue.user_id, because, whole=whole)
+
+
+def _tell(queue: ParkedQueue, outcome: parking.RetryResult) -> None:
+    done = f"{outcome.folded} events folded" + (f", {outcome.dropped} dropped" if outcome.dropped else "")
+    print(f"{queue.processor} {queue.user_id}: {done}")
+    if outcome.reason is not None:
+        print(f"{queue.processor} {queue.user_id} still waits: {outcome.reason}", file=sys.stderr)
+
+
+def _line(queue: ParkedQueue) -> str:
+    place = f"{queue.partition}/{queue.position}"
+    behind = f", {queue.behind} behind it" if queue.behind else ""
+    return (
+        f"{queue.processor:<10} {queue.user_id:<12} {place:<10} {queue.type or '?':<18} "
+        f"since {queue.parked_at:%Y-%m-%d %H:%M:%S}, tried {queue.attempts} times{behind}: {queue.reason or '?'}"
+    )
+
+
+def _sum_up(queues: list[ParkedQueue]) -> None:
+    events = sum(1 + queue.behind for queue in queues)
+    print(
+        f"{events} events of {len({queue.user_id for queue in queues})} users wait"
+        if queues
+        else "nobody is parked"
+    )
+
+
+def _document(queue: ParkedQueue) -> dict[str, Any]:
+    document = asdict(queue)
+    document["parked_at"] = queue.parked_at.isoformat()
+    return document

@@ -1,0 +1,197 @@
+"""``cardlog log verify``, ``anchor`` and ``key``: proof that the log is what was appended, by whom it should be."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from deploy.instance import find
+from deploy.options import File, Given, Json
+from deploy.progress import Progress
+from deploy.security.private_files import written_privately
+from events.platform.database import connect
+from events.platform.settings import Settings, SettingsError
+from events.store import anchors, authentication, definitions, log
+from events.store.authentication import Keyring, fingerprint
+from events.store.verification import verify
+
+_PUBLIC_KEY_BYTES = 32
+
+
+def run_verify(
+    *,
+    anchor: Annotated[
+        tuple[Path, ...],
+        Parameter(
+            metavar="FILE",
+            help="an anchor the log must still agree with; several narrow down where it does not",
+        ),
+    ] = (),
+    public_key: Annotated[
+        str | None,
+        Parameter(
+            metavar="HEX",
+            help="the key that anchors must be signed with (default: the log key at hand); `log key show` prints it",
+        ),
+    ] = None,
+    as_json: Json = False,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Find holes, tampering, forgery and disorder.
+
+    Recompute the digest chain of every partition, and compare the functions and triggers that guard the log with
+    those of the migrations. With the log key at hand (CARDLOG_LOG_KEY_FILE, or the embedded one), find events that
+    nobody who holds the key appended. With anchors, find a history that was rewritten or cut together with its
+    digests. The first bad position of each partition is named, and the exit status is 1.
+    """
+    settings, _ = find(settings, data)
+    keyring = _keyring(settings)
+    trusted: Keyring | bytes | None = keyring
+    if public_key is not None:
+        trusted = _public_key(public_key)
+    faults, found, notes = [], [], []
+    for path in anchor:
+        try:
+            found.append(anchors.read(str(path), _text(path), trusted))
+        except anchors.AnchorError as error:
+            faults.append(str(error))
+    if found and trusted is None:
+        signers = sorted({fingerprint(each.public_key) for each in found})
+        notes.append(
+            f"whose signature the anchors carry was not checked ({', '.join(signers)}): give --public-key or the key"
+        )
+    with (
+        connect(settings.database_url, application="log verify") as connection,
+        Progress("events") as progress,
+    ):
+        total = sum(log.heads(connection).values())
+        result = verify(connection, lambda done: progress(done, total), keyring=keyring, anchors=found)
+        try:
+            faults += definitions.differences(connection)
+        except definitions.DefinitionsUnknownError as error:
+            notes.append(str(error))
+    faults += result.faults
+    if keyring is None:
+        notes.append("no log key at hand: events that another program appended were not looked for")
+    elif result.before_key:
+        notes.append(
+            f"{result.before_key} events are older than the log key and carry no authentication of it"
+        )
+    if as_json:
+        document = {
+            "ok": not faults,
+            "events": result.events,
+            "authenticated": result.authenticated,
+            "before_key": result.before_key,
+            "anchors": [each.name for each in found],
+            "faults": faults,
+            "notes": notes,
+        }
+        print(json.dumps(document))
+        return 1 if faults else 0
+    for fault in faults:
+        print(fault)
+    for note in notes:
+        print(f"note: {note}")
+    print(
+        f"{len(faults)} faults; the log was changed behind Cardlog's back or the disk lied"
+        if faults
+        else f"{result.events} events verified"
+    )
+    return 1 if faults else 0
+
+
+def run_anchor(
+    file: Annotated[File | None, Parameter(help="where to (default: standard output)")] = None,
+    /,
+    *,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Print where the log stands, signed.
+
+    Print the position and digest of every partition as one JSON document, signed with the log key (Ed25519). Keep
+    it where whoever can change the database cannot change it: `log verify --anchor FILE` finds every change of
+    what the log held then.
+    """
+    settings, _ = find(settings, data)
+    keyring = _keyring(settings)
+    if keyring is None:
+        raise SettingsError(
+            "an anchor is signed with the log key: make one with `cardlog log key new FILE`, then set "
+            "CARDLOG_LOG_KEY_FILE"
+        )
+    with connect(settings.database_url, application="log anchor") as connection:
+        document = anchors.make(connection, keyring.current)
+    if file in (None, "-"):
+        sys.stdout.write(document.decode())
+        return 0
+    assert file is not None
+    with written_privately(Path(file)) as out:
+        out.write(document)
+    return 0
+
+
+def run_key(
+    what: Literal["new", "rotate", "show"],
+    file: Annotated[Path | None, Parameter(metavar="FILE", help="the file (default: the one in use)")] = None,
+    /,
+    *,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Make, renew or show the key that authenticates what is appended.
+
+    The log key proves who appended an event, and signs anchors. Every process that appends needs its file
+    (CARDLOG_LOG_KEY_FILE); the database never sees it. `new` makes one: what the log holds by then need not be
+    authenticated. `rotate` puts a new key in front of those in the file. `show` prints ids and public keys. Start
+    the processes again afterwards. The embedded stack makes its own, log.key in the data folder.
+    """
+    if what == "new":
+        if file is None:
+            raise SettingsError("say where the new key shall be: cardlog log key new FILE")
+        settings, _ = find(replace(settings, log_key_file=""), data)
+        with connect(settings.database_url, application="log key") as connection:
+            keyring = authentication.create(file, anchors.heads_of(connection))
+    else:
+        path = file
+        if path is None:
+            path = Path(settings.log_key_file or find(settings, data)[0].log_key_file)
+        if path == Path():
+            raise SettingsError("no log key is in use here: name its file, or set CARDLOG_LOG_KEY_FILE")
+        keyring = authentication.rotate(path) if what == "rotate" else authentication.load(path)
+    for number, key in enumerate(keyring.keys):
+        state = "in use" if number == 0 else "earlier"
+        print(f"{key.id.hex()}  {state:<8} public key {anchors.public_key_of(key).hex()}")
+    return 0
+
+
+def _keyring(settings: Settings) -> Keyring | None:
+    return authentication.load(Path(settings.log_key_file)) if settings.log_key_file else None
+
+
+def _public_key(text: str) -> bytes:
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != _PUBLIC_KEY_BYTES:
+        raise ValueError(
+            f"--public-key {text!r} is no public key: give the {2 * _PUBLIC_KEY_BYTES} hexadecimal digits that "
+            "`cardlog log key show` prints"
+        )
+    return key
+
+
+def _text(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(1_000_001)
+    except OSError as error:
+        raise RuntimeError(f"{path} cannot be read: {error.strerror}") from None

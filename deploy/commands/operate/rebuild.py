@@ -1,0 +1,222 @@
+"""``cardlog rebuild``: tables made anew from the log."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from deploy.instance import find
+from deploy.options import Count, Flat, Given
+from deploy.progress import Progress as Shown
+from events.platform.database import connect, migrate
+from events.platform.settings import Settings
+from events.store import archive
+from events.store.log import Connection
+from projectors.generations.generations import Projector, ProjectorBlockedError
+from projectors.parking import parking
+from projectors.rebuild.rebuild import Rebuild, RebuildProgress, RebuildResult
+
+_EVERY_S = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How tables are to be made anew."""
+
+    verify: Annotated[
+        bool,
+        Parameter(
+            help="compare every row of the live and the rebuilt tables, at the same position of the log, and "
+            "swap only if they are equal"
+        ),
+    ] = False
+    from_export: Annotated[
+        Path | None,
+        Parameter(
+            metavar="FILE",
+            help="first import the log exported to FILE (see `cardlog log export`); events that are there "
+            "already stay",
+        ),
+    ] = None
+    workers: Annotated[Count, Parameter(help="processes (default: one more than there are cores)")] = None
+    json: Annotated[
+        bool, Parameter(help="progress as JSON lines on stderr, the outcome as JSON on stdout")
+    ] = False
+
+
+DEFAULTS = Options()
+
+
+def rebuild(
+    projection: Annotated[
+        Literal["cards", "vectors", "all"],
+        Parameter(
+            help="which tables (default: all; vectors need the embedding model, and are left out of `all` "
+            "without it)"
+        ),
+    ] = "all",
+    /,
+    *,
+    options: Flat[Options] = DEFAULTS,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Make a projection's tables anew from the log, and swap them in.
+
+    Fold the whole log into a new generation of tables beside the live one, bring it level with the log, and put
+    it in the live one's place in one transaction. Everything goes on meanwhile: readers notice nothing, live
+    folding waits for milliseconds. The old generation is kept: `cardlog rollback` returns to it, `cardlog
+    generations --drop` removes it. Stopping a rebuild, in whatever way, changes nothing. An event that cannot be
+    folded ends it and is named. Exit status: 0 swapped, 1 failed or unequal.
+    """
+    signal.signal(signal.SIGTERM, _interrupt)
+    settings, _ = find(settings, data)
+    imported: archive.ImportSummary | None = None
+    with connect(settings.admin_database_url or settings.database_url, application="rebuild") as connection:
+        migrate(connection)
+        if options.from_export is not None:
+            imported = _import(connection, options.from_export, as_json=options.json)
+    outcomes: list[RebuildResult] = []
+    left_out: dict[str, str] = {}
+    told = _ProgressPrinter(as_json=options.json)
+    for projector in projectors_named(settings, projection):
+        try:
+            outcomes.append(
+                Rebuild(settings, projector, workers=options.workers, verify=options.verify, tell=told).run()
+            )
+        except ProjectorBlockedError as error:
+            if projection != "all":
+                raise
+            left_out[projector.name] = " ".join(str(error).split())
+        except KeyboardInterrupt:
+            told.end()
+            print("cancelled; the live generation is as it was", file=sys.stderr)
+            raise
+        finally:
+            told.end()
+    hints = _hints(settings, outcomes)
+    if options.json:
+        print(json.dumps(_document(outcomes, left_out, hints, imported), ensure_ascii=False))
+    else:
+        for outcome in outcomes:
+            _print(outcome)
+    for name, why in left_out.items():
+        print(f"{name} left out, its live generation stays: {why}", file=sys.stderr)
+    for hint in hints:
+        print(hint, file=sys.stderr)
+    return 1 if any(outcome.equal is False for outcome in outcomes) else 0
+
+
+def _import(connection: Connection, path: Path, *, as_json: bool) -> archive.ImportSummary:
+    with path.open("rb") as file, Shown("events") as progress:
+        done = archive.import_log(connection, file, progress=(lambda *_: None) if as_json else progress)
+    if not as_json:
+        print(f"imported {done.added} events, {done.already} were there already", file=sys.stderr)
+    return done
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    """SIGTERM ends a rebuild as Ctrl-C does: what was built is taken away again."""
+    raise KeyboardInterrupt
+
+
+def projectors_named(settings: Settings, wanted: str | None) -> list[Projector]:
+    """The projectors of ``settings`` that ``wanted`` means; all of them where it is None or ``all``."""
+    from projectors.registry import projectors  # noqa: PLC0415 - a second to import, and listing needs none
+
+    return [p for p in projectors(settings) if wanted in {None, "all", p.name}]
+
+
+class _ProgressPrinter:
+    """Progress on stderr: JSON lines, or what every long verb shows."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._shown = Shown("events", every_s=_EVERY_S)
+        self._next = 0.0
+        self._stage = ""
+
+    def __call__(self, progress: RebuildProgress) -> None:
+        if not self._as_json:
+            self._shown.__enter__()  # again after an end, for the next projection
+            doing = f"{progress.projection} generation {progress.generation}: {progress.stage}"
+            self._shown(progress.events, progress.total, doing=doing)
+            return
+        now = time.monotonic()
+        if progress.stage == self._stage and now < self._next:
+            return
+        self._stage, self._next = progress.stage, now + _EVERY_S
+        print(json.dumps(asdict(progress)), file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Take the bar away; nothing where there is none."""
+        self._shown.__exit__(None, None, None)
+
+
+def _print(outcome: RebuildResult) -> None:
+    speed = (
+        f"{outcome.events:,} events in {outcome.seconds:.1f} s ({outcome.events_per_s:,.0f} events/s, "
+        f"{outcome.memory_bytes / 2**20:.0f} MB a process)"
+    )
+    if outcome.equal is False:
+        print(f"{outcome.projection}: {speed}; NOT equal to the live tables, and not swapped")
+        for difference in outcome.unequal:
+            print(f"  {difference}")
+        return
+    compared = "equal to the live tables, " if outcome.equal else ""
+    print(
+        f"{outcome.projection}: {compared}generation {outcome.generation} is live, {outcome.replaced} is kept"
+    )
+    print(f"  {speed}, live folding waited {outcome.swap_ms:.0f} ms")
+
+
+def _hints(settings: Settings, outcomes: list[RebuildResult]) -> list[str]:
+    hints = []
+    for outcome in outcomes:
+        if outcome.equal is not False:
+            continue
+        schema = f"{outcome.projection}_g{outcome.generation}"
+        hints.append(f"the rebuilt tables stay in schema {schema} for comparison until the next rebuild")
+        with connect(settings.database_url, application="rebuild") as connection:
+            parked = len(parking.queues(connection, outcome.projection))
+        if parked:
+            hints.append(
+                f"the live {outcome.projection} go without events of {parked} parked users: cardlog parked list"
+            )
+    return hints
+
+
+def _document(
+    outcomes: list[RebuildResult],
+    left_out: dict[str, str],
+    hints: list[str],
+    imported: archive.ImportSummary | None,
+) -> dict[str, Any]:
+    events = sum(outcome.events for outcome in outcomes)
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    document: dict[str, Any] = {
+        "equal": None if any(o.equal is None for o in outcomes) else all(o.equal for o in outcomes),
+        "events": events,
+        "seconds": round(seconds, 3),
+        "events_per_s": round(events / seconds, 1) if seconds else None,
+        "imported": None if imported is None else asdict(imported),
+        "projections": {},
+        "left_out": left_out,
+        "hints": hints,
+    }
+    for outcome in outcomes:
+        fields = asdict(outcome)
+        fields["seconds"] = round(outcome.seconds, 3)
+        fields["events_per_s"] = round(outcome.events_per_s, 1)
+        fields["swapped"] = outcome.replaced is not None
+        fields["stages"] = {stage: round(spent, 3) for stage, spent in outcome.stages.items()}
+        document["projections"][fields.pop("projection")] = fields
+    return document

@@ -1,0 +1,155 @@
+"""``cardlog reextract``: old turns read again, with today's prompt and model."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from deploy.commands.run.work import Stop
+from deploy.instance import find
+from deploy.options import Flat, Given, Json
+from deploy.progress import Progress
+from events.platform.database import connect
+from events.platform.settings import Settings
+from events.types.extraction import Usage
+from ingest.extraction.extractor_port import Extractor, SessionBatch
+from ingest.extraction.workers.extractor_factory import describe, uses_model
+from ingest.extraction.workers.reextraction import Reextraction, ReextractionFilter, past_extractions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Which turns are to be read again, and what is to be said about it."""
+
+    user: Annotated[str | None, Parameter(metavar="ID", help="only this user's turns")] = None
+    since: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="only turns read since then (ISO 8601)")
+    ] = None
+    prompt_version: Annotated[
+        str | None,
+        Parameter(
+            metavar="V",
+            help="only turns read with this prompt, such as rules-1; today's own begins anew each time",
+        ),
+    ] = None
+    dry_run: Annotated[bool, Parameter(help="say what would be read and what it would cost")] = False
+    json: Json = False
+
+
+DEFAULTS = Options()
+
+
+def reextract(
+    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    """Read old turns again with the extractor set up now (ANTHROPIC_API_KEY, CARDLOG_MODEL; or rules).
+
+    The earlier readings stay in the log; the cards become those of the newest reading, and cards only the
+    earlier one had are withdrawn. Without options, everything is read again that was not read with today's
+    prompt and model: also what the rules read as stand-ins, and turns that were given up. Prints what it will
+    cost, about, before it begins. It can be stopped at any moment (Ctrl-C) and goes on where it was when it is
+    started again. Turns that cannot be read keep the reading they have; the exit status is 1 then.
+    """
+    choice = ReextractionFilter(options.user, _since(options.since), options.prompt_version)
+    settings, _ = find(settings, data)
+    stop = Stop()
+    if uses_model(settings):
+        from ingest.extraction.claude.extractor import ClaudeExtractor  # noqa: PLC0415 - the SDK takes a second to load
+
+        extractor = ClaudeExtractor(settings)
+        try:
+            return _run(options, settings, choice, extractor, extractor.estimate, stop)
+        finally:
+            extractor.close()
+    from ingest.extraction.rules import RulesExtractor  # noqa: PLC0415
+
+    return _run(options, settings, choice, RulesExtractor(), _for_nothing, stop)
+
+
+def _for_nothing(bursts: Iterable[SessionBatch]) -> Usage:
+    """Rules cost nothing; the bursts are only counted."""
+    deque(bursts, maxlen=0)
+    return Usage()
+
+
+def _run(
+    options: Options,
+    settings: Settings,
+    choice: ReextractionFilter,
+    extractor: Extractor,
+    estimate: Callable[[Iterable[SessionBatch]], Usage],
+    stop: Stop,
+) -> int:
+    with connect(settings.database_url, application="reextract") as connection:
+        rereading = Reextraction(settings, extractor, stop)
+        turns = bursts = 0
+
+        def counted() -> Iterator[SessionBatch]:
+            nonlocal turns, bursts
+            for burst in rereading.plan(connection, past_extractions(connection, choice, extractor)):
+                turns, bursts = turns + len(burst.turns), bursts + 1
+                yield burst
+
+        about = estimate(counted())
+        planned = {
+            "extractor": extractor.name,
+            "model": extractor.model,
+            "prompt_version": extractor.prompt_version,
+            "turns": turns,
+            "bursts": bursts,
+            "about": {"calls": about.calls, "tokens": about.tokens, "cost_usd": about.cost_usd},
+        }
+        _note(
+            f"{turns} turns in {bursts} bursts, to be read by {describe(settings)}: about "
+            f"{about.calls} calls, {about.tokens} tokens, {_dollars(about.cost_usd)}"
+        )
+        if options.dry_run:
+            if options.json:
+                print(json.dumps({"planned": planned, "done": None}))
+            return 0
+        with Progress("turns") as progress:
+            tally = rereading.run(
+                connection,
+                past_extractions(connection, choice, extractor),
+                lambda done: progress(done, turns),
+            )
+    if options.json:
+        print(json.dumps({"planned": planned, "done": asdict(tally)}, ensure_ascii=False))
+    else:
+        print(
+            f"{tally.turns} turns read again: {tally.cards} cards now, {tally.withdrawn} withdrawn; "
+            f"{tally.calls} calls, {tally.tokens} tokens, {_dollars(tally.cost_usd)}"
+        )
+    for reason in dict.fromkeys(tally.reasons):
+        _note(f"left as they were: {reason}")
+    if tally.turns + tally.left < turns:
+        _note(
+            f"stopped{f', {tally.away}' if tally.away else ''}; what was read is kept: start it again to go on"
+        )
+        return 1
+    return 1 if tally.left else 0
+
+
+def _since(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError:
+        raise ValueError(f"--since {text!r} is not ISO 8601, such as 2026-05-08T00:00:00Z") from None
+
+
+def _dollars(cost: float | None) -> str:
+    return "at a price nobody told" if cost is None else f"{cost:.4f} USD"
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,42 @@
+"""``cardlog rollback``: the tables that were live before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from deploy.commands.operate.rebuild import projectors_named
+from deploy.instance import find
+from deploy.options import Given, Json
+from events.platform.database import connect
+from events.platform.settings import Settings
+from projectors.rebuild import swap
+
+
+def rollback(
+    projection: Annotated[
+        Literal["cards", "vectors"], Parameter(help="which tables (default: cards)")
+    ] = "cards",
+    /,
+    *,
+    as_json: Json = False,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Return to the generation that was live before.
+
+    Bring it up to date with the log and swap it in. The one it replaces is kept, so a second rollback undoes the
+    first.
+    """
+    settings, _ = find(settings, data)
+    [projector] = projectors_named(settings, projection)
+    with connect(settings.database_url, application="rollback") as connection:
+        live, retired = swap.rollback(connection, projector)
+    if as_json:
+        print(json.dumps({"projection": live.projection, "live": live.number, "retired": retired.number}))
+    else:
+        print(f"{live.projection}: generation {live.number} is live again, {retired.number} is kept")
+    return 0

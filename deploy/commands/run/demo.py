@@ -1,0 +1,133 @@
+"""``cardlog demo``: a small conversation of two people, and ten questions about it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import httpx
+from cyclopts import Parameter
+from rich.console import Console
+from rich.table import Table
+
+from deploy.commands.ask.recall import when_of, why_of
+from deploy.commands.run.work import Stop
+from deploy.instance import Instance
+from deploy.monitoring.catch_up import CatchingUp
+from deploy.options import Given
+from deploy.stack import Stack
+from events.platform.settings import Settings
+from ingest.extraction.workers.extractor_factory import describe
+
+_ASKED_WARM = 2  # the second time is shown: the first pays for caches that a running service has
+
+
+def demo(
+    *,
+    stay: Annotated[bool, Parameter(help="stay up afterwards, until SIGINT or SIGTERM")] = False,
+    settings: Given[Settings],
+) -> int:
+    """Start everything in a temporary folder, push a conversation, ask ten questions, stop.
+
+    Exit status 1 if an answer is wrong.
+    """
+    stop = Stop()
+    os.umask(0o077)  # whatever any process of the stack writes is its owner's alone
+    # Started servers only: a demo must not write two strangers' conversation into somebody's memory.
+    settings = replace(settings, database_url="", redis_url="")
+    if settings.log_level == "info":
+        # The table is what matters here; the stack's own notes come back with CARDLOG_LOG_LEVEL=debug.
+        logging.getLogger().setLevel(logging.WARNING)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="cardlog-demo-") as folder:
+        stack = Stack(settings, Path(folder), port_write=0, port_read=0, stopping=stop)
+        try:
+            _note("starting PostgreSQL, Redis, workers and services in a temporary folder …")
+            instance = stack.start()
+            if instance is None:
+                return 1
+            _note(f"up after {time.monotonic() - began:.1f} s; extractor: {describe(settings)}")
+            wrong = _show(instance, settings)
+            if stay and not stop():
+                _stay(instance, stack, stop)
+        finally:
+            stack.stop()
+    _note(f"stopped; {time.monotonic() - began:.1f} s in all")
+    return 1 if wrong else 0
+
+
+def _show(instance: Instance, settings: Settings) -> int:
+    turns = [json.loads(line) for line in _resource("demo.jsonl").splitlines()]
+    questions = json.loads(_resource("demo_questions.json"))
+    began = time.monotonic()
+    with httpx.Client(timeout=30) as client:
+        client.post(f"{instance.write_url}/v1/turns", json=turns).raise_for_status()
+        own = replace(settings, database_url=instance.database_url, redis_url=instance.redis_url)
+        CatchingUp(own, timeout=120).run(_note)
+        _note(f"{len(turns)} turns of two people pushed and projected after {time.monotonic() - began:.2f} s")
+        table = Table(show_lines=True, title="What is remembered", title_justify="left")
+        for title, style in (
+            ("question", "bold"),
+            ("cards, best first", ""),
+            ("found by", "dim"),
+            ("ms", "dim"),
+        ):
+            table.add_column(title, style=style, overflow="fold")
+        wrong = 0
+        for question in questions:
+            expected = question.pop("expect")
+            for _ in range(_ASKED_WARM):
+                asked = time.perf_counter()
+                answer = client.post(f"{instance.read_url}/v1/recall", json={**question, "k": 3}).json()
+                spent = (time.perf_counter() - asked) * 1000
+            cards = answer["cards"]
+            zone = datetime.fromisoformat(question["as_of"]).tzinfo
+            right = bool(cards) and expected in cards[0]["content"]
+            wrong += not right
+            mark = "[green]✓[/]" if right else f"[red]✗ expected {expected}[/]"
+            table.add_row(
+                f"{question['user_id']}: {question['query']}\n{mark}",
+                "\n".join(
+                    f"{card['content']} [dim]({card['kind']}, {when_of(card, zone)})[/]" for card in cards
+                ),
+                "\n".join(why_of(card) for card in cards),
+                f"{spent:.0f}",
+            )
+        for warning in answer["warnings"]:
+            _note(f"warning: {warning}")
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(table)
+    console.print(
+        f"{len(questions) - wrong} of {len(questions)} questions answered rightly by their first card"
+    )
+    return wrong
+
+
+def _stay(instance: Instance, stack: Stack, stop: Stop) -> None:
+    print(f"write API  {instance.write_url}/docs")
+    print(f"read API   {instance.read_url}/docs")
+    print(f"redis      {instance.redis_url}")
+    print(f"postgres   {instance.database_url}")
+    print(
+        'try        cardlog recall --user alex "where do I live?"      (Ctrl-C stops everything)', flush=True
+    )
+    while not stop():
+        stack.watch()
+        time.sleep(0.2)
+
+
+def _resource(name: str) -> str:
+    return files("deploy.demo").joinpath(name).read_text("utf-8")
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

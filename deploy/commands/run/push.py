@@ -1,0 +1,102 @@
+"""``cardlog push``: turns in."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+from cyclopts import Parameter
+
+from deploy.instance import find
+from deploy.options import File, Given
+from deploy.progress import Progress
+from events.platform.settings import Settings
+from events.platform.streams import connect_redis, stream_of
+from events.types.turn_contract import TurnInvalidError, parse_turn, text_of
+
+_PAGE = 500
+
+
+def push(
+    file: Annotated[File, Parameter(help="a JSONL file, or - for standard input")],
+    /,
+    *,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Push turns, one JSON object a line with the fields of the turn contract.
+
+    Lines that break it are reported and skipped; the rest goes on, and the exit status is 1.
+    """
+    settings, _ = find(settings, data)
+    client = connect_redis(settings.redis_url, socket_timeout=30)
+    size = _size(file)
+    pushed = bad = 0
+    page: list[dict[str, str]] = []
+
+    def flush() -> int:
+        pipe = client.pipeline(transaction=False)
+        for turn in page:
+            pipe.xadd(stream_of(settings, turn["user_id"]), turn)  # type: ignore[arg-type]
+        pipe.execute()
+        count = len(page)
+        page.clear()
+        return count
+
+    with Progress("turns" if size is None else "bytes") as progress:
+        read = 0
+        for number, line in _lines(file):
+            read += len(line)
+            try:
+                page.append(_turn(line))
+            except TurnInvalidError as error:
+                bad += 1
+                print(f"line {number}: {error}", file=sys.stderr)
+                continue
+            if len(page) >= _PAGE:
+                pushed += flush()
+                progress(pushed if size is None else read, size)
+        pushed += flush()
+    print(f"pushed {pushed} turns" + (f", {bad} lines were invalid" if bad else ""), file=sys.stderr)
+    return 1 if bad else 0
+
+
+def _size(name: str) -> int | None:
+    """Bytes of a file; None where nobody knows before it ends: standard input, a pipe, what cannot be read."""
+    path = Path(name)
+    return path.stat().st_size if name != "-" and path.is_file() else None
+
+
+def _lines(name: str) -> Iterator[tuple[int, bytes]]:
+    if name == "-":
+        yield from enumerate(sys.stdin.buffer, 1)
+        return
+    try:
+        with open(name, "rb") as file:
+            yield from enumerate(file, 1)
+    except OSError as error:
+        raise RuntimeError(f"{name} cannot be read: {error.strerror}") from None
+
+
+def _turn(line: bytes) -> dict[str, str]:
+    if not line.strip():
+        raise TurnInvalidError("(line)", "is empty")
+    try:
+        document = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise TurnInvalidError("(line)", f"is not valid JSON in UTF-8: {error}") from None
+    if not isinstance(document, dict):
+        raise TurnInvalidError("(line)", "must be a JSON object")
+    turn: dict[str, str] = {}
+    for name, value in document.items():
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise TurnInvalidError(name, "must be a string")
+        turn[name] = text_of(name, value)
+    parse_turn(turn, entry_time=datetime.now(UTC), entry_id="0-0")
+    return turn

@@ -1,0 +1,61 @@
+"""``cardlog up``: everything, in one command."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from deploy.commands.run.work import Stop
+from deploy.instance import default_data
+from deploy.options import Given, between
+from deploy.stack import Stack
+from events.platform.settings import Settings
+from ingest.extraction.workers.extractor_factory import describe
+
+logger = logging.getLogger(__name__)
+
+
+Port = Annotated[int, Parameter(metavar="PORT", validator=between(0, 65535))]
+
+
+def up(
+    *,
+    port_write: Annotated[Port, Parameter(help="port of the write API; 0: any (default: 8700)")] = 8700,
+    port_read: Annotated[Port, Parameter(help="port of the read API; 0: any (default: 8701)")] = 8701,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Run everything.
+
+    PostgreSQL and Redis are started too, unless CARDLOG_DATABASE_URL and CARDLOG_REDIS_URL name others. The data
+    is kept in the folder --data (default: data, or CARDLOG_DATA). Prints one JSON line when ready; stops cleanly
+    on SIGINT or SIGTERM.
+    """
+    stop = Stop()
+    os.umask(0o077)  # whatever any process of the stack writes is its owner's alone
+    stack = Stack(settings, data or default_data(), port_write=port_write, port_read=port_read, stopping=stop)
+    try:
+        instance = stack.start()
+        if instance is None:
+            return 0
+        logger.info("extractor: %s", describe(settings))
+        line = {
+            "ready": True,
+            "write_url": instance.write_url,
+            "read_url": instance.read_url,
+            "redis_url": instance.redis_url,
+            "database_url": instance.database_url,
+        }
+        print(json.dumps(line), flush=True)
+        while not stop():
+            stack.watch()
+            time.sleep(0.2)
+    finally:
+        stack.stop()
+    return 0

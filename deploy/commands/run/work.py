@@ -1,0 +1,133 @@
+"""``cardlog work``: one worker of the stack."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Annotated, Literal, get_args
+
+from cyclopts import Parameter
+
+from deploy.commands.run.serve import require_servers
+from deploy.options import Given
+from events.platform.database import connect_with_retry, migrate
+from events.platform.linger import pause
+from events.platform.settings import Settings
+from events.store import authentication
+from events.store.feed import Feed
+from ingest.extraction.workers.extractor_factory import Worker
+
+logger = logging.getLogger(__name__)
+
+_BEFORE_ANEW_S = 1.0
+_NICENESS = 10
+WorkerName = Literal["recorder", "extractor", "projector", "vectors", "relay"]
+WORKERS: tuple[WorkerName, ...] = get_args(WorkerName)
+
+
+class Stop:
+    """Becomes true at SIGINT or SIGTERM; the worker then finishes what it has in hand."""
+
+    def __init__(self) -> None:
+        self._stopped = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._handle)
+
+    def __call__(self) -> bool:
+        return self._stopped
+
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        self._stopped = True
+
+
+def work(
+    worker: Annotated[WorkerName, Parameter(help="which")],
+    /,
+    *,
+    name: Annotated[str | None, Parameter(help="name of this worker (default: its kind and host)")] = None,
+    settings: Given[Settings],
+) -> int:
+    """Run one worker: recorder, extractor, projector, vectors or relay."""
+    authentication.in_use()  # a key that cannot be read is said now, not with the first turn
+    stop = Stop()
+    require_servers(settings, queue=worker == "recorder")
+    if worker == "relay" or (settings.kafka_brokers and worker != "recorder"):
+        from projectors.kafka.topic import require_kafka  # noqa: PLC0415 - as below
+
+        require_kafka(settings)
+    name = name or f"{worker}-{socket.gethostname()}"
+    if not _migrated(settings, worker, stop):
+        return 0
+    if worker == "vectors":
+        # Where cores are short, questions go first: words find a card until its vector is there.
+        os.nice(max(0, _NICENESS - os.nice(0)))  # one that starts anew is nice already
+    running = _worker(worker, settings, name, stop)
+    if settings.kafka_brokers and worker not in {"recorder", "relay"}:
+        _listen(running, name, stop)
+    else:
+        running.run()
+    return 0
+
+
+def _listen(worker: Worker, name: str, stop: Callable[[], bool]) -> None:
+    """Run a worker that Kafka feeds. Where Faust gives up, the process becomes a new one: only that can start it again,
+    and nobody else may be watching."""
+    from projectors.kafka.app import StreamLostError  # noqa: PLC0415 - as below
+
+    try:
+        worker.run()
+    except StreamLostError as error:
+        logger.warning("%s lost Kafka and starts anew: %s", name, error)
+        pause(_BEFORE_ANEW_S, stop)
+        if not stop():
+            logging.shutdown()
+            os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - it is this very program
+
+
+def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) -> Worker:
+    # Imported here: each worker is a process, and none should load what only another needs.
+    if kind == "recorder":
+        from ingest.recording.recorder import Recorder  # noqa: PLC0415
+
+        return Recorder(settings, name, stop)
+    if kind == "relay":
+        from projectors.kafka.relay import Relay  # noqa: PLC0415
+
+        return Relay(settings, stop, name)
+    if not settings.kafka_brokers:
+        return _reader(kind, settings, name, stop, None)
+    from projectors.kafka.worker import StreamWorker  # noqa: PLC0415
+
+    reader = {"projector": "cards"}.get(kind, kind)
+    return StreamWorker(
+        settings, reader, lambda feed, stopping: _reader(kind, settings, name, stopping, feed), stop
+    )
+
+
+def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], feed: Feed | None) -> Worker:
+    """The worker of a processor, fed by the log itself where no feed is given."""
+    if kind == "extractor":
+        from ingest.extraction.workers.extractor_factory import create_extractor_worker  # noqa: PLC0415
+
+        return create_extractor_worker(settings, stop, name, feed)
+    from projectors.registry import projectors  # noqa: PLC0415
+    from projectors.runner.runner import Runner  # noqa: PLC0415
+
+    wanted = "cards" if kind == "projector" else "vectors"
+    projector = next(projector for projector in projectors(settings) if projector.name == wanted)
+    return Runner(settings, projector, stop, name, feed)
+
+
+def _migrated(settings: Settings, worker: str, stop: Callable[[], bool]) -> bool:
+    url = settings.admin_database_url or settings.database_url
+    connection = connect_with_retry(url, application=worker, stopping=stop)
+    if connection is None:
+        return False
+    with connection:
+        migrate(connection)
+    return True

@@ -1,0 +1,137 @@
+"""The journal every process keeps on standard error: lines for people, or JSON objects for machines.
+
+Neither holds what somebody said, nor a secret: ids and places say which turn or event is meant. structlog
+formats what our code and every library logs through the standard ``logging``; call sites use ``logging.getLogger``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from events.platform.settings import PROCESS, Settings, redacted, unknown_variables
+
+if TYPE_CHECKING:
+    from structlog.types import EventDict, Processor
+
+logger = logging.getLogger(__name__)
+
+_NOISY = ("httpx", "uvicorn.error", "psycopg.pool")
+_OURS = frozenset(("events", "ingest", "projectors", "retrieval", "deploy"))
+FIELDS = ("stage", "turn_id", "entry_id", "event_id", "partition", "position", "field")
+"""The ``extra=`` fields taken from libraries, too; what else a library adds may hold somebody's words."""
+
+
+def configure_logging(settings: Settings, process: str, *, data: Path | None = None) -> None:
+    """Write everything logged in this process to standard error, as ``settings`` want it.
+
+    Variables named like settings that are none are reported at once, by the command itself and not again by the
+    processes it starts. ``data`` is the data folder, where it is not the default one.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Formatter(settings.log_format, process))
+    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler])
+    logging.captureWarnings(True)
+    for name in _NOISY:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    if PROCESS not in os.environ:
+        for sentence in unknown_variables(data):
+            logger.warning("%s", sentence)
+
+
+class _Formatter(logging.Formatter):
+    """structlog's formatter, made for the first line: the import takes 70 ms, and most commands log nothing."""
+
+    def __init__(self, log_format: str, process: str) -> None:
+        super().__init__()
+        self._log_format = log_format
+        self._process = process
+        self._formatter: logging.Formatter | None = None
+
+    def format(self, record: logging.LogRecord) -> str:
+        if self._formatter is None:
+            self._formatter = _formatter(self._log_format, self._process)
+        return self._formatter.format(record)
+
+
+def _formatter(log_format: str, process: str) -> logging.Formatter:
+    import structlog  # noqa: PLC0415
+
+    every, known = structlog.stdlib.ExtraAdder(), structlog.stdlib.ExtraAdder(allow=FIELDS)
+
+    def add_fields(logger: Any, method: str, event: EventDict) -> EventDict:
+        ours = event["_record"].name.partition(".")[0] in _OURS
+        said = event["event"]
+        return {**(every if ours else known)(logger, method, event), "event": said}
+
+    def describe(_logger: Any, _method: str, event: EventDict) -> EventDict:
+        record: logging.LogRecord = event["_record"]
+        return {
+            **event,
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "process": process,
+            "pid": record.process,
+            "logger": record.name,
+        }
+
+    def as_line(_logger: Any, _method: str, event: EventDict) -> str:
+        asctime = logging.Formatter().formatTime(event["_record"])
+        line = f"{asctime} {event['level'].upper():<7} {process}: {event['event']}"
+        return f"{line}\n{event['traceback']}" if "traceback" in event else line
+
+    rendered: list[Processor] = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.EventRenamer("message"),
+        structlog.processors.JSONRenderer(serializer=_serialized),
+    ]
+    steps: list[Processor] = [add_fields, describe, _add_failure, _redact]
+    return structlog.stdlib.ProcessorFormatter(
+        processors=steps + ([as_line] if log_format == "text" else rendered)
+    )
+
+
+def _serialized(event: EventDict, **_: Any) -> str:
+    try:
+        return orjson.dumps(event, default=str).decode()
+    except TypeError:  # a lone surrogate, or a number of more than 64 bits
+        return json.dumps(event, default=str)
+
+
+def _redact(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    return {name: redacted(value) if isinstance(value, str) else value for name, value in event.items()}
+
+
+def _add_failure(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    info = event.pop("exc_info", None)
+    if isinstance(info, tuple) and info[1] is not None:
+        event["error"] = _first_line(info[1])
+        event["traceback"] = _traceback(info[1])
+    return event
+
+
+def _first_line(error: BaseException) -> str:
+    """What an error says, without the further lines in which a database quotes the row it refused."""
+    text = str(error).partition("\n")[0]
+    name = type(error).__qualname__
+    return f"{name}: {text}" if text else name
+
+
+def _traceback(error: BaseException | None) -> str:
+    """Where it happened, cause first."""
+    lines: list[str] = []
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        lines.insert(0, f"{frames}{_first_line(error)}")
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return "\n".join(lines)

@@ -1,0 +1,106 @@
+"""Waiting until everything pushed so far has become cards."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import psycopg
+
+from events.health import heartbeat
+from events.platform.database import connect
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.platform.streams import REDIS_AWAY
+from events.store import log
+from events.store.checkpoints import Processor
+from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
+from ingest.recording.intake import open_intake
+from projectors.vectors.pending import waiting_up_to
+
+_LOOK_EVERY_S = 0.02
+_T = TypeVar("_T")
+
+
+class StillBehindError(RuntimeError):
+    """Time ran out; the message says which stage was behind, and by how much."""
+
+
+class CatchingUp:
+    """Follows one moment's turns through every stage, in their order, so nothing is missed between two looks.
+
+    What is pushed after the start is not waited for. A projection whose worker says that it stands
+    still (vectors without an embedding model) is left out, with a note.
+    """
+
+    def __init__(self, settings: Settings, timeout: float) -> None:
+        self._settings = settings
+        self._timeout = timeout
+        self._deadline = time.monotonic() + timeout
+
+    def run(self, note: Callable[[str], None]) -> None:
+        """Return when all is projected. Raises :class:`StillBehindError` after the timeout."""
+        intake = open_intake(self._settings)
+        last = self._with_retry(intake.last_ids, "the queue")
+        self._until(lambda: "" if intake.settled_up_to(last) else "the recorder has turns left in the queue")
+        heads = self._heads()
+        self._until(lambda: self._behind(EXTRACTOR, heads))
+        heads = self._heads()
+        for name in ("cards", "vectors"):
+            self._until(lambda name=name: self._projection_behind(name, heads, note))  # type: ignore[misc]
+
+    def _heads(self) -> Mapping[int, int]:
+        def look() -> Mapping[int, int]:
+            with connect(self._settings.database_url, application="wait") as connection:
+                return log.heads(connection)
+
+        return self._with_retry(look, "the log")
+
+    def _behind(self, processor: Processor, heads: Mapping[int, int]) -> str:
+        with connect(self._settings.database_url, application="wait") as connection:
+            return self._compare(connection, processor, heads)
+
+    def _compare(self, connection: log.Connection, processor: Processor, heads: Mapping[int, int]) -> str:
+        positions = processor.positions(connection)
+        behind = sum(max(0, head - positions.get(partition, 0)) for partition, head in heads.items())
+        return f"{processor.name} is {behind} events behind" if behind else ""
+
+    def _projection_behind(self, name: str, heads: Mapping[int, int], note: Callable[[str], None]) -> str:
+        with connect(self._settings.database_url, application="wait") as connection:
+            row = connection.execute(
+                statement("projectors.generations", "live_generation"), {"projection": name}
+            ).fetchone()
+            if row is None:
+                return f"{name} has no live generation yet"
+            behind = self._compare(connection, Processor(name, row[0]), heads)
+            if not behind and name == "vectors" and (waiting := waiting_up_to(connection, heads)):
+                behind = f"{waiting} cards wait for their vector"
+            if behind and name != "cards":
+                said = [
+                    report
+                    for report in heartbeat.reports(connection)
+                    if report.stage == name and report.alive
+                ]
+                if said and all(report.state == "waiting" for report in said):
+                    note(f"not waiting for {name}: {said[0].detail}")
+                    return ""
+            return behind
+
+    def _until(self, behind: Callable[[], str]) -> None:
+        while why := self._with_retry(behind, "the stack"):
+            if time.monotonic() > self._deadline:
+                raise StillBehindError(f"after {self._timeout:.0f} s, {why}")
+            time.sleep(_LOOK_EVERY_S)
+
+    def _with_retry(self, look: Callable[[], _T], what: str) -> _T:
+        """``look()``, again and again while Redis or Postgres is away."""
+        while True:
+            try:
+                return look()
+            except (psycopg.OperationalError, *REDIS_AWAY) as error:
+                if time.monotonic() > self._deadline:
+                    raise StillBehindError(
+                        f"after {self._timeout:.0f} s, {what} cannot be reached: {error}"
+                    ) from error
+                time.sleep(0.2)

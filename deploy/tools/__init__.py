@@ -1,0 +1,1 @@
+"""Programs beside the running service: the capacity model, the offline embedding model, the extraction trial."""

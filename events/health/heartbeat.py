@@ -1,0 +1,206 @@
+"""What each worker says of itself: that it is alive, how fast it goes, and why it stands still."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import psycopg
+from psycopg.rows import class_row
+
+from events.platform.database import connect
+from events.platform.failures import in_a_line
+from events.platform.sql import statement
+
+logger = logging.getLogger(__name__)
+
+WorkerState = Literal["running", "waiting", "stopped"]
+
+UNSEEN_S = 15.0
+"""A worker that was not seen for this long counts as gone; it would have said so five times over."""
+_HEARTBEAT_S = 3.0
+_RATE_OVER_S = 10.0
+_LAST_HEARTBEAT_S = 2.0
+_LONGEST = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatReport:
+    """The last word of one worker of a stage; ages are seconds on the database's clock.
+
+    ``rate`` is events a second over the last few seconds, None before there is anything to tell it from.
+    ``moved_s`` is how long ago it got something done, None when it never did. ``counts`` are what else it
+    counted since it began.
+    """
+
+    stage: str
+    worker: str
+    pid: int
+    state: WorkerState
+    detail: str | None
+    error: str | None
+    error_at: datetime | None
+    done: int
+    rate: float | None
+    seen_s: float
+    moved_s: float | None
+    counts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it was heard of lately and did not say that it stops."""
+        return self.state != "stopped" and self.seen_s < UNSEEN_S
+
+
+def reports(connection: psycopg.Connection[Any]) -> list[HeartbeatReport]:
+    """The last word of every worker of every stage."""
+    with connection.cursor(row_factory=class_row(HeartbeatReport)) as cursor:
+        return cursor.execute(statement("events.health", "heartbeats")).fetchall()
+
+
+class Heartbeat:
+    """The heartbeat of one worker, from a thread of its own, so that a long batch does not look like death.
+
+    Inside the context the worker's row in ``log.heartbeats`` is brought up to date every few seconds and at
+    every change of state; leaving it says that the worker stopped. Never raises and never waits for
+    Postgres: while that is away nothing is said, and whoever looks sees the worker as gone. A process that
+    is stopped or killed falls silent at once.
+    """
+
+    def __init__(self, database_url: str, stage: str, worker: str, *, every_s: float = _HEARTBEAT_S) -> None:
+        self._url = database_url
+        self._names = {"stage": stage, "worker": worker, "pid": os.getpid()}
+        self._every_s = every_s
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._ended = False
+        self._state: WorkerState = "running"
+        self._detail: str | None = None
+        self._error: str | None = None
+        self._error_at = 0.0
+        self._done = 0
+        self._counts: dict[str, float] = {}
+        self._moved_at: float | None = None
+        self._counted: deque[tuple[float, int]] = deque()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        self._ended = False
+        self._thread = threading.Thread(
+            target=self._beat, name=f"heartbeat {self._names['stage']}", daemon=True
+        )
+        self._say("running", None, None)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        why = None if error is None else f"{type(error).__name__}: {error}"
+        with self._lock:
+            self._ended = True
+        self._say("stopped", why, why)
+        if self._thread is not None:
+            # A Postgres that is away must not keep a worker from stopping.
+            self._thread.join(_LAST_HEARTBEAT_S)
+
+    def running(self, note: str | None = None) -> None:
+        """It goes on; ``note`` is what an operator should know of how."""
+        self._say("running", note, None)
+
+    def waiting(self, why: str) -> None:
+        """It cannot go on, and says why; that is its last error, too."""
+        self._say("waiting", why, why)
+
+    def failed(self, why: str) -> None:
+        """Something went wrong, and it goes on all the same."""
+        with self._lock:
+            self._note(why)
+
+    def passed(self, count: int) -> None:
+        """``count`` turns or events are done, for good."""
+        if count:
+            with self._lock:
+                self._done += count
+                self._moved_at = time.monotonic()
+
+    def count(self, amounts: Mapping[str, float]) -> None:
+        """These were added to what is counted, by name, apart from what is done."""
+        with self._lock:
+            for name, amount in amounts.items():
+                self._counts[name] = self._counts.get(name, 0) + amount
+
+    def _say(self, state: WorkerState, detail: str | None, error: str | None) -> None:
+        detail = None if detail is None else in_a_line(detail, _LONGEST)
+        with self._lock:
+            news = (state, detail) != (self._state, self._detail)
+            self._state, self._detail = state, detail
+            if error is not None:
+                self._note(error)
+        if news:
+            self._wake.set()
+
+    def _note(self, error: str) -> None:
+        self._error = in_a_line(error, _LONGEST)
+        self._error_at = time.monotonic()
+
+    def _beat(self) -> None:
+        connection: psycopg.Connection[Any] | None = None
+        try:
+            while True:
+                with self._lock:
+                    last = self._ended
+                self._wake.clear()
+                try:
+                    connection = connection or connect(
+                        self._url, application=f"heartbeat {self._names['stage']}"
+                    )
+                    connection.execute(statement("events.health", "upsert_heartbeat"), self._report())
+                    connection.execute(
+                        statement("events.health", "delete_stale_heartbeats"),
+                        {**self._names, "unseen": UNSEEN_S},
+                    )
+                except psycopg.Error as error:
+                    logger.debug("no heartbeat: %s", error)
+                    if connection is not None:
+                        connection.close()
+                        connection = None
+                if last:
+                    return
+                self._wake.wait(self._every_s)
+        finally:
+            if connection is not None:
+                connection.close()
+
+    def _report(self) -> dict[str, Any]:
+        now = time.monotonic()
+        with self._lock:
+            return {
+                **self._names,
+                "state": self._state,
+                "detail": self._detail,
+                "error": self._error,
+                "error_s": now - self._error_at,
+                "done": self._done,
+                "rate": None if self._ended else self._rate(now),
+                "counts": json.dumps(self._counts),
+                "moved_s": None if self._moved_at is None else now - self._moved_at,
+            }
+
+    def _rate(self, now: float) -> float | None:
+        counted = self._counted
+        counted.append((now, self._done))
+        while len(counted) > 2 and now - counted[1][0] >= _RATE_OVER_S:
+            counted.popleft()
+        since, before = counted[0]
+        # A moment is too short to speak of a rate.
+        return (self._done - before) / (now - since) if now - since >= 1.0 else None

@@ -1,0 +1,145 @@
+"""What both HTTP services share: problem answers, the guard before every route, health."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import orjson
+from fastapi import Depends, FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Match
+
+from events.http.description import describe
+from events.http.guard import JSON, Guard, problem_response, rules_of
+from events.http.problem import ProblemError, invalid
+from events.http.wording import reason_of, where_of
+from events.platform.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+Stages = Annotated[
+    Literal["count", "ignore"],
+    Query(
+        description="ignore: ready where this process can do its own part, whatever stands still elsewhere"
+    ),
+]
+
+
+class JSONResponse(Response):
+    """JSON as orjson writes it: instants in ISO 8601, UUIDs as strings."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        return orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS)
+
+
+class Status(BaseModel):
+    """The answer of a probe."""
+
+    status: Literal["ok", "ready"]
+
+
+def body_of(request: Request) -> Any:
+    """The request's document. Raises a 422 :class:`ProblemError` where there is none."""
+    try:
+        return request.scope[JSON]
+    except KeyError:
+        raise invalid("(body)", "is missing; send a JSON document") from None
+
+
+def install(
+    app: FastAPI, settings: Settings | None = None, *, bodies: Mapping[str, int] | None = None
+) -> None:
+    """Put the guard before ``app``, give it ``/healthz``, and turn every error into a problem document.
+
+    Call it before any route is added. ``bodies`` are routes that take larger bodies than others, in bytes.
+    """
+    rules = rules_of(settings or Settings(), bodies)
+    if rules.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=sorted(rules.origins),
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["content-type"],
+        )
+    app.add_middleware(Guard, rules=rules)
+    app.router.dependencies.append(Depends(_known_parameters))
+    describe(app)
+
+    @app.exception_handler(ProblemError)
+    async def _problem(_: Request, problem: ProblemError) -> Response:
+        return problem_response(problem)
+
+    @app.exception_handler(RequestValidationError)
+    async def _validation(_: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        return problem_response(invalid(where_of(first["loc"]), reason_of(first)))
+
+    @app.exception_handler(HTTPException)
+    async def _http(request: Request, error: HTTPException) -> Response:
+        path = request.url.path[:100]
+        if error.status_code == 404:
+            problem = ProblemError(404, "Not found", f"there is nothing at {path!r}; see /openapi.json")
+        elif error.status_code == 405:
+            allowed = ", ".join(_methods(request))
+            problem = ProblemError(
+                405,
+                "Method not allowed",
+                f"{request.method} is not allowed at {path!r}; use {allowed}",
+                headers={"allow": allowed},
+            )
+        elif error.status_code == 400:  # all that the framework refuses so is a body it cannot decode
+            problem = invalid("(body)", "is not valid JSON in UTF-8")
+        else:
+            problem = ProblemError(error.status_code, str(error.detail), str(error.detail))
+        return problem_response(problem)
+
+    @app.exception_handler(Exception)
+    async def _unexpected(request: Request, error: Exception) -> Response:
+        logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        return problem_response(
+            ProblemError(500, "Internal error", "something went wrong here; the service's log says what")
+        )
+
+    @app.get("/healthz", summary="Is the process alive?", response_model=Status, operation_id="health")
+    async def _health() -> JSONResponse:
+        return JSONResponse({"status": "ok"})
+
+
+def _known_parameters(request: Request) -> None:
+    """Raise a 422 problem for a query parameter that the route does not have."""
+    route = request.scope.get("route")
+    if not request.query_params or not isinstance(route, APIRoute):
+        return
+    known = set()
+    for parameter in route.dependant.query_params:
+        kind = parameter.field_info.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return  # a model refuses what it does not know
+        known.add(parameter.alias)
+    for name in request.query_params:
+        if name not in known:
+            raise invalid(
+                name[:100],
+                f"is no parameter here; use {', '.join(sorted(known))}"
+                if known
+                else "no parameter is taken here",
+            )
+
+
+def _methods(request: Request) -> list[str]:
+    """What the path of a request can be asked with."""
+    routes = request.app.router.routes
+    return [
+        method
+        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+    ]

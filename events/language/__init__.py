@@ -1,0 +1,1 @@
+"""What words mean, for writing and asking alike: terms, concepts, values, scripts, time expressions."""

@@ -1,0 +1,25 @@
+"""Words that carry no topic, so that neither cards nor questions are found by them."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+
+def _groups() -> dict[str, frozenset[str]]:
+    """The words of ``stop_words.txt`` by the head they stand under."""
+    groups: dict[str, list[str]] = {}
+    words: list[str] = []
+    for line in resources.files("events.language").joinpath("stop_words.txt").read_text("utf-8").splitlines():
+        if line.startswith("["):
+            words = groups.setdefault(line.strip("[]"), [])
+        elif not line.startswith("#"):
+            words += line.split()
+    return {head: frozenset(members) for head, members in groups.items()}
+
+
+_GROUPS = _groups()
+
+ENGLISH = _GROUPS["english"]
+ENGLISH_QUESTION = _GROUPS["english question"]
+"""No topic in a question, but in a card: "kind" in "she is kind"."""
+CHINESE = _GROUPS["chinese"] | _GROUPS["chinese question"]

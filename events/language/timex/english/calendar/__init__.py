@@ -1,0 +1,1 @@
+"""English names of stretches of the calendar: years, seasons, weekdays, holidays."""

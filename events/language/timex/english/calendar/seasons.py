@@ -1,0 +1,191 @@
+"""English quarters, seasons, decades, centuries and holidays."""
+
+from __future__ import annotations
+
+from events.language.timex import calendar
+from events.language.timex.calendar import Grain
+from events.language.timex.cycles import Cycle, Reading, each, yearly
+from events.language.timex.english.numbers import full_year, ordinal, plain, year_number
+from events.language.timex.english.simple import Found, opens
+from events.language.timex.english.words import NUMBERS, ORDINALS, SEASON_WORDS, SHIFTS, UNITS
+from events.language.timex.scan import Scan
+from events.language.timex.shares import weekend_about
+
+from .holidays import FIRST_WORDS, holiday
+
+_DECADES = {
+    "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,
+    "nineties": 90, "noughties": 0,
+}  # fmt: skip
+
+
+@opens("q", "h", digits=True)
+def quarter(scan: Scan, i: int) -> Found | None:
+    """ "Q1", "Q2 2026", "2017 q1", "2019-H2", "q1-2019"."""
+    words = scan.words
+    word = words[i]
+    if word in ("q", "h"):
+        digit = words[i + 1]
+        limit = "1234" if word == "q" else "12"
+        if (
+            len(digit) != 1
+            or digit not in limit
+            or not scan.tight(i + 1)
+            or (scan.tight(i) and scan.before(i) not in "('\"/")
+        ):
+            return None
+        rule = calendar.quarter if word == "q" else calendar.half
+        number = int(digit)
+        j = i + 2
+        k = j + 1 if words[j] in ("-", "/", ",", "of", "in", "'") else j
+        year = year_number(scan, j) or year_number(scan, k)
+        if year is None and words[k].isdecimal() and len(words[k]) == 2 and words[j] in ("'", "fy"):
+            year = full_year(int(words[k])), k + 1
+        if year is None:
+            shift = SHIFTS.get(words[k])
+            if shift is not None and words[k + 1] == "year":
+                year = scan.frame.now.year + shift, k + 2
+        if year is not None:
+            span = rule(year[0], number)
+            return (span, year[1]) if span else None
+        if scan.tight(j) and words[j].isalnum():
+            return None
+        grain: Grain = "quarter" if word == "q" else "half_year"
+        if word == "h" and scan.before(i) not in ("in", "of", "during", "for", "since", "by"):
+            return None
+        return yearly(lambda number_of_year: rule(number_of_year, number), grain, 0.85), j
+    if word.isdecimal() and len(word) == 4 and plain(scan, i):
+        j = scan.skip(i + 1, "-", "/")
+        if words[j] in ("q", "h") and scan.tight(j + 1):
+            rule = calendar.quarter if words[j] == "q" else calendar.half
+            if words[j + 1] in ("1", "2", "3", "4"):
+                span = rule(int(word), int(words[j + 1]))
+                return (span, j + 2) if span else None
+    return None
+
+
+@opens(SEASON_WORDS)
+def season(scan: Scan, i: int) -> Found | None:
+    """ "summer 2019", "the fall of 2020", "in winter"; "spring" and "fall" need a word that makes them one."""
+    words = scan.words
+    name = SEASON_WORDS.get(words[i])
+    if name is None:
+        return None
+    j = i + 1
+    k = scan.skip(j, "of", "in", ",")
+    year = year_number(scan, k)
+    if year is not None:
+        span = calendar.season(year[0], name)
+        return (span, year[1]) if span else None
+    shift = SHIFTS.get(words[k])
+    if shift is not None and words[k + 1] == "year":
+        span = calendar.season(scan.frame.now.year + shift, name)
+        return (span, k + 2) if span else None
+    last = scan.before(i)
+    led = last in (
+        "in",
+        "during",
+        "since",
+        "until",
+        "by",
+        "over",
+        "throughout",
+        "early",
+        "late",
+        "mid",
+        "of",
+        "whole",
+        "-",
+    )
+    if last == "the":
+        led = scan.before(i - 1) in (
+            "in",
+            "during",
+            "since",
+            "until",
+            "by",
+            "over",
+            "throughout",
+            "of",
+            "before",
+            "after",
+        )
+    if not led or words[j] in ("in", "apart", "off", "down", "back", "roll", "break") or words[j] in UNITS:
+        return None
+    return yearly(lambda number: calendar.season(number, name), "season", 0.8), j
+
+
+@opens("the", _DECADES, "'", "’", ORDINALS, NUMBERS, digits=True)
+def decade(scan: Scan, i: int) -> Found | None:
+    """ "1990s", "the 90s", "the '80s", "the nineties", "15th century"."""
+    words = scan.words
+    j = scan.skip(i, "the")
+    the = j > i
+    word = words[j]
+    if word in "'’" and word:
+        j, the = j + 1, True
+        word = words[j]
+    if word.isdecimal() and plain(scan, j):
+        if words[j + 1] in ("'", "’") and words[j + 2] == "s" and scan.tight(j + 2):
+            j += 1
+        if words[j + 1] == "s":
+            number = int(word) if len(word) in (2, 4) else -1
+            if len(word) == 4 and number % 10 == 0 and 1000 <= number <= 2990:
+                span = (
+                    calendar.century(number)
+                    if number % 100 == 0 and number < 2000
+                    else calendar.decade(number)
+                )
+                return (span, j + 2) if span else None
+            the = the or scan.before(i) in ("early", "late", "mid", "-")
+            if (
+                len(word) == 2
+                and number % 10 == 0
+                and the
+                and scan.before(i) not in ("his", "her", "my", "their", "your", "our")
+            ):
+                span = calendar.decade(number + (2000 if number <= 20 else 1900))
+                return (span, j + 2) if span else None
+    elif word in NUMBERS and words[j + 1] in _DECADES and 15 <= NUMBERS[word] <= 20:
+        span = calendar.decade(NUMBERS[word] * 100 + _DECADES[words[j + 1]])
+        return (span, j + 2) if span else None
+    elif word in _DECADES and (the or scan.before(i) in ("early", "late", "mid", "-")):
+        short = _DECADES[word]
+        span = calendar.decade(short + (2000 if short <= 20 else 1900))
+        return (span, j + 1) if span else None
+    nth_century = ordinal(scan, j)
+    if nth_century is not None:
+        k = scan.skip(nth_century[1], "-")
+        if words[k] in ("century", "centuries") and 1 <= nth_century[0] <= 30:
+            first_year = (nth_century[0] - 1) * 100
+            span = calendar.century(first_year) if first_year else calendar.months(1, 1, 99 * 12, "century")
+            return (span, k + 1) if span else None
+    return None
+
+
+@opens("the", FIRST_WORDS, digits=True)
+def holidays(scan: Scan, i: int) -> Found | None:
+    """A holiday with its year or the weekend about it; a greeting is none."""
+    words = scan.words
+    if scan.before(i) in ("happy", "merry", "blessed"):
+        return None
+    j = scan.skip(i, "the")
+    found = holiday(scan, j)
+    if found is None:
+        return None
+    reading, j = found
+    weekend = words[j] == "weekend"
+    k = j + 1 if weekend else j
+    reading_now: Reading | None = reading
+    k2 = scan.skip(scan.skip(k, "of", "in", ","), "the")
+    year = year_number(scan, k2)
+    shift = SHIFTS.get(words[k2])
+    if year is None and shift is not None and words[k2 + 1] == "year":
+        year = scan.frame.now.year + shift, k2 + 2
+    if year is not None and isinstance(reading, Cycle):
+        reading_now, k = reading.at(year[0]), year[1]
+        if not weekend and words[k] == "weekend":
+            weekend, k = True, k + 1
+    if reading_now is not None and weekend:
+        reading_now = each(reading_now, weekend_about, "weekend")
+    return (reading_now, k) if reading_now is not None else None

@@ -1,0 +1,244 @@
+"""English weekdays, with the date, the week or the day of the month beside them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from events.language.timex import calendar
+from events.language.timex.calendar import Span
+from events.language.timex.cycles import Cycle, monthly, weekly
+from events.language.timex.english.dates import month_day, named, not_a_day, numeric
+from events.language.timex.english.numbers import ordinal
+from events.language.timex.english.simple import Found, opens
+from events.language.timex.english.times import hours
+from events.language.timex.english.words import (
+    LEADS,
+    MONTHS,
+    NUMBERS,
+    ORDINALS,
+    PART_WORDS,
+    SHIFTS,
+    SHY,
+    WEEKDAYS,
+)
+from events.language.timex.scan import Scan, listed, packrat
+
+
+@packrat
+def weekday_name(scan: Scan, i: int) -> int | None:
+    """The weekday word `i` names; the short ones that are words of their own only in company."""
+    word = scan.words[i]
+    found = WEEKDAYS.get(word)
+    if scan.words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2) and scan.words[i + 2].isalpha():
+        return None  # a site's name
+    if found is None or word not in SHY:
+        return found
+    last, after = scan.before(i), scan.words[i + 1]
+    upper = scan.original(i)[0].isupper()
+    if last == "the" or (scan.tight(i) and last not in ("(", "-", "/")):
+        return None
+    if upper and (
+        after in PART_WORDS
+        or last in ("you", "or", "and")
+        or (last.isalpha() and after in ("", ".", "?", "!"))
+    ):
+        return found
+    if word in ("mon", "wed", "fri", "thu"):
+        return found if upper or last in LEADS or last in ("week", "(") else None
+    if last in (
+        "on",
+        "last",
+        "next",
+        "this",
+        "every",
+        "until",
+        "by",
+        "since",
+        "(",
+        "week",
+        "from",
+        "to",
+        "between",
+    ):
+        return found
+    return found if upper and (after in MONTHS or after.isdecimal() or ordinal(scan, i + 1)) else None
+
+
+def _dated_weekday(scan: Scan, i: int, number: int) -> Found | None:
+    """The date that follows a weekday; the weekday then only helps to say which year."""
+    words = scan.words
+    j = i + 1 if words[i] in (",", "(", "/", "-") else i
+    found = numeric(scan, j) or (named(scan, j) if words[j] not in SHY or ordinal(scan, j + 1)
+                                 or words[j + 1].isdecimal() else None)  # fmt: skip
+    if found is None:
+        dotted = _dotted(scan, j)
+        found = dotted
+    if found is None:
+        return None
+    reading, k = found
+    if reading.grain != "day":
+        return None
+    if isinstance(reading, Cycle):
+        reading = replace(reading, weekday=number)
+    return reading, k + 1 if words[i] == "(" and words[k] == ")" else k
+
+
+def _dotted(scan: Scan, i: int) -> Found | None:
+    """Month and day with a dot between, which only a weekday before it makes a date: "Friday 7.6"."""
+    words = scan.words
+    if words[i].isdecimal() and words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2):
+        a, b = words[i], words[i + 2]
+        if b.isdecimal() and len(a) <= 2 and len(b) <= 2 and words[i + 3] not in ("am", "pm", "p", "a"):
+            reading = month_day(int(a), int(b)) if 1 <= int(a) <= 12 else None
+            return (reading, i + 3) if reading else None
+    return None
+
+
+def _weekday_of_month(scan: Scan, number: int, i: int) -> Found | None:
+    words = scan.words
+    j = scan.skip(scan.skip(i, ","), "the")
+    dom = ordinal(scan, j)
+    if dom is None and j == i and words[j].isdecimal() and len(words[j]) == 2:
+        after = words[j + 1]
+        if after not in ("-", "–", "~", "to", "am", "pm", ":", "p", "a") and not not_a_day(scan, j + 1):
+            dom = int(words[j]), j + 1
+    if dom is None or not 1 <= dom[0] <= 31 or words[dom[1]] in ("week", "month", "quarter", "half"):
+        return None
+    return monthly(dom[0], number), dom[1]
+
+
+def in_week(span: Span, number: int) -> Span | None:
+    """The weekday of a week."""
+    return calendar.day(calendar.add_days(calendar.week_start(span.start), number)) if span.start else None
+
+
+@packrat
+def weekday_alone(scan: Scan, i: int) -> Found | None:
+    """A weekday, with the day of the month it falls on, the week it is in, or the date beside it."""
+    words = scan.words
+    number = weekday_name(scan, i)
+    if number is None:
+        return None
+    j = scan.skip(i + 1, ".") if len(words[i]) <= 4 and scan.tight(i + 1) and words[i + 2] else i + 1
+    return (
+        _dated_weekday(scan, j, number) or _weekday_of_month(scan, number, i + 1) or (weekly(number), i + 1)
+    )
+
+
+@opens(WEEKDAYS)
+def weekday(scan: Scan, i: int) -> Found | None:
+    """A weekday and the week it is in, when that is said after it: "Tuesday of last week"."""
+    found = weekday_alone(scan, i)
+    if found is None:
+        return None
+    number = weekday_name(scan, i)
+    if found[1] == i + 1 and number is not None:
+        if (pair := scan.words[i + 1 : i + 3]) in (["after", "next"], ["before", "last"]):
+            week_after = calendar.unit("week", scan.frame.now, 2 if pair[0] == "after" else -2)
+            day = in_week(week_after, number) if week_after else None
+            return (day, i + 3) if day else None
+        week_found = _following_week(scan, i + 1)
+        if week_found is not None:
+            day = in_week(week_found[0], number)
+            return (day, week_found[1]) if day else None
+        timed = hours(scan, i + 1)
+        week_found = _following_week(scan, timed[1]) if timed else None
+        if timed is not None and week_found is not None:
+            day = in_week(week_found[0], number)
+            span = timed[0].on(day) if day else None
+            return (span, week_found[1]) if span else None
+    return found
+
+
+def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
+    words = scan.words
+    j = scan.skip(scan.skip(i, ","), "of", "in")
+    j = scan.skip(j, "the")
+    shift = SHIFTS.get(words[j])
+    if shift is None or words[j + 1] not in ("week", "week's"):
+        if words[j] == "week" and words[j + 1] in ("after", "before") and words[j + 2] in ("next", "last"):
+            span = calendar.unit("week", scan.frame.now, 2 if words[j + 2] == "next" else -2)
+            return (span, j + 3) if span else None
+        return None
+    span = calendar.unit("week", scan.frame.now, shift)
+    return (span, j + 2) if span else None
+
+
+_PREPOSITIONS = listed("on by until till since from to through between and before after")
+# Roughly some day of a month nobody named is no day to state; a question may look there all the same.
+_ROUGHLY = listed("around about approximately roughly circa")
+
+
+@opens("the", NUMBERS, ORDINALS, digits=True)
+def day_of_month(scan: Scan, i: int) -> Found | None:
+    """ "the 18th", "on the 17", "29th": a day in no stated month."""
+    words = scan.words
+    the = words[i] == "the"
+    j = i + 1 if the else i
+    last = scan.before(i)
+    if last in _ROUGHLY and not scan.asked:
+        return None
+    dom = ordinal(scan, j)
+    if dom is None:
+        day, after = scan.digits(j, 2), words[j + 1]
+        if day is not None and last in ("on", "by", "until", "since") and (the or last == "on"):
+            if (after.isalpha() and after not in ("from", "at", "between", "and", "in")) or after in (
+                ":",
+                "%",
+                "/",
+            ):
+                return None
+            if (not the and after not in ("", ".", ",", "?", "!", "at")) or (
+                after == "." and scan.tight(j + 2)
+            ):
+                return None
+            dom = day, j + 1
+        else:
+            return None
+    if not 1 <= dom[0] <= 31:
+        return None
+    k = dom[1]
+    spelled = not words[j].isdecimal()
+    if not the and last not in _PREPOSITIONS:
+        return None
+    after = words[k]
+    if spelled and last not in ("on", "from", "between", "to", "till", "until", "through", "by"):
+        return None
+    if after.isalpha() and after not in [
+        "at",
+        "from",
+        "between",
+        "and",
+        "in",
+        "on",
+        "to",
+        "till",
+        "until",
+        "through",
+        "or",
+        "we",
+        "i",
+        "you",
+        "he",
+        "she",
+        "they",
+        "it",
+        "is",
+        "was",
+        "will",
+        "when",
+        "if",
+        "but",
+        "because",
+        "with",
+        "for",
+        "so",
+        "then",
+        "before",
+        "after",
+        "by",
+    ]:
+        return None
+    if after in ("-",) and scan.tight(k):
+        return None
+    return monthly(dom[0], sure=0.75), k

@@ -1,0 +1,86 @@
+"""English years by themselves, and which numbers of four digits are years."""
+
+from __future__ import annotations
+
+from events.language.timex import calendar
+from events.language.timex.english.numbers import full_year, plain, spelled_year, year_number
+from events.language.timex.english.simple import Found, opens
+from events.language.timex.english.words import LEADS, NUMBERS
+from events.language.timex.scan import Scan, listed
+
+_NUMBERED = listed(
+    "page pages room chapter rfc iso port number no section line lines figure flight error code http "
+    "model apt suite building unit item version route highway channel bus train gate windows office pin"
+)
+
+
+_AFTER_YEAR = listed(
+    "and or but to in on at was were is are will would had has have for from by with through thru till "
+    "until as when because so then we i you he she they it the a that this which where after before or "
+    "budget sales report season election edition census tax olympics s later earlier"
+)
+
+
+@opens("the", "'", "’", "year", "cy", NUMBERS, digits=True)
+def year(scan: Scan, i: int) -> Found | None:
+    """A year by itself: "2012", "the year 2012", "'98", "nineteen ninety six", "cy18"."""
+    words = scan.words
+    j = scan.skip(i, "the")
+    if words[j] in ("year", "cy"):
+        k = scan.skip(j + 1, "of")
+        found = year_number(scan, k)
+        if (
+            found is None
+            and words[k].isdecimal()
+            and len(words[k]) == 2
+            and (scan.tight(k) or words[j] == "cy")
+        ):
+            found = full_year(int(words[k])), k + 1
+        return _as_year(found)
+    if j != i and not (words[j].isdecimal() and len(words[j]) == 4):
+        return None
+    word = words[i]
+    last = scan.before(i)
+    if word in "'’" and word and not scan.tight(i):
+        found = year_number(scan, i)
+        return (
+            _as_year(found) if found and last in LEADS and words[found[1]] not in ("s", "er", "ers") else None
+        )
+    if words[j].isdecimal() and len(words[j]) == 4:
+        if not 1900 <= int(words[j]) <= 2150 or not plain(scan, j) or not _bare_year(scan, i, j):
+            return None
+        return _as_year(year_number(scan, j))
+    if last in ("in", "since", "until", "before", "after", "from", "to", "and", "between", "of", "by"):
+        spelled = spelled_year(scan, i)
+        return _as_year(spelled) if spelled and 1500 <= spelled[0] <= 2150 else None
+    return None
+
+
+def _as_year(found: tuple[int, int] | None) -> Found | None:
+    span = calendar.year(found[0]) if found else None
+    return (span, found[1]) if span and found else None
+
+
+def _bare_year(scan: Scan, i: int, j: int) -> bool:
+    """Four digits read as a year and not as a count of the word after them."""
+    words, last, after = scan.words, scan.before(i), scan.words[j + 1]
+    if scan.tight(j + 1) and after in ("%", ":", "/"):
+        return False
+    if scan.tight(i) and last.isalpha():
+        return False
+    if scan.tight(j) and last in ("+", "_"):
+        return False
+    if last == "-" and i >= 2 and words[i - 2].isalnum() and words[i - 2] not in ("mid", "early", "late"):
+        return False
+    if last in _NUMBERED:
+        return False
+    if scan.tight(j + 1) and (after.isalpha() or after in ("_", "@")) and after != "s":
+        return False
+    if after == "-" and scan.tight(j + 1) and words[j + 2].isdecimal() and len(words[j + 2]) != 4:
+        return False
+    if last in LEADS or last in ("year", "early", "late", "than", "=", "<", ">", "but", "not", "the"):
+        return not (last in ("for", "than", "around", "to", "and", "or", "the", "not") and after.isalpha()
+                    and after not in _AFTER_YEAR)  # fmt: skip
+    if int(words[j]) > scan.frame.now.year + 10:
+        return False
+    return not after.isalpha() or after in _AFTER_YEAR

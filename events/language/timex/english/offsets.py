@@ -1,0 +1,214 @@
+"""English offsets: so long before or after something, within so long, for so long from somewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from events.language.timex.english.calendar.weekdays import in_week, weekday_name
+
+from .. import calendar
+from ..calendar import Span
+from ..lengths import Length
+from ..scan import Scan, packrat
+from .near import present
+from .numbers import first_length, integer, length
+from .simple import Found, simple
+from .words import WEEKDAYS
+
+_MORE = {"more": 1, "over": 1, "less": -1, "under": -1}
+_ENDS = frozenset(["", ".", ",", "!", "?", ";", ")", "and", "but", "that", "-"])
+
+
+def _now(scan: Scan, lasting: Length) -> Span:
+    frame = scan.frame
+    if lasting.fine:
+        return Span(frame.now, frame.now, "second", instant=True)
+    return calendar.day(frame.today)
+
+
+def _anchor(scan: Scan, i: int) -> tuple[Span, int] | None:
+    """What an offset is counted from, settled."""
+    found = present(scan, i) or simple(scan, scan.skip(i, "on") if scan.words[i] == "on" else i)
+    if found is None:
+        return None
+    span = scan.settle(found[0], i)
+    return (span, found[1]) if span else None
+
+
+@packrat
+def offset(scan: Scan, i: int) -> Found | None:
+    """ "two weeks ago", "3 days from Tuesday", "in 5 minutes", "within 2h", "3 days starting next Monday"."""
+    words = scan.words
+    word = words[i]
+    if word in ("in", "within"):
+        return _in(scan, i)
+    if word == "for":
+        return _lasting(scan, i + 1)
+    if word in _MORE:
+        return _bounded(scan, i)
+    found = _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i)
+    if found is None and word == "the":
+        return None
+    return found
+
+
+def _weekdays(scan: Scan, i: int) -> Found | None:
+    """ "two Fridays ago", "3 Sundays from now"."""
+    words = scan.words
+    many = integer(scan, i)
+    if many is None or not 1 <= many[0] <= 500:
+        return None
+    number = WEEKDAYS.get(words[many[1]].removesuffix("s"))
+    j = many[1] + 1
+    if number is None or not (words[j] == "ago" or words[j : j + 2] == ["from", "now"]):
+        return None
+    back = words[j] == "ago"
+    today = scan.frame.today
+    gap = (today.weekday() - number) % 7 or 7 if back else (number - today.weekday()) % 7 or 7
+    there = calendar.add_days(today, (-1 if back else 1) * (gap + 7 * (many[0] - 1)))
+    return calendar.day(there), j + (1 if back else 2)
+
+
+def _behind(scan: Scan, i: int) -> Found | None:
+    long = length(scan, i)
+    found = _placed(scan, long) if long else None
+    if found is None and long is not None:
+        short = first_length(scan, i)
+        found = _placed(scan, short) if short and short[1] != long[1] else None
+    return found
+
+
+def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
+    """A length and the word that says which way it goes, and from where."""
+    words, frame = scan.words, scan.frame
+    lasting, j = long
+    side = words[j]
+    count, unit = lasting.parts[0]
+    if unit == "weekend" and side in ("ago", "later") and len(lasting.parts) == 1:
+        weekend = calendar.unit("weekend", frame.now, round(-count if side == "ago" else count))
+        return (weekend, j + 1) if weekend else None
+    if side == "ago" or (
+        side in ("back", "earlier", "prior", "previously") and (words[j + 1] in _ENDS or side == "earlier")
+    ):
+        span = lasting.shifted(_now(scan, lasting), frame, -1)
+        on = _ago_on(scan, lasting, j + 1) if side == "ago" and not lasting.fine else None
+        return on or ((span, j + 1) if span else None)
+    if side in ("later", "hence", "afterwards"):
+        span = lasting.shifted(_now(scan, lasting), frame, 1)
+        return (span, j + 1) if span else None
+    sign = {"from": 1, "after": 1, "since": 1, "following": 1, "before": -1}.get(side, 0)
+    k = j + 1
+    if side == "prior" and words[k] == "to":
+        sign, k = -1, k + 1
+    if not sign:
+        return None
+    anchor = _anchor(scan, k)
+    if anchor is None:
+        if side == "before" and words[k] in _ENDS:
+            span = lasting.shifted(_now(scan, lasting), frame, -1)
+            return (span.doubted(0.6), k) if span else None
+        return None
+    base = anchor[0]
+    if not lasting.fine and base.start is not None and base.grain == "second":
+        base = calendar.day(base.start)
+    span = lasting.shifted(base, frame, sign)
+    return (span, anchor[1]) if span else None
+
+
+def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
+    """ "a year ago today", "a week ago yesterday", "two weeks ago on Monday"."""
+    words, frame = scan.words, scan.frame
+    if words[i] in ("today", "yesterday"):
+        span = lasting.shifted(
+            calendar.day(calendar.add_days(frame.today, -(words[i] == "yesterday"))), frame, -1
+        )
+        return (replace(span, grain="day"), i + 1) if span else None
+    j = scan.skip(i, "on")
+    number = weekday_name(scan, j)
+    if number is None or lasting.grain != "week":
+        return None
+    day = in_week(calendar.day(lasting.from_(frame.today, frame, -1)), number)
+    return (day, j + 1) if day else None
+
+
+def _in(scan: Scan, i: int) -> Found | None:
+    """ "in two weeks" is a moment to come; of something over and done it only says how long it took."""
+    words = scan.words
+    j = i + 1
+    if words[j] in ("about", "around", "approximately", "just", "exactly", "another"):
+        j += 1
+    if words[j] in ("less", "under", "more") and words[j + 1] == "than":
+        j += 2
+    if words[j] == "the":
+        return None
+    placed = _behind(scan, j)
+    if placed is not None:
+        return placed
+    long = length(scan, j)
+    if long is None:
+        return None
+    lasting, k = long
+    if words[k] == "'" or words[k - 1].endswith("s'"):
+        k = scan.skip(scan.skip(k, "'"), "time")
+    k = scan.skip(k, "time") if words[k - 1].endswith(("'s", "s'")) else k
+    if words[i] == "within":
+        return lasting.rolling(scan.frame, 1) if lasting.fine else replace(
+            lasting.rolling(scan.frame, 1), start=scan.frame.today
+        ), k
+    if scan.tense(i) < 0:
+        return None
+    span = lasting.shifted(_now(scan, lasting), scan.frame, 1)
+    return (span, k) if span else None
+
+
+def _lasting(scan: Scan, i: int) -> Found | None:
+    """ "3 days starting from next Monday", "2 weeks from today": a stretch with a stated beginning."""
+    words = scan.words
+    long = length(scan, i)
+    if long is None:
+        return None
+    lasting, j = long
+    j = scan.skip(j, ",")
+    starting = words[j] in ("starting", "beginning", "commencing")
+    if starting:
+        j = scan.skip(j + 1, "from", "on", "at")
+    elif words[j] == "from" and scan.before(i) == "for":
+        j += 1
+    else:
+        return None
+    anchor = _anchor(scan, j)
+    if anchor is None or anchor[0].start is None:
+        return None
+    start = anchor[0].start
+    return replace(
+        anchor[0], start=start, end=lasting.from_(start, scan.frame), grain=lasting.grain, instant=False
+    ), anchor[1]
+
+
+def _bounded(scan: Scan, i: int) -> Found | None:
+    """ "more than 2 weeks ago", "less than 3 days after tomorrow"."""
+    words = scan.words
+    sign = _MORE[words[i]]
+    j = i + 2 if words[i + 1] == "than" else i + 1
+    if words[i] in ("more", "less") and j == i + 1:
+        return None
+    long = length(scan, j)
+    if long is None:
+        return None
+    side = words[long[1]]
+    placed = _placed(scan, long)
+    if placed is None:
+        return None
+    there = placed[0]
+    if not isinstance(there, Span):
+        return None
+    anchor = _anchor(scan, long[1] + 1) if side in ("before", "after", "from") else None
+    here = anchor[0] if anchor else _now(scan, long[0])
+    past = side in ("ago", "before", "back", "earlier")
+    if sign > 0:
+        span = replace(there, start=None if past else there.start, end=there.start if past else None)
+    else:
+        span = replace(
+            there, start=there.start if past else here.start, end=here.start if past else there.start
+        )
+    return replace(span, instant=False), placed[1]

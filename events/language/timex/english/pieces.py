@@ -1,0 +1,211 @@
+"""Pieces of English periods: the last week of July, mid-November, later this week."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from events.language.timex.english.calendar.weekdays import weekday, weekday_name
+
+from .. import calendar
+from ..calendar import Span, add_days, add_months, midnight
+from ..clock import part
+from ..cycles import each, settle, yearly
+from ..scan import Scan, packrat
+from ..shares import Share, nth, nth_weekday, share
+from .numbers import (
+    amount,
+    ordinal,
+    unit_word,
+)
+from .simple import Found, opens, simple
+from .times import hours, part_of_day
+from .words import NUMBERS, ORDINALS, SHIFTS, UNITS
+
+SHARE_WORDS: dict[str, Share] = {
+    "early": "early", "earlier": "early", "mid": "mid", "middle": "middle", "late": "late", "later": "late",
+    "beginning": "beginning", "start": "beginning", "end": "end", "close": "end",
+}  # fmt: skip
+
+
+@packrat
+def piece(scan: Scan, i: int) -> tuple[Callable[[Span], Span | None], int] | None:
+    """A piece of the period named next: "first week", "last 3 weeks", "second half", "3rd Monday", "9th month"."""
+    words = scan.words
+    j = scan.skip(i, "the")
+    if words[j] in ("last", "final"):
+        number, j = -1, j + 1
+    else:
+        which = ordinal(scan, j)
+        if which is None:
+            return None
+        number, j = which
+    if words[j] == "full":
+        j += 1
+    weekday = weekday_name(scan, j)
+    if weekday is not None:
+        timed = hours(scan, j + 1)
+        if timed is not None and words[timed[1]] in ("of", "in"):
+            value = timed[0]
+            return (
+                lambda span: value.on(found) if (found := nth_weekday(span, weekday, number)) else None
+            ), timed[1]
+        return (lambda span: nth_weekday(span, weekday, number)), j + 1
+    if (
+        words[j] in ("of", "in")
+        and number > 0
+        and words[j + 1] in (*SHIFTS, "the")
+        and "month" in (words[j + 2], words[j + 3])
+    ):
+        return (lambda span: nth(span, "day", number) if span.grain == "month" else None), j
+    if words[j] == "half":
+        which_half = 2 if number in (2, -1) else 1
+        return (lambda span: _half_of(span, which_half)), j + 1
+    many = (
+        amount(scan, j)
+        if words[j] in NUMBERS or words[j].isdecimal() or words[j] in ("few", "couple")
+        else None
+    )
+    count = int(many[0]) if many else 1
+    unit = unit_word(scan, many[1] if many else j)
+    if unit is None or words[j] == "second":
+        return None
+    kind = unit[0]
+    return (lambda span: nth(span, kind, number, count)), unit[1]
+
+
+def _half_of(span: Span, which: int) -> Span | None:
+    if span.start is None or span.end is None:
+        return None
+    if span.grain == "year":
+        return calendar.half(span.start.year, which)
+    if span.grain == "month":
+        cut = add_days(span.start, 15)
+    elif span.grain in ("decade", "century"):
+        cut = add_months(span.start, 60 if span.grain == "decade" else 600)
+    else:
+        cut = midnight(span.start + (span.end - span.start) / 2)
+    return replace(
+        span, start=span.start if which == 1 else cut, end=cut if which == 1 else span.end, instant=False
+    )
+
+
+def whole_period(scan: Scan, i: int) -> Found | None:
+    """The period a piece is cut from: any simple one, or the current "the month"."""
+    found = simple(scan, i)
+    if found is not None:
+        return found
+    words = scan.words
+    j = scan.skip(i, "the")
+    if j > i and weekday_name(scan, j) is not None:
+        return weekday(scan, j)
+    if j > i and UNITS.get(words[j]) in (
+        "day",
+        "week",
+        "month",
+        "quarter",
+        "year",
+        "decade",
+        "century",
+        "weekend",
+    ):
+        span = calendar.unit(UNITS[words[j]], scan.frame.now)
+        return (span, j + 1) if span else None
+    return None
+
+
+def _mine(scan: Scan, i: int) -> Found | None:
+    """ "my day", "your week"."""
+    unit = UNITS.get(scan.words[i + 1])
+    if scan.words[i] not in ("my", "your", "our", "his", "her", "their") or unit is None:
+        return None
+    span = calendar.unit(unit, scan.frame.now)
+    return (span, i + 2) if span else None
+
+
+@opens("the", ORDINALS, NUMBERS, "last", "final", digits=True)
+def pieces(scan: Scan, i: int) -> Found | None:
+    """A piece of a period: "the last week of July", "first ten days of last year", "thirty-first day of the month"."""
+    words = scan.words
+    taken = piece(scan, i)
+    if taken is None:
+        return None
+    cut, j = taken
+    k = scan.skip(j, "of", "in")
+    whole = whole_period(scan, k) if k > j or words[j].isdecimal() or words[j] in SHIFTS else None
+    if whole is None and words[j - 1] in ("quarter", "half"):
+        if words[i] in ("last", "the") and words[j - 1] == "quarter" and words[j - 2] in ("last", "final"):
+            return None
+        if words[j - 1] == "half" and words[j - 2] not in ORDINALS:
+            return None
+        return yearly(lambda number: _of(cut, calendar.year(number)), "quarter", 0.75), j
+    if whole is None:
+        return None
+    if words[j - 1] == "quarter" and isinstance(whole[0], Span) and words[whole[1] - 2] == "the":
+        return yearly(lambda number: _of(cut, calendar.year(number)), "quarter", 0.85), whole[1]
+    sample = settle(whole[0], scan.frame, -1)
+    inner = _of(cut, sample)
+    if inner is None:
+        return None
+    found = each(whole[0], cut, inner.grain)
+    return (found, whole[1]) if found is not None else None
+
+
+def _of(cut: Callable[[Span], Span | None], span: Span | None) -> Span | None:
+    return cut(span) if span is not None else None
+
+
+@opens("the", SHARE_WORDS, "rest", "remainder", "remaining", "back")
+def shares(scan: Scan, i: int) -> Found | None:
+    """ "mid-November", "early this year", "end of the month", "later this week", "the rest of the day"."""
+    words, frame = scan.words, scan.frame
+    j = scan.skip(i, "the")
+    word = words[j]
+    if word in ("rest", "remainder", "remaining") and words[j + 1] in ("of", "in"):
+        whole = whole_period(scan, j + 2) or _mine(scan, j + 2)
+        span = settle(whole[0], frame, 1) if whole else None
+        if whole is None or span is None or span.start is None:
+            return None
+        return replace(span, start=max(span.start, frame.today), instant=False), whole[1]
+    if word == "back" and words[j + 1] == "end":
+        j += 1
+    which = SHARE_WORDS.get(words[j])
+    if which is None:
+        return None
+    k = scan.skip(scan.skip(j + 1, "-"), "of", "in", "on")
+    if which in ("beginning", "middle", "end") and words[k - 1] != "of":
+        return None
+    whole = whole_period(scan, k)
+    if whole is None and words[k] in ("day", "week", "month", "quarter", "year"):
+        if k == j + 1:
+            return None
+        current = calendar.unit(words[k], frame.now)
+        whole = (current, k + 1) if current else None
+    if whole is None:
+        return None
+    reading, stop = whole
+    day_part = part_of_day(scan, stop)
+    if reading.grain == "day" and day_part is not None and day_part[0] != "first_half":
+        hours_of = part(day_part[0])
+        within_day = each(reading, hours_of.on, "part_of_day")
+        if within_day is not None:
+            whole = within_day, day_part[2]
+
+    def cut(span: Span) -> Span | None:
+        found = share(span, which)
+        if found is None or found.start is None or found.end is None:
+            return found
+        border = frame.now if span.grain == "day" else frame.today
+        if word == "later" and found.start < border < found.end:
+            return replace(found, start=border)
+        if (
+            word == "earlier"
+            and span.grain == "day"
+            and span.start
+            and span.start < frame.now < (span.end or frame.now)
+        ):
+            return replace(found, end=frame.now)
+        return found
+
+    found = each(whole[0], cut)
+    return (found, whole[1]) if found is not None else None

@@ -1,0 +1,264 @@
+"""English periods counted from this one: last week, next three months, this past Friday."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from events.language.timex.english.calendar.holidays import holiday
+from events.language.timex.english.calendar.seasons import season
+from events.language.timex.english.calendar.weekdays import day_of_month, in_week, weekday_alone, weekday_name
+
+from .. import calendar
+from ..calendar import Span, add_days
+from ..clock import part
+from ..cycles import Cycle, Reading, each, settle, yearly
+from ..lengths import Length
+from ..scan import Scan
+from . import dates
+from .numbers import (
+    amount,
+    first_length,
+    length,
+    unit_word,
+)
+from .pieces import SHARE_WORDS, piece, whole_period
+from .simple import Found, opens
+from .words import MONTHS, NUMBERS, PART_WORDS, SEASON_WORDS, SHIFTS, UNITS
+
+_SLIDING = frozenset({"past", "coming", "upcoming"})
+
+
+@opens("the", SHIFTS, "recent")
+def shifted(scan: Scan, i: int) -> Found | None:
+    """ "last week", "this past Friday", "next three months", "next year's first quarter"."""
+    words, frame = scan.words, scan.frame
+    j = scan.skip(i, "the")
+    word = words[j]
+    if word not in SHIFTS and word != "recent":
+        return None
+    shift, sliding = SHIFTS.get(word, 0), word in _SLIDING
+    lead = word
+    j += 1
+    if word == "this" and words[j] == "time" and words[j + 1] in ("last", "next"):
+        return _this_time(scan, j + 1)
+    if word in ("this", "the") and words[j] in ("past", "coming", "upcoming", "last", "next"):
+        shift, sliding, lead = SHIFTS[words[j]], True, words[j]
+        j += 1
+    counted = _rolling(scan, j, shift) or _some(scan, j, lead)
+    if counted is not None:
+        return counted
+    if words[j] in ("calendar", "working", "business", "work") and words[j + 1].removesuffix("'s") in UNITS:
+        if words[j] != "calendar" and words[j + 1] == "week":
+            week = calendar.unit("working_week", frame.now, shift)
+            return (week, j + 2) if week else None
+        j += 1
+    weekday = weekday_name(scan, j)
+    if weekday is not None:
+        return _shifted_weekday(scan, j, weekday, shift, sliding)
+    named = unit_word(scan, j)
+    if named is not None and not (
+        words[j] in ("night", "nights") or (words[j].endswith("s") and not words[j].endswith("'s"))
+    ):
+        return _shifted_unit(scan, named[0], named[1], shift, lead)
+    if words[j] in ("that", "same"):
+        return None
+    share_word = SHARE_WORDS.get(words[j])
+    name = PART_WORDS.get(words[j]) or (PART_WORDS.get(words[j + 1]) if share_word else None)
+    if name and lead not in ("that", "same") and name not in ("lunch", "dinner", "breakfast"):
+        k = j + 1 if words[j] in PART_WORDS else j + 2
+        hours = part(name, "" if k == j + 1 else "early" if share_word in ("early", "beginning") else "late")
+        span = hours.on(calendar.day(add_days(frame.today, shift)))
+        return (span, k) if span else None
+    return _shifted_name(scan, j, shift, lead)
+
+
+def _some(scan: Scan, i: int, lead: str) -> Found | None:
+    """ "in recent weeks", "over the coming days": a few, said loosely."""
+    unit = UNITS.get(scan.words[i])
+    sign = {"recent": -1, "past": -1, "coming": 1, "next": 1}.get(lead, 0)
+    if unit is None or not sign or not scan.words[i].endswith("s"):
+        return None
+    return replace(Length(((3, unit),)).rolling(scan.frame, sign), sure=0.5, ambiguous=True), i + 1
+
+
+def _this_time(scan: Scan, i: int) -> Found | None:
+    """ "this time last year": a stretch about the day so long ago."""
+    unit = UNITS.get(scan.words[i + 1])
+    if unit not in ("week", "month", "year"):
+        return None
+    there = Length(((1, unit),)).from_(scan.frame.today, scan.frame, SHIFTS[scan.words[i]])
+    about = {"week": 0, "month": 3, "year": 14}[unit]
+    span = Span(
+        add_days(there, -about), add_days(there, about + 1), "day" if about < 14 else "month", sure=0.6
+    )
+    return span, i + 2
+
+
+def _rolling(scan: Scan, i: int, shift: int) -> Found | None:
+    """The last or next so many units."""
+    words, frame = scan.words, scan.frame
+    if shift == 0 or words[i] in ("a", "an") or words[i : i + 2] == ["half", "of"]:
+        return None
+    if words[i] in UNITS:
+        extra = words[i + 1] == "and" and words[scan.skip(i + 2, "a")] == "half"
+        unit = UNITS[words[i]]
+        return (Length(((1.5, unit),)).rolling(frame, shift), scan.skip(i + 2, "a") + 1) if extra else None
+    if words[i].isdecimal() and len(words[i]) > 5:
+        return None
+    long = length(scan, i)
+    if long is None:
+        return None
+    if words[long[1]] in ("ago", "later", "before", "earlier"):
+        long = first_length(scan, i)
+        if long is None:
+            return None
+    lasting, j = long
+    if words[j] == "of" and whole_period(scan, j + 1) is not None:
+        return None
+    return _rolled(lasting, shift, scan), j
+
+
+def _rolled(lasting: Length, shift: int, scan: Scan) -> Reading:
+    """Quarters and the like line up with the calendar; days, weeks, months and years end now."""
+    frame = scan.frame
+    count, unit = lasting.parts[0]
+    if len(lasting.parts) == 1 and unit in ("quarter", "century", "weekend") and count == int(count):
+        first = calendar.unit(unit, frame.now, shift if shift > 0 else -int(count))
+        last = calendar.unit(unit, frame.now, shift * int(count) if shift > 0 else -1)
+        if first and last:
+            return replace(first, end=last.end)
+    return lasting.rolling(frame, shift)
+
+
+@opens("the", NUMBERS, "few", "couple", digits=True)
+def counted(scan: Scan, i: int) -> Found | None:
+    """ "5 upcoming years", "2 next days", "10 previous weeks"."""
+    words = scan.words
+    many = amount(scan, scan.skip(i, "the"))
+    if many is None or SHIFTS.get(words[many[1]], 0) == 0:
+        return None
+    unit = unit_word(scan, many[1] + 1)
+    if unit is None or words[i] in ("a", "an") or (many[0] > 1 and not words[unit[1] - 1].endswith("s")):
+        return None
+    return _rolled(Length(((many[0], unit[0]),)), SHIFTS[words[many[1]]], scan), unit[1]
+
+
+def _shifted_weekday(scan: Scan, i: int, weekday: int, shift: int, sliding: bool) -> Found | None:
+    words, frame = scan.words, scan.frame
+    if words[i + 1] == "after" and words[i + 2] == "next":
+        return None
+    beside = weekday_alone(scan, i)
+    if beside is not None and beside[1] > i + 1 and isinstance(beside[0], Cycle):
+        if beside[0].every == "year":
+            fixed = beside[0].at(frame.now.year)
+            return (fixed, beside[1]) if fixed else None
+        return beside
+    if beside is not None and isinstance(beside[0], Span):
+        return beside
+    if sliding and shift:
+        day = frame.today
+        gap = (weekday - day.weekday()) % 7 or 7 if shift > 0 else -((day.weekday() - weekday) % 7 or 7)
+        return calendar.day(add_days(day, gap)), i + 1
+    day = add_days(calendar.week_start(frame.today), 7 * shift + weekday)
+    span = calendar.day(day)
+    if shift and abs((day - frame.today).days) > 7:
+        span = span.doubted(0.85)
+    if words[i + 1] == "week" and shift == 0:
+        return None
+    return span, i + 1
+
+
+def _shifted_unit(scan: Scan, unit: str, i: int, shift: int, lead: str) -> Found | None:
+    words, frame = scan.words, scan.frame
+    if unit in calendar.SECONDS_IN:
+        return (Length(((1, unit),)).rolling(frame, shift), i) if shift else None
+    if lead in ("that", "same"):
+        if unit == "day":
+            return None
+        found = calendar.unit(unit, frame.now)
+        return (found.doubted(0.35), i) if found else None
+    if unit == "working_day":
+        return Length(((1, unit),)).rolling(frame, shift), i
+    if lead in _SLIDING and unit == "weekend":
+        shift = -1 if lead == "past" else int(frame.now.weekday() >= 5)
+        lead = "last"
+    if lead == "past":
+        return Length(((1, unit),)).rolling(frame, -1), i
+    span = calendar.unit(unit, frame.now, shift)
+    if span is None or (unit == "week" and words[i] == "end"):
+        return None
+    inside = _inside(scan, span, i)
+    return inside or (span, i)
+
+
+def _inside(scan: Scan, span: Span, i: int) -> Found | None:
+    """What follows a period and narrows it: "next week on Tuesday", "last year's first quarter"."""
+    words = scan.words
+    owned = words[i - 1].endswith("'s")
+    if span.grain == "week":
+        j = scan.skip(scan.skip(i, "on"), ",")
+        weekday = weekday_name(scan, j)
+        if weekday is not None:
+            day = in_week(span, weekday)
+            return (day, j + 1) if day else None
+    if owned:
+        taken = piece(scan, i)
+        if taken is not None:
+            inner = each(span, taken[0])
+            return (inner, taken[1]) if inner is not None else None
+    if span.grain == "year" and span.start:
+        j = i if owned else scan.skip(scan.skip(i, "in", "on", ","), "the")
+        if not owned and j == i:
+            return None
+        found = holiday(scan, j) or dates.named(scan, j) or season(scan, j)
+        if found is not None and isinstance(found[0], Cycle):
+            inside = found[0].at(span.start.year)
+            return (inside, found[1]) if inside else None
+    if span.grain == "month" and span.start:
+        dom = day_of_month(scan, scan.skip(i, "on"))
+        if dom is not None and isinstance(dom[0], Cycle) and words[i] in ("on", "the"):
+            day = dom[0].at(span.start.year * 12 + span.start.month - 1)
+            return (day, dom[1]) if day else None
+    return None
+
+
+def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
+    """ "last March", "next summer", "this Christmas", "next 5/12": a yearly name in a year near this one."""
+    words, frame = scan.words, scan.frame
+    year = frame.now.year
+    if lead in ("that", "same"):
+        return None
+    found = holiday(scan, i)
+    if found is not None and isinstance(found[0], Cycle):
+        if shift == 0:
+            span = found[0].at(year)
+        else:
+            span = settle(found[0], frame, 1 if shift > 0 else -1)
+            if span and span.start and shift > 0 and span.start <= frame.today:
+                span = found[0].at(year + 1)
+            span = replace(span, sure=0.9, ambiguous=False) if span else None
+        return (span, found[1]) if span else None
+    if words[i] in SEASON_WORDS:
+        name = SEASON_WORDS[words[i]]
+        cycle = yearly(lambda number: calendar.season(number, name), "season")
+        if shift == 0:
+            span = next((s for s in cycle.ahead(frame.now) if s.end and s.end > frame.now), None)
+        elif shift > 0:
+            span = next((s for s in cycle.ahead(frame.now) if s.start and s.start > frame.now), None)
+        else:
+            span = next((s for s in cycle.back(frame.now) if s.end and s.end <= frame.now), None)
+        return (span, i + 1) if span else None
+    found = dates.numeric(scan, i) or (
+        dates.named(scan, i) if words[i] in MONTHS or words[i].isdecimal() else None
+    )
+    if found is None or not isinstance(found[0], Cycle) or found[0].every != "year":
+        if found is not None and words[i] in MONTHS:
+            return found
+        return None
+    span = found[0].at(year + shift)
+    if span is None or span.start is None:
+        return None
+    turned = span.start.month < frame.now.month if shift < 0 else span.start.month > frame.now.month
+    if shift and turned:
+        span = span.doubted(0.65)
+    return span, found[1]

@@ -1,0 +1,19 @@
+"""What was found, as a JSON document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from events.language.timex import Found
+
+
+def as_json(found: Found) -> dict[str, Any]:
+    """``found`` with ISO 8601 instants; an open side is null."""
+    return {
+        "text": found.text,
+        "start": None if found.start is None else found.start.isoformat(),
+        "end": None if found.end is None else found.end.isoformat(),
+        "grain": found.grain,
+        "kind": found.kind,
+        "confidence": round(found.confidence, 3),
+    }

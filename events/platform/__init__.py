@@ -1,0 +1,1 @@
+"""The ground under everything: settings, Postgres, Redis, named SQL, failures, waiting."""

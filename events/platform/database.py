@@ -1,0 +1,184 @@
+"""The way to Postgres: connecting with patience, checking the server, migrating the log schema."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.sql import SQL
+
+from events.platform.sql import statement
+
+logger = logging.getLogger(__name__)
+
+OLDEST_SERVER = 150000
+REQUIRED_EXTENSIONS = ("vector", "pg_trgm")
+_MIGRATION_LOCK = 0x6361726460  # any constant: one migrator at a time
+
+Connection = psycopg.Connection[Any]
+
+AWAY = (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout)
+"""What says that a connection is over: the server went away, or took back what a stopped process held."""
+
+
+class DatabaseUnfitError(RuntimeError):
+    """The server cannot carry Cardlog; the message is one sentence with the remedy."""
+
+
+def address_of(url: str) -> str:
+    """Host, port and database of ``url``, without its password: safe to log."""
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return "(unreadable database URL)"
+    return f"{parts.get('host') or 'local socket'}:{parts.get('port') or 5432}/{parts.get('dbname') or ''}"
+
+
+def connect(url: str, *, application: str, autocommit: bool = True) -> Connection:
+    """One connection. Dead peers are noticed within seconds; raises ``psycopg.OperationalError`` when away."""
+    return psycopg.connect(
+        url,
+        autocommit=autocommit,
+        application_name=f"cardlog {application}",
+        connect_timeout=5,
+        keepalives_idle=5,
+        keepalives_interval=2,
+        keepalives_count=3,
+        tcp_user_timeout=15_000,
+    )
+
+
+def connect_with_retry(
+    url: str,
+    *,
+    application: str,
+    stopping: Callable[[], bool] = lambda: False,
+    autocommit: bool = True,
+    idle_in_transaction_timeout_ms: int = 0,
+) -> Connection | None:
+    """A connection, however long it takes; None when ``stopping`` became true first.
+
+    Says so in the log when the server is away and when it is back, with a backoff of at most 2 s. With
+    ``idle_in_transaction_timeout_ms``, a process that stops in the middle of a transaction holds its locks no longer
+    than that.
+    """
+    delay, away_since = 0.05, 0.0
+    while not stopping():
+        try:
+            connection = connect(url, application=application, autocommit=autocommit)
+            if idle_in_transaction_timeout_ms:
+                connection.execute(
+                    statement("events.platform", "set_idle_in_transaction_timeout"),
+                    {"milliseconds": idle_in_transaction_timeout_ms},
+                )
+        except psycopg.OperationalError as error:
+            if not away_since:
+                away_since = time.monotonic()
+                reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+                logger.warning("postgres at %s is away, waiting: %s", address_of(url), reason)
+            time.sleep(delay)
+            delay = min(delay * 2, 2.0)
+            continue
+        if away_since:
+            logger.info("postgres is back after %.1f s", time.monotonic() - away_since)
+        return connection
+    return None
+
+
+def check_server(connection: Connection) -> None:
+    """Raise :class:`DatabaseUnfitError` unless version, encoding and extensions will do."""
+    version = connection.info.server_version
+    if version < OLDEST_SERVER:
+        raise DatabaseUnfitError(
+            f"PostgreSQL {version // 10000} is too old: Cardlog needs {OLDEST_SERVER // 10000} or newer; "
+            "upgrade the server or unset CARDLOG_DATABASE_URL to use the embedded one"
+        )
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise DatabaseUnfitError(
+            f"the database is encoded in {encoding}: create one with "
+            "CREATE DATABASE cardlog ENCODING 'UTF8' TEMPLATE template0 and point CARDLOG_DATABASE_URL at it"
+        )
+    rows = connection.execute(
+        statement("events.platform", "extensions"), {"names": list(REQUIRED_EXTENSIONS)}
+    ).fetchall()
+    for name, available, installed in rows:
+        if not available:
+            package = {"vector": "pgvector", "pg_trgm": "postgresql-contrib"}[name]
+            raise DatabaseUnfitError(
+                f"the extension {name} is not on this PostgreSQL server: install {package} there, then start again"
+            )
+        if not installed:
+            try:
+                connection.execute(
+                    SQL("CREATE EXTENSION IF NOT EXISTS {}").format(psycopg.sql.Identifier(name))
+                )
+            except psycopg.errors.InsufficientPrivilege:
+                raise DatabaseUnfitError(
+                    f"this role may not install the extension {name}: "
+                    f"run CREATE EXTENSION {name} as a superuser in this database, then start again"
+                ) from None
+            except psycopg.errors.UniqueViolation:
+                logger.debug("extension %s was installed by another process at the same time", name)
+
+
+def migrate(connection: Connection) -> list[str]:
+    """Bring the log schema up to date; returns the names of the migrations applied now.
+
+    Safe to run from any number of processes at once. Raises :class:`DatabaseUnfitError` when the
+    database was written by a newer Cardlog.
+    """
+    check_server(connection)
+    migrations = _migrations()
+    if not _pending(connection, migrations):
+        return []
+    applied_now = []
+    try:
+        with connection.transaction():
+            connection.execute(statement("events.platform", "migration_lock"), {"key": _MIGRATION_LOCK})
+            connection.execute(statement("events.platform", "migration_table"))
+            for name in _pending(connection, migrations):
+                connection.execute(SQL(migrations[name]))
+                connection.execute(statement("events.platform", "migration_done"), {"name": name})
+                applied_now.append(name)
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise DatabaseUnfitError(
+            f"this role may not migrate the log ({error.diag.message_primary}): run `cardlog grant --role ROLE` with "
+            "CARDLOG_ADMIN_DATABASE_URL set to the URL of the role that owns the database, then start again"
+        ) from None
+    return applied_now
+
+
+def migration_texts() -> list[str]:
+    """The statements of every migration, in their order."""
+    return list(_migrations().values())
+
+
+def is_migrated(connection: Connection) -> bool:
+    """Whether the log is there, with every migration of this build."""
+    return not _pending(connection, _migrations())
+
+
+def _migrations() -> dict[str, str]:
+    found = (
+        item for item in files("events.store").joinpath("migrations").iterdir() if item.name.endswith(".sql")
+    )
+    return {item.name: item.read_text("utf-8") for item in sorted(found, key=lambda item: item.name)}
+
+
+def _pending(connection: Connection, migrations: Mapping[str, str]) -> list[str]:
+    """The names of the migrations that were not applied yet; takes no lock, and no right but to read."""
+    row = connection.execute(statement("events.platform", "migrations_there")).fetchone()
+    if row is None or not row[0]:
+        return list(migrations)
+    applied = {name for (name,) in connection.execute(statement("events.platform", "migrations_applied"))}
+    if unknown := applied - set(migrations):
+        raise DatabaseUnfitError(
+            f"this database was migrated by a newer Cardlog ({', '.join(sorted(unknown))}): upgrade this one"
+        )
+    return [name for name in migrations if name not in applied]

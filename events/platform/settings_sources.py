@@ -1,0 +1,244 @@
+"""Reading the settings from where they are given, and saying in our own words what is wrong with them.
+
+pydantic and pydantic-settings take 0.2 s to import: events/platform/settings.py imports this module when there is
+something
+to read, and ``cardlog --help`` never does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from urllib.parse import urlsplit
+
+import psycopg
+from dotenv import dotenv_values
+from psycopg.conninfo import conninfo_to_dict
+from pydantic import AfterValidator, Field, ValidationError, create_model
+from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from events.platform.settings import PREFIX, Settings, SettingsError, known_variables, redacted, variable_of
+
+_LONGEST, _SHOWN = 8192, 80
+_NOT_OURS = re.compile(
+    # Kubernetes tells every container of every service beside it; tests, benches and images have variables, too.
+    r".*_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?)"
+    r"|CARDLOG_(TEST|BENCH|CHAOS|EVAL)_.*|CARDLOG_(IMAGE|REQUIREMENTS)"
+)
+
+
+def read(environment: Mapping[str, str], files: list[Path]) -> dict[str, Any]:
+    """The values that ``environment`` or else ``files`` give, by the name of the setting; the earlier file counts.
+
+    Raises :class:`SettingsError` with a line for each variable that cannot be used.
+    """
+    try:
+        given = _model(environment, *map(values_of, files))()
+    except ValidationError as error:
+        raise SettingsError("; ".join(map(_sentence, error.errors(include_url=False)))) from None
+    return {name: getattr(given, name) for name in given.model_fields_set}
+
+
+def values_of(path: Path) -> dict[str, str | None]:
+    """What a ``.env`` file says; SettingsError when it cannot be read."""
+    try:
+        return dotenv_values(path, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise SettingsError(f"{path} cannot be read ({why}): mend the file, or take it away") from None
+
+
+def unknown_names(place: str, values: Mapping[str, str | None]) -> list[str]:
+    """One sentence for each ``CARDLOG_*`` of ``values`` that means nothing, with the nearest that does."""
+    known = known_variables()
+    sentences = []
+    for name in values:
+        if name.startswith(PREFIX) and name not in known and not _NOT_OURS.fullmatch(name):
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}?" if near else "`cardlog settings` lists those that are."
+            sentences.append(f"{name}, in {place}, is no setting of Cardlog: {hint}")
+    return sentences
+
+
+def _postgres(url: str) -> str:
+    try:
+        if "://" in url or "=" in url:
+            conninfo_to_dict(url)
+            return url
+    except psycopg.Error:
+        pass  # its message quotes what it could not read
+    raise _unfit("write it as postgresql://user:password@host:port/database")
+
+
+def _postgres_list(urls: str) -> str:
+    for url in urls.split():
+        _postgres(url)
+    return urls
+
+
+def _redis(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme in {"redis+cluster", "rediss+cluster"}:
+        hosts = parts.netloc.rpartition("@")[2].split(",")
+        fit = all(host and _port_of(f"redis://{host}") for host in hosts)
+    elif parts.scheme in {"redis", "rediss"}:
+        fit = _port_of(url)
+    else:
+        fit = parts.scheme == "unix" and bool(parts.path)
+    if not fit:
+        raise _unfit(
+            "write it as redis://host:port/0, rediss:// with TLS, or redis+cluster://host:port,host:port"
+        )
+    return url
+
+
+def _http(url: str) -> str:
+    if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname or not _port_of(url):
+        raise _unfit("write it as http://host:port or https://host")
+    return url
+
+
+def _port_of(url: str) -> bool:
+    try:
+        return urlsplit(url).port != 0
+    except ValueError:
+        return False
+
+
+def _brokers(text: str) -> str:
+    for broker in text.split(","):
+        host, colon, port = broker.strip().rpartition(":")
+        if not (host and colon and port.isdecimal()):
+            raise _unfit("use host:port, several with commas")
+    return text
+
+
+def _fault(text: str) -> str:
+    return _fit(text, r"down|error|slow:\d{1,7}", "use down, error or slow:<milliseconds>")
+
+
+def _topic(text: str) -> str:
+    return _fit(text, r"[a-zA-Z0-9._-]{1,249}", "use 1 to 249 letters, digits, dots, dashes and underscores")
+
+
+def _name(text: str) -> str:
+    return _fit(text, r"\S{1,200}", "use 1 to 200 characters, no spaces")
+
+
+def _modes(text: str) -> str:
+    from events.platform.modes import declared_modes  # noqa: PLC0415 - events/platform/modes.py stands on the settings
+
+    try:
+        declared_modes(text)
+    except SettingsError as error:
+        raise PydanticCustomError("whole", "{words}", {"words": str(error)}) from None
+    return text
+
+
+def _text(text: str) -> str:
+    if len(text) > _LONGEST:
+        raise _unfit(f"use {_LONGEST} characters at most")
+    if not text.isprintable():
+        raise _unfit("use one line, without control characters")
+    return text
+
+
+def _fit(text: str, pattern: str, remedy: str) -> str:
+    if re.fullmatch(pattern, text) is None:
+        raise _unfit(remedy)
+    return text
+
+
+def _unfit(remedy: str) -> PydanticCustomError:
+    return PydanticCustomError("unfit", "{remedy}", {"remedy": remedy})
+
+
+_FORMS: dict[str, Callable[[str], str]] = {
+    "postgres": _postgres,
+    "postgres list": _postgres_list,
+    "redis": _redis,
+    "http": _http,
+    "brokers": _brokers,
+    "fault": _fault,
+    "topic": _topic,
+    "name": _name,
+    "modes": _modes,
+}
+
+
+def _kind(name: str, kind: Any) -> Any:
+    """The type of a setting, with what its value must be."""
+    told = _told(name)
+    if kind is int:
+        return Annotated[int, Field(ge=told["least"], le=told["most"])]
+    if kind is str:
+        form = _FORMS.get(told["form"])
+        checks = [AfterValidator(_text), *([AfterValidator(form)] if form else [])]
+        return Annotated[(str, *checks)]
+    return kind
+
+
+def _model(*sources: Mapping[str, str | None]) -> type[BaseSettings]:
+    """The settings as pydantic-settings reads them from ``sources``, the first of which counts most."""
+
+    class Sources(BaseSettings):
+        model_config = SettingsConfigDict(extra="ignore", case_sensitive=True, validate_default=False)
+
+        @classmethod
+        def settings_customise_sources(
+            cls, settings_cls: type[BaseSettings], *_: Any, **__: Any
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            found = []
+            for values in sources:
+                source = EnvSettingsSource(settings_cls)
+                source.env_vars = {
+                    name: text.strip() for name, text in values.items() if text and text.strip()
+                }
+                found.append(source)
+            return tuple(found)
+
+    defined: dict[str, Any] = {
+        name: (_kind(name, kind), Field(default=None, validation_alias=variable_of(name)))
+        for name, kind in get_type_hints(Settings).items()
+    }
+    return create_model("SettingsFromSources", __base__=Sources, **defined)
+
+
+def _told(name: str) -> Mapping[str, Any]:
+    return next(item.metadata for item in fields(Settings) if item.name == name)
+
+
+def _sentence(error: Any) -> str:
+    """Variable, value and remedy."""
+    if error["type"] == "whole":
+        return str(error["ctx"]["words"])
+    variable = str(error["loc"][0])
+    name = next(item.name for item in fields(Settings) if variable_of(item.name) == variable)
+    return f"{variable} {_shown(name, str(error['input']))}: {_remedy(name, error)}"
+
+
+def _shown(name: str, text: str) -> str:
+    told = _told(name)
+    if told["secret"]:
+        if not told["form"]:
+            return "cannot be used (its value is a secret)"
+        head, at, text = redacted(text).rpartition("@")
+        text = f"***@{text}" if at and not head.endswith("***") else head + at + text
+    return "is " + repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+
+
+def _remedy(name: str, error: Any) -> str:
+    told, kind = _told(name), get_type_hints(Settings)[name]
+    if error["type"] == "unfit":
+        return str(error["ctx"]["remedy"])
+    if kind is int:
+        return f"use a whole number from {told['least']} to {told['most']}"
+    if get_origin(kind) is Literal:
+        *most, last = get_args(kind)
+        return f"use {', '.join(most)} or {last}"
+    return "use true or false"

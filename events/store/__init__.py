@@ -1,0 +1,1 @@
+"""The event store: append, read, checkpoints, archive, verification."""

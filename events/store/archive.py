@@ -1,0 +1,350 @@
+"""The log as a file and back: JSON lines, streamed, checksummed, byte for byte.
+
+The first line says what it is and where every partition ends. Then comes a line an event, by partition and
+position, with the payload's bytes as they are stored and the event's digest. The last line counts the
+events and gives the SHA-256 of all bytes before it. The chain of digests can be followed without a database.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from operator import index
+from typing import Any, BinaryIO
+
+import orjson
+import psycopg
+
+from events.platform.sql import statement
+from events.store.event_line import parse_line
+from events.store.log import Connection, announce
+from events.store.verification import SEED
+from events.types.envelope import PARTITIONS
+
+FORMAT = 1
+_KIND = "cardlog log"
+_FETCH = 2_000
+_BATCH_EVENTS = 5_000
+_BATCH_BYTES = 8 * 1024 * 1024
+_PLACE = re.compile(rb'\{"partition":(\d{1,5}),"position":(\d{1,19}),"digest":"([0-9a-f]{64})",')
+_LAST_LINE = b'{"events":'
+_OPTIONAL = ("dedupe_key", "causation_id", "correlation_id")
+_MAC = re.compile("[0-9a-f]{80}")
+_REQUIRED = (
+    "partition", "position", "event_id", "user_id", "stream", "version", "type", "schema_version",
+    "occurred_at", "recorded_at", "actor",
+)  # fmt: skip
+_NULL = "\\N"
+
+Progress = Callable[[int, int | None], object]  # events done, events in all where that is known
+
+
+class ArchiveError(ValueError):
+    """The file is no whole archive, or does not fit this log; the message says where. What was imported stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSummary:
+    """What went into an archive; ``sha256`` is over everything but its last line."""
+
+    events: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSummary:
+    """What an import did: events written now, and those that were there already, the same by digest."""
+
+    added: int
+    already: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    position: int
+    before: bytes
+    digest: bytes
+    fields: Mapping[str, Any]
+    payload: str
+
+
+def _quiet(_done: int, _total: int | None) -> None:
+    pass
+
+
+def export_log(
+    connection: Connection,
+    write: Callable[[bytes], object],
+    *,
+    user_id: str | None = None,
+    progress: Progress = _quiet,
+) -> ExportSummary:
+    """Write the whole log, or what it holds of one user, as of one moment, while others append.
+
+    Takes memory independent of the log's size. The archive of one user is for reading: without the other
+    users' events its chain cannot be followed, and :func:`import_log` refuses it. Raises
+    :class:`ArchiveError` for a log with a hole in it.
+    """
+    checksum, events = sha256(), 0
+
+    def put(data: bytes) -> None:
+        checksum.update(data)
+        write(data)
+
+    with connection.transaction():
+        connection.execute(statement("events.store", "export_snapshot"))
+        heads = connection.execute(statement("events.store", "export_heads")).fetchall()
+        total = sum(head for _, head, _ in heads) if user_id is None else None
+        put(orjson.dumps({"archive": _KIND, "format": FORMAT, "user": user_id, "heads": heads}) + b"\n")
+        for partition, head, _ in heads:
+            before = events
+            with connection.cursor("export", binary=True) as cursor:
+                cursor.itersize = _FETCH
+                cursor.execute(
+                    statement("events.store", "export_partition"),
+                    {"partition": partition, "user_id": user_id},
+                )
+                while page := cursor.fetchmany(_FETCH):
+                    put("".join([line for (line,) in page]).encode())
+                    events += len(page)
+                    progress(events, total)
+            if user_id is None and events - before != head:
+                raise ArchiveError(
+                    f"partition {partition} holds {events - before} events, its head says {head}; "
+                    "run cardlog log verify"
+                )
+    write(orjson.dumps({"events": events, "sha256": checksum.hexdigest()}) + b"\n")
+    return ExportSummary(events, checksum.hexdigest())
+
+
+def import_log(connection: Connection, file: BinaryIO, *, progress: Progress = _quiet) -> ImportSummary:
+    """Bring every event of the archive ``file`` into the log: the same ids, positions, times and digests.
+
+    Each event's digest is recomputed before it is written. Events that are there already must be the same; the
+    others continue each partition exactly at its head, which moves with them. So an import may be
+    interrupted and repeated, and repeating a finished one changes nothing.
+
+    Raises :class:`ArchiveError` for a file that was changed or cut off, after importing what is whole before that
+    place, and for a log that went another way than the file, before anything is written (from a pipe,
+    which cannot be read twice: before anything is written in that partition).
+    """
+    if file.seekable():
+        start = file.tell()
+        _compare(connection, file)
+        file.seek(start)
+    result = _Import(connection, progress).run(file)
+    announce(connection)
+    return result
+
+
+def _compare(connection: Connection, file: BinaryIO) -> None:
+    """Raise :class:`ArchiveError` where an event of the log differs from the file's at its place."""
+    heads = dict(connection.execute(statement("events.store", "heads")).fetchall())
+    if not any(heads.values()):
+        return
+    pending: list[tuple[int, bytes]] = []
+    current = -1
+    for line in file:
+        found = _PLACE.match(line)
+        if found is None:
+            continue
+        partition, position = int(found[1]), int(found[2])
+        if pending and (partition != current or len(pending) >= _BATCH_EVENTS):
+            _same(connection, current, pending)
+            pending = []
+        current = partition
+        if position <= heads.get(partition, 0):
+            pending.append((position, bytes.fromhex(found[3].decode())))
+    if pending:
+        _same(connection, current, pending)
+
+
+def _same(connection: Connection, partition: int, events: Sequence[tuple[int, bytes]]) -> None:
+    where = {"partition": partition, "first": events[0][0], "last": events[-1][0]}
+    known = dict(connection.execute(statement("events.store", "digests"), where).fetchall())
+    for position, digest in events:
+        if position not in known:
+            raise ArchiveError(
+                f"partition {partition}, position {position}: is missing in this log; run cardlog log verify"
+            )
+        if known[position] != digest:
+            raise ArchiveError(
+                f"partition {partition}, position {position}: this log holds another event there than the file; "
+                "they are two histories, import into an empty log instead"
+            )
+
+
+class _Import:
+    """One pass over an archive."""
+
+    def __init__(self, connection: Connection, progress: Progress) -> None:
+        self._connection = connection
+        self._progress = progress
+        self._partition = -1
+        self._position = 0
+        self._digest = SEED
+        self._rows: list[_Row] = []
+        self._bytes = 0
+        self._added = 0
+        self._already = 0
+
+    def run(self, file: BinaryIO) -> ImportSummary:
+        checksum, seen, total = sha256(), 0, None
+        ended = False
+        try:
+            for number, line in enumerate(file, 1):
+                if ended:
+                    raise ArchiveError(f"line {number}: there is more after the last line")
+                if not line.endswith(b"\n"):
+                    break
+                if number == 1:
+                    total = _total(line)
+                elif line.startswith(_LAST_LINE):
+                    _check_end(line, seen, checksum.hexdigest())
+                    ended = True
+                else:
+                    self._take(line, number)
+                    seen += 1
+                    if seen % _FETCH == 0:
+                        self._progress(seen, total)
+                checksum.update(line)
+        finally:
+            # What is whole before a bad place is kept: the next try continues there.
+            self._flush()
+        self._progress(seen, total)
+        if not ended:
+            raise ArchiveError(
+                f"the file ends after {seen} events without its last line: it was cut off; "
+                f"{self._added} events were imported, {self._already} were there already"
+            )
+        return ImportSummary(self._added, self._already)
+
+    def _take(self, line: bytes, number: int) -> None:
+        partition, row = self._parse(line, number)
+        if partition != self._partition or len(self._rows) >= _BATCH_EVENTS or self._bytes >= _BATCH_BYTES:
+            self._flush()
+        self._partition, self._position, self._digest = partition, row.position, row.digest
+        self._rows.append(row)
+        self._bytes += len(line)
+
+    def _parse(self, line: bytes, number: int) -> tuple[int, _Row]:
+        """The event of ``line``, once it is certain that it follows the one before."""
+        try:
+            parsed = parse_line(line)
+            fields, payload = parsed.fields, parsed.payload
+            partition, position = index(fields["partition"]), index(fields["position"])
+            digest = str(fields["digest"])
+            if (mac := fields.get("mac")) is not None and not _MAC.fullmatch(mac):
+                raise ValueError("mac is no 80 hexadecimal digits")
+        except (ValueError, KeyError, TypeError) as error:
+            raise ArchiveError(f"line {number} is no event of an archive: {error}") from error
+        before, last = (self._digest, self._position) if partition == self._partition else (SEED, 0)
+        if partition < self._partition or partition >= PARTITIONS or position != last + 1:
+            raise ArchiveError(
+                f"partition {partition}, position {position} (line {number}): is not what comes next"
+            )
+        if (followed := parsed.digest_after(before)).hex() != digest:
+            raise ArchiveError(
+                f"partition {partition}, position {position} (line {number}): its digest does not follow; "
+                "the file was changed there"
+            )
+        return partition, _Row(position, before, followed, fields, payload)
+
+    def _flush(self) -> None:
+        """Write what is pending of one partition; rows and head in one transaction."""
+        rows, self._rows, self._bytes = self._rows, [], 0
+        if not rows:
+            return
+        partition = self._partition
+        with self._connection.transaction():
+            found = self._connection.execute(
+                statement("events.store", "lock_head"), {"partition": partition}
+            ).fetchone()
+            if found is None:
+                raise ArchiveError(f"partition {partition} has no head in this log; run cardlog log verify")
+            head, digest = found
+            known = [row for row in rows if row.position <= head]
+            if known:
+                _same(self._connection, partition, [(row.position, row.digest) for row in known])
+            fresh = rows[len(known) :]
+            if fresh:
+                if fresh[0].position != head + 1 or fresh[0].before != digest:
+                    raise ArchiveError(
+                        f"partition {partition}, position {head}: this log's head has another digest than the file"
+                    )
+                self._write(partition, fresh)
+        self._already += len(known)
+        self._added += len(fresh)
+
+    def _write(self, partition: int, rows: Sequence[_Row]) -> None:
+        last = rows[-1]
+        try:
+            with (
+                self._connection.cursor() as cursor,
+                cursor.copy(statement("events.store", "copy_events")) as copy,
+            ):
+                copy.write("".join([_copied(row.fields, row.payload) for row in rows]))
+        except (psycopg.IntegrityError, psycopg.DataError) as error:
+            raise ArchiveError(
+                f"partition {partition}, positions {rows[0].position} to {last.position}: this log refuses them: "
+                f"{error.diag.message_primary}"
+            ) from error
+        self._connection.execute(
+            statement("events.store", "move_head"),
+            {
+                "partition": partition,
+                "position": last.position,
+                "digest": last.digest,
+                "recorded_at": last.fields["recorded_at"],
+            },
+        )
+
+
+def _total(line: bytes) -> int:
+    """How many events the first line promises."""
+    try:
+        header = orjson.loads(line)
+        kind, version, user, heads = (header[name] for name in ("archive", "format", "user", "heads"))
+        total = sum(head for _, head, _ in heads)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ArchiveError("this is no archive of a log: its first line does not say so") from error
+    if kind != _KIND or version != FORMAT:
+        raise ArchiveError(
+            f"this is {kind!r} of format {version}; this build reads {_KIND!r} of format {FORMAT}"
+        )
+    if user is not None:
+        raise ArchiveError(
+            f"this archive holds user {user!r} alone: its chain cannot be followed, so it is for reading only; "
+            "import a whole one"
+        )
+    return int(total)
+
+
+def _check_end(line: bytes, seen: int, checksum: str) -> None:
+    try:
+        end = orjson.loads(line)
+        count, expected = end["events"], end["sha256"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ArchiveError("the last line cannot be read") from error
+    if count != seen:
+        raise ArchiveError(f"the last line counts {count} events, the file holds {seen}")
+    if expected != checksum:
+        raise ArchiveError(
+            "the checksum of the file is not the one in its last line; every event in it is sound all the same"
+        )
+
+
+def _copied(fields: Mapping[str, Any], payload: str) -> str:
+    """The row as a line of COPY's text format."""
+    # No text of PostgreSQL holds a NUL, so the values can be escaped in one go and told apart afterwards.
+    values = [str(fields[name]) for name in _REQUIRED]
+    line = _escaped("\0".join(("\\x" + fields["digest"], *values, payload))).replace("\0", "\t")
+    options = [_NULL if fields[name] is None else _escaped(fields[name]) for name in _OPTIONAL]
+    mac = fields.get("mac")  # archives of older builds have none
+    return "\t".join((line, *options, _NULL if mac is None else _escaped("\\x" + mac))) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")

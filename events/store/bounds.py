@@ -1,0 +1,197 @@
+"""What the tables can take of a card event, checked where events are appended, whoever made them.
+
+The log takes anything that is JSON; the tables behind it do not: a row of an index is at most 2,704 bytes, a number of
+a column has a range, text has no NUL. An event that no table takes would park its user, so it is not appended.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from datetime import datetime
+from functools import singledispatch
+
+from events.language.concepts import canonical_key, normalise_entity, normalise_value
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
+from events.types.codec import Payload, PayloadError
+from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
+from events.types.naming import KnowledgeMerged, TagAliased
+
+# Bytes of UTF-8. The longest row of an index is that of a state of several values: user, project (512 each, by the
+# contract of turns), entity, key, value and an id of 16 bytes; it must stay below 2,704 with what separates them.
+MAX_NAME = 512
+MAX_ENTITY = 512
+MAX_KEY = 128
+MAX_VALUE = 768
+MAX_TITLE = 512
+MAX_TAG = 512
+MAX_HINT = 1_024
+MAX_TEXT = 64 * 1024  # what a turn may hold: an episode is the words of its turn
+MAX_REASON = 8 * 1024
+
+MAX_TAGS = 64
+MAX_ALIASES = 64
+MAX_TURNS = 1_000
+MAX_BEFORE = 16
+
+_Identity = Callable[[str], str]
+_MAX_COUNT = 2**48
+_YEARS = range(2, 9999)  # a day to either side in any zone is still a date
+
+
+def check(payload: Payload) -> None:
+    """Raise :class:`PayloadError`, naming the field and what is allowed, for a payload that tables cannot take."""
+    for fault in _faults(payload):
+        raise PayloadError(f"{type(payload).__name__}.{fault}")
+
+
+def fault_of(payload: Payload) -> str | None:
+    """What :func:`check` would say of ``payload``; None where it would say nothing."""
+    return next(_faults(payload), None)
+
+
+@singledispatch
+def _faults(payload: object) -> Iterator[str]:
+    """The faults of a payload, field first; none of a type nothing is said of here."""
+    yield from ()
+
+
+@_faults.register
+def _state(card: StateAsserted) -> Iterator[str]:
+    yield from _name("entity", card.entity, MAX_ENTITY, normalise_entity)
+    yield from _name("concept_key", card.concept_key, MAX_KEY, canonical_key)
+    for field, value in (("value", card.value), ("replaces", card.replaces)):
+        if value is not None:
+            yield from _name(field, value, MAX_VALUE, lambda text: normalise_value(card.concept_key, text))
+    for field, instant in (("effective_at", card.effective_at), ("effective_until", card.effective_until)):
+        yield from _instant(field, instant)
+    yield from _common(card)
+
+
+@_faults.register
+def _event(card: EventNoted) -> Iterator[str]:
+    yield from _name("entity", card.entity, MAX_NAME, normalise_entity)
+    for field, text, most in (("concept_key", card.concept_key, MAX_KEY), ("value", card.value, MAX_VALUE)):
+        if text is not None:
+            yield from _text(field, text, most)
+    for field, instant in (("occurred_at", card.occurred_at), ("occurred_until", card.occurred_until)):
+        yield from _instant(field, instant)
+    if isinstance(card.importance, bool) or card.importance not in range(1, 11):
+        yield f"importance is {card.importance!r}; use 1 to 10"
+    yield from _several("topics", card.topics, MAX_TAGS, MAX_TAG)
+    yield from _several("before", [said.text for said in card.before], MAX_BEFORE, MAX_TEXT)
+    yield from _several("before", [said.speaker or "" for said in card.before], MAX_BEFORE, MAX_NAME)
+    yield from _common(card)
+
+
+@_faults.register
+def _knowledge(card: KnowledgeLearned) -> Iterator[str]:
+    yield from _name("title", card.title, MAX_TITLE, _title_key)
+    yield from _text("definition", card.definition, MAX_TEXT)
+    for field, names in (("aliases", card.aliases), ("related_titles", card.related_titles)):
+        if len(names) > MAX_ALIASES:
+            yield f"{field} are {len(names)}; at most {MAX_ALIASES} are allowed"
+            return
+        for name in names:
+            yield from _name(field, name, MAX_TITLE, _title_key)
+    yield from _common(card)
+
+
+@_faults.register
+def _merged(merged: KnowledgeMerged) -> Iterator[str]:
+    yield from _name("from_title", merged.from_title, MAX_TITLE, _title_key)
+    yield from _name("into_title", merged.into_title, MAX_TITLE, _title_key)
+    yield from _text("project_id", merged.project_id, MAX_NAME)
+
+
+@_faults.register
+def _aliased(aliased: TagAliased) -> Iterator[str]:
+    yield from _name("alias", aliased.alias, MAX_TAG, _title_key)
+    yield from _name("tag", aliased.tag, MAX_TAG, _title_key)
+
+
+@_faults.register(TurnsExtracted)
+@_faults.register(ExtractionFailed)
+def _reading(reading: TurnsExtracted | ExtractionFailed) -> Iterator[str]:
+    yield from _usage(reading.usage)
+    yield from _several("turn_ids", reading.turn_ids, MAX_TURNS, MAX_NAME)
+    if isinstance(reading, ExtractionFailed):
+        yield from _text("reason", reading.reason, MAX_REASON)
+
+
+def _common(card: StateAsserted | EventNoted | KnowledgeLearned) -> Iterator[str]:
+    """What every card has."""
+    yield from _text("content", card.content, MAX_TEXT)
+    yield from _several("tags", card.tags, MAX_TAGS, MAX_TAG)
+    for field, number, most in (("confidence", card.confidence, 1.0), ("weight", card.weight, 1_000.0)):
+        if isinstance(number, bool) or not math.isfinite(number) or not 0 <= number <= most:
+            yield f"{field} is {number!r}; use 0 to {most:g}"
+    if not isinstance(card, KnowledgeLearned):
+        for field, text in (("occurred_at_hint", card.occurred_at_hint), ("time_grain", card.time_grain)):
+            if text is not None:
+                yield from _text(field, text, MAX_HINT)
+    yield from _origin(card.origin)
+
+
+def _origin(origin: CardOrigin) -> Iterator[str]:
+    for field in ("project_id", "session_id", "speaker", "agent_id", "document_id", "mode"):
+        name = getattr(origin, field)
+        if name is not None:
+            yield from _text(f"origin.{field}", name, MAX_NAME)
+    yield from _several("origin.turn_ids", origin.turn_ids, MAX_TURNS, MAX_NAME)
+    yield from _instant("origin.said_at", origin.said_at)
+    if origin.source_span is not None:
+        yield from _text("origin.source_span", origin.source_span.text, MAX_TEXT)
+
+
+def _usage(usage: Usage) -> Iterator[str]:
+    for each in fields(usage):
+        number = getattr(usage, each.name)
+        if number is None and each.name == "cost_usd":
+            continue
+        if (
+            isinstance(number, bool)
+            or not isinstance(number, int | float)
+            or (isinstance(number, float) and each.name != "cost_usd")
+            or not 0 <= number <= _MAX_COUNT
+        ):
+            yield f"usage.{each.name} is {str(number)[:40]}; use a number from 0 to {_MAX_COUNT}"
+
+
+def _name(field: str, text: str, most: int, identity: _Identity) -> Iterator[str]:
+    """A name, as it is written and as it is filed: one character may become eighteen in its plain form."""
+    found = list(_text(field, text, most))
+    yield from found
+    if not found and (size := len(identity(text).encode())) > most:
+        yield f"{field} is {size} bytes long in its plain form; at most {most} are allowed"
+
+
+def _several(field: str, texts: Sequence[str], most: int, longest: int) -> Iterator[str]:
+    if len(texts) > most:
+        yield f"{field} are {len(texts)}; at most {most} are allowed"
+        return
+    for text in texts:
+        yield from _text(field, text, longest)
+
+
+def _text(field: str, text: str, most: int) -> Iterator[str]:
+    if "\0" in text:
+        yield f"{field} holds a NUL character"
+        return
+    try:
+        size = len(text) if len(text) > most else len(text.encode())
+    except UnicodeEncodeError:
+        yield f"{field} holds half a character"
+        return
+    if size > most:
+        yield f"{field} is {size} bytes long; at most {most} are allowed"
+
+
+def _instant(field: str, instant: datetime | None) -> Iterator[str]:
+    if instant is not None and instant.year not in _YEARS:
+        yield f"{field} is in the year {instant.year}; use {_YEARS[0]} to {_YEARS[-1]}"
+
+
+def _title_key(name: str) -> str:
+    return normalise_value("title", name)

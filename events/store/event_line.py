@@ -1,0 +1,96 @@
+"""An event as a line of JSON, as ``log.line`` writes it: what archives hold and what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from hashlib import sha256
+from json.encoder import encode_basestring as _quoted
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from events.store.log import event_if_readable
+from events.types.envelope import Event
+
+_DATA = b',"data":'
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_NAMES = ("event_id", "user_id", "stream", "type", "actor", "dedupe_key", "causation_id", "correlation_id")
+_PLAIN = (
+    "partition",
+    "position",
+    "user_id",
+    "stream",
+    "version",
+    "type",
+    "schema_version",
+    "dedupe_key",
+    "actor",
+)
+
+
+class EventLineError(ValueError):
+    """The line is no event; the message says what of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventLine:
+    """The columns of an event as JSON gives them, and its payload exactly as it is stored."""
+
+    fields: Mapping[str, Any]
+    payload: str
+
+    def digest_after(self, before: bytes) -> bytes:
+        """The digest the log has for this event if the one before it has ``before``. Raises :class:`EventLineError`."""
+        try:
+            content = (_canonical(self.fields) + self.payload).encode()
+        except (ValueError, KeyError, TypeError) as error:
+            raise EventLineError(str(error)) from error
+        return sha256(before + sha256(content).digest()).digest()
+
+    def event(self) -> Event:
+        """The event; one whose payload this build cannot read comes with :class:`events.store.log.Unreadable`.
+
+        Raises :class:`EventLineError` where a column is missing or no such value.
+        """
+        fields = self.fields
+        try:
+            row = {name: fields[name] for name in _PLAIN}
+            for name in ("occurred_at", "recorded_at"):
+                row[name] = datetime.fromisoformat(fields[name]).astimezone(UTC)
+            row["event_id"] = UUID(fields["event_id"])
+            for name in ("causation_id", "correlation_id"):
+                row[name] = None if fields[name] is None else UUID(fields[name])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise EventLineError(str(error)) from error
+        return event_if_readable({**row, "data": self.payload})
+
+
+def parse_line(line: bytes) -> EventLine:
+    """The event in ``line``, with or without the end of the line. Raises :class:`EventLineError` for anything else."""
+    try:
+        head, in_one_line, data = line.rstrip(b"\n").removesuffix(b"}").partition(_DATA)
+        fields = orjson.loads(head + b"}") if in_one_line else orjson.loads(line)
+        return EventLine(fields, data.decode() if in_one_line else fields["text"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise EventLineError(str(error)) from error
+
+
+@lru_cache(maxsize=4096)  # an append gives one time to a whole batch
+def _microseconds(text: str) -> int:
+    return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
+
+
+def _canonical(fields: Mapping[str, Any]) -> str:
+    """What the digest covers besides the payload, written as ``log.canonical`` writes it."""
+    names = [None if fields[name] is None else _quoted(fields[name]) for name in _NAMES]
+    event_id, user_id, stream, kind, actor, dedupe_key, causation_id, correlation_id = names
+    return (
+        f"[{fields['partition']}, {fields['position']}, {event_id}, {user_id}, {stream}, {fields['version']}, {kind}, "
+        f"{fields['schema_version']}, {dedupe_key or 'null'}, {_microseconds(fields['occurred_at'])}, "
+        f"{_microseconds(fields['recorded_at'])}, {actor}, {causation_id or 'null'}, {correlation_id or 'null'}]"
+    )

@@ -1,0 +1,210 @@
+"""Proof that the log is what was appended: no hole, no change, nothing out of order, nothing forged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import psycopg
+from psycopg.rows import tuple_row
+
+from events.platform.sql import statement
+from events.store.anchors import Anchor
+from events.store.authentication import Heads, Keyring, content
+from events.store.log import Connection
+from events.types.envelope import PARTITIONS
+
+SEED = sha256(b"").digest()  # what the digest of a partition's first event follows on
+_SLICE = 10_000
+_BIRTH = "the log key file"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found: of each partition the first break of its chain, the first event that no holder of the key
+    appended, and the first difference to an anchor.
+
+    ``authenticated`` events carry the HMAC of a key at hand; ``before_key`` were there when the key was made. Both are
+    None where no key was at hand, and then nothing forged by an appender can be found.
+    """
+
+    events: int
+    faults: tuple[str, ...]
+    authenticated: int | None = None
+    before_key: int | None = None
+
+
+def verify(
+    connection: Connection,
+    progress: Callable[[int], None] = lambda done: None,
+    *,
+    slice_events: int = _SLICE,
+    keyring: Keyring | None = None,
+    anchors: Sequence[Anchor] = (),
+) -> Verification:
+    """Check every partition against its digest chain and its head, slice by slice.
+
+    The chain is recomputed by the server from the stored columns; the first position whose digest does
+    not follow from the one before is named. With ``keyring``, every event must carry the HMAC of one of its keys, but
+    for those that were there when the first of them was made. With ``anchors``, every partition must still have the
+    digests they name: a history that was rewritten, or cut, together with its digests is found so. Reads only, holds
+    no snapshot while writers go on, and takes memory independent of the log's size. ``progress`` is told how
+    many events were checked so far.
+    """
+    witnesses = [(f"anchor {anchor.name} of {anchor.at}", anchor.heads) for anchor in anchors]
+    if keyring is not None:
+        witnesses.append((_BIRTH, keyring.since))
+    total, authenticated, before_key = 0, 0, 0
+    faults: list[str] = []
+    for partition in range(PARTITIONS):
+        done = total
+
+        def told(count: int, done: int = done) -> None:
+            progress(done + count)
+
+        checked = _Partition(connection, partition, keyring)
+        checked.run(told, slice_events)
+        total += checked.events
+        authenticated += checked.authenticated
+        before_key += checked.before_key
+        found = [checked.fault, checked.forged, _difference(connection, partition, witnesses)]
+        faults += [f"partition {partition}, position {fault}" for fault in found if fault is not None]
+    if keyring is None:
+        return Verification(total, tuple(faults))
+    return Verification(total, tuple(faults), authenticated, before_key)
+
+
+class _Partition:
+    """One pass over a partition. ``fault`` is the first break of its chain, ``forged`` the first event that no holder
+    of a key appended."""
+
+    def __init__(self, connection: Connection, partition: int, keyring: Keyring | None) -> None:
+        self._connection = connection
+        self._partition = partition
+        self._keyring = keyring
+        self._exempt = 0 if keyring is None else keyring.since.get(partition, (0, SEED))[0]
+        self.events = 0
+        self.authenticated = 0
+        self.before_key = 0
+        self.fault: str | None = None
+        self.forged: str | None = None
+
+    def run(self, progress: Callable[[int], None], limit: int) -> None:
+        self.events, self.fault = self._chain(progress, limit)
+
+    def _chain(self, progress: Callable[[int], None], limit: int) -> tuple[int, str | None]:
+        """How many events were checked, and the first fault."""
+        row = self._one("head", {})
+        if row is None:
+            return 0, "0: the partition has no head"
+        head, head_digest = row
+        position, digest = 0, SEED
+        while position < head:
+            where = {"after": position, "head": head, "limit": limit, "digest": digest}
+            try:
+                found = self._one("verify_slice", where)
+                assert found is not None
+                count, hole, broken, last_digest = found
+                self._authenticate(position, position + count)
+            except psycopg.InternalError as error:
+                # Damage below the rows: checksums, lengths. The server does not say which row it was.
+                return position, f"{position + 1} or after: cannot be read: {error.diag.message_primary}"
+            first_bad = min((each for each in (hole, broken) if each is not None), default=None)
+            if first_bad is not None:
+                what = "is missing" if first_bad == hole else "was changed, or stands in another's place"
+                return first_bad - 1, f"{first_bad}: {what}"
+            position += count
+            if count < min(limit, head - position + count):
+                return position, f"{position + 1}: is missing, the head says {head}"
+            digest = last_digest
+            progress(position)
+        if digest != head_digest:
+            return position, f"{position}: its digest is not the head's"
+        row = self._one("behind_head", {})
+        assert row is not None
+        head, last = row
+        if last is not None and last > head:
+            return position, f"{head + 1}: stands behind the head"
+        if self._keyring is not None and self.forged is None:
+            row = self._one("verify_repeated", {"head": head})
+            if row is not None and row[0] is not None:
+                self.forged = f"{row[0]}: is an earlier event appended again"
+        return position, None
+
+    def _authenticate(self, after: int, last: int) -> None:
+        """Compare the HMACs of positions above ``after`` up to ``last``."""
+        if self._keyring is None or self.forged is not None:
+            return
+        with self._connection.cursor(row_factory=tuple_row, binary=True) as cursor:
+            rows = cursor.execute(
+                statement("events.store", "verify_macs"),
+                {"partition": self._partition, "after": after, "last": last},
+            )
+            for position, *given, data, mac in rows:
+                if mac is not None and self._keyring.confirms(mac, _given(given, data)):
+                    self.authenticated += 1
+                elif position <= self._exempt and (mac is None or not self._keyring.knows(mac)):
+                    self.before_key += 1
+                else:
+                    self.forged = f"{position}: {_why(self._keyring, mac)}"
+                    return
+
+    def _one(self, name: str, parameters: dict[str, object]) -> tuple[Any, ...] | None:
+        return self._connection.execute(
+            statement("events.store", name), {"partition": self._partition, **parameters}
+        ).fetchone()
+
+
+def _given(row: Sequence[Any], data: str) -> bytes:
+    (
+        event_id,
+        user_id,
+        stream,
+        kind,
+        schema_version,
+        dedupe_key,
+        occurred_at,
+        actor,
+        causation_id,
+        correlation_id,
+    ) = row
+    return content(
+        event_id, user_id, stream, kind, schema_version, dedupe_key, occurred_at, actor, causation_id,
+        correlation_id, data.encode(),
+    )  # fmt: skip
+
+
+def _why(keyring: Keyring, mac: bytes | None) -> str:
+    if mac is None:
+        return "carries no authentication: somebody without the log key appended it"
+    if not keyring.knows(mac):
+        return f"was authenticated with another key ({mac[:8].hex()}) than those at hand"
+    return "its authentication does not fit: it was forged or changed"
+
+
+def _difference(connection: Connection, partition: int, witnesses: Sequence[tuple[str, Heads]]) -> str | None:
+    """The first place where the partition is not what a witness saw.
+
+    A witness knows one digest, which covers everything up to it: the change stands behind the last that still fits.
+    """
+    sound = 0
+    known = sorted((heads[partition], name) for name, heads in witnesses if partition in heads)
+    row = connection.execute(statement("events.store", "head"), {"partition": partition}).fetchone()
+    head = 0 if row is None else row[0]
+    for (position, digest), name in known:
+        if not position:
+            continue
+        place = f"{position}" if sound + 1 == position else f"{sound + 1} to {position}"
+        if position > head:
+            return f"{max(head, sound) + 1}: is missing, {name} saw the log reach {position}"
+        row = connection.execute(
+            statement("events.store", "digest_at"), {"partition": partition, "position": position}
+        ).fetchone()
+        if row is None:
+            return f"{position}: is missing, {name} saw it"
+        if bytes(row[0]) != digest:
+            return f"{place}: was rewritten with its digests, {name} saw another history"
+        sound = position
+    return None

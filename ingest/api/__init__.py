@@ -1,0 +1,1 @@
+"""The write service: turns onto the stream, commands into the log."""

@@ -1,0 +1,173 @@
+"""What people and agents say of cards: checked against the live tables, then one event each, appended at most once.
+
+Nothing here changes or destroys a card. Whoever sends the same again is told where it stands already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row, tuple_row
+
+from events.http.problem import ProblemError, invalid
+from events.platform.sql import statement
+from events.store import log
+from events.store.log import Connection
+from events.types.codec import Payload, encode
+from events.types.envelope import Event, NewEvent, partition_of, uuid7
+from events.types.relations import CardsConnected
+from events.types.verdicts import CardVerified, ConflictRuled
+
+# Following these never comes back to where it began; what supersedes is one family, for a chain follows both.
+_ONE_WAY = {
+    "update": ("update", "state_change"),
+    "state_change": ("update", "state_change"),
+    "retracts": ("retracts",),
+    "parent_of": ("parent_of",),
+    "expands": ("expands",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """Where something said stands in the log; ``duplicate`` when it had been said before."""
+
+    event_id: UUID
+    partition: int
+    position: int
+    recorded_at: datetime
+    duplicate: bool
+
+
+def rule(connection: Connection, user_id: str, ruled: ConflictRuled, *, now: datetime) -> CommandResult:
+    """Decide an arbitration, once and for all.
+
+    Raises a 404 problem for one the user does not have, and 409 for one that is settled otherwise.
+    """
+    row = _first(connection, "arbitration", user_id=user_id, arbitration=ruled.arbitration_id)
+    if row is None:
+        raise ProblemError(404, "Not found", "this user has no such arbitration", field="arbitration_id")
+    key = f"verdict/{ruled.arbitration_id}"
+    given = _event_of(connection, user_id, key)
+    if given is None and row[0] != "open":
+        raise _settled(row[0])
+    said = _say(connection, user_id, ruled, now=now, actor=ruled.by, key=key)
+    if said.duplicate:
+        given = _event_of(connection, user_id, key)
+        if given is not None and given.payload.verdict != ruled.verdict:
+            raise _settled(given.payload.verdict)
+    return said
+
+
+def connect(
+    connection: Connection, user_id: str, connected: CardsConnected, *, actor: str, now: datetime
+) -> CommandResult:
+    """Relate two cards of a user.
+
+    Raises a 404 problem naming the card the user does not have, 422 for a card and itself, and 409 where the
+    relation would lead back to where it began.
+    """
+    ends = {"from_card": connected.from_card, "to_card": connected.to_card}
+    if connected.from_card == connected.to_card:
+        raise invalid("to_card", "is the same card as from_card; relate two different ones")
+    there = _kinds(connection, user_id, *ends.values())
+    for field, card in ends.items():
+        if card not in there:
+            raise ProblemError(404, "Not found", f"{field}: this user has no such card", field=field)
+    family = _ONE_WAY.get(connected.predicate)
+    if family is not None:
+        back = {"from_card": connected.to_card, "to_card": connected.from_card, "predicates": list(family)}
+        row = _first(connection, "would_close_cycle", user_id=user_id, **back)
+        if row is not None and row[0]:
+            raise ProblemError(
+                409,
+                "Cycle",
+                f"predicate: {connected.predicate} already leads from to_card to from_card; relate them the other way",
+                field="predicate",
+            )
+    digest = sha256(encode(connected) + actor.encode()).hexdigest()
+    return _say(connection, user_id, connected, now=now, actor=actor, key=f"relation/{digest}")
+
+
+def verify(
+    connection: Connection,
+    user_id: str,
+    card_id: UUID,
+    *,
+    by: str,
+    note: str | None,
+    verified_at: datetime,
+    request_id: str | None,
+) -> CommandResult:
+    """Confirm that a card is still right, as of ``verified_at``. Raises a 404 problem for a card the user does
+    not have. The same ``request_id``, or without one the same instant, counts once."""
+    kind = _kinds(connection, user_id, card_id).get(card_id)
+    if kind is None and (row := _first(connection, "existing_statement", user_id=user_id, card=card_id)):
+        kind = row[0]
+    if kind is None:
+        raise ProblemError(404, "Not found", "this user has no such card", field="card_id")
+    verified = CardVerified(card_id=card_id, kind=kind, by=by, note=note)
+    # A request may be called like an instant.
+    given = verified_at.isoformat() if request_id is None else f"request/{request_id}"
+    key = f"verify/{card_id}/{given}"
+    return _say(connection, user_id, verified, now=verified_at, actor=by, key=key)
+
+
+def _say(
+    connection: Connection, user_id: str, payload: Payload, *, now: datetime, actor: str, key: str
+) -> CommandResult:
+    event = NewEvent(
+        event_id=uuid7(),
+        user_id=user_id,
+        stream="commands",
+        payload=payload,
+        occurred_at=now,
+        actor=actor,
+        dedupe_key=key,
+    )
+    [appended] = log.append(connection, [event])
+    log.announce(connection)
+    if not appended.duplicate:
+        assert appended.recorded_at is not None
+        return CommandResult(
+            event.event_id, appended.partition, appended.position, appended.recorded_at, False
+        )
+    before = _event_of(connection, user_id, key)
+    assert before is not None, "a duplicate stands in the log"
+    return CommandResult(before.event_id, before.partition, before.position, before.recorded_at, True)
+
+
+def _event_of(connection: Connection, user_id: str, key: str) -> Event | None:
+    """The event that was appended under a dedupe key."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(
+            statement("ingest.api", "event_by_dedupe_key"),
+            {"partition": partition_of(user_id), "user_id": user_id, "key": key},
+        ).fetchone()
+    return None if row is None else log.event_of(row)
+
+
+def _kinds(connection: Connection, user_id: str, *cards: UUID) -> dict[UUID, Any]:
+    """The kinds of those cards that the user has."""
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        values = {"user_id": user_id, "cards": list(cards)}
+        return dict(cursor.execute(statement("ingest.api", "existing_cards"), values).fetchall())
+
+
+def _first(connection: Connection, name: str, **values: Any) -> tuple[Any, ...] | None:
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        return cursor.execute(statement("ingest.api", name), values).fetchone()
+
+
+def _settled(status: str) -> ProblemError:
+    return ProblemError(
+        409,
+        "Already settled",
+        f"the arbitration is settled: {status}",
+        field="arbitration_id",
+        settled=status,
+    )

@@ -1,0 +1,326 @@
+"""The write service: turns over HTTP onto the same queue that XADD feeds, and commands into the log."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import psycopg
+from fastapi import FastAPI, Request
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import Counter as Count
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.health.cached_probe import CachedProbe
+from events.health.health_status import LogHealth, LogMonitor, refuse_if_stuck
+from events.health.metrics import HealthSnapshot, StageMetrics
+from events.http.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.http.instants import Instant
+from events.http.problem import ProblemError, invalid
+from events.http.service import JSONResponse, Stages, Status, body_of, install
+from events.http.tokens import Keyring, Sealer
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.platform.streams import REDIS_AWAY
+from events.types.envelope import partition_of
+from events.types.turn_contract import (
+    FIELDS,
+    MAX_NAME_BYTES,
+    MAX_TEXT_BYTES,
+    TurnInvalidError,
+    parse_turn,
+    text_of,
+    turn_key,
+)
+from events.types.turns import ContextLayer, Role
+from ingest.api.command_routes import command_router
+from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
+from ingest.recording.intake import open_intake
+from ingest.recording.queue_health import QueueHealth, QueueMonitor
+
+logger = logging.getLogger(__name__)
+
+MAX_TURNS = 1000
+MAX_BODY_BYTES = 16 * 1024 * 1024
+WAITS_FOR_ROOM_S = 1.0
+
+
+_Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_BYTES, pattern=r"\S")]
+
+
+class TurnIn(BaseModel):
+    """One message of a conversation."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "user_id": "ada",
+                    "text": "I moved to Lisbon last week.",
+                    "said_at": "2026-05-08T16:44:10+08:00",
+                    "timezone": "Asia/Taipei",
+                }
+            ]
+        },
+    )
+
+    user_id: _Name = Field(description="whose memory this is")
+    text: str = Field(
+        min_length=1, max_length=MAX_TEXT_BYTES, description="the words, at most 64 KiB of UTF-8"
+    )
+    role: Role | None = "user"
+    speaker: _Name | None = Field(None, description="who speaks, where several people do")
+    session_id: _Name | None = "default"
+    project_id: _Name | None = "default"
+    agent_id: _Name | None = None
+    document_id: _Name | None = None
+    context_layer: ContextLayer | None = None
+    mode: _Name | None = None
+    said_at: Annotated[
+        Instant | None, Field(description="ISO 8601 with offset; else the time of arrival")
+    ] = None
+    timezone: Annotated[str | None, Field(description="IANA name the words are read in")] = "UTC"
+    turn_id: Annotated[_Name | None, Field(description="idempotency key within the user; else made up")] = (
+        None
+    )
+
+
+class TurnsAccepted(BaseModel):
+    """The turns are on the queue; ``duplicates`` names those whose turn_id was accepted before."""
+
+    turn_ids: list[str]
+    duplicates: list[str]
+    token: str | None = Field(
+        description="give it to a recall's wait_for to read what was just written; null while Postgres has been away "
+        "since this service started, for the key of tokens is there"
+    )
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The write service. Answers 503 while Redis is away; nothing is accepted that could be lost.
+
+    Answers 503 at once, too, where more is pushed than Redis takes: a push never waits long for its turn.
+    """
+    publisher = TurnPublisher(settings)
+    pool = AsyncConnectionPool(
+        settings.database_url,
+        min_size=1,
+        max_size=settings.pool_size,
+        open=False,
+        kwargs={"autocommit": True, "application_name": "cardlog write"},
+    )
+    # Commands append as everything does, on ordinary connections, in the service's threads.
+    appenders: ConnectionPool[Any] = ConnectionPool(
+        settings.database_url,
+        min_size=0,
+        max_size=settings.pool_size,
+        open=False,
+        kwargs={"autocommit": True, "application_name": "cardlog write, commands"},
+    )
+    keyring = Keyring(settings)
+    room = ConcurrencyLimiter(max(1, settings.max_pushes), WAITS_FOR_ROOM_S, "pushes")
+    registry = CollectorRegistry()
+    accepted = Count("cardlog_turns_accepted", "turns put onto the queue over HTTP", registry=registry)
+    refused = Count(
+        "cardlog_turns_refused", "requests refused over HTTP, by field", ["field"], registry=registry
+    )
+
+    watch = LogMonitor(settings.database_url, "write, watching")
+    health_status, queue_health = (
+        CachedProbe(watch),
+        CachedProbe(QueueMonitor(open_intake(settings, timeout_s=2.0))),
+    )
+    registry.register(StageMetrics(lambda: seen_in(health_status(), queue_health())))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await pool.open(wait=False)
+        appenders.open(wait=False)
+        yield
+        appenders.close()
+        await pool.close()
+        watch.close()
+        await publisher.close()
+
+    app = FastAPI(title="Cardlog write API", version="1", lifespan=lifespan)
+    install(app, settings, bodies={"/v1/turns": MAX_BODY_BYTES})
+    app.include_router(command_router(appenders, keyring))
+
+    @app.post(
+        "/v1/turns",
+        status_code=202,
+        response_model=TurnsAccepted,
+        summary="Push one turn or a list of turns",
+        operation_id="push_turns",
+        tags=["turns"],
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {
+                    "application/json": {
+                        "schema": {
+                            "oneOf": [
+                                turn_schema(),
+                                {
+                                    "type": "array",
+                                    "items": turn_schema(),
+                                    "minItems": 1,
+                                    "maxItems": MAX_TURNS,
+                                },
+                            ]
+                        }
+                    }
+                },
+            }
+        },
+    )
+    async def push(request: Request) -> JSONResponse:
+        try:
+            turns = turns_of(body_of(request))
+        except ProblemError as problem:
+            refused.labels(problem.document.get("field", "(body)")).inc()
+            raise
+        try:
+            async with room.place():
+                known = await duplicates(turns)
+                entries = await publisher.push(turns)
+        except SaturatedError as error:
+            raise ProblemError(503, "Too many pushes", str(error)) from error
+        except PublishFailedError as error:
+            logger.warning("redis cannot take turns: %s", error)
+            raise ProblemError(
+                503,
+                "Queue unavailable",
+                "Redis cannot take turns now, or did not say whether it did; "
+                "try again: a turn with a turn_id never counts twice",
+                accepted=list(error.accepted),  # of a cluster, other nodes may have taken theirs
+            ) from error
+        accepted.inc(len(turns))
+        turn_ids = [
+            turn["turn_id"] if turn.get("turn_id", "").strip() else entry
+            for turn, entry in zip(turns, entries, strict=True)
+        ]
+        # The last turn of each user stands for all of theirs.
+        awaited = {turn["user_id"]: name for turn, name in zip(turns, turn_ids, strict=True)}
+        sealer = keyring.sealer or await learned()
+        return JSONResponse(
+            {
+                "turn_ids": turn_ids,
+                "duplicates": known,
+                "token": None if sealer is None else sealer.seal(awaited),
+            },
+            status_code=202,
+        )
+
+    async def learned() -> Sealer | None:
+        try:
+            async with pool.connection(timeout=1.0) as connection:
+                row = await (await connection.execute(statement("events.http", "token_key"))).fetchone()
+        except (psycopg.OperationalError, psycopg.errors.UndefinedTable) as error:
+            logger.warning("no token was given out, for its key cannot be read: %s", error)
+            return None
+        assert row is not None
+        return keyring.learn(row[0])
+
+    async def duplicates(turns: list[dict[str, str]]) -> list[str]:
+        """Turn ids already in the log or twice in the request: told, not refused, for the log drops them."""
+        named = [(turn["user_id"], turn["turn_id"]) for turn in turns if turn.get("turn_id")]
+        if not named:
+            return []
+        counts = Counter(named)
+        twice = [turn_id for (_, turn_id), count in counts.items() if count > 1]
+        try:
+            async with pool.connection(timeout=1.0) as connection:
+                cursor = await connection.execute(
+                    statement("ingest.api", "known_turns"),
+                    {
+                        "partitions": [partition_of(user) for user, _ in named],
+                        "users": [user for user, _ in named],
+                        "keys": [turn_key(turn_id) for _, turn_id in named],
+                    },
+                )
+                known = [row[0].removeprefix("turn/") for row in await cursor.fetchall()]
+        except psycopg.OperationalError as error:
+            logger.warning("postgres is away; duplicates will be dropped when recorded: %s", error)
+            known = []
+        return list(dict.fromkeys([*known, *twice]))
+
+    @app.get("/readyz", summary="Can turns be taken?", response_model=Status, operation_id="readiness")
+    async def ready(stages: Stages = "count") -> JSONResponse:
+        try:
+            await publisher.ping()
+        except REDIS_AWAY as error:
+            raise ProblemError(503, "Not ready", f"redis is away: {error}") from error
+        # A Postgres that is away is no reason to refuse turns: they are safe in the queue until it is back.
+        if stages == "ignore":
+            return JSONResponse({"status": "ready"})
+        found, queue = await asyncio.gather(asyncio.to_thread(health_status), asyncio.to_thread(queue_health))
+        if found is not None and queue is not None:
+            refuse_if_stuck(queue.recorder(found), settings.stuck_after_s)
+        return JSONResponse({"status": "ready"})
+
+    @app.get(
+        "/metrics", response_class=PlainTextResponse, summary="Prometheus metrics", operation_id="metrics"
+    )
+    async def metrics() -> PlainTextResponse:
+        text = await asyncio.to_thread(generate_latest, registry)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    return app
+
+
+def seen_in(found: LogHealth | None, queue: QueueHealth | None) -> HealthSnapshot:
+    """What the write service can tell of the stages: all that Postgres knows, and the queue."""
+    found = found or LogHealth.absent("postgres does not answer")
+    queue = queue or QueueHealth.absent("redis does not answer")
+    return HealthSnapshot(
+        (queue.recorder(found), *found.readers),
+        {"postgres": found.events is not None, "redis": queue.behind is not None},
+        dead=queue.dead,
+        counts=queue.counts,
+        events=found.events,
+        reports=found.reports,
+    )
+
+
+def turns_of(body: Any) -> list[dict[str, str]]:
+    """The turns of a request, ready for the stream: all of them valid, or a :class:`ProblemError`."""
+    several = isinstance(body, list)
+    items = body if several else [body]
+    if not items:
+        raise invalid("(body)", "is an empty list; give at least one turn")
+    if len(items) > MAX_TURNS:
+        raise invalid("(body)", f"holds {len(items)} turns; at most {MAX_TURNS} are allowed in one request")
+    now = datetime.now(UTC)
+    turns = []
+    for index, item in enumerate(items):
+        where = {"index": index} if several else {}
+        if not isinstance(item, dict):
+            raise invalid("(body)", "must be an object, or a list of objects", **where)
+        turn: dict[str, str] = {}
+        try:
+            for name, value in item.items():
+                if name not in FIELDS:
+                    raise TurnInvalidError(name, f"is not a field of a turn; allowed are {', '.join(FIELDS)}")
+                if value is None:
+                    continue
+                if not isinstance(value, str):
+                    raise TurnInvalidError(name, "must be a string")
+                turn[name] = text_of(name, value)
+            parse_turn(turn, entry_time=now, entry_id="0-0")
+        except TurnInvalidError as error:
+            raise invalid(error.field, error.reason, **where) from None
+        turns.append(turn)
+    return turns
+
+
+def turn_schema() -> dict[str, Any]:
+    return TurnIn.model_json_schema()

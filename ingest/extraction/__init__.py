@@ -1,0 +1,1 @@
+"""Recorded turns in, extracted events out: the port, what both extractors share, and the extractors."""

@@ -1,0 +1,385 @@
+"""Found cards to believed ones: every one is held against the words of the turns, its time against the calendar."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import unescape
+
+from events.language.chinese_script import has_cjk, to_simplified
+from events.language.concepts import (
+    canonical_key,
+    concept,
+    default_cardinality,
+    normalise_entity,
+    normalise_value,
+)
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.turns import TurnRecorded
+from ingest.extraction.claude.moments import moment, sentence
+from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, StateFound
+from ingest.extraction.evidence.evidence import Evidence, points_back
+from ingest.extraction.extractor_port import CardEvent, SessionBatch
+from ingest.extraction.grounding import memory_blocks, without_memory_blocks
+from ingest.extraction.prompt_injection import trusted_length
+from ingest.extraction.rules import episodes
+
+_SPACE = re.compile(r"\s")
+_FOREIGN = re.compile(r"[^\W\d_]")
+_QUOTES = str.maketrans("‘’“”", "''\"\"")
+_SURE, _LESS_SURE = 0.9, 0.75
+_YES_OR_NO = frozenset(("yes", "no"))
+_BEFORE = 2_000  # characters in which a word that points back may find what it means
+_AROUND = 6_000  # characters to either side in which a name may have been said
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedCards:
+    """The cards that stand, in the order of their turns, and how many did not."""
+
+    cards: tuple[CardEvent, ...]
+    refused: int
+
+
+class TurnWords:
+    """The words of one turn, in which quotes are looked up however their spaces, case and width came back."""
+
+    def __init__(self, turn: TurnRecorded) -> None:
+        self.turn = turn
+        self.words = without_memory_blocks(turn.text)
+        # Orders to whoever reads them are somebody's words, and kept as such, and nobody's facts.
+        self.trusted = self.words[: trusted_length(self.words)]
+        self._plain, self._places = _plain(self.trusted)
+
+    def find(self, quote: str) -> SourceSpan | None:
+        """Where ``quote`` was said; None when it was not, or only in a memory block or among orders to the reader."""
+        for wanted in dict.fromkeys((quote, unescape(quote))):
+            plain, _ = _plain(wanted)
+            at = self._plain.find(plain) if plain else -1
+            if at >= 0:
+                start, end = self._places[at], self._places[at + len(plain) - 1] + 1
+                return SourceSpan(
+                    turn_id=self.turn.turn_id, start=start, end=end, text=self.turn.text[start:end]
+                )
+        return None
+
+    def says(self, value: str) -> bool:
+        """Whether the words of ``value`` occur."""
+        plain, _ = _plain(value)
+        return plain in self._plain
+
+
+def ground_cards(answer: Answer, burst: SessionBatch) -> GroundedCards:
+    """The cards of ``answer`` that the turns of ``burst`` bear out, and an episode of every turn of substance.
+
+    Refused are quotes nobody said, states and events of a machine, and cards whose value, names or numbers are not
+    in the words around the quote (:mod:`ingest.extraction.evidence.evidence`).
+    """
+    words = [TurnWords(said.turn) for said in burst.turns]
+    before = [TurnWords(said.turn) for said in burst.preceding]
+    cards: list[list[CardEvent]] = [[] for _ in words]
+    seen: set[tuple[object, ...]] = set()
+    refused = answer.faulty
+    findings: list[StateFound | EventFound | KnowledgeFound] = [
+        *answer.states, *answer.events, *answer.knowledge,
+    ]  # fmt: skip
+    for found in findings:
+        place = _place(found.turn, found.quote, words)
+        card = (
+            None
+            if place is None
+            else _card(found, _Heard([*before, *words], len(before) + place[0], place[1]))
+        )
+        if place is None or card is None:
+            refused += 1
+        elif (identity := _identity(card)) not in seen:
+            seen.add(identity)
+            cards[place[0]].append(card)
+    return GroundedCards(
+        tuple(
+            card
+            for said, found_here in zip(words, cards, strict=True)
+            for card in (*_episode(said, len(found_here)), *found_here)
+        ),
+        refused,
+    )
+
+
+def substantive(turn: TurnRecorded) -> bool:
+    """Whether a turn says anything beyond small talk; what is written in other scripts is taken to."""
+    words = without_memory_blocks(turn.text)
+    if turn.role == "system" or not words.strip():
+        return False
+    return episodes.read(words).substantive or any(
+        not character.isascii() and unicodedata.category(character).startswith("L") and not has_cjk(character)
+        for character in _FOREIGN.findall(words)
+    )
+
+
+def _place(number: int, quote: str, words: Sequence[TurnWords]) -> tuple[int, SourceSpan] | None:
+    """The turn a quote is from, and where in it; a model that miscounts is helped, as long as the words are there."""
+    wanted = number - 1
+    order = sorted(range(len(words)), key=lambda index: (index != wanted, abs(index - wanted)))
+    for index in order:
+        span = words[index].find(quote)
+        if span is not None:
+            return index, span
+    return None
+
+
+class _Heard:
+    """A quote in its turn, with what was said around it."""
+
+    def __init__(self, words: Sequence[TurnWords], index: int, span: SourceSpan) -> None:
+        self.said = words[index]
+        self.turn = self.said.turn
+        self.span = span
+        begin, end = sentence(self.said.trusted, span.start, span.end)
+        self.sentence = self.said.trusted[begin:end].strip()
+        own = [one.trusted for one in words[:index] if _same_speaker(one.turn, self.turn)]
+        self._before = "\n".join((*own, self.said.trusted[:begin]))[-_BEFORE:]
+        spoken = "\n".join(one.trusted for one in words[:index] if one.turn.role == "user")
+        self._turn = self.said.trusted[max(0, begin - _AROUND) : end + _AROUND]
+        self._around = f"{spoken[-_AROUND:]}\n{self._turn}\n{self.turn.speaker or ''}"
+
+    def evidence(self, *, back: bool = False) -> Evidence:
+        """What a state or an event may rest on: the sentence, and what the same speaker said before where the sentence
+        points ``back``."""
+        near = self.sentence
+        if back or points_back(near):
+            near = f"{self._before}\n{near}"
+        return Evidence(near, self._around)
+
+    def explanation(self) -> Evidence:
+        """What a definition may rest on: the whole turn."""
+        return Evidence(self._turn, self._around)
+
+
+def _same_speaker(one: TurnRecorded, other: TurnRecorded) -> bool:
+    return (one.role, one.speaker) == (other.role, other.speaker)
+
+
+def _card(found: StateFound | EventFound | KnowledgeFound, heard: _Heard) -> CardEvent | None:
+    role = heard.turn.role
+    if role == "system":
+        return None
+    if isinstance(found, KnowledgeFound):
+        return _knowledge(found, heard)
+    if role != "user":
+        return None
+    return _state(found, heard) if isinstance(found, StateFound) else _event(found, heard)
+
+
+def _content(text: str, heard: _Heard, evidence: Evidence, entity: str) -> str | None:
+    """What a card says: ``text`` where it is borne out, the speaker's own sentence where only that is; None where
+    neither is."""
+    spoken = _as_spoken(text, heard.turn, heard.span.text)
+    if spoken == heard.span.text:
+        return spoken
+    verdict = evidence.verdict(spoken, known=f"{entity} {heard.turn.speaker or ''}")
+    if verdict == "refused":
+        return None
+    return spoken if verdict == "borne" else heard.sentence or heard.span.text
+
+
+def _state(found: StateFound, heard: _Heard) -> StateAsserted | None:
+    turn, span = heard.turn, heard.span
+    key = canonical_key(found.concept_key)
+    value = _as_spoken(found.value, turn).strip()
+    identity = normalise_value(key, value)
+    evidence = heard.evidence(back=found.statement == "ended")
+    if not identity or not (identity in _YES_OR_NO or evidence.says(value)):
+        return None
+    entity = _entity(found.entity, turn)
+    if normalise_entity(found.entity) != "user" and not evidence.knows(entity):
+        return None
+    content = _content(found.content, heard, evidence, entity)
+    if content is None:
+        return None
+    known = concept(key)
+    when = moment(found.occurred_at_hint, turn, span)
+    until = when.end if when is not None and when.start is None else None
+    point = when.point if when is not None else None
+    if found.statement == "ended" and until is not None:
+        point, until = until, None
+    corrected = found.statement == "corrected" and found.replaces is not None
+    return StateAsserted(
+        content=content,
+        entity=entity,
+        concept_key=key,
+        value=value,
+        cardinality=default_cardinality(key) if known is not None else found.cardinality,
+        tags=tuple(dict.fromkeys((known.category if known is not None else "fact", key))),
+        origin=_origin(turn, span),
+        effective_at=point or turn.said_at,
+        statement=found.statement,
+        replaces=found.replaces if corrected and evidence.knows(found.replaces or "") else None,
+        effective_until=until,
+        announced=found.announced,
+        occurred_at_hint=found.occurred_at_hint,
+        time_grain=when.grain if when is not None else None,
+        time_resolved=point is not None or until is not None,
+        # A value in another form than the speaker's may be right; it is less sure than one that was said.
+        confidence=_SURE if heard.said.says(value) else _LESS_SURE,
+    )
+
+
+def _event(found: EventFound, heard: _Heard) -> EventNoted | None:
+    turn, span = heard.turn, heard.span
+    evidence = heard.evidence()
+    entity = _entity(found.entity, turn)
+    if normalise_entity(found.entity) != "user" and not evidence.knows(entity):
+        return None
+    content = _content(found.content, heard, evidence, entity)
+    if content is None:
+        return None
+    when = moment(found.occurred_at_hint, turn, span)
+    start = when.start if when is not None else None
+    topics = episodes.read(span.text).topics
+    return EventNoted(
+        content=content,
+        entity=entity,
+        tags=tuple(topic.lower() for topic in topics[:4]),
+        origin=_origin(turn, span),
+        occurred_at=start or turn.said_at,
+        occurred_until=when.end if when is not None and start is not None else None,
+        occurred_at_hint=found.occurred_at_hint,
+        time_grain=when.grain if when is not None else None,
+        time_resolved=start is not None,
+        topics=topics,
+        importance=found.importance,
+        sentiment=found.sentiment,
+        confidence=_SURE,
+    )
+
+
+def _knowledge(found: KnowledgeFound, heard: _Heard) -> KnowledgeLearned | None:
+    turn, span = heard.turn, heard.span
+    title = found.title.strip()
+    evidence = heard.explanation()
+    definition = _as_spoken(found.definition, turn, span.text)
+    if not evidence.knows(title) or evidence.verdict(definition, known=title, share=0.5) == "refused":
+        return None
+    content = _content(found.content or span.text, heard, evidence, title)
+    if content is None:
+        return None
+    aliases = (alias.strip() for alias in found.aliases if alias.strip() != title)
+    return KnowledgeLearned(
+        content=content,
+        title=title,
+        definition=definition,
+        tags=("knowledge", title.lower()),
+        origin=_origin(turn, span),
+        aliases=tuple(dict.fromkeys(alias for alias in aliases if evidence.knows(alias))),
+        confidence=_SURE,
+    )
+
+
+def _episode(said: TurnWords, cards: int) -> list[EventNoted]:
+    """The turn itself, in its human words; nothing of small talk."""
+    turn = said.turn
+    if not substantive(turn) and not (cards and said.words.strip()):
+        return []
+    segments: list[tuple[int, int]] = []
+    reached = 0
+    for start, end in (*memory_blocks(turn.text), (len(turn.text), len(turn.text))):
+        if turn.text[reached:start].strip():
+            segments.append((reached, start))
+        reached = end
+    content = " ".join(turn.text[start:end].strip() for start, end in segments)
+    start, end = max(segments, key=lambda segment: segment[1] - segment[0])
+    longest = turn.text[start:end]
+    start += len(longest) - len(longest.lstrip())
+    end = start + len(longest.strip())
+    read = episodes.read(content)
+    question = content.rstrip().endswith(("?", "？"))
+    return [
+        EventNoted(
+            content=content,
+            entity=_owner(turn),
+            tags=tuple(topic.lower() for topic in read.topics[:4]),
+            origin=_origin(
+                turn, SourceSpan(turn_id=turn.turn_id, start=start, end=end, text=turn.text[start:end])
+            ),
+            occurred_at=turn.said_at,
+            episode=True,
+            topics=read.topics,
+            importance=read.importance(cards=cards, question=question),
+            sentiment=read.sentiment,
+        )
+    ]
+
+
+def _identity(card: CardEvent) -> tuple[object, ...]:
+    """What makes two cards of one burst the same card, found twice."""
+    if isinstance(card, StateAsserted):
+        value = normalise_value(card.concept_key, card.value)
+        return (
+            "state",
+            normalise_entity(card.entity),
+            card.concept_key,
+            value,
+            card.statement,
+            card.effective_at,
+        )
+    if isinstance(card, EventNoted):
+        return "event", normalise_entity(card.entity), card.content.casefold(), card.occurred_at
+    return "knowledge", card.title.casefold(), card.definition.casefold()
+
+
+def _owner(turn: TurnRecorded) -> str:
+    return turn.speaker or ("assistant" if turn.role == "assistant" else "user")
+
+
+def _entity(name: str, turn: TurnRecorded) -> str:
+    return _owner(turn) if normalise_entity(name) == "user" else name.strip()
+
+
+def _origin(turn: TurnRecorded, span: SourceSpan) -> CardOrigin:
+    return CardOrigin(
+        project_id=turn.project_id,
+        session_id=turn.session_id,
+        turn_ids=(turn.turn_id,),
+        said_at=turn.said_at,
+        source_span=span,
+        provenance="assistant_stated" if turn.role == "assistant" else "user_stated",
+        speaker=turn.speaker,
+        agent_id=turn.agent_id,
+        document_id=turn.document_id,
+        context_layer=turn.context_layer,
+        mode=turn.mode,
+    )
+
+
+def _as_spoken(text: str, turn: TurnRecorded, instead: str | None = None) -> str:
+    """``text`` if it is in the speaker's script, else brought into it, else the speaker's own words ``instead``."""
+    text = text.strip()
+    if instead is not None and has_cjk(text) != has_cjk(instead):
+        return instead
+    if not has_cjk(text) or not has_cjk(turn.text):
+        return text
+    folded = to_simplified(turn.text)
+    if folded == turn.text:
+        return to_simplified(text)
+    if to_simplified(text) != text:
+        return text
+    # The speaker writes traditional characters, and none came back: those that were spoken are put back.
+    spoken = {plain: said for said, plain in zip(turn.text, folded, strict=True) if said != plain}
+    return "".join(spoken.get(character, character) for character in text)
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """``text`` without spaces, in one case and width, and where each of its characters came from."""
+    characters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        if _SPACE.match(character):
+            continue
+        # Decomposed, because an accent may have come as a character of its own.
+        for plain in unicodedata.normalize("NFKD", character.translate(_QUOTES)).casefold():
+            if not _SPACE.match(plain):
+                characters.append(plain)
+                places.append(place)
+    return "".join(characters), places

@@ -1,0 +1,197 @@
+"""The shape an answer must have, and what is wrong with one that has another.
+
+``schema.json`` is what the model is given. The check here is kinder than the schema where nothing can be
+misunderstood: an absent list is empty, null is absent, and fields nobody asked for are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import reprlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from itertools import islice
+from typing import Any, TypeVar
+
+from events.types.cards import Cardinality, Sentiment, Statement
+
+TEXT: str = files("ingest.extraction.claude").joinpath("schema.json").read_text("utf-8")
+SCHEMA: dict[str, Any] = json.loads(TEXT)
+
+_MOST_FAULTS = 20
+# Of one kind in one answer, which reads a dozen turns; and other names of one concept.
+MOST_CARDS = 60
+MOST_ALIASES = 20
+# Characters. Well above what a careful model writes, and below what the tables take (events.store.bounds).
+_LONGEST = {
+    "quote": 4_000, "content": 1_000, "definition": 2_000, "entity": 200, "concept_key": 100, "value": 250,
+    "replaces": 250, "title": 200, "aliases": 200, "occurred_at_hint": 200,
+}  # fmt: skip
+# What is looked up and shown as a name: no control characters, nothing that turns the direction of writing round.
+_NAMES = frozenset(("entity", "concept_key", "value", "replaces", "title", "aliases"))
+_NOT_IN_NAMES = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ue000-\uf8ff\ufffe\uffff]"
+)
+_LONGEST_SHOWN = 60
+# Nothing is written out that is then cut off, and nothing deeper than anybody reads.
+_BRIEF = reprlib.Repr()
+_BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxother = 3, 2 * _LONGEST_SHOWN, 2 * _LONGEST_SHOWN
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "boolean": (bool,),
+    "array": (list,),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateFound:
+    """A state as the model wrote it; nothing of it is believed yet."""
+
+    turn: int
+    quote: str
+    content: str
+    entity: str
+    concept_key: str
+    value: str
+    cardinality: Cardinality
+    statement: Statement
+    replaces: str | None = None
+    announced: bool = False
+    occurred_at_hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFound:
+    """An event as the model wrote it."""
+
+    turn: int
+    quote: str
+    content: str
+    entity: str
+    importance: int
+    occurred_at_hint: str | None = None
+    sentiment: Sentiment = "neutral"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeFound:
+    """An explanation as the model wrote it."""
+
+    turn: int
+    quote: str
+    title: str
+    definition: str
+    aliases: tuple[str, ...] = ()
+    content: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The cards of an answer that have the right shape, and what is wrong with the others.
+
+    ``usable`` is False where the answer as a whole has none, so that it says nothing about the turns.
+    """
+
+    states: tuple[StateFound, ...] = ()
+    events: tuple[EventFound, ...] = ()
+    knowledge: tuple[KnowledgeFound, ...] = ()
+    faults: tuple[str, ...] = ()
+    faulty: int = 0
+    usable: bool = True
+
+
+def answer_of(given: object) -> Answer:
+    """``given`` (the tool's input, as JSON gave it) as an answer. Never raises."""
+    if not isinstance(given, dict):
+        return Answer(faults=(f"the input is {_shown(given)}, not an object",), usable=False)
+    lists = {name: given[name] for name in SCHEMA["properties"] if given.get(name) is not None}
+    if not lists:
+        return Answer(faults=("the input has none of states, events, knowledge",), usable=False)
+    faults: list[str] = []
+    faulty = 0
+    good: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMA["properties"]}
+    for name, items in lists.items():
+        if not isinstance(items, list):
+            return Answer(faults=(f"{name} is {_shown(items)}, not a list",), usable=False)
+        if len(items) > MOST_CARDS:
+            faulty += len(items) - MOST_CARDS
+            faults.append(f"{name} has {len(items)} items; write at most {MOST_CARDS}")
+        for index, item in enumerate(items[:MOST_CARDS]):
+            rule = SCHEMA["properties"][name]["items"]
+            found = list(islice(_faults(item, rule, f"{name}[{index}]"), _MOST_FAULTS))
+            if found:
+                faulty += 1
+                faults += found
+            else:
+                good[name].append(item)
+    return Answer(
+        states=tuple(_made(StateFound, item) for item in good["states"]),
+        events=tuple(_made(EventFound, item) for item in good["events"]),
+        knowledge=tuple(_made(KnowledgeFound, item) for item in good["knowledge"]),
+        faults=tuple(faults[:_MOST_FAULTS]),
+        faulty=faulty,
+    )
+
+
+def _faults(item: object, schema: Mapping[str, Any], where: str) -> Iterator[str]:
+    if not isinstance(item, dict):
+        yield f"{where} is {_shown(item)}, not an object"
+        return
+    for name in schema["required"]:
+        if item.get(name) is None:
+            yield f"{where}.{name} is missing"
+    for name, rule in schema["properties"].items():
+        if item.get(name) is not None:
+            yield from _value_faults(name, item[name], rule, f"{where}.{name}")
+
+
+def _value_faults(name: str, value: object, rule: Mapping[str, Any], where: str) -> Iterator[str]:
+    wanted = rule["type"]
+    # In Python a bool is an int; in JSON it is not.
+    if not isinstance(value, _TYPES[wanted]) or (wanted == "integer" and isinstance(value, bool)):
+        yield f"{where} is {_shown(value)}, not of type {wanted}"
+    elif isinstance(value, list):
+        if len(value) > MOST_ALIASES:
+            yield f"{where} has {len(value)} items; write at most {MOST_ALIASES}"
+            return
+        for index, one in enumerate(value):
+            yield from _value_faults(name, one, rule["items"], f"{where}[{index}]")
+    elif "enum" in rule and value not in rule["enum"]:
+        yield f"{where} is {_shown(value)}; use one of {', '.join(rule['enum'])}"
+    elif isinstance(value, str):
+        if len(value) > (most := _LONGEST.get(name, _LONGEST["content"])):
+            yield f"{where} is {len(value)} characters long; write at most {most}"
+        elif "\0" in value or not _encodable(value):
+            yield f"{where} holds a NUL or half a character"
+        elif rule.get("minLength") and not value.strip():
+            yield f"{where} is empty"
+        elif name in _NAMES and _NOT_IN_NAMES.search(value):
+            yield f"{where} holds a control character"
+    elif isinstance(value, int) and not rule.get("minimum", value) <= value <= rule.get("maximum", value):
+        yield f"{where} is {value}; use {rule['minimum']} to {rule.get('maximum', 'as many as there are')}"
+
+
+_T = TypeVar("_T", StateFound, EventFound, KnowledgeFound)
+
+
+def _made(kind: type[_T], item: Mapping[str, Any]) -> _T:
+    given = {field.name: item[field.name] for field in fields(kind) if item.get(field.name) is not None}
+    if "aliases" in given:
+        given["aliases"] = tuple(given["aliases"])
+    return kind(**given)
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(value: object) -> str:
+    text = _BRIEF.repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"

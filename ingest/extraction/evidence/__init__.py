@@ -1,0 +1,1 @@
+"""Whether words bear out what is said to rest on them."""

@@ -1,0 +1,336 @@
+"""Whether words bear out what is said to rest on them: values, names and numbers must have been spoken.
+
+A quote proves that it was said, and nothing of what stands beside it. So the words of a value, and every name and
+number of a content, are looked for in the sentences the quote touches, in any of their forms: case, width, script,
+accents, inflection, numbers in digits or words. A sentence that points back ("there", "she", 那邊) is read with what
+the same speaker said before it. Everything here is pure, and nothing raises on any text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from py_rust_stemmers import SnowballStemmer
+
+from events.language.chinese_script import to_simplified
+from ingest.extraction.evidence.numbers import claimed, is_number_word, month_of, offered
+from ingest.extraction.evidence.words import (
+    ALIKE,
+    ALIKE_CJK,
+    ATTRIBUTES,
+    BACK,
+    BACK_CJK,
+    COMMON,
+    COMMON_WORD,
+    NOUGHT,
+    OPENERS,
+)
+from ingest.extraction.rules.chinese.words import SURNAMES
+
+Verdict = Literal["borne", "loose", "refused"]
+
+_CJK = "\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
+_WORD = re.compile(rf"[^\W_{_CJK}]+(?:'[^\W_{_CJK}]+)*")
+_CJK_RUN = re.compile(f"[{_CJK}]+")
+_PUNCTUATION = re.compile(r"[\u2e80-\u2fff\u3000-\u303f\u30fb]+")
+_QUOTES = str.maketrans("‘’“”ʼ", "''\"\"'")
+_STEMMER = SnowballStemmer("english")
+_GROUPS: dict[str, frozenset[int]] = {
+    word: frozenset(index for index, group in enumerate(ALIKE) if word in group)
+    for group in ALIKE
+    for word in group
+}
+_GROUPS_CJK = {
+    word: frozenset().union(*(group for group in ALIKE_CJK if word in group))
+    for group in ALIKE_CJK
+    for word in group
+}
+_NAME_AFTER = frozenset("在到去叫姓给欠跟和与往于自是住回对")
+_HIRAGANA = re.compile("[\u3040-\u309f]")
+
+
+def plain(text: str) -> str:
+    """``text`` in one width, case and script, without accents."""
+    folded = unicodedata.normalize("NFKC", text.translate(_QUOTES))
+    bare = "".join(
+        character
+        for character in unicodedata.normalize("NFD", folded)
+        if not "\u0300" <= character <= "\u036f"
+    )
+    return to_simplified(unicodedata.normalize("NFC", bare)).casefold()
+
+
+def points_back(sentence: str) -> bool:
+    """Whether a sentence cannot be understood alone: it has a word that stands for another, or hardly any words."""
+    text = plain(sentence)
+    words = _WORD.findall(text)
+    characters = sum(map(len, _CJK_RUN.findall(text)))
+    if any(word in BACK for word in words) or BACK_CJK.search(text):
+        return True
+    return len(words) <= 2 and characters <= 4
+
+
+class Evidence:
+    """The words something may rest on: its value and its numbers on ``near``, its names on ``far``, too.
+
+    ``near`` are the sentences of the quote (and, where they point back, what came before). ``far`` is all that may
+    be meant by a name: the turn, the speaker, the turns before.
+    """
+
+    def __init__(self, near: str, far: str = "") -> None:
+        self._near = _words_of(near)
+        self._far = _words_of(f"{near}\n{far}")
+
+    def says(self, value: str) -> bool:
+        """Whether the words of ``value``, in whatever form, stand near."""
+        return _says(self._near, value)
+
+    def knows(self, name: str) -> bool:
+        """Whether the words of ``name`` were said at all."""
+        return _says(self._far, name)
+
+    def verdict(self, content: str, *, known: str = "", share: float = 0.0) -> Verdict:
+        """How far ``content`` is borne out. ``known`` are names that may stand in it anyhow.
+
+        "refused": it states a number or a name nobody said, or has hardly a word in common with what was said: none,
+        or less than ``share``. "loose": a name was said elsewhere, or it is put in words of its own, so that the
+        speaker's are the better ones.
+        """
+        near, known_words = self._near, _Words(known)
+        text = plain(content)
+        if not _numbers_in(near, text):
+            return "loose" if _numbers_in(self._far, text) else "refused"
+        verdict: Verdict = "borne"
+        for name in _names(content):
+            if near.has(name) or known_words.has(name):
+                continue
+            if not self._far.has(name):
+                return "refused"
+            verdict = "loose"
+        cjk = self._cjk_verdict(text, known_words)
+        if cjk == "refused":
+            return "refused"
+        words = [word for word in _content_words(text) if not known_words.has(word)]
+        shared = sum(near.has(word) for word in words) + len(claimed(text))
+        if words and (shared == 0 or shared < share * len(words)) and not _CJK_RUN.search(text):
+            return "refused"
+        return "loose" if cjk == "loose" else verdict
+
+    def _cjk_verdict(self, text: str, known: _Words) -> Verdict:
+        verdict: Verdict = "borne"
+        total = covered = 0
+        for run in _CJK_RUN.findall(_PUNCTUATION.sub(" ", text)):
+            spoken = _covered(run, self._near, known)
+            total += len(run)
+            covered += sum(spoken)
+            for begin, end in _gaps(run, spoken):
+                strange = run[begin:end]
+                if self._far.holds(strange):
+                    verdict = "loose"
+                elif _may_be_name(strange, run[:begin]):
+                    return "refused"
+                else:
+                    verdict = "loose"
+        return "refused" if total and covered * 5 < total and verdict != "borne" else verdict
+
+
+class _Words:
+    """A text as words: what is in it, in any form."""
+
+    def __init__(self, text: str) -> None:
+        self.text = plain(text)
+
+    @cached_property
+    def _all(self) -> frozenset[str]:
+        found = _WORD.findall(self.text)
+        return frozenset((*found, *(word.removesuffix("'s") for word in found)))
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(map(_stem, self._all))
+
+    @cached_property
+    def _by_beginning(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for word in self._all:
+            found.setdefault(word[:4], []).append(word)
+        return found
+
+    @cached_property
+    def _groups(self) -> frozenset[int]:
+        return frozenset(index for word in self._all for index in _GROUPS.get(word, ()))
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return re.sub(r"[\W_]+", "", self.text)
+
+    @cached_property
+    def _digits(self) -> str:
+        return re.sub(r"\D+", "", self.text)
+
+    @cached_property
+    def numbers(self) -> frozenset[float]:
+        return offered(self.text)
+
+    def has(self, word: str) -> bool:
+        """Whether ``word``, or another form of it, stands in the text."""
+        word = word.removesuffix("'s")
+        if word in self._all or _stem(word) in self._stems:
+            return True
+        if _GROUPS.get(word, frozenset()) & self._groups or month_of(word) in self.numbers:
+            return True
+        if not word.isascii() and len(word) > 2 and word in self.text:
+            return True
+        shortest = _shortest(word)
+        return any(_share_beginning(word, other, shortest) for other in self._by_beginning.get(word[:4], ()))
+
+    def holds(self, characters: str) -> bool:
+        """Whether ``characters`` stand in the text just so, or by another name for the same."""
+        if characters in self.text:
+            return True
+        return any(one in self.text for one in _GROUPS_CJK.get(characters, ()))
+
+    def has_digits(self, number: float) -> bool:
+        """Whether the digits of a long number stand in a row, however they are grouped."""
+        return 10**6 <= number < 10**15 and number.is_integer() and str(int(number)) in self._digits
+
+    def squeezed_has(self, text: str) -> bool:
+        """Whether the letters of ``text`` stand in a row, whatever is between words; only of some length."""
+        squeezed = re.sub(r"[\W_]+", "", text)
+        return len(squeezed) >= 5 and squeezed in self._squeezed
+
+
+@lru_cache(maxsize=64)
+def _words_of(text: str) -> _Words:
+    return _Words(text)
+
+
+def _says(words: _Words, value: str) -> bool:
+    text = plain(value)
+    spoken = _WORD.findall(text)
+    runs = _CJK_RUN.findall(_PUNCTUATION.sub(" ", text))
+    if not spoken and not runs:
+        return bool(text.strip()) and "".join(text.split()) in "".join(words.text.split())
+    if not runs and words.squeezed_has(text):
+        return True
+    if not _numbers_in(words, text):
+        return False
+    wanted = [word for word in spoken if word not in NOUGHT and not _is_numeric(word)]
+    if not wanted and not runs and not claimed(text):
+        wanted = spoken
+    if not all(words.has(word) for word in wanted):
+        return False
+    for run in runs:
+        spoken_run = _covered(run, words, None)
+        letters = [
+            said for character, said in zip(run, spoken_run, strict=True) if character not in "的了和与及在"
+        ]
+        if letters and (sum(letters) * 4 < len(letters) * 3 or (len(letters) <= 3 and not all(letters))):
+            return False
+    return True
+
+
+def _numbers_in(words: _Words, text: str) -> bool:
+    return all(
+        meant & words.numbers or meant <= {0.0, 1.0} or any(words.has_digits(number) for number in meant)
+        for meant in claimed(text)
+    )
+
+
+def _is_numeric(word: str) -> bool:
+    return any(character.isdigit() for character in word) or is_number_word(word)
+
+
+def _names(content: str) -> list[str]:
+    """The words of a content that are written as names: with a capital, but for how a sentence begins."""
+    found: list[str] = []
+    for sentence in re.split(r"(?<=[.!?;:])\s+", unicodedata.normalize("NFKC", content.translate(_QUOTES))):
+        for index, match in enumerate(_WORD.finditer(sentence)):
+            word = plain(match[0])
+            if not match[0][:1].isupper() or word in NOUGHT or _is_numeric(word):
+                continue
+            if index == 0 and (word in OPENERS or word in ATTRIBUTES or word.endswith(("ed", "ing"))):
+                continue
+            found.append(word)
+    return found
+
+
+def _content_words(text: str) -> list[str]:
+    return [
+        word
+        for word in _WORD.findall(text)
+        if word not in NOUGHT and word not in OPENERS and not _is_numeric(word)
+    ]
+
+
+def _covered(run: str, words: _Words, known: _Words | None) -> list[bool]:
+    """Which characters of a run stand in the text in a row of at least two, or alone where they do there."""
+    spoken = [False] * len(run)
+    begin = 0
+    while begin < len(run):
+        end = begin
+        while end < len(run) and end - begin < 12 and _there(run[begin : end + 1], words, known):
+            end += 1
+        if end - begin >= 2 or (end - begin == 1 and (len(run) == 1 or run[begin] in COMMON)):
+            for place in range(begin, end):
+                spoken[place] = True
+        begin = max(end, begin + 1)
+    return spoken
+
+
+def _there(part: str, words: _Words, known: _Words | None) -> bool:
+    return words.holds(part) or (known is not None and known.holds(part))
+
+
+def _gaps(run: str, spoken: list[bool]) -> list[tuple[int, int]]:
+    """The stretches of a run nobody said, without the words a content is put in; at least two characters."""
+    gaps: list[tuple[int, int]] = []
+    begin: int | None = None
+    common = [character in COMMON or _HIRAGANA.match(character) is not None for character in run]
+    for word in COMMON_WORD.finditer(run):
+        if len(word[0]) > 1:
+            common[word.start() : word.end()] = [True] * len(word[0])
+    for place in range(len(run) + 1):
+        strange = place < len(run) and not spoken[place] and not common[place]
+        if strange and begin is None:
+            begin = place
+        elif not strange and begin is not None:
+            if place - begin >= 2:
+                gaps.append((begin, place))
+            begin = None
+    return gaps
+
+
+def _may_be_name(strange: str, before: str) -> bool:
+    return bool(
+        before[-1:] in _NAME_AFTER
+        or (before[-1:] in {"了", "过"} and before[-2:-1] in _NAME_AFTER)
+        or (strange[0] in SURNAMES and len(strange) <= 4)
+        or strange[0] in "小阿老"
+        or strange[-1] in "市县省国州镇村区岛城港"
+    )
+
+
+@lru_cache(maxsize=16_384)
+def _stem(word: str) -> str:
+    stemmed: str = _STEMMER.stem_word(word) if word.isascii() and len(word) <= 64 else word
+    return stemmed
+
+
+def _shortest(word: str) -> int:
+    return 5 if word.isascii() else 4
+
+
+def _share_beginning(one: str, other: str, shortest: int) -> bool:
+    """Whether two words differ in their endings only."""
+    if min(len(one), len(other)) < shortest or abs(len(one) - len(other)) > 3:
+        return False
+    common = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        common += 1
+    return common >= shortest and len(one) - common <= 3 and len(other) - common <= 3

@@ -1,0 +1,116 @@
+"""The words by which it is judged whether something was spoken: what counts for nothing, and what means the same."""
+
+from __future__ import annotations
+
+import re
+
+from events.language.concepts import all_concepts
+from events.language.values import word_set
+
+NOUGHT = word_set(
+    "a an the of in on at to for from with by as and or but my our your his her their its is are was "
+    "were be been am i me you he she it we they this that these those s user user's named called name "
+    "some any very so no not more"
+)
+"""Words that need not have been spoken."""
+OPENERS = word_set(
+    "lives lived live works worked likes liked loves loved has had have having is was are were will "
+    "would can could does did do done uses used using went goes go moved moves bought buys plans planned "
+    "planning speaks spoke studies studied plays played prefers preferred wants wanted hates hated "
+    "dislikes disliked owns owned drives drove born married single allergic got gets started starts quit "
+    "left leaves joined met visited visits travelled traveled travels attended attends adopted named "
+    "called no not currently formerly previously now once still also enjoys enjoyed eats ate drinks "
+    "drank reads read watches watched runs ran takes took makes made gave gives became becomes graduated "
+    "finished completed passed won lost sold broke ended began begins celebrates celebrated needs needed "
+    "knows knew learned learnt learns teaches taught writes wrote favourite favorite both user assistant "
+    "it this that there in on at for from with since after before during her his their my our your they "
+    "he she we one someone somebody people owes flew flies ate slept swam rode rides built builds caught "
+    "came comes said says told tells thinks thought felt feels found kept keeps grew grows sang sings "
+    "wears wore weighs earns pays paid rents rented hired works engaged divorced pregnant fluent born "
+    "based raised interested afraid suffers plan goal every each when while until because if"
+)
+"""How a content begins that leaves its subject out, or tells of what was said in words of its own."""
+BACK = word_set(
+    "it its he she they him her them his hers their theirs this that these those there here then same "
+    "both one ones we us our yes yeah yep yup no nope sure too either neither so did do does former "
+    "latter other another mine"
+)
+"""Words that stand for others."""
+BACK_CJK = re.compile(
+    "[那这它他她牠此该也]|是的|对啊?|没错|嗯|不是|同样|两个都|前者|后者|そこ|それ|これ|はい|彼"
+)
+ATTRIBUTES = frozenset(
+    word
+    for concept in all_concepts()
+    for name in (concept.key, *concept.aliases)
+    for word in re.findall("[a-z]+", name.casefold())
+)
+"""What people have: the words of the concept keys."""
+ALIKE = tuple(
+    word_set(group)
+    for group in (
+        "mom mother mum mama mommy mummy ma",
+        "dad father papa daddy pa",
+        "grandma grandmother granny nana",
+        "grandpa grandfather granddad",
+        "kid kids child children son sons daughter daughters",
+        "sibling brother sister",
+        "wife husband spouse married partner",
+        "girlfriend boyfriend partner",
+        "dog puppy pup dogs puppies",
+        "cat kitten cats kittens kitty",
+        "car automobile auto",
+        "tv television telly",
+        "bike bicycle cycling biking",
+        "phone telephone mobile",
+        "veg vegetarian veggie",
+        "job work position employer employed",
+        "usa us america",
+        "uk britain",
+        "nyc york",
+        "sf francisco",
+        "live lives living lived life",
+        "fly flew flown flies flight",
+        "buy bought buys purchase purchased",
+        "go went gone goes going",
+        "teach taught teaches teacher",
+        "marry married marriage wedding",
+        "exam test",
+        "movie movies film films",
+    )
+)
+ALIKE_CJK = tuple(
+    word_set(group)
+    for group in (
+        "妈妈 母亲 老妈 妈",
+        "爸爸 父亲 老爸 爸",
+        "太太 老婆 妻子 配偶",
+        "老公 丈夫 先生 配偶",
+        "女朋友 女友",
+        "男朋友 男友",
+        "狗狗 小狗 狗",
+        "猫咪 小猫 猫",
+        "孩子 小孩 儿子 女儿",
+        "奶奶 祖母 阿嬷",
+        "爷爷 祖父 阿公",
+        "软件 软体 程式 程序",
+        "手机 电话",
+        "电子邮件 邮箱 信箱",
+        "吃素 素食 素食者",
+        "单车 脚踏车 自行车",
+    )
+)
+COMMON = frozenset(
+    "我你您的地得了着过是有在不没无也都就还再又很最更太将会能可要想让使被把给对向于以及或等和与跟同为从到"
+    "往来去之其所这那个只位名次种份台辆些每住搬说讲叫做用养爱怕学读写听看玩开飞坐骑走跑付欠租拿收送带找患"
+    "吃喝买卖岁号他她它们自己并但如果因由时曾觉感认识换改变成结离分见戒辞"
+)
+"""Characters of the words a content is put in: verbs, particles, measure words. No name is made of them alone."""
+COMMON_WORD = re.compile(
+    "住在|居住|搬到|搬家|工作|职业|任职|担任|上班|公司|使用|姓名|名字|名叫|喜欢|爱好|讨厌|偏好|打算|计划|"
+    "准备|希望|现在|目前|曾经|已经|正在|参加|参与|举行|进行|开始|结束|完成|离开|辞职|退休|换成|改成|变成|"
+    "结婚|离婚|分手|订婚|出生|生日|年龄|今年|去年|明年|今天|昨天|明天|上周|下周|本周|上个?月|下个?月|星期"
+    "|旅行|旅游|学习|就读|学校|考试|通过|认识|见面|拜访|觉得|感到|拥有|过敏|疾病|治疗|身体|平常|经常|常常"
+    "|通常|最近|刚才|一直|不再|用户|使用者|本人|朋友|家人|喜好|兴趣|成为|作为|其中|之前|之后|以前|以后|同"
+    "时|早上|下午|晚上|中午|小时|分钟|每天|每周|薪水|收入|地址|电话|手机号?|号码"
+)

@@ -1,0 +1,1 @@
+"""The Chinese patterns of the rules extractor."""

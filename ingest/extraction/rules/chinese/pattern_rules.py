@@ -1,0 +1,18 @@
+"""The Chinese rules: the pattern table and the clauses its patterns are tried on."""
+
+from __future__ import annotations
+
+from ingest.extraction.rules.chinese import facts, relationships
+from ingest.extraction.rules.chinese import work as chinese_work
+from ingest.extraction.rules.chinese.grammar import clauses, expand
+from ingest.extraction.rules.chinese.words import ATTRIBUTES
+from ingest.extraction.rules.table import rules
+
+__all__ = ["RULES", "clauses"]
+
+RULES = rules(
+    "chinese.txt",
+    relationships.MAKES | facts.MAKES | chinese_work.MAKES,
+    {"attributes": ATTRIBUTES},
+    expand,
+)

@@ -1,0 +1,114 @@
+"""Corrections in the same conversation: "typo, I meant Kaohsiung", 打錯了，是高雄."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from events.language.concepts import normalise_value
+from ingest.extraction.rules.drafts import KnownState, StateDraft
+from ingest.extraction.rules.moments import TIME
+from ingest.extraction.rules.scene import Scene
+from ingest.extraction.rules.sentences import HIDDEN
+
+_WORDS = rf"[^\s,.;:!?()\"“”{HIDDEN}][^,.;:!?()\"“”{HIDDEN}\n]{{0,40}}?"
+_STOP = r"(?=$|[,.;:!?()\"”]| not | instead\b| rather than )"
+_MARK = (
+    r"(?:\b(?:sorry|oops|whoops|wait|typo|correction|my bad|my mistake|scratch that|misspoke|no no|strike "
+    r"that)\b[^a-z0-9A-Z]{1,4}"
+    r"(?:(?:actually|no|typo|sorry|oops|my bad|that should be|"
+    r"that's|that was a typo|wait|not [\w' ]{1,30}?)[^a-z0-9A-Z]{1,3}){0,2})"
+)
+_CORRECTION = re.compile(
+    rf"(?:{_MARK}(?:I (?:meant|mean)(?: to (?:say|write|type))?|I misspoke|it's|its|it is|it was|it should "
+    r"be|should be|make that|that's)?|"
+    r"(?:^|[,;] |\b(?:and|but) )(?:actually,? )?I (?:meant|misspoke,? I meant)(?: to (?:say|write|type))?|"
+    r"^(?:correction|typo):|\bmake that\b)"
+    rf",?:? (?P<v>{_WORDS}){_STOP}(?:,? (?:not|instead of|rather than) (?P<o>{_WORDS})(?=$|[,.;:!?]))?",
+    re.IGNORECASE,
+)
+_BARE_MARK = re.compile(
+    r"^(?:oops|whoops|typo|sorry,? typo|my bad|my mistake|correction|scratch that|wait,? no|sorry,? wrong|"
+    r"i misspoke)\W*$",
+    re.IGNORECASE,
+)
+_AFTER_MARK = re.compile(
+    rf"^(?:it's|it is|it should be|should be|that's|it should say|make it) (?P<v>{_WORDS}){_STOP}(?:,? not "
+    rf"(?P<o>{_WORDS})(?=$|[,.;:!?]))?",
+    re.IGNORECASE,
+)
+
+_V_ZH = rf"[^，,。！!?？；;、\s的了{HIDDEN}]{{1,16}}?"
+_CORRECTION_ZH = re.compile(
+    rf"(?:(?:打错|说错|讲错|写错|弄错|记错|搞错|口误|笔误|更正|不对|错了|抱歉|不好意思)(?:了|字了?|一下)?"
+    rf"[，,！!。：: ~]*(?:(?:我)?不是(?P<o>{_V_ZH})[，, ]*(?:而)?)?"
+    rf"(?:我?应该是|我是(?:说|要说|指)|我的意思是|是指|是|改成|正确是|要改成)"
+    rf"|(?:^|，)我(?:的意思是|是要说|是想说|是说)"
+    rf"|(?:^|，)不是(?P<o2>{_V_ZH})[，,]\s?(?:而)?是)(?P<v>{_V_ZH})(?:才对|啦|喔|哦|啊|才是)?(?=$|[，,。！!?？；;\s了])"
+)
+_BARE_MARK_ZH = re.compile(
+    r"^(?:啊|欸|诶|抱歉|不好意思|，| )*(?:打错|说错|讲错|写错|弄错|口误|笔误|更正|不对)(?:了|字了?|一下)?\W*$"
+)
+_AFTER_MARK_ZH = re.compile(
+    rf"^(?:应该)?是(?P<v>{_V_ZH})(?:才对|啦|喔|哦|啊)?(?=$|[，,。！!?？；;\s了])(?P<o>)"
+)
+
+_DATED = frozenset(("release_date", "deadline", "birthday", "meeting"))
+_LEAD = re.compile(r"^(?:in|at|to|for|on|the|from|住在|搬到|在|到)\s?(?=\S)")
+_REACH = 6
+
+
+def announces(plain: str, chinese: bool) -> bool:
+    """Whether the sentence only says that something was a slip; what it should be comes in the next one."""
+    return (_BARE_MARK_ZH if chinese else _BARE_MARK).match(plain) is not None
+
+
+def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft]:
+    """The state a slip was about, with the value put right; nothing where no earlier state fits.
+
+    ``announced``: the sentence before said that there was a slip, so a bare "it's X" is one too.
+    """
+    text = scene.masked
+    found = (_CORRECTION_ZH if scene.sentence.chinese else _CORRECTION).search(text)
+    if found is None and announced:
+        found = (_AFTER_MARK_ZH if scene.sentence.chinese else _AFTER_MARK).match(text)
+    if found is None:
+        return
+    value = _LEAD.sub("", scene.said(found, "v")).strip()
+    groups = found.groupdict()
+    old = next((scene.said(found, group) for group in ("o", "o2") if groups.get(group)), None)
+    if not value or len(value.split(" ")) > 5:
+        return
+    correction = _slip(scene.earlier(), value, old, TIME in found["v"])
+    if correction is not None:
+        yield StateDraft(
+            entity=correction.entity,
+            key=correction.key,
+            value=value,
+            span=found.span(),
+            statement="corrected",
+            corrects=correction,
+            kind=correction.kind,
+        )
+
+
+def _slip(earlier: list[KnownState], value: str, old: str | None, dated: bool) -> KnownState | None:
+    for known in reversed(earlier[-_REACH:]):
+        if known.event.statement == "ended" or (known.key in _DATED) != dated:
+            continue
+        if normalise_value(known.key, known.value) == normalise_value(known.key, value):
+            continue
+        if old is not None:
+            if normalise_value(known.key, old) == normalise_value(known.key, known.value):
+                return known
+            continue
+        if value.isascii() == known.value.isascii() and _shape(value) == _shape(known.value):
+            return known
+    return None
+
+
+def _shape(value: str) -> str:
+    """Names answer names, numbers numbers: a correction has the look of what it corrects."""
+    if not value.isascii():
+        return "cjk"
+    return "digit" if value[:1].isdigit() else "name" if value[:1].isupper() else "word"

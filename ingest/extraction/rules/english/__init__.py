@@ -1,0 +1,1 @@
+"""The English patterns of the rules extractor."""

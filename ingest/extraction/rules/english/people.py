@@ -1,0 +1,235 @@
+"""English states of people: where they live, what they are called, and whatever "my … is" says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from events.language.concepts import canonical_key
+from ingest.extraction.rules.drafts import Draft, StateDraft
+from ingest.extraction.rules.english.grammar import is_name, name, place, role, subject
+from ingest.extraction.rules.english.words import PETS, RELATIONS, TOOLS
+from ingest.extraction.rules.scene import Make, Scene
+
+Clean = Callable[[str], str | None]
+
+
+def states(
+    key: str,
+    clean: Clean,
+    *,
+    statement: str = "asserted",
+    announced: bool = False,
+    timed: bool = False,
+    confidence: float = 0.9,
+) -> Make:
+    """A builder of the state in group ``v``; ``o`` is what it replaced, ``r`` the role that comes with it."""
+
+    def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+        entity = subject(found, scene)
+        value = clean(scene.said(found, "v"))
+        if entity is None or not value:
+            return
+        groups = found.groupdict()
+        if groups.get("o") and (old := clean(scene.said(found, "o"))) is not None:
+            yield StateDraft(
+                entity=entity,
+                key=key,
+                value=old,
+                span=found.span(),
+                statement="ended",
+                announced=True,
+                timed=True,
+                confidence=confidence,
+            )
+        yield StateDraft(
+            entity=entity,
+            key=key,
+            value=value,
+            span=found.span(),
+            statement="ended" if statement == "ended" else "asserted",
+            announced=announced or bool(groups.get("new")),
+            timed=timed,
+            confidence=confidence,
+        )
+        if groups.get("r") and (job := role(scene.said(found, "r"))) is not None:
+            yield StateDraft(
+                entity=entity,
+                key="occupation",
+                value=job,
+                span=found.span(),
+                statement="ended" if statement == "ended" else "asserted",
+                announced=announced,
+                timed=timed,
+            )
+
+    return make
+
+
+def _whole(words: str) -> str | None:
+    return words or None
+
+
+def _person_free_place(words: str) -> str | None:
+    found = place(words)
+    return found if found is None or found.lower() not in TOOLS else None
+
+
+_TIME_EDGE = re.compile(r"^(?:(?:on|in|at|is) )+")
+_DAY_OF_YEAR = re.compile(
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d|\d(?:st|nd|rd|th)?(?: of)? "
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|\d{1,4}[-/]\d",
+    re.IGNORECASE,
+)
+
+
+def _date_of(found: re.Match[str], scene: Scene) -> str | None:
+    """The date that group ``v`` opens with, as said; None where there is none."""
+    time = re.match("[^\x01]{0,20}\x01+", found["v"])
+    if time is None:
+        return None
+    begin = found.start("v")
+    return _TIME_EDGE.sub("", scene.sentence.raw[begin : begin + time.end()].strip(" ,")) or None
+
+
+_NUMBER = re.compile(r"\+?[\d(][\d() -]{5,18}\d")
+
+
+def _number_of(found: re.Match[str], scene: Scene) -> str | None:
+    """The telephone number in group ``v``; None where there is none."""
+    number = _NUMBER.search(scene.sentence.raw, *found.span("v"))
+    return number[0] if number is not None and sum(c.isdigit() for c in number[0]) >= 6 else None
+
+
+_FREE_VALUE = re.compile(
+    r"^(?:a bit|so|very|really|too|not|always|never|going|getting|coming|that|it|this|kind of|pretty|great|"
+    r"good|bad|about|"
+    r"more|different|hard|amazing|the best|one of|when|where|how|what|to)\b",
+    re.IGNORECASE,
+)
+
+
+def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "My sister's birthday is May 4", "my email is …", "my favourite colour is blue"."""
+    owner, attribute = found["of"], found["attr"].lower()
+    begin = found.start()
+    if owner.lower() == "my":
+        entity: str | None = scene.owner
+    else:
+        words = owner.removesuffix("'s")
+        if words.lower().startswith("my "):
+            entity = words[3:] if scene.owner == "user" else f"{scene.owner}'s {words[3:]}"
+            if words[3:].split(" ")[-1].lower() in (
+                "job",
+                "company",
+                "work",
+                "project",
+                "app",
+                "house",
+                "car",
+            ):
+                return
+        else:
+            entity = words if is_name(words, first=begin == 0) else None
+    value = scene.said(found, "v")
+    if entity is None or not value or _FREE_VALUE.match(value):
+        return
+    key = "phone" if attribute.endswith(("number", "cell", "phone")) else canonical_key(attribute)
+    if key == "birthday":
+        date = _date_of(found, scene)
+        if date is None:
+            return
+        value = date
+    if key == "phone":
+        number = _number_of(found, scene)
+        if number is None:
+            return
+        value = number
+    if key == "pet" or (key == "name" and name(value) is None):
+        return
+    if key == "name":
+        value = name(value) or value
+        kin = entity.split(" ")[-1].lower()
+        if entity != scene.owner and kin in RELATIONS:
+            yield StateDraft(
+                entity=scene.owner,
+                key=RELATIONS[kin],
+                value=value,
+                span=found.span(),
+                kind=entity,
+            )
+            return
+        if entity != scene.owner and kin in PETS:
+            yield StateDraft(entity=scene.owner, key="pet", value=value, span=found.span(), kind=kin)
+            return
+    if key.startswith("favourite_") or key in ("hobby", "likes"):
+        value = re.split(
+            r",| (?:because|since|but|so|and I|and it|as it|which|who|from|for|to)\b| - ", value
+        )[0].strip(" ,")
+        if len(value.split(" ")) > 5:
+            return
+    if key == "email":
+        address = re.search(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", scene.sentence.raw[found.start("v") :])
+        if address is None:
+            return
+        value = address[0]
+    if len(value) > 80 or (key not in ("residence", "email") and len(value.split(" ")) > 8):
+        return
+    yield StateDraft(
+        entity=entity,
+        key=key,
+        value=value,
+        # No further than the value: "… if anybody asks" behind it makes nothing doubtful.
+        span=(found.start(), max(found.end("attr"), found.start("v") + len(value))),
+        announced=" new " in f" {attribute} " or re.search(r" (?:now|changed)\b", found[0]) is not None,
+        timed=key in ("residence", "employer", "occupation"),
+    )
+
+
+def _lived_until(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    if re.match(r"[ ,]*(?:until|till)\b", scene.sentence.plain[found.end() :]):
+        yield from states("residence", _person_free_place, statement="ended", timed=True)(found, scene)
+
+
+def _phone(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    number = _number_of(found, scene)
+    if number is not None:
+        yield StateDraft(
+            entity=scene.owner,
+            key="phone",
+            value=number,
+            span=found.span(),
+            announced=found["new"] is not None,
+        )
+
+
+def _born(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "I was born on May 4": a birthday where a day is said, and not only a year."""
+    entity, date = subject(found, scene), _date_of(found, scene)
+    if entity is not None and date is not None and _DAY_OF_YEAR.search(date):
+        yield StateDraft(entity=entity, key="birthday", value=date, span=found.span())
+
+
+def _age(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    entity = subject(found, scene)
+    years = re.match(r"\d{1,3}", scene.said(found, "v"))
+    if entity is not None and years is not None:
+        yield StateDraft(entity=entity, key="age", value=years[0], span=found.span())
+
+
+MAKES: dict[str, Make] = {
+    "residence": states("residence", _person_free_place, timed=True),
+    "residence_now": states("residence", _person_free_place),
+    "move": states("residence", _person_free_place, announced=True, timed=True),
+    "residence_ended": states("residence", _person_free_place, statement="ended", timed=True),
+    "residence_past": states("residence", _person_free_place, statement="ended"),
+    "lived_until": _lived_until,
+    "origin": states("hometown", _person_free_place, confidence=0.85),
+    "grew_up": states("hometown", _person_free_place),
+    "birthday": _born,
+    "phone": _phone,
+    "birthplace": states("birthplace", _person_free_place),
+    "attribute": _attribute,
+    "nickname": states("nickname", name),
+    "age": _age,
+}

@@ -1,0 +1,143 @@
+"""English states of work: employers joined and left, and occupations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ingest.extraction.rules.drafts import Draft, StateDraft
+from ingest.extraction.rules.english.grammar import organisation, place, role, subject
+from ingest.extraction.rules.english.people import states
+from ingest.extraction.rules.english.words import GIVEN_NAMES, PLACES, TOOLS
+from ingest.extraction.rules.scene import Make, Scene
+
+
+def _known_place(words: str) -> str | None:
+    found = place(words)
+    return found if found is not None and found.lower().split(",")[0] in PLACES else None
+
+
+_EMPLOYMENT = re.compile(
+    r"\b(?:job|jobs|work|worked|working|works|company|employer|role|position|career|boss|colleagues?|"
+    r"coworkers?|resign|"
+    r"startup|start-up|hired|joined|joining|team|salary|offer|engineer|developer|designer|manager|laid)\b"
+)
+
+
+def _joined(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "Joined X": an employer where a role or talk of work says so, or X is a name that is no tool or club."""
+    entity, firm = subject(found, scene), organisation(scene.said(found, "v"))
+    if entity is None or firm is None or firm.lower() in TOOLS:
+        return
+    if re.search(
+        r"\b(?:club|group|choir|band|gym|class|league|church|community|server|call|meeting|army|navy|party|"
+        r"forum|program|team)\b",
+        firm.lower(),
+    ):
+        return
+    job = role(scene.said(found, "r")) if found["r"] else None
+    if (
+        job is None
+        and not _EMPLOYMENT.search(scene.masked.replace("joined", ""))
+        and "\x01" not in scene.masked
+    ):
+        return
+    yield StateDraft(entity=entity, key="employer", value=firm, span=found.span(), announced=True, timed=True)
+    if job is not None:
+        yield StateDraft(
+            entity=entity, key="occupation", value=job, span=found.span(), announced=True, timed=True
+        )
+
+
+def _left(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "Left X": an employer left only where it is known as one, or the sentence is about work."""
+    entity, firm = subject(found, scene), organisation(scene.said(found, "v"))
+    if entity is None or firm is None or firm.lower() in PLACES:
+        return
+    known = any(one.key == "employer" and one.value.lower() == firm.lower() for one in scene.earlier())
+    certain = found["sure"] is not None or found.group("verb") not in ("left", "leaving")
+    if not (known or certain or _EMPLOYMENT.search(scene.masked)):
+        # "I left Google last month" and no more: a name that is no place and no person's.
+        after = scene.masked[found.end() :].strip(" \x01")
+        if firm[:1].islower() or firm.lower() in GIVEN_NAMES or not re.match(r"$|[.,!;]", after):
+            return
+    yield StateDraft(
+        entity=entity,
+        key="employer",
+        value=firm,
+        span=found.span(),
+        statement="ended",
+        announced=True,
+        timed=True,
+        confidence=0.9 if known or certain else 0.8,
+    )
+
+
+def _lost_job(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    entity = subject(found, scene)
+    if entity is None:
+        return
+    ended = [
+        ("occupation", role(scene.said(found, "r"))),
+        ("employer", organisation(scene.said(found, "v" if found["v"] else "v2"))),
+    ]
+    for key, value in ended:
+        if value:
+            yield StateDraft(
+                entity=entity,
+                key=key,
+                value=value,
+                span=found.span(),
+                statement="ended",
+                announced=True,
+                timed=True,
+            )
+
+
+def _occupation(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    entity, job = subject(found, scene), role(scene.said(found, "v"))
+    if entity is None or job is None:
+        return
+    groups = found.groupdict()
+    if re.match(
+        r" (?:of|to|for|at heart|in training|when)\b", scene.masked[found.start("v") + len(job) :]
+    ) and not groups.get("e"):
+        return
+    announced = bool(groups.get("new")) or "now" in found[0].split(" ")
+    yield StateDraft(
+        entity=entity, key="occupation", value=job, span=found.span(), timed=True, announced=announced
+    )
+    if groups.get("e") and (firm := organisation(scene.said(found, "e"))) is not None:
+        yield StateDraft(
+            entity=entity, key="employer", value=firm, span=found.span(), timed=True, announced=announced
+        )
+
+
+def _occupation_ended(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """ "I'm not a nurse anymore", "no longer a nurse"."""
+    entity = subject(found, scene) if found["s"] else scene.owner
+    job = role(next(said for group in "vwx" if (said := scene.said(found, group))))
+    if entity is not None and job is not None:
+        yield StateDraft(
+            entity=entity,
+            key="occupation",
+            value=job,
+            span=found.span(),
+            statement="ended",
+            announced=True,
+            timed=True,
+        )
+
+
+MAKES: dict[str, Make] = {
+    "employer": states("employer", organisation, timed=True),
+    "new_job": states("employer", organisation, announced=True, timed=True),
+    "employer_ended": states("employer", organisation, statement="ended", timed=True),
+    "employer_past": states("employer", organisation, statement="ended"),
+    "work_location": states("work_location", _known_place, timed=True),
+    "joined": _joined,
+    "left": _left,
+    "lost_job": _lost_job,
+    "occupation": _occupation,
+    "occupation_ended": _occupation_ended,
+}

@@ -1,0 +1,198 @@
+"""A turn as an episode: whether it says anything, what about, how important, and in what mood."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from events.language.chinese_script import has_cjk
+from events.language.values import word_set
+from events.types.cards import Sentiment
+from ingest.extraction.rules.sentences import simplified
+
+_WORD = re.compile(r"[a-z0-9][a-z0-9'’&@._/-]*[a-z0-9]|[a-z0-9]", re.IGNORECASE)
+_CJK_RUN = re.compile("[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af]+")
+
+# Words that make up greetings, thanks, assent and laughter; a turn of nothing else is small talk.
+_SMALL_TALK = word_set(
+    "hi hello hey heya hiya yo sup morning afternoon evening night good great nice fine bye "
+    "goodbye cya see you ya later thanks thank thx ty tysm cheers much so very appreciated "
+    "welcome you're youre no problem prob worries ok okay k kk okey sure yep yes yeah yup ya yea "
+    "nope nah no right alright cool awesome perfect lol lmao rofl haha hahaha hehe heh ha xd wow "
+    "oh ah aha hmm hm mm mhm uh um well please pls sorry oops got it gotcha understood noted how "
+    "are is it going what's whats up the a to there and i'm im too all done do done bro dude man "
+    "mate guys everyone everybody again indeed exactly true agreed absolutely definitely totally "
+    "of course same here love that's thats sounds will anyway have day one weekend time take care "
+    "talk soon tomorrow for your help a lot bunch omg yay nice1 np gg brb ttyl interesting "
+    "amazing sweet wonderful excellent fantastic this"
+)
+_GREETING = re.compile(
+    r"\b(?i:hi|hello|hey|heya|thanks|thank you|thx|bye|goodbye|morning|night|wow|ok|okay|yes|yeah|welcome|"
+    r"congrats)[ ,!]+(?:so much[ ,!]+|everyone[ ,!]+)?([A-Z][a-z]+)"
+)
+# "hahaha", "yessss", "awww", "sooo": laughter and drawn out assent.
+_DRAWN_OUT = re.compile(r"[hae]{3,}|lo+l|a+w+|h+m+|w+o+w+|y+a+y+|y+e+s+|y+e+a+h*|n+o+|s+o+|o+h+|o+k+|aw+")
+_SMALL_TALK_ZH = re.compile(
+    r"谢谢|多谢|感谢|感恩|不客气|没关系|没事|不好意思|抱歉|对不起|你好|您好|大家好|哈喽|哈啰|嗨|嘿|早安|午安|晚安|早上好|下午好|晚上好|早|再见|掰掰|拜拜|明天见|下次见|"
+    r"好的|好呀|好啊|好吧|好喔|好哦|好勒|好嘞|好|可以|行|没问题|没错|是的|是啊|是喔|是|对的|对啊|对呀|对|嗯+|恩|喔+|哦+|啊+|呀|哇+|诶|欸|哎|唉|哈+|呵+|嘻+|嘿+|呜+|"
+    r"知道了|知道|了解|明白了?|收到|懂了|原来如此|真的|太好了|太棒了|真棒|棒|赞|厉害|辛苦了?|加油|了|的|吧|吗|呢|啦|耶|你|您|我|非常|很|真|太|也|就|先|这样|那|一下|咯|"
+    r"噢|OK|ok"
+)
+_STOP = word_set(
+    "the and for are but not you your yours with this that these those have has had was were been "
+    "being will would could should can may might from into onto over under about after before "
+    "again also just like really very much more most some any all each every other than then them "
+    "they their there here what when where which who whom why how our ours his her hers its it's "
+    "i'm i've i'll i'd we're we've you're you've don't didn't doesn't isn't aren't wasn't can't "
+    "couldn't won't that's there's let's yeah yes wow hey thanks thank good great nice cool "
+    "awesome amazing sure okay well got get getting going gonna went come came make made making "
+    "take took taking know think thought feel feels felt look looks looking see seen saw seeing "
+    "sounds sound said say tell told want wanted need needed love loved loving way lot lots bit "
+    "thing things stuff something anything everything nothing someone anyone everyone time times "
+    "day days week weeks month months year years today yesterday tomorrow tonight last next one "
+    "two first new now still even always never ever too out off down back around through while "
+    "because since until though although keep kept try trying tried give gave given let lets put "
+    "able hope glad happy sorry please maybe actually definitely totally pretty super such own "
+    "same only both does did doing done him she mine myself yourself it is be or if so as at by "
+    "an in on of to up we me my do go he us no oh ok am i a"
+)
+_FUNCTION_ZH = re.compile(
+    r"我们|你们|他们|她们|它们|咱们|什么|怎么|哪里|为什么|因为|所以|但是|不过|而且|然后|如果|虽然|可以|可能|应该|已经|现在|目前|最近|今天|昨天|明天|后来|终于|一起|一个|一些|"
+    r"一下|有点|"
+    r"真的|非常|特别|比较|这个|那个|这里|那里|这样|那样|时候|没有|不是|就是|还是|或者|以及|自己|大家|觉得|知道|喜欢|需要|打算|准备|开始|"
+    r"[我你您他她它的了在是有和跟与及也都就很太最会要想能不没被把给对从到去来过着吗呢吧啊喔哦啦呀嘛这那哪谁又再还更让说做当用为而且个只次些点上下里中外前后一二三四五六七八九十两几多少年月日号点分]"
+)
+_POSITIVE = word_set(
+    "love loved loving great awesome amazing wonderful excited exciting happy glad proud "
+    "fantastic perfect fun enjoy enjoyed enjoying thrilled grateful thankful beautiful best "
+    "delighted won joy blessed lovely inspiring inspired incredible relieved celebrate celebrated "
+    "excellent yay"
+)
+_NEGATIVE = word_set(
+    "sad sadly hate hated awful terrible worst angry upset frustrated frustrating tired exhausted "
+    "stressed stressful anxious worried worry afraid scared lost died death passed hurt injured "
+    "sick ill pain broke broken failed fail lonely depressed disappointed disappointing grief cry "
+    "crying unfortunately struggling struggle difficult tough rough overwhelmed heartbroken "
+    "annoyed fired miss missed"
+)
+_MOODS = _POSITIVE | _NEGATIVE
+_NEGATION = word_set(
+    "not no never don't didn't isn't wasn't can't won't doesn't aren't couldn't hardly without"
+)
+_POSITIVE_ZH = re.compile(
+    r"开心|高兴|快乐|兴奋|期待|喜欢|太好了|太棒|真棒|满意|幸福|感动|幸运|顺利|成功|不错|舒服|惊喜|骄傲|享受|放松|好吃|漂亮"
+)
+_NEGATIVE_ZH = re.compile(
+    r"难过|伤心|生气|讨厌|糟糕|失望|焦虑|压力|担心|害怕|累|痛|生病|受伤|失败|过世|去世|失业|分手|离婚|吵架|崩溃|烦|郁闷|孤单|后悔|倒霉|可惜|无聊"
+)
+_LIFE = word_set(
+    "married engaged wedding divorce divorced pregnant baby born birth died death passed funeral "
+    "moved moving move job hired fired promoted promotion graduated graduation accident hospital "
+    "surgery diagnosed cancer adopted adoption retired bought house allergic allergy decided "
+    "decision launched released birthday anniversary quit joined broke"
+)
+_LIFE_ZH = re.compile(
+    r"结婚|订婚|离婚|怀孕|出生|过世|去世|搬家|搬到|跳槽|离职|入职|升职|升迁|毕业|住院|手术|确诊|车祸|领养|退休|买房|过敏|决定|上线|发布|生日|考上|录取|分手"
+)
+_DETAIL = re.compile(r"\d|[A-Z][a-z]+(?: [A-Z][a-z]+)+|\"|「|《")
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What there is to say of a text as a whole."""
+
+    substantive: bool
+    topics: tuple[str, ...]
+    sentiment: Sentiment
+    weight: int
+
+    def importance(self, *, cards: int, question: bool) -> int:
+        """1 (chatter) to 10 (a life changes): facts found raise it, a bare question lowers it."""
+        return max(1, min(10, self.weight + min(cards, 2) - (1 if question and not cards else 0)))
+
+
+_LONGEST = 4000
+
+
+def read(text: str) -> Episode:
+    """``text`` read once: substance, topics, mood and weight. Only its first 4,000 characters count."""
+    text = text[:_LONGEST]
+    spoken = _WORD.findall(text)
+    # Joined, lowered and split again: one call for all words is three times as fast as one for each.
+    lowered = " ".join(spoken).lower().replace("’", "'").split(" ") if spoken else []
+    folded = "" if text.isascii() or not has_cjk(text) else simplified(text)
+    runs = list(_CJK_RUN.finditer(folded)) if folded else []
+    distinct = set(lowered)
+    return Episode(
+        _is_substantive(text, distinct) or any(_SMALL_TALK_ZH.sub("", run[0]) for run in runs),
+        _topics(text, spoken, lowered, distinct, runs),
+        _sentiment(lowered, distinct, folded),
+        _weight(text, distinct, folded),
+    )
+
+
+def _is_substantive(text: str, distinct: set[str]) -> bool:
+    """Beyond greeting, thanks, assent and laughter. Generous: in doubt, yes."""
+    rest = distinct - _SMALL_TALK
+    if len(rest) > 6:
+        return True
+    rest = {word for word in rest if _DRAWN_OUT.fullmatch(word) is None}
+    return bool(rest and rest - {name.lower() for name in _GREETING.findall(text)})
+
+
+_MOST_TOPICS = 8
+
+
+def _topics(
+    text: str, spoken: list[str], lowered: list[str], distinct: set[str], runs: list[re.Match[str]]
+) -> tuple[str, ...]:
+    """Names first, then other content words, as spoken, no word twice."""
+    names: dict[str, str] = {}
+    others: dict[str, str] = {}
+    content = distinct - _STOP
+    for word, plain in zip(spoken, lowered, strict=True):
+        if plain not in content or len(plain) < 3 or plain.isdigit():
+            continue
+        (others if word[0].islower() else names).setdefault(plain.removesuffix("'s"), word.removesuffix("'s"))
+    for run in runs:
+        folded, at = run[0], 0
+        for border in [*_FUNCTION_ZH.finditer(folded), None]:
+            end = border.start() if border is not None else len(folded)
+            if 2 <= end - at <= 8:
+                others.setdefault(folded[at:end], text[run.start() + at : run.start() + end])
+            at = border.end() if border is not None else at
+    return tuple(
+        [*names.values(), *(word for key, word in others.items() if key not in names)][:_MOST_TOPICS]
+    )
+
+
+def _sentiment(lowered: list[str], distinct: set[str], folded: str) -> Sentiment:
+    """The mood by the words for moods, a negation just before turning them round."""
+    score = 0
+    if not _MOODS.isdisjoint(distinct):
+        for at, word in enumerate(lowered):
+            if word in _MOODS:
+                tone = 1 if word in _POSITIVE else -1
+                score += -tone if not _NEGATION.isdisjoint(lowered[max(0, at - 2) : at]) else tone
+    if folded:
+        for pattern, tone in ((_POSITIVE_ZH, 1), (_NEGATIVE_ZH, -1)):
+            for found in pattern.finditer(folded):
+                turned = folded[max(0, found.start() - 2) : found.start()].endswith(
+                    ("不", "没", "不太", "没有")
+                )
+                score += -tone if turned else tone
+    return "positive" if score > 0 else "negative" if score < 0 else "neutral"
+
+
+def _weight(text: str, distinct: set[str], folded: str) -> int:
+    """Life events, names and numbers, and length weigh; three words hardly do."""
+    score = 3
+    if not _LIFE.isdisjoint(distinct) or (folded and _LIFE_ZH.search(folded)):
+        score += 2
+    if _DETAIL.search(text):
+        score += 1
+    if len(text) > 160 or (folded and len(text) > 50):
+        score += 1
+    if len(distinct) < 4 and (not folded or len(text) < 8):
+        score -= 1
+    return score

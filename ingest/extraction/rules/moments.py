@@ -1,0 +1,256 @@
+"""The time said with a statement: masking time words so that patterns see past them, and resolving them.
+
+Masking is lexical and cheap: it only has to see that words are about time. The names of months, days, seasons and
+units are those of :mod:`events.language.timex`, which says what a time means once a rule has found something to date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from events.language import timex
+from events.language.timex.english.words import MONTHS, SEASON_WORDS, UNITS, WEEKDAYS
+from events.language.values import word_set
+from ingest.extraction.rules.sentences import Sentence, clause
+
+# Stands for every character of a time expression.
+TIME = "\x01"
+
+
+def _capitalised(words: Iterable[str]) -> str:
+    """The alternatives of a pattern, the longer ones first."""
+    return "|".join(word.capitalize() for word in sorted(words, key=len, reverse=True))
+
+
+# "May" is a verb more often than a month, and has patterns of its own.
+_MONTH = _capitalised(MONTHS.keys() - {"may"})
+_DAY = _capitalised(WEEKDAYS)
+_COUNT = (
+    r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|several|few|"
+    r"(?:a )?couple(?: of)?|a few|many|some|half an?"
+)
+_SPAN = (
+    "seconds?|minutes?|hours?|days?|nights?|weeks?|weekends?|fortnights?|months?|quarters?|semesters?|"
+    "years?|decades?"
+)
+_LEAD = (
+    r"(?:(?:ever|since|until|till|by|from|around|during|over|for|in|on|at|about|starting|beginning|"
+    r"effective|as of|"
+    r"back|early|earlier|late|later|mid|just|sometime|the|end of|start of|beginning of|middle of|this|last|"
+    r"next|past|coming|previous|"
+    r"following|upcoming|another|of|almost|nearly|over|roughly|around|more than|less than)[ -]){0,6}"
+)
+_TIMES_EN = re.compile(
+    rf"(?<![\w'])(?:{_LEAD}(?:"
+    rf"(?:{_MONTH})\b\.?(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? (?:19|20)\d\d\b)?|"
+    rf"\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH}|May)\b(?:,? (?:19|20)\d\d\b)?|"
+    rf"May \d{{1,2}}\b(?:st|nd|rd|th)?(?:,? \d{{4}}\b)?|"
+    rf"(?:{_DAY})\b\.?(?: (?:morning|afternoon|evening|night))?|"
+    r"(?:the day (?:before|after) )?(?:yesterday|today|tomorrow|tonight)(?: (?:morning|afternoon|evening|"
+    r"night))?\b|"
+    rf"\d{{4}}[-/]\d{{1,2}}(?:[-/]\d{{1,2}})?\b|\d{{1,2}}/\d{{1,2}}(?:/\d{{2,4}})?\b|(?:19|20)\d\ds?\b|"
+    rf"Q[1-4](?: \d{{4}})?\b|"
+    rf"\d{{1,2}}(?:st|nd|rd|th)\b|"
+    rf"(?:{_COUNT}) (?:{_SPAN})\b(?: (?:ago|back|from now|later|earlier|now))?|"
+    rf"\d{{1,2}}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.)(?!\w)|noon\b|midnight\b)"
+    rf"|(?:{_LEAD}(?:last|next|this|past|coming|previous|the other|every|each|in the|the) "
+    rf"(?:(?:{_COUNT}|first|second|third|fourth) )?"
+    rf"(?:{_SPAN}|morning|afternoon|evening|night|spring|summer|autumn|fall|winter|May|semester|Christmas|"
+    r"Easter|Thanksgiving)\b(?: ago)?)"
+    r"|(?:(?:back |early |late )?in|since|until|last|next|by) May\b"
+    r"|(?:(?:in|over|during|since) )?(?:last )?(?:Christmas|Easter|Thanksgiving|Halloween|New Year's(?: "
+    r"Eve| Day)?)\b"
+    r"|(?:a (?:little )?)?while (?:ago|back)\b|the other day\b|at the moment\b|right now\b|these days\b|"
+    r"nowadays\b|"
+    r"for (?:a (?:long )?while|ages|years|months|weeks|now)\b|all (?:day|week|month|year)\b|long ago\b|so "
+    r"far\b)"
+)
+_DIGIT = "[0-9０-９一二两三四五六七八九十廿百零〇]"
+_UNIT = "(?:个?(?:天|日|周|星期|礼拜|月|季度?|学期|年|小时|钟头|分钟)(?:半|多)?)"
+_TIMES_ZH = re.compile(
+    r"(?:(?:大约|大概|差不多|就在|早在)?(?:自从|从|自|打从|在|到|于|直到)?(?:"
+    r"(?:大前|前|昨|今|明|后|大后|当|同一|有一|那)天|(?:昨|今|明|当)(?:日|晚|早|夜)|"
+    rf"(?:上+|下+|这|本|那|每)(?:一)?个?(?:周|星期|礼拜)(?:末|[一二三四五六日天]|[0-9])?|"
+    r"(?:上+|下+|这|本)个?(?:月|季度?|学期)(?:初|底|末|中旬?)?|(?:周|星期|礼拜)(?:末|[一二三四五六日天])|"
+    rf"(?:去|今|明|前|后|大前)年(?:年?[初底中末]|{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号]|份|初|底|中旬)?|春天|夏天|秋天|冬天|春节|夏季|冬季|"
+    r"上半年|下半年)?|"
+    rf"(?:民国)?{_DIGIT}{{2,4}}年(?:{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号]?|份|初|底)?|[初底])?|"
+    rf"{_DIGIT}{{1,3}}月(?:{_DIGIT}{{1,3}}[日号]?|份|初|底|中旬)?|{_DIGIT}{{1,3}}[号](?![楼线码])|\d{{4}}[-/]\d{{1,"
+    rf"2}}(?:[-/]\d{{1,2}})?|"
+    rf"第?{_DIGIT}季度?|[Qq][1-4]|"
+    rf"(?:过去|最近|近|这|前|未来|接下来)?(?:{_DIGIT}{{1,4}}|几|好几|半){_UNIT}(?:以?前|以?后|之前|之后|来|以来|内|多?了)?|"
+    r"(?:上|下)半年|年[初底中]|月[初底中]|周末|(?:春节|中秋节?|端午节?|国庆节?|元旦|圣诞节?|除夕|清明节?)(?:期间|那天|当天)?|"
+    rf"(?:刚才|刚刚|刚|最近|近来|目前|现在|如今|眼下|后来|前阵子|前几天|前些天|这阵子|这几天|这两天|不久前|一直以来|向来)|"
+    rf"(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|半夜|深夜)(?:{_DIGIT}{{1,3}}[点:：](?:{_DIGIT}{{1,3}}分?|半|钟|整)?)|"
+    # 一点 alone is as often "a little".
+    rf"(?!一点(?![半钟整零十二三四五\d]))(?:{_DIGIT}{{1,3}}[点:：](?:{_DIGIT}{{1,3}}分?|半|钟|整)?)|"
+    r"(?:今年|去年|明年)?[春夏秋冬](?:天|季)|"
+    r"凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|半夜|深夜"
+    r")(?:的时候|那会儿|开始|起|以来|之前|之后|以后|以前|左右|前后|为止|那天|当天|期间)?)+"
+)
+
+
+# Every English time has one of these words in it, or a digit. Most sentences have none, and looking at their
+# words costs a tenth of trying the pattern at every letter.
+_TIMELY = frozenset(
+    {*MONTHS, *WEEKDAYS, *SEASON_WORDS, *UNITS}
+    | word_set(
+        "yesterday today tomorrow tonight noon midnight semester semesters morning afternoon evening christmas easter "
+        "thanksgiving halloween while moment now nowadays ages long far 0 1 2 3 4 5 6 7 8 9"
+    )
+)
+_JOINT = re.compile("['-]")
+
+
+# And every Chinese one has one of these characters.
+_TIMELY_ZH = frozenset(
+    "天日晚早夜周星礼月季期年号/-0123456789Qq半节旦诞夕刚近现前今眼后阵几久直向来点:：晨午傍末春夏秋冬"
+)
+
+
+def _tells_time(sentence: Sentence) -> bool:
+    if sentence.chinese:
+        return not _TIMELY_ZH.isdisjoint(sentence.plain)
+    words = sentence.words
+    if not words.isdisjoint(_TIMELY):
+        return True
+    return any(not _TIMELY.isdisjoint(_JOINT.split(word)) for word in words if "-" in word or "'" in word)
+
+
+def mask(sentence: Sentence) -> str:
+    """The sentence's plain text with time words replaced by :data:`TIME`, same length."""
+    if not _tells_time(sentence):
+        return sentence.plain
+    return (_TIMES_ZH if sentence.chinese else _TIMES_EN).sub(
+        lambda found: TIME * len(found[0]), sentence.plain
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A resolved time: ``start`` to ``end`` (exclusive, and counting in what the words do: "to May 3" ends with
+    that day), with the words that said it. ``start`` is None where they name an end only ("until June")."""
+
+    start: datetime | None
+    end: datetime | None
+    words: str
+    begin: int
+    stop: int
+    grain: str
+    ambiguous: bool = False
+
+    @classmethod
+    def of(cls, found: timex.Found, words: str) -> Moment:
+        """What ``found`` says, as somebody means it who says ``words``."""
+        end = found.through or found.end
+        return cls(found.start, end, words, found.begin, found.stop, found.grain, found.ambiguous)
+
+    @property
+    def point(self) -> datetime | None:
+        """When something said with this time began: the middle of a week or weekend (nobody means its
+        Monday), the start of anything else."""
+        if self.start is not None and self.end is not None and self.grain in ("week", "weekend"):
+            middle = self.start + (self.end - self.start) / 2
+            return middle.replace(hour=0, minute=0, second=0, microsecond=0)
+        return self.start
+
+
+# Said of time without saying when; a date made of them would be an invention.
+_VAGUE = re.compile(
+    r"(?:recently|lately|the other day|nowadays|these days|soon|weekend|"
+    r"最近|近来|近來|近期|这阵子|這陣子|以前|以后|以後|now|"
+    r"currently)",
+    re.IGNORECASE,
+)
+_OUTLANDISH = timedelta(days=366 * 120)
+
+
+def moments(sentence: Sentence, reference: datetime) -> list[Moment]:
+    """Every time said in the sentence, in order; recurring and clock-only times are left out by the grammar."""
+    found = []
+    for one in timex.find(sentence.raw, reference):
+        if (one.start is None and one.end is None) or one.grain == "second" or _VAGUE.fullmatch(one.text):
+            continue
+        if one.start is not None and abs(one.start - reference) > _OUTLANDISH:
+            continue
+        # "A month later we got a cat" counts from what was told before, and nobody knows when that was.
+        if one.start is not None and one.start > reference and one.text.lower().endswith(" later"):
+            continue
+        found.append(Moment.of(one, one.text))
+    return found
+
+
+def nearest(found: list[Moment], sentence: Sentence, begin: int, stop: int) -> Moment | None:
+    """The time that belongs to ``begin``..``stop``: said inside it, else in its clause, else the sentence's only
+    one where it opens the sentence."""
+    if not found:
+        return None
+    inside = [one for one in found if one.begin < stop and one.stop > begin]
+    if not inside:
+        first, last = clause(sentence, begin, stop)
+        inside = [one for one in found if one.begin < last and one.stop > first]
+    if not inside and len(found) == 1 and found[0].stop <= begin:
+        inside = found if found[0].begin <= (6 if sentence.chinese else 12) else []
+    return min(inside, key=lambda one: (_distance(one, begin, stop), one.begin)) if inside else None
+
+
+def _distance(one: Moment, begin: int, stop: int) -> int:
+    return max(0, one.begin - stop, begin - one.stop)
+
+
+_LASTING = re.compile(
+    r"\bfor (?:about |almost |nearly |over |more than |roughly |around |the (?:past|last) )?(?P<n>\d{1,2}|"
+    r"an?|one|two|three|four|five|six|seven|eight|nine|"
+    r"ten|eleven|twelve) (?P<u>week|month|year)s?(?! (?:ago|old))"
+)
+_LASTING_ZH = re.compile(r"(?P<n>\d{1,2}|[一二两三四五六七八九十]{1,2})个?(?P<u>周|星期|礼拜|月|年)(?:多)?了")
+_PERFECT = re.compile(r"'ve\b|\bhave\b|\bhas\b|'s been\b")
+_NUMBERS = {
+    word: number
+    for number, words in enumerate(
+        [
+            "a one an 一",
+            "two 二 两",
+            "three 三",
+            "four 四",
+            "five 五",
+            "six 六",
+            "seven 七",
+            "eight 八",
+            "nine 九",
+            "ten 十",
+            "eleven 十一",
+            "twelve 十二",
+        ],
+        start=1,
+    )
+    for word in words.split()
+}
+_DAYS = {"week": 7, "month": 30.44, "year": 365.25, "周": 7, "星期": 7, "礼拜": 7, "月": 30.44, "年": 365.25}
+_GRAINS = {"周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
+
+
+def lasting(sentence: Sentence, begin: int, stop: int, reference: datetime) -> Moment | None:
+    """When something that has lasted "for three years" began, in the clause of ``begin``..``stop``."""
+    first, last = clause(sentence, begin, stop)
+    if sentence.chinese:
+        found = _LASTING_ZH.search(sentence.plain, first)
+    else:
+        found = (
+            _LASTING.search(sentence.plain, first, last)
+            if _PERFECT.search(sentence.plain, first, last)
+            else None
+        )
+    if found is None:
+        return None
+    count = int(found["n"]) if found["n"].isdecimal() else _NUMBERS.get(found["n"], 0)
+    if count == 0:
+        return None
+    start = (reference - timedelta(days=count * _DAYS[found["u"]])).replace(
+        hour=0, minute=0, second=0, microsecond=0
+    )
+    words = sentence.raw[found.start() : found.end()]
+    return Moment(start, None, words, found.start(), found.end(), _GRAINS.get(found["u"], found["u"]))

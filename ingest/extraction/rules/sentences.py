@@ -1,0 +1,256 @@
+"""A turn cut into sentences, and the words that keep a sentence from being a statement of fact.
+
+Every text here keeps the length of the turn's text, so offsets found in a sentence are offsets of the
+turn once its ``begin`` is added.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from events.language.chinese_script import has_cjk, to_simplified
+from events.language.values import word_set
+from ingest.extraction.rules.english.words import FIRMS, LANGUAGES, PLACES
+
+# What stands for words that must not be read: longer quotations, code, quoted mail. No pattern has it.
+HIDDEN = "\x02"
+# Where a longer sentence ends for the rules: nobody states one fact in more, and pasted text often does.
+MAX_SENTENCE = 500
+MAX_SENTENCES = 120
+
+_END = re.compile(
+    r"[.!?…]+[\"”’')\]]*(?=\s|$)|[。！？；\n…]+[」』”]?|;(?=\s)|[!?](?=[\u3400-\u9fff「])|(?<=\s)[-–—](?=\s)"
+)
+# Where a sentence may end: looked for first, one character at a time, which a class does six times as fast.
+_MAY_END = re.compile(r"[.!?…。！？；;\n–—-]")
+_ABBREVIATION = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|e\.g|i\.e|etc|Mt|Ave|No|Inc|Ltd|Co|U\.S|U\.K|[A-Z])$"
+)
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,200}`", re.DOTALL)
+_QUOTED_LINE = re.compile(r"^[ \t]{0,4}>[^\n]*", re.MULTILINE)
+_QUOTATION = re.compile(r'"[^"\n]{1,2000}"|“[^”\n]{1,2000}”|「[^」\n]{1,2000}」|『[^』\n]{1,2000}』')
+_NOT_NEWLINE = re.compile(r"[^\n]")
+_WORD = re.compile(r"[a-z][a-z'-]*|#|(?<!\d)\d")
+_APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "\xa0": " ", "\t": " ", "　": " "})
+
+_TASK = re.compile(
+    r"\s*(?:(?:please|pls|hey|hi|now|ok|okay|also|can you|could you|would you|help me)[, ]+){0,4}"
+    r"(?P<verb>translate|rewrite|rephrase|reword|proofread|summari[sz]e|paraphrase|classify|extract|"
+    r"convert|edit|"
+    r"correct|polish|improve|write|draft|compose|generate|pretend|imagine|suppose|role-?play|act as|act like|"
+    r"complete|continue|say|repeat|explain|analy[sz]e|remind me|create|make up|tell (?:me|him|her|them|us))"
+    r"\b",
+    re.IGNORECASE,
+)
+# The words a task begins with; "role-play", "act-like" and the rest begin with one of them, too.
+_TASK_WORDS = word_set(
+    "translate rewrite rephrase reword proofread summarize summarise paraphrase classify extract convert edit correct "
+    "polish improve write draft compose generate pretend imagine suppose roleplay role-play role act complete "
+    "continue say repeat explain analyze analyse remind create make tell"
+)
+_TASK_ZH = re.compile(
+    r"\s*(?:请|麻烦|帮我|帮忙|帮|你|可以|能不能|可不可以|能否|能|给我|替我|把|将|，| ){0,6}"
+    r"(?P<verb>翻译|改写|润色|总结|摘要|概括|校对|修改|写一|写封|写个|写篇|扮演|假装|假设|想象|续写|生成|编一|分析|提醒我|"
+    r"(?:以下|下面|这段|这句)[^，。]{0,8}(?:翻译|改写|润色|总结|校对))"
+)
+_PASTING = word_set(
+    "translate rewrite rephrase reword proofread summarize summarise paraphrase classify extract "
+    "convert edit correct polish improve complete continue repeat analyze analyse 翻译 改写 润色 总结 摘要 "
+    "概括 校对 修改 续写 分析"
+)
+_PASTE = re.compile(r"[:：\n]")
+
+_QUESTION = re.compile(
+    r"^\W*(?:(?:and|but|so|or|hey|hi|well|wait|ok|okay|btw|anyway|also)[ ,]+)*"
+    r"(?:(?:what|where|which|why|how|whose|whom)\b(?! (?:a|an|is more)\b)|(?:who|when) (?:do|did|does|is|"
+    r"was|are|were|will|should)\b|"
+    r"(?:do|does|did|is|are|was|were|can|could|would|should|will|have|has|am|shall) (?:i|you|he|she|it|we|"
+    r"they|my|your|the|there|anyone)\b)",
+    re.IGNORECASE,
+)
+_QUESTION_ZH = re.compile(
+    r"[吗嘛]\W*$|(?<!什)么\W*$|(?<!没)(?<!没有)什么(?![都也])|哪[里儿个家些种位一年天]|哪$|住哪|在哪|去哪|谁(?![都也])|怎么[样办会能]?|为什么|为何|多少|几[点号岁个月]|是不是|"
+    r"有没有|要不要|能不能|会不会|可不可以|好不好|对不对|是否|何时|何地|多久|多大"
+)
+_IRREALIS = re.compile(
+    r"\b(?:if|unless|suppose|supposing|imagine|pretend|hypothetically|what if|as if|as though|in case|"
+    r"whether|"
+    r"wish|wished|let's say|would have|could have|should have|dream(?:ed|t|ing)? (?:of|about|that|i|we)|in "
+    r"(?:my|a|the) (?:dream|novel|story|game|"
+    r"screenplay|script|movie)|my character|for example|e\.g\.|used as an example)\b",
+    re.IGNORECASE,
+)
+_IRREALIS_ZH = re.compile(
+    r"如果|假如|假设|要是|倘若|若是|万一|的话|除非|梦到|梦见|做梦|梦里|小说里|故事里|游戏里|剧本里|例如|比如说|譬如|即使|就算|哪怕|"
+    r"本来想|差点|差一点"
+)
+_HEDGE = re.compile(
+    r"\b(?:might|maybe|perhaps|probably|possibly|would|could|should|i'd|we'd|he'd|she'd|hop(?:e|es|ed|ing)|"
+    r"want(?:s|ed)?|wanna|thinking (?:of|about)|"
+    r"thought (?:of|about)|consider(?:ing|ed)?|plan(?:s|ning|ned)? (?:to|on)|going to|gonna|will|won't|'ll|"
+    r"almost|nearly|not sure|"
+    r"supposed to|need(?:s|ed)? to|have to|has to|try(?:ing)? to|tried to|tempted to|rather|looking to|"
+    r"looking for|like i|guess|"
+    r"pretty sure|someday|one day|never|not|hardly|barely|dying to|can't wait to|about to|apply(?:ing)?|"
+    r"applied|interview(?:ing|ed)?)\b|n't\b",
+    re.IGNORECASE,
+)
+_HEDGE_ZH = re.compile(
+    r"可能|也许|或许|大概|好像|似乎|应该|考虑|想要|想去|想|希望|打算|准备|计[划画]|将来|以后要|要是|会不会|说不定|不一定|没准|恐怕|估计|"
+    r"听说|据说|犹豫|考虑中|差点|羡慕|假装|愿意|不知道|不确定|还没|没有|没|不|别|未必|快要|将要|即将|面试|应征|投了|申请"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a turn: ``raw`` as said, ``plain`` for patterns (straight apostrophes, quotations hidden;
+    Chinese in simplified script), of one length. ``words`` are its Latin words, and ``"#"`` for a digit: what
+    decides cheaply which rules have anything to look for."""
+
+    begin: int
+    raw: str
+    plain: str
+    chinese: bool
+    question: bool
+    words: frozenset[str]
+
+
+@lru_cache(maxsize=16)
+def simplified(text: str) -> str:
+    """``text`` in simplified script, remembered: a turn is asked for it as a whole and for its episode."""
+    return to_simplified(text)
+
+
+def readable(text: str) -> str:
+    """``text`` with code, quoted lines and longer quotations hidden; same length."""
+    plain = text.translate(_APOSTROPHE) if not text.isascii() else text.replace("\t", " ")
+    if "`" in plain:
+        plain = _CODE.sub(_hide, plain)
+    if ">" in plain:
+        plain = _QUOTED_LINE.sub(_hide, plain)
+    if '"' in plain or "“" in plain or "「" in plain or "『" in plain:
+        plain = _QUOTATION.sub(_hide_long, plain)
+    return plain
+
+
+def _hide(found: re.Match[str]) -> str:
+    return _NOT_NEWLINE.sub(HIDDEN, found[0])
+
+
+def _hide_long(found: re.Match[str]) -> str:
+    quotation = found[0]
+    is_name = quotation.count(" ") <= 4 if quotation.isascii() else len(quotation) <= 10
+    if is_name and not re.search(r"[.!?。！？,，]|\b[Ii]('|\b)|我", quotation):
+        return quotation
+    return _hide(found)
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """The sentences of ``text`` worth reading, in order; what a request pastes in ("Translate: …") is not."""
+    plain = readable(text)
+    in_simplified = plain if plain.isascii() else simplified(plain)
+    begin = 0
+    count = 0
+    for end in _boundaries(plain):
+        if count >= MAX_SENTENCES:
+            return
+        piece = plain[begin:end]
+        lead = len(piece) - len(piece.lstrip())
+        start, begin = begin + lead, end
+        piece = piece.strip()
+        if not piece or len(piece) > MAX_SENTENCE:
+            continue
+        count += 1
+        chinese = not piece.isascii() and has_cjk(piece)
+        piece = in_simplified[start : start + len(piece)] if chinese else _with_capitals(piece)
+        words = frozenset(_WORD.findall(piece.lower()))
+        task = (
+            _TASK_ZH.match(piece)
+            if chinese
+            else None
+            if words.isdisjoint(_TASK_WORDS)
+            else _TASK.match(piece)
+        )
+        if task is not None:
+            if task["verb"].casefold() in _PASTING and _PASTE.search(plain, start + task.end("verb")):
+                return
+            continue
+        yield Sentence(
+            start,
+            text[start : start + len(piece)],
+            piece,
+            chinese,
+            _asks(piece, chinese),
+            words,
+        )
+
+
+_LOWER_I = re.compile(r"i(?<![\w']i)(?=$|['\s,.!])")
+_KNOWN = re.compile(
+    r"(?<![\w'@./-])(?:"
+    + "|".join(sorted(PLACES | FIRMS | frozenset(LANGUAGES.lower().split("|"))))
+    + r")(?![\w@-])"
+)
+
+
+def _with_capitals(piece: str) -> str:
+    """The sentence with its "i" as I and, where it has no capitals at all, with those of well-known names."""
+    piece = _LOWER_I.sub("I", piece)
+    if piece.islower() or ("I" in piece and piece.replace("I", "").islower()):
+        piece = _KNOWN.sub(lambda known: known[0].title(), piece)
+    return piece
+
+
+def _boundaries(plain: str) -> Iterator[int]:
+    reached = 0
+    while (candidate := _MAY_END.search(plain, reached)) is not None:
+        end = _END.match(plain, candidate.start())
+        reached = candidate.end() if end is None else end.end()
+        if end is None:
+            continue
+        if end[0] == "." and _ABBREVIATION.search(plain, max(0, end.start() - 6), end.start()):
+            continue
+        yield end.end()
+    yield len(plain)
+
+
+def _asks(piece: str, chinese: bool) -> bool:
+    if "?" in piece[-4:] or "？" in piece[-3:]:
+        return True
+    return (_QUESTION_ZH.search(piece) if chinese else _QUESTION.match(piece)) is not None
+
+
+def irrealis(sentence: Sentence, stop: int) -> bool:
+    """Whether the words up to ``stop`` speak of what is not: a condition, a wish, a dream, an example. In
+    Chinese the rest of the clause counts too (…的話)."""
+    if sentence.chinese:
+        return _IRREALIS_ZH.search(sentence.plain, 0, clause(sentence, stop, stop)[1]) is not None
+    return _IRREALIS.search(sentence.plain, 0, stop) is not None
+
+
+_CLAUSE = re.compile(
+    r"[,;:()，；：（）、]|(?:^|\s)(?:but|and (?=I\b|we\b|my\b|he\b|she\b)|so (?=I\b|we\b)|because|though|"
+    r"although|while)\s"
+    r"|\s-\s|--|[—–]|但是|不过|可是|而且|然后"
+)
+
+
+def clause(sentence: Sentence, begin: int, stop: int) -> tuple[int, int]:
+    """The bounds, inside the sentence, of the clauses that ``begin``..``stop`` touch."""
+    first, last = 0, len(sentence.plain)
+    for border in _CLAUSE.finditer(sentence.plain):
+        if border.end() <= begin:
+            first = border.end()
+        elif border.start() >= stop:
+            last = border.start()
+            break
+    return first, last
+
+
+def hedged(sentence: Sentence, begin: int, stop: int) -> bool:
+    """Whether the words before ``stop``, in the clause of ``begin``, keep it from being said as a fact."""
+    first, _ = clause(sentence, begin, stop)
+    return (_HEDGE_ZH if sentence.chinese else _HEDGE).search(sentence.plain, first, stop) is not None

@@ -1,0 +1,1 @@
+"""The workers that drive an extractor along the log."""

@@ -1,0 +1,47 @@
+"""Which extractor understands turns: a model where there is one to ask, rules where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from events.platform.settings import Settings
+from events.store.feed import Feed
+
+
+class Worker(Protocol):
+    """Works until it was told to stop."""
+
+    def run(self) -> None: ...
+
+
+def uses_model(settings: Settings) -> bool:
+    """Whether there is a key, or a server to ask without one."""
+    return bool(settings.anthropic_api_key or settings.anthropic_base_url)
+
+
+def create_extractor_worker(
+    settings: Settings, stopping: Callable[[], bool], name: str, feed: Feed | None = None
+) -> Worker:
+    """The worker for that extractor: rules read inside a transaction, a model's answers are waited for outside."""
+    # Imported here: the SDK takes a second to load, and rules do without.
+    from ingest.extraction.rules import RulesExtractor  # noqa: PLC0415
+
+    if uses_model(settings):
+        from ingest.extraction.claude.extractor import ClaudeExtractor  # noqa: PLC0415
+        from ingest.extraction.workers.model_worker import ModelWorker  # noqa: PLC0415
+
+        return ModelWorker(settings, ClaudeExtractor(settings), RulesExtractor(), stopping, name, feed)
+    from ingest.extraction.workers.rules_worker import ExtractorWorker  # noqa: PLC0415
+
+    return ExtractorWorker(settings, RulesExtractor(), stopping, name, feed)
+
+
+def describe(settings: Settings) -> str:
+    """Which extractor it is, for people; nothing secret."""
+    if not uses_model(settings):
+        return "rules (no language model is used; with ANTHROPIC_API_KEY set, Claude reads the turns)"
+    from ingest.extraction.claude import prompt  # noqa: PLC0415
+    from ingest.extraction.claude.address import address_of  # noqa: PLC0415
+
+    return f"{settings.model} at {address_of(settings)} (prompt {prompt.version()})"

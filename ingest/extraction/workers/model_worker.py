@@ -1,0 +1,402 @@
+"""The worker of an extractor that waits for answers: many calls at once, and no transaction open meanwhile."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from events.health.heartbeat import Heartbeat
+from events.platform.database import connect_with_retry
+from events.platform.failures import is_away
+from events.platform.isolation import isolate
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store import log
+from events.store.checkpoints import CheckpointMovedError, Connection
+from events.store.feed import Feed, LogFeed
+from events.types.envelope import Event, NewEvent
+from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
+from ingest.extraction.circuit_breaker import CircuitBreaker, backoff
+from ingest.extraction.conversation import preceding, recorded
+from ingest.extraction.extraction_events import counted, events_of, failure_of, stream_of, unreadable_turn
+from ingest.extraction.extractor_port import (
+    Extractor,
+    ExtractorUnavailableError,
+    RemoteExtractor,
+    SessionBatch,
+    TurnsUnreadableError,
+)
+from ingest.extraction.known_concepts import KnownConcepts
+from ingest.extraction.token_budget import TokenBudget
+from ingest.extraction.workers.bounded_executor import BoundedExecutor, CompletedCall
+from ingest.extraction.workers.partition_assignment import PartitionAssignment
+from ingest.extraction.workers.partition_window import ExtractionTask
+from ingest.extraction.workers.rules_worker import PROCESSOR, TURN
+from ingest.extraction.workers.slots import Slots
+
+logger = logging.getLogger(__name__)
+
+_PATIENCE_S = 0.1
+_LOOK_EVERY_S = 0.05
+_RULES_FALLBACKS_AT_ONCE = 64
+_KEPT_S = 60.0
+_IDLE_SESSION_TIMEOUT_MS = 15_000
+
+_Key = tuple[int, tuple[int, ...]]  # partition, positions of the turns
+
+
+class ModelWorker:
+    """Follows the log with a window of turns in hand, until told to stop.
+
+    Every turn is read once, whatever is killed when: the events of a burst are appended when it is done, in the
+    order of its session, and the checkpoint moves in the same transaction, but never past a turn that is not
+    done. What was appended above it is recognised by whoever comes next. A partition belongs to one worker at a
+    time, by a lock of the very connection that appends: whoever lost the one cannot use the other.
+
+    Turns wait while the extractor is away, unless the stand-in may read them. A turn the extractor cannot
+    read while it reads others becomes an ``ExtractionFailed``, and so does one whose events the database does not take.
+    No user has more than a quarter of the calls, and those in trouble no more than half of them together.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        extractor: RemoteExtractor,
+        rules_fallback: Extractor,
+        stopping: Callable[[], bool],
+        worker: str = "1",
+        feed: Feed | None = None,
+    ) -> None:
+        self._settings = settings
+        self._extractor = extractor
+        self._rules_fallback = rules_fallback
+        self._stopping = stopping
+        self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
+        self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
+        self._assignment = PartitionAssignment(
+            settings, self._feed, lambda event, payload: unreadable_turn(event, payload, self._extractor)
+        )
+        self._calls: BoundedExecutor[_Key, tuple[list[NewEvent], bool]] = BoundedExecutor(
+            settings.extract_concurrency
+        )
+        self._breaker = CircuitBreaker(settings.breaker_failures)
+        self._budget = TokenBudget(settings.budget_tokens_per_user_day)
+        self._concepts = KnownConcepts()
+        self._waiting: list[ExtractionTask] = []
+        self._slots = Slots(self._calls.limit)
+        self._flights: dict[_Key, ExtractionTask] = {}
+        # Answers that were paid for and whose partition was lost meanwhile: some coming, some there.
+        self._coming: set[_Key] = set()
+        self._kept: dict[_Key, list[NewEvent]] = {}
+        self._kept_until = 0.0
+        self._next_look = 0.0
+
+    def run(self) -> None:
+        """Extract until ``stopping``; answers under way get a moment to arrive, and what arrived is written."""
+        with self._heartbeat:
+            try:
+                self._follow()
+            finally:
+                self._calls.close()
+                self._extractor.close()
+
+    def _follow(self) -> None:
+        while not self._stopping():
+            connection = connect_with_retry(
+                self._settings.database_url,
+                application="extractor",
+                stopping=self._stopping,
+                idle_in_transaction_timeout_ms=self._settings.idle_in_transaction_timeout_ms,
+            )
+            if connection is None or not self._feed.open():
+                break
+            try:
+                connection.execute(
+                    statement("ingest.extraction.workers", "set_idle_session_timeout"),
+                    {"idle_ms": _IDLE_SESSION_TIMEOUT_MS},
+                )
+                PROCESSOR.open(connection)
+                name, version = self._extractor.name, self._extractor.prompt_version
+                logger.info("extracting with %s %s (%s)", name, self._extractor.model, version)
+                self._serve(connection)
+            except CheckpointMovedError as error:
+                logger.warning("standing by: %s", error)
+                time.sleep(_PATIENCE_S)
+            except Exception as error:
+                if is_away(error):
+                    logger.warning("postgres went away while extracting, trying again: %s", error)
+                    self._heartbeat.waiting(f"postgres went away: {log.reason_of(error)}")
+                    time.sleep(_PATIENCE_S)
+                else:
+                    logger.exception("extracting stands still, trying again")
+                    self._heartbeat.waiting(log.reason_of(error))
+                    time.sleep(_PATIENCE_S * 10)
+            finally:
+                self._relinquish()
+                connection.close()
+                self._feed.close()
+        logger.info("extractor stopped")
+
+    def _relinquish(self) -> None:
+        """The connection is lost and the partitions with it; what was paid for is kept for when they are back."""
+        for task in self._assignment.forget():
+            self._kept[_key(task)] = task.outcome or []
+        self._kept_until = time.monotonic() + _KEPT_S
+        self._coming.update(self._flights)
+        self._flights.clear()
+        self._waiting.clear()
+        self._slots.forget()
+        self._budget.forget()
+        self._concepts = KnownConcepts()
+        self._next_look = 0.0
+
+    def _serve(self, connection: Connection) -> None:
+        deadline: float | None = None
+        while True:
+            now = time.monotonic()
+            if self._stopping():
+                deadline = deadline or now + self._settings.extract_grace_s
+                if not self._calls.under_way or now >= deadline:
+                    break
+            elif now >= self._next_look:
+                ready, more = self._assignment.look(connection, now)
+                self._waiting += ready
+                # Where there is more right behind, there is no reason to wait for the next look.
+                self._next_look = 0.0 if more else now + _LOOK_EVERY_S
+            if deadline is None:
+                self._launch(connection, now)
+            for done in self._calls.completed(_LOOK_EVERY_S if self._nothing_to_write() else 0.0):
+                self._settle(done)
+            self._write(connection)
+            self._report()
+            if self._calls.under_way or deadline is not None:
+                continue
+            if now > self._kept_until:
+                self._kept.clear()
+            if not self._assignment:
+                self._feed.wait()
+                self._next_look = 0.0
+            elif self._nothing_to_write() and self._next_look > time.monotonic():
+                # Only time, or news, can bring anything on.
+                self._feed.wait(_LOOK_EVERY_S)
+        if self._calls.under_way:
+            logger.warning(
+                "%d answers under way are abandoned; they are asked for again", self._calls.under_way
+            )
+
+    def _nothing_to_write(self) -> bool:
+        return next(self._assignment.finished(), None) is None
+
+    def _write(self, connection: Connection) -> None:
+        written, passed, culprits = self._assignment.write(connection)
+        self._heartbeat.passed(passed)
+        for task in written:
+            self._heartbeat.count(counted(task.outcome or ()))
+            for event in task.outcome or ():
+                if isinstance(event.payload, TurnsExtracted | ExtractionFailed):
+                    self._budget.spend(event.user_id, event.payload.usage)
+            self._concepts.learn(task.turns[0].partition, task.outcome or ())
+        for culprit in culprits:
+            spent = [event.payload.usage for event in culprit.item.outcome or () if _is_reading(event)]
+            culprit.item.spent = sum(spent, Usage())
+            self._fail(culprit.item, culprit.error)
+
+    def _launch(self, connection: Connection, now: float) -> None:
+        """Begin the calls that may begin, every user's first before anybody's second; let others be stood in for."""
+        asked: list[ExtractionTask] = []
+        fell_back: list[ExtractionTask] = []
+        for task in self._slots.in_order(self._waiting, self._flights.values()):
+            if len(asked) == self._calls.available and not self._settings.rules_fallback:
+                break
+            if self._kept and (kept := self._kept.pop(_key(task), None)) is not None:
+                task.outcome = kept
+            elif task.not_before > now or (self._coming and _key(task) in self._coming):
+                continue
+            elif self._budget.exhausted(connection, task.user_id):
+                if len(fell_back) < _RULES_FALLBACKS_AT_ONCE:
+                    fell_back.append(task)
+            elif (
+                len(asked) < self._calls.available
+                and self._slots.admit(task.user_id)
+                and self._breaker.allows_call(now)
+            ):
+                asked.append(task)
+                self._slots.take(task.user_id)
+            elif (
+                self._settings.rules_fallback
+                and self._breaker.state(now) != "closed"
+                and len(fell_back) < _RULES_FALLBACKS_AT_ONCE
+            ):
+                fell_back.append(task)
+        self._fill(connection, [*asked, *fell_back])
+        for task in asked:
+            if task.burst is not None:
+                self._flights[_key(task)] = task
+                self._calls.submit(_key(task), self._call(task))
+            else:
+                self._breaker.record_no_verdict()
+        for task in fell_back:
+            if task.burst is not None:
+                self._read_instead(task)
+        begun = {id(task) for task in (*asked, *fell_back)}
+        self._waiting = [task for task in self._waiting if task.outcome is None and id(task) not in begun]
+
+    def _fill(self, connection: Connection, tasks: Sequence[ExtractionTask]) -> None:
+        """Give each burst its context: what was said before, and what is known of the user. A reading whose context
+        cannot be had fails by itself."""
+
+        def attempt(some: Sequence[ExtractionTask]) -> None:
+            earlier = preceding(connection, [task.turns[0] for task in some])
+            for task, before in zip(some, earlier, strict=True):
+                partition = task.turns[0].partition
+                known = self._concepts.of(connection, partition, task.user_id)
+                task.burst = SessionBatch(tuple(recorded(turn) for turn in task.turns), before, known)
+
+        fresh = [task for task in tasks if task.burst is None]
+        for culprit in isolate(fresh, attempt):
+            culprit.item.burst = None
+            self._fail(culprit.item, culprit.error)
+
+    def _call(self, task: ExtractionTask) -> Callable[[], tuple[list[NewEvent], bool]]:
+        """What is done in a thread: everything from the question to the events, and nothing with the database."""
+        burst, spent = task.burst, task.spent
+        assert burst is not None
+
+        def call() -> tuple[list[NewEvent], bool]:
+            extraction = self._extractor.extract(burst)
+            asked = extraction.usage.calls > 0
+            extraction = replace(extraction, usage=spent + extraction.usage)
+            knowledge = self._settings.knowledge_extraction
+            return events_of(burst, extraction, self._extractor, knowledge=knowledge), asked
+
+        return call
+
+    def _read_instead(self, task: ExtractionTask) -> None:
+        assert task.burst is not None
+        try:
+            extraction = self._rules_fallback.extract(task.burst)
+            extraction = replace(extraction, usage=task.spent + extraction.usage)
+            knowledge = self._settings.knowledge_extraction
+            task.outcome = events_of(
+                task.burst, extraction, self._rules_fallback, knowledge=knowledge, rules_fallback=True
+            )
+        except Exception as error:
+            self._give_up(task, error)
+
+    def _settle(self, done: CompletedCall[_Key, tuple[list[NewEvent], bool]]) -> None:
+        """Draw the conclusions from one call."""
+        now = time.monotonic()
+        error = done.error
+        task = self._flights.pop(done.key, None)
+        user = task.user_id if task is not None else ""
+        if isinstance(error, ExtractorUnavailableError):
+            self._breaker.record_failure(now, str(error), error.retry_after, user)
+            self._heartbeat.failed(str(error))
+            self._slots.failed(user)
+        elif isinstance(error, TurnsUnreadableError) or (done.result is not None and done.result[1]):
+            self._breaker.record_success(now, user)
+            self._slots.succeeded(user)
+        else:
+            self._breaker.record_no_verdict()
+        if task is None:
+            self._coming.discard(done.key)
+            if done.result is not None:
+                self._kept[done.key] = done.result[0]
+        elif done.result is not None:
+            task.outcome = done.result[0]
+        elif isinstance(error, ExtractorUnavailableError):
+            self._try_again(task, error, now)
+        else:
+            assert error is not None
+            self._give_up(task, error)
+
+    def _try_again(self, task: ExtractionTask, error: ExtractorUnavailableError, now: float) -> None:
+        """Later; unless these turns fail again and again while others are read in between."""
+        task.spent += error.usage
+        task.tries += 1
+        if error.suspect and task.tries > 1 and self._breaker.successes > task.successes_seen:
+            task.held_against += 1
+        task.successes_seen = self._breaker.successes
+        if task.held_against > self._settings.extract_retries:
+            self._give_up(task, error)
+            return
+        task.not_before = now + max(backoff(task.tries), error.retry_after or 0.0)
+        self._waiting.append(task)
+
+    def _give_up(self, task: ExtractionTask, error: Exception) -> None:
+        """Several turns are tried in halves, so that only the culprit fails; one turn has failed."""
+        if isinstance(error, TurnsUnreadableError):
+            task.spent += error.usage
+        if len(task.turns) > 1:
+            logger.info("%d turns cannot be read together, trying halves: %s", len(task.turns), error)
+            self._waiting += self._assignment.split(task)
+            return
+        self._fail(task, error)
+
+    def _fail(self, task: ExtractionTask, error: Exception) -> None:
+        """Every turn of the reading becomes a failure in the log; what it all cost stands with the first."""
+        outcome = [self._failure(event, task, error) for event in task.turns]
+        task.spent = Usage()
+        task.outcome = outcome
+
+    def _failure(self, event: Event, task: ExtractionTask, error: Exception) -> NewEvent:
+        turn = event.payload
+        known = isinstance(error, TurnsUnreadableError | ExtractorUnavailableError)
+        reason = str(error) if known else log.reason_of(error)
+        logger.warning(
+            "turn %s (%d/%d) cannot be extracted: %s",
+            turn.turn_id, event.partition, event.position, reason,
+            exc_info=None if known else error,
+            extra={
+                "stage": PROCESSOR.name, "turn_id": turn.turn_id,
+                "partition": event.partition, "position": event.position,
+            },
+        )  # fmt: skip
+        self._heartbeat.failed(f"turn {turn.turn_id} cannot be extracted: {reason}")
+        attempts = task.tries + (error.attempts if isinstance(error, TurnsUnreadableError) else 0)
+        return failure_of(
+            event.user_id,
+            event.position,
+            turn.turn_id,
+            stream_of(turn),
+            turn.said_at,
+            reason,
+            self._extractor,
+            attempts=max(1, attempts),
+            usage=task.spent if event is task.turns[0] else Usage(),
+        )
+
+    def _report(self) -> None:
+        """Say how it stands: waiting where nothing can go on, and who reads instead where somebody does."""
+        now = time.monotonic()
+        if (
+            self._breaker.is_disturbed
+            and not self._settings.rules_fallback
+            and (self._waiting or self._flights)
+            and not self._succeeding(now)
+        ):
+            self._heartbeat.waiting(f"turns wait: {self._breaker.reason}")
+        elif self._breaker.state(now) != "closed" and self._settings.rules_fallback:
+            self._heartbeat.running(f"the rules stand in for the model: {self._breaker.reason}")
+        elif self._budget.reached:
+            self._heartbeat.running(
+                f"the rules stand in: {self._budget.reached} users have reached today's budget of "
+                f"{self._settings.budget_tokens_per_user_day} tokens"
+            )
+        else:
+            self._heartbeat.running(self._feed.note)
+
+    def _succeeding(self, now: float) -> bool:
+        """Whether calls are under way that nothing speaks against yet."""
+        fresh = any(task.tries == 0 for task in self._flights.values())
+        return self._breaker.state(now) == "closed" and fresh
+
+
+def _is_reading(event: NewEvent) -> bool:
+    return isinstance(event.payload, TurnsExtracted | ExtractionFailed)
+
+
+def _key(task: ExtractionTask) -> _Key:
+    return task.turns[0].partition, tuple(turn.position for turn in task.turns)

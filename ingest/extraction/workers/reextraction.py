@@ -1,0 +1,372 @@
+"""Reading old turns again, with today's prompt and model: the log keeps both readings, the cards the newer one."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import groupby
+from uuid import UUID
+
+import orjson
+from psycopg.rows import dict_row
+
+from events.platform.linger import pause
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store import log
+from events.store.checkpoints import Connection
+from events.types.envelope import PARTITIONS, Event, NewEvent, partition_of, uuid7
+from events.types.extraction import CardsWithdrawn, TurnsExtracted
+from events.types.turns import TurnRecorded
+from ingest.extraction.circuit_breaker import backoff
+from ingest.extraction.conversation import preceding, recorded
+from ingest.extraction.extraction_events import events_of
+from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, SessionBatch
+from ingest.extraction.known_concepts import KnownConcepts
+from ingest.extraction.workers.bounded_executor import BoundedExecutor
+from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBatchLimits
+
+_TRIES = 6
+
+
+class ReextractionBusyError(RuntimeError):
+    """Somebody else is at it; the message says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastExtraction:
+    """One event that says that turns were read, or given up: the last word on at least one of them."""
+
+    partition: int
+    position: int
+    event_id: UUID
+    user_id: str
+    stream: str
+    recorded_at: datetime
+    extractor: str
+    model: str | None
+    prompt_version: str
+    rules_fallback: bool
+    failed: bool
+    cards: int
+    turns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReextractionFilter:
+    """Which readings are wanted. Without ``prompt_version``: whatever is not today's, or was a stand-in's."""
+
+    user_id: str | None = None
+    since: datetime | None = None
+    prompt_version: str | None = None
+
+    def wants(self, reading: PastExtraction, extractor: Extractor) -> bool:
+        """Whether ``reading`` is to be done again by ``extractor``."""
+        if self.since is not None and reading.recorded_at < self.since:
+            return False
+        if self.prompt_version is not None:
+            return reading.prompt_version == self.prompt_version
+        today = (extractor.name, extractor.model, extractor.prompt_version)
+        return (
+            reading.rules_fallback
+            or reading.failed
+            or (reading.extractor, reading.model, reading.prompt_version) != today
+        )
+
+
+@dataclass(slots=True)
+class ReextractionSummary:
+    """What came of it. ``left`` turns could not be read and keep the reading they had.
+
+    ``away`` says why it ended early: the extractor could read nothing any more.
+    """
+
+    readings: int = 0
+    turns: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+    cards: int = 0
+    withdrawn: int = 0
+    left: int = 0
+    reasons: list[str] = field(default_factory=list)
+    away: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """Readings of one session that lie together, the bursts their turns make, and what came of these."""
+
+    readings: list[PastExtraction]
+    bursts: list[SessionBatch]
+    done: dict[int, list[NewEvent]] = field(default_factory=dict)
+    failed: str | None = None
+
+    @property
+    def session(self) -> tuple[str, str]:
+        return self.readings[0].user_id, self.readings[0].stream
+
+    @property
+    def whole(self) -> bool:
+        """Whether every burst was read, or found unreadable."""
+        return len(self.done) == len(self.bursts)
+
+
+def past_extractions(
+    connection: Connection, choice: ReextractionFilter, extractor: Extractor
+) -> Iterator[PastExtraction]:
+    """The readings ``choice`` wants, partition by partition. A turn that was read twice counts with the later one."""
+    partitions = range(PARTITIONS) if choice.user_id is None else [partition_of(choice.user_id)]
+    for partition in partitions:
+        with connection.cursor(row_factory=dict_row) as cursor:
+            rows = cursor.execute(
+                statement("ingest.extraction.workers", "past_extractions"),
+                {"partition": partition, "user_id": choice.user_id},
+            ).fetchall()
+        last: dict[int, PastExtraction] = {}
+        for row in rows:
+            reading = _reading(partition, row)
+            last.update(dict.fromkeys(reading.turns, reading))
+        for reading in dict.fromkeys(last.values()):
+            if choice.wants(reading, extractor):
+                yield reading
+
+
+def _reading(partition: int, row: dict[str, object]) -> PastExtraction:
+    data = orjson.loads(str(row["data"]))
+    return PastExtraction(
+        partition=partition,
+        position=int(str(row["position"])),
+        event_id=UUID(str(row["event_id"])),
+        user_id=str(row["user_id"]),
+        stream=str(row["stream"]),
+        recorded_at=row["recorded_at"],  # type: ignore[arg-type]
+        extractor=str(data["extractor"]),
+        model=data["model"],
+        prompt_version=str(data["prompt_version"]),
+        rules_fallback=bool(data.get("rules_fallback")),
+        failed=row["type"] == "ExtractionFailed",
+        cards=int(data.get("cards") or 0),
+        turns=tuple(data["turn_positions"]),
+    )
+
+
+class Reextraction:
+    """Does readings again, some at once. What it has done stays done: stopped at any moment, it goes on next time.
+
+    The new events of a reading, and the withdrawal of the old cards, are appended together or not at all. Turns the
+    extractor cannot read keep the reading they had. Where the extractor stays away it ends, too. Raises
+    :class:`ReextractionBusyError` when another one is at work.
+    """
+
+    def __init__(self, settings: Settings, extractor: Extractor, stopping: Callable[[], bool]) -> None:
+        self._settings = settings
+        self._extractor = extractor
+        self._stopping = stopping
+        self._concepts = KnownConcepts()
+
+    def plan(self, connection: Connection, readings: Iterable[PastExtraction]) -> Iterator[SessionBatch]:
+        """The bursts that would be read."""
+        for job in self._jobs(connection, readings):
+            yield from job.bursts
+
+    def run(
+        self, connection: Connection, readings: Iterable[PastExtraction], progress: Callable[[int], None]
+    ) -> ReextractionSummary:
+        """Do ``readings`` again; returns what came of it, also when it ended on the way.
+
+        ``progress`` is told after each session's share how many turns are done.
+        """
+        row = connection.execute(statement("ingest.extraction.workers", "reextraction_lock")).fetchone()
+        if row is None or not row[0]:
+            raise ReextractionBusyError("another cardlog reextract is at work on this database; wait for it")
+        tally = ReextractionSummary()
+        calls: BoundedExecutor[tuple[int, int], list[NewEvent]] = BoundedExecutor(
+            self._settings.extract_concurrency
+        )
+        jobs = self._jobs(connection, readings)
+        at_work: dict[int, _Job] = {}
+        waiting: deque[tuple[int, int]] = deque()
+        number, exhausted = 0, False
+
+        def ending() -> bool:
+            return tally.away is not None or self._stopping()
+
+        try:
+            while True:
+                while calls.available > len(waiting) and not exhausted and not ending():
+                    job = next(jobs, None)
+                    if job is None:
+                        exhausted = True
+                        break
+                    at_work[number] = job
+                    waiting.extend((number, place) for place in range(len(job.bursts)))
+                    number += 1
+                # What was begun is finished: half a job's answers would be paid for and thrown away.
+                while waiting and calls.available:
+                    key = waiting.popleft()
+                    calls.submit(key, self._call(at_work[key[0]].bursts[key[1]], ending))
+                if not calls.under_way:
+                    break
+                for ended in calls.completed(0.2):
+                    job = at_work[ended.key[0]]
+                    if isinstance(ended.error, ExtractorUnavailableError):
+                        tally.away = str(ended.error)
+                        waiting.clear()
+                        continue
+                    if ended.result is None:
+                        job.failed = str(ended.error)
+                    job.done[ended.key[1]] = ended.result or []
+                for leaving in list(_leaving(at_work)):
+                    self._write(connection, at_work.pop(leaving), tally)
+                    progress(tally.turns + tally.left)
+        finally:
+            calls.close()
+        return tally
+
+    def _jobs(self, connection: Connection, readings: Iterable[PastExtraction]) -> Iterator[_Job]:
+        """The readings by session, in order, with the bursts their turns make under today's limits.
+
+        Readings come partition by partition: those of one are held at a time.
+        """
+        for partition, those in groupby(readings, key=lambda reading: reading.partition):
+            sessions: dict[tuple[str, str], list[PastExtraction]] = {}
+            for reading in those:
+                sessions.setdefault((reading.user_id, reading.stream), []).append(reading)
+            for several in sessions.values():
+                for together in _together(several, self._settings.session_batch_turns):
+                    turns = self._turns(connection, partition, together)
+                    if turns:
+                        yield _Job(together, self._bursts(connection, turns))
+
+    def _turns(
+        self, connection: Connection, partition: int, readings: Sequence[PastExtraction]
+    ) -> list[Event]:
+        wanted = sorted({position for reading in readings for position in reading.turns})
+        with connection.cursor(row_factory=dict_row) as cursor:
+            rows = cursor.execute(
+                statement("ingest.extraction.workers", "turns_at"),
+                {"partition": partition, "positions": wanted},
+            ).fetchall()
+        events = [log.event_if_readable(row) for row in rows]
+        return [event for event in events if isinstance(event.payload, TurnRecorded)]
+
+    def _bursts(self, connection: Connection, turns: Sequence[Event]) -> list[SessionBatch]:
+        gathering = SessionBatcher(SessionBatchLimits.of(self._settings))
+        groups = [group for turn in turns for group in gathering.add(turn, 0.0)]
+        groups = [group for group in (*groups, gathering.close()) if group]
+        before = preceding(connection, [group[0] for group in groups])
+        first = turns[0]
+        known = self._concepts.of(connection, first.partition, first.user_id)
+        return [
+            SessionBatch(tuple(recorded(turn) for turn in group), earlier, known)
+            for group, earlier in zip(groups, before, strict=True)
+        ]
+
+    def _call(self, burst: SessionBatch, ending: Callable[[], bool]) -> Callable[[], list[NewEvent]]:
+        knowledge = self._settings.knowledge_extraction
+
+        def call() -> list[NewEvent]:
+            tries = 0
+            while True:
+                try:
+                    extraction = self._extractor.extract(burst)
+                    return events_of(burst, extraction, self._extractor, knowledge=knowledge)
+                except ExtractorUnavailableError as error:
+                    tries += 1
+                    if tries >= _TRIES or ending():
+                        raise
+                    pause(max(backoff(tries), error.retry_after or 0.0), ending)
+
+        return call
+
+    def _write(self, connection: Connection, job: _Job, tally: ReextractionSummary) -> None:
+        turns = sum(len(burst.turns) for burst in job.bursts)
+        if job.failed is not None:
+            tally.left += turns
+            tally.reasons.append(job.failed)
+            return
+        old = tuple(reading.event_id for reading in job.readings)
+        fresh = [_replacing(event, old) for place in sorted(job.done) for event in job.done[place]]
+        withdrawal = self._withdrawal(connection, job, fresh[0])
+        log.append(connection, [fresh[0], *withdrawal, *fresh[1:]])
+        log.announce(connection)
+        tally.readings += len(job.readings)
+        tally.turns += turns
+        tally.withdrawn += sum(len(event.payload.event_ids) for event in withdrawal)
+        for event in fresh:
+            if isinstance(event.payload, TurnsExtracted):
+                usage = event.payload.usage
+                tally.calls += usage.calls
+                tally.tokens += usage.tokens
+                tally.cards += event.payload.cards
+                known = tally.cost_usd is not None and usage.cost_usd is not None
+                tally.cost_usd = (tally.cost_usd or 0.0) + (usage.cost_usd or 0.0) if known else None
+
+    def _withdrawal(self, connection: Connection, job: _Job, leader: NewEvent) -> list[NewEvent]:
+        """What takes the old cards back; nothing where there were none."""
+        rows = connection.execute(
+            statement("ingest.extraction.workers", "cards_of_extractions"),
+            {
+                "partition": job.readings[0].partition,
+                "positions": [reading.position for reading in job.readings],
+                "events": [reading.event_id for reading in job.readings],
+                # One more, for a reading that took another's cards back says so in between.
+                "cards": [reading.cards + 1 for reading in job.readings],
+            },
+        ).fetchall()
+        if not rows:
+            return []
+        reason = f"the turns were read again by {self._extractor.name} ({self._extractor.prompt_version})"
+        return [
+            NewEvent(
+                event_id=uuid7(),
+                user_id=leader.user_id,
+                stream=leader.stream,
+                payload=CardsWithdrawn(
+                    event_ids=tuple(row[0] for row in rows),
+                    positions=tuple(row[1] for row in rows),
+                    reason=reason,
+                ),
+                occurred_at=leader.occurred_at,
+                actor=leader.actor,
+                causation_id=leader.event_id,
+                correlation_id=leader.event_id,
+            )
+        ]
+
+
+def _leaving(at_work: dict[int, _Job]) -> Iterator[int]:
+    """Those that are whole, and before them in their session all are: readings are written in its order."""
+    held: set[tuple[str, str]] = set()
+    for number, job in at_work.items():
+        if job.whole and job.session not in held:
+            yield number
+        else:
+            held.add(job.session)
+
+
+def _together(readings: Sequence[PastExtraction], most_turns: int) -> Iterator[list[PastExtraction]]:
+    """Neighbouring readings, as many as make one burst: short ones of rules become one call of a model.
+
+    One that failed stays alone: what replaces it is found by its id, and it no longer counts as given up.
+    """
+    together: list[PastExtraction] = []
+    for reading in sorted(readings, key=lambda one: min(one.turns, default=0)):
+        alone = reading.failed or any(one.failed for one in together)
+        if together and (alone or sum(len(one.turns) for one in (*together, reading)) > most_turns):
+            yield together
+            together = []
+        together.append(reading)
+    if together:
+        yield together
+
+
+def _replacing(event: NewEvent, old: tuple[UUID, ...]) -> NewEvent:
+    """A leader that says which readings it replaces, and is appended once for these."""
+    if not isinstance(event.payload, TurnsExtracted):
+        return event
+    key = f"reading/{old[0]}/{event.dedupe_key}"
+    return replace(event, payload=replace(event.payload, replaces=old), dedupe_key=key)

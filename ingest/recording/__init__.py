@@ -1,0 +1,1 @@
+"""Turns off the Redis stream, into the log."""

@@ -1,0 +1,167 @@
+"""Dead letters: turns the contract refused, kept with field and reason until an operator mends or drops them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from heapq import merge
+from itertools import islice
+from typing import Any, cast
+
+import redis
+
+from events.platform.streams import StreamKeys, existing, keys_of, mark_of, streams_named
+from events.types.turn_contract import entry_time, is_date, parse_turn, pushed_at, text_of
+from ingest.recording.turn_queue import DEAD_FIELD, MOST_FIELDS, lua_script
+
+_PAGE = 500
+_DROPPED_KEPT = 10_000
+_ENTRY_ID = re.compile(rb"\d{1,20}-\d{1,20}")
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A refused entry: its own id, the id it was pushed under, where and why it broke the contract, its bytes.
+
+    Both ids end in the ``mark`` of their stream, where there are several.
+    """
+
+    id: str
+    entry_id: str
+    field: str
+    reason: str
+    fields: Mapping[bytes, bytes]
+    mark: str = ""
+
+    @property
+    def own_id(self) -> str:
+        """Its id within the dead letters of its stream."""
+        return self.id.removesuffix(self.mark)
+
+    @property
+    def pushed_at(self) -> datetime:
+        """When the app pushed it; where its id is no date, when it died."""
+        return pushed_at(self.entry_id, entry_time(self.own_id))
+
+    def mended(self, changes: Mapping[str, str], without: frozenset[str] = frozenset()) -> dict[bytes, bytes]:
+        """The fields to push again: its own with ``changes``, and without the names in ``without``.
+
+        What the first entry's id said is written out, for the new entry has another: when the turn was said,
+        and the id that keeps it from counting twice. Raises :class:`TurnInvalidError` while the turn would
+        only die again.
+        """
+        fields = dict(self.fields)
+        for name in without:
+            fields.pop(name.encode("utf-8", "surrogateescape"), None)
+        fields.update({name.encode(): value.encode() for name, value in changes.items()})
+        if not fields.get(b"said_at"):
+            fields[b"said_at"] = self.pushed_at.isoformat(timespec="milliseconds").encode()
+        if not fields.get(b"turn_id", b"").strip():
+            # An id that is no date can be another entry's by now.
+            dated = is_date(self.entry_id, entry_time(self.own_id))
+            fields[b"turn_id"] = (self.entry_id if dated else f"dead/{self.id}").encode()
+        texts: dict[str, str] = {}
+        for raw_name, value in fields.items():
+            name = text_of("(field name)", raw_name)
+            texts[name] = text_of(name, value)
+        parse_turn(texts, entry_time=self.pushed_at, entry_id=self.entry_id, now=datetime.now(UTC))
+        return fields
+
+
+class DeadLetters:
+    """The dead letters of every stream turns come in on. All methods raise one of ``REDIS_AWAY``.
+
+    Each stream keeps its own, beside it, so that an entry dies and comes back in one step, in a cluster too.
+    """
+
+    def __init__(self, client: redis.Redis, stream: str) -> None:
+        self._redis = client
+        self._keys = {mark_of(name): keys_of(client, name) for name in streams_named(stream)}
+
+    def __iter__(self) -> Iterator[DeadLetter]:
+        """Every dead letter, oldest first, a page at a time."""
+        there = set(existing(self._redis, [keys.dead for keys in self._keys.values()]))
+        return merge(
+            *(self._of(mark, keys) for mark, keys in self._keys.items() if keys.dead in there),
+            key=lambda letter: _parts(letter.own_id),
+        )
+
+    def _of(self, mark: str, keys: StreamKeys) -> Iterator[DeadLetter]:
+        after = "-"
+        while page := cast("list[Any]", self._redis.xrange(keys.dead, min=after, count=_PAGE)):
+            for entry_id, fields in page:
+                yield _letter(entry_id, fields, mark)
+            after = "(" + _text(page[-1][0])
+
+    def find(self, letter_id: str) -> DeadLetter | None:
+        """The dead letter ``letter_id``: its own id, or the one its turn was pushed under."""
+        own, at, number = letter_id.partition("@")
+        keys = self._keys.get(at + number)
+        if keys is not None:
+            try:
+                page = cast("list[Any]", self._redis.xrange(keys.dead, min=own, max=own))
+            except redis.ResponseError:
+                return None  # no id at all
+            for entry_id, fields in page:
+                return _letter(entry_id, fields, at + number)
+        return next((letter for letter in self if letter.entry_id == letter_id), None)
+
+    def push_again(self, letter: DeadLetter, fields: Mapping[bytes, bytes]) -> str | None:
+        """``fields`` onto their stream in place of ``letter``, atomically; the new entry's name.
+
+        None when the letter is gone: somebody else was quicker, and nothing is pushed.
+        """
+        keys = self._keys[letter.mark]
+        pushed = self._run("retry_dead_letter", [keys.dead, keys.stream, keys.counts], letter, _flat(fields))
+        return None if pushed is None else _text(pushed) + letter.mark
+
+    def drop(self, letter: DeadLetter, because: str) -> bool:
+        """``letter`` onto the stream of dropped ones with the reason given; False when it is gone already.
+
+        That stream keeps the latest 10,000; how many were dropped is counted for ever.
+        """
+        record = {
+            b"letter_id": letter.id.encode(),
+            b"entry_id": letter.entry_id.encode(),
+            b"field": letter.field.encode(),
+            b"reason": letter.reason.encode(),
+            b"because": because.encode(),
+            **{DEAD_FIELD + name: value for name, value in islice(letter.fields.items(), MOST_FIELDS)},
+        }
+        found = self._keys[letter.mark]
+        keys = [found.dead, found.dropped, found.counts]
+        return self._run("drop_dead_letter", keys, letter, [_DROPPED_KEPT, *_flat(record)]) is not None
+
+    def _run(self, name: str, keys: list[str], letter: DeadLetter, arguments: list[Any]) -> Any:
+        return self._redis.eval(lua_script(name), len(keys), *keys, letter.own_id, *arguments)
+
+
+def _letter(letter_id: bytes | str, fields: Mapping[bytes, bytes], mark: str) -> DeadLetter:
+    entry_id = fields.get(b"entry_id", b"")
+    return DeadLetter(
+        id=_text(letter_id) + mark,
+        entry_id=_text(entry_id if _ENTRY_ID.fullmatch(entry_id) else letter_id) + mark,
+        mark=mark,
+        field=_text(fields.get(b"field", b"")),
+        reason=_text(fields.get(b"reason", b"")),
+        fields={
+            name.removeprefix(DEAD_FIELD): value
+            for name, value in fields.items()
+            if name.startswith(DEAD_FIELD)
+        },
+    )
+
+
+def _flat(fields: Mapping[bytes, bytes]) -> list[bytes]:
+    return [part for pair in fields.items() for part in pair]
+
+
+def _parts(letter_id: str) -> tuple[int, int]:
+    milliseconds, _, sequence = letter_id.partition("-")
+    return int(milliseconds), int(sequence or 0)
+
+
+def _text(value: bytes | str) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

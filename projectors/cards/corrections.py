@@ -1,0 +1,60 @@
+"""Corrections: what somebody took back in the same conversation was never true."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from projectors.cards.statement import Statement
+
+# A session can be left open for months. Nobody takes back as a typo what they said the day before yesterday.
+_REACH = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Everything that claimed one mistaken value, in the order it was said, and what put it right."""
+
+    claims: list[Statement]
+    made_by: Statement
+
+    @property
+    def announced(self) -> bool:
+        return any(claim.state.announced for claim in self.claims)
+
+
+def find_corrections(said: Sequence[Statement]) -> list[Correction]:
+    """The corrections in statements given in the order they were said.
+
+    A correction takes back the value it says it replaces, where its session claimed it; else, where there can
+    be one value only, the last one its session claimed that differs.
+    """
+    corrections: list[Correction] = []
+    sessions: dict[str, dict[str, list[Statement]]] = {}  # the values a session claimed, the last one last
+    for statement in said:
+        payload = statement.state
+        if payload.statement == "ended":
+            continue
+        claims = sessions.setdefault(payload.origin.session_id, {})
+        if payload.statement == "corrected":
+            mistaken = _mistaken(statement, claims)
+            if mistaken is not None:
+                taken_back = [
+                    claim for claim in claims.pop(mistaken) if statement.said_at - claim.said_at <= _REACH
+                ]
+                if taken_back:
+                    corrections.append(Correction(taken_back, statement))
+        alike = claims.pop(statement.value_key, [])
+        alike.append(statement)
+        claims[statement.value_key] = alike
+    return corrections
+
+
+def _mistaken(correction: Statement, claims: dict[str, list[Statement]]) -> str | None:
+    replaced = correction.replaces_key
+    if replaced is not None and replaced in claims and replaced != correction.value_key:
+        return replaced
+    if not correction.single:
+        return None
+    return next((value for value in reversed(claims) if value != correction.value_key), None)

@@ -1,0 +1,1 @@
+"""Generations of a projection, their digests, and rows in COPY format."""

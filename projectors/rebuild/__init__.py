@@ -1,0 +1,1 @@
+"""Folding a projection anew beside the live one, and swapping it in."""

@@ -1,0 +1,101 @@
+"""Folding without mercy: what cannot be folded fails, and is named. For rebuilds; live projections park instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from events.platform.sql import statement
+from events.store.checkpoints import Claim, read_claimed
+from events.store.log import Connection, Unreadable, reason_of
+from events.types.envelope import Event
+from projectors.generations.generations import Generation, Projector, use_schema
+from projectors.parking import parking
+
+_PACKAGE = "projectors.rebuild"
+
+
+class FoldFailedError(RuntimeError):
+    """An event cannot be folded, or is missing; the message names partition, position, event id and type."""
+
+
+def place_of(partition: int, position: int, event_id: UUID, kind: str) -> str:
+    """Where an event stands, in words that `cardlog log show --at` takes."""
+    return f"event {event_id} ({kind}, partition {partition}, position {position})"
+
+
+def found_in(partition: int, position: int, event_id: UUID, kind: str, error: Exception) -> FoldFailedError:
+    """The failure of one event."""
+    return FoldFailedError(f"{place_of(partition, position, event_id, kind)}: {reason_of(error)}")
+
+
+def fold_or_fail(connection: Connection, projector: Projector, events: Sequence[Event]) -> None:
+    """Fold ``events`` in the caller's transaction; :class:`FoldFailedError` names the first that cannot be."""
+    for event in events:
+        if isinstance(event.payload, Unreadable):
+            place = place_of(event.partition, event.position, event.event_id, event.type)
+            raise FoldFailedError(f"{place}: {event.payload.reason}")
+    try:
+        with connection.transaction():
+            projector.project(connection, list(events))
+    except Exception as error:
+        if not parking.is_the_events_fault(error):
+            raise
+        for event in events:
+            try:
+                with connection.transaction():
+                    projector.project(connection, [event])
+            except Exception as single:
+                raise found_in(
+                    event.partition, event.position, event.event_id, event.type, single
+                ) from single
+        raise
+
+
+def step(
+    connection: Connection,
+    projector: Projector,
+    generation: Generation,
+    schema: str,
+    *,
+    limit: int,
+    until: Mapping[int, int] | None = None,
+    park: bool = False,
+) -> int:
+    """One batch of the ordinary incremental fold into ``schema``, exactly once; returns the events passed.
+
+    Stops exactly at the positions ``until``. Events dropped by decision are passed over. Raises
+    :class:`FoldFailedError`, or parks as a live projector does where ``park`` is true, and
+    :class:`events.store.checkpoints.LogHoleError`. What raises counts for nothing.
+    """
+    with connection.transaction():
+        partitions = None
+        if until is not None:
+            standing = generation.processor.positions(connection)
+            partitions = [partition for partition, head in until.items() if head > standing[partition]]
+        claims = generation.processor.claim(
+            connection, limit=projector.batch_partitions, partitions=partitions
+        )
+        if until is not None:
+            claims = [Claim(c.partition, c.position, min(c.head, until[c.partition])) for c in claims]
+        if not claims:
+            return 0
+        batches = read_claimed(connection, claims, limit=limit, keep_unreadable=True)
+        events = [event for _, batch in batches for event in batch]
+        use_schema(connection, schema)
+        if park:
+            parking.fold(connection, generation, projector, events)
+        else:
+            dropped = _dropped(connection, generation.projection)
+            fold_or_fail(
+                connection,
+                projector,
+                [event for event in events if (event.partition, event.position) not in dropped],
+            )
+        generation.processor.advance(connection, [(claim, batch[-1].position) for claim, batch in batches])
+    return len(events)
+
+
+def _dropped(connection: Connection, projection: str) -> set[tuple[int, int]]:
+    rows = connection.execute(statement(_PACKAGE, "dropped"), {"projection": projection})
+    return {(partition, position) for partition, position in rows}

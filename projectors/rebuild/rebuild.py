@@ -1,0 +1,264 @@
+"""Rebuilding a projection from the log beside the live one, and putting it in its place."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from psycopg import IsolationLevel, sql
+
+from events.platform.database import connect
+from events.platform.settings import Settings
+from events.store import log
+from events.store.log import Connection
+from projectors.generations.digest import TableDigest, differences, digest_of
+from projectors.generations.generations import (
+    Generation,
+    Projector,
+    begin,
+    changing,
+    ensure_live,
+    list_generations,
+    remove,
+    settle_all,
+    with_fold_paused,
+)
+from projectors.rebuild.bulk_load import Task, bulk_connection, load_all
+from projectors.rebuild.swap import catch_up, level, swap
+
+_PACKAGE = "projectors.rebuild"
+_SMALL = 20_000
+"""Events one process folds in the time it takes to start another."""
+
+
+RebuildPhase = Literal["folding", "indexing", "catching up", "comparing", "swapping"]
+
+
+def usual_workers() -> int:
+    """One process more than there are cores: each waits for its server now and then (63 s for 88 with two)."""
+    return (os.cpu_count() or 1) + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildProgress:
+    """How far a rebuild is. ``partitions`` is the share done of each that was begun, 0 to 1."""
+
+    projection: str
+    generation: int
+    stage: RebuildPhase
+    events: int
+    total: int
+    events_per_s: float
+    eta_s: float | None
+    partitions: dict[int, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildResult:
+    """What a rebuild came to. ``seconds`` is from the first event read to the swap, without comparing.
+
+    ``equal`` is None where nothing was compared; ``unequal`` names the tables that differ.
+    ``swap_ms`` is how long live folding stood still, ``memory_bytes`` the most one process took.
+    """
+
+    projection: str
+    generation: int
+    replaced: int | None
+    events: int
+    seconds: float
+    stages: dict[str, float]
+    swap_ms: float | None
+    memory_bytes: int
+    equal: bool | None = None
+    unequal: tuple[str, ...] = ()
+    tables: dict[str, TableDigest] = field(default_factory=dict)
+
+    @property
+    def events_per_s(self) -> float:
+        return self.events / self.seconds if self.seconds else 0.0
+
+
+class Rebuild:
+    """One projection, once.
+
+    The live generation serves until the swap and is kept afterwards. Whatever ends a rebuild early, an
+    exception, a signal or the end of the machine, leaves the live generation as it was; what was built is
+    removed at once where that is possible, else by the next rebuild. Raises
+    :class:`projectors.generations.generations.GenerationError` when somebody else is at it,
+    :class:`projectors.rebuild.fail_fast_fold.FoldFailedError` or
+    :class:`projectors.rebuild.bulk_load.LoadFailedError` for an event that
+    cannot be folded, :class:`projectors.generations.generations.ProjectorBlockedError` without an embedder.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        projector: Projector,
+        *,
+        workers: int | None = None,
+        verify: bool = False,
+        tell: Callable[[RebuildProgress], None] = lambda _: None,
+    ) -> None:
+        self._settings = settings
+        self._projector = projector
+        self._workers = workers
+        self._verify = verify
+        self._tell = tell
+        self._stages: dict[str, float] = {}
+        self._begun = 0.0
+
+    def run(self) -> RebuildResult:
+        """Rebuild, compare where that was asked for, and swap unless the comparison failed."""
+        name = self._projector.name
+        with connect(self._settings.database_url, application=f"rebuild {name}") as connection:
+            ensure_live(connection, self._projector)
+            with changing(connection, name):
+                for standing in list_generations(connection, name):
+                    if standing.status == "building":
+                        remove(connection, standing.generation)
+                generation = begin(connection, self._projector)
+                try:
+                    return self._run(connection, generation)
+                except BaseException:
+                    self._abandon(generation)
+                    raise
+
+    def _run(self, connection: Connection, generation: Generation) -> RebuildResult:
+        heads = log.heads(connection)
+        total = sum(heads.values())
+        self._begun = time.perf_counter()
+        workers = self._workers or max(1, min(usual_workers(), total // _SMALL))
+        task = Task(self._settings.database_url, self._projector, generation)
+        done = dict.fromkeys(heads, 0)
+        shares: dict[int, float] = {}
+
+        def say(partition: int, events: int, head: int) -> None:
+            done[partition], heads[partition] = events, head
+            shares[partition] = events / head
+            self._report(generation, "folding", sum(done.values()), sum(heads.values()), shares)
+
+        with self._timed("folding"):
+            memory = load_all(task, heads, workers, say)
+        self._report(generation, "indexing", total, total, shares)
+        with self._timed("indexing"):
+            self._finish(generation, workers)
+        self._report(generation, "catching up", total, total, shares)
+        with self._timed("catching up"):
+            catch_up(connection, self._projector, generation)
+        unequal: list[str] | None = None
+        tables: dict[str, TableDigest] = {}
+        if self._verify:
+            self._report(generation, "comparing", total, total, shares)
+            with self._timed("comparing"):
+                unequal, tables = self._compare(connection, generation)
+        replaced = swap_ms = None
+        if not unequal:
+            with self._timed("catching up"):
+                catch_up(connection, self._projector, generation)
+            self._report(generation, "swapping", total, total, shares)
+            with self._timed("swapping"):
+                replaced = swap(connection, self._projector, generation).number
+            swap_ms = self._stages["swapping"] * 1000
+        seconds = sum(spent for stage, spent in self._stages.items() if stage != "comparing")
+        return RebuildResult(
+            projection=generation.projection,
+            generation=generation.number,
+            replaced=replaced,
+            events=sum(generation.processor.positions(connection).values()),
+            seconds=seconds,
+            stages=self._stages,
+            swap_ms=swap_ms,
+            memory_bytes=memory,
+            equal=None if unequal is None else not unequal,
+            unequal=tuple(unequal or ()),
+            tables=tables,
+        )
+
+    def _finish(self, generation: Generation, workers: int) -> None:
+        """Indexes, then statistics, over as many connections as there are workers, though not more than cores."""
+        for steps in (self._projector.index_steps(), self._projector.analyze_steps()):
+            connections: list[Connection] = []
+
+            def work(step: sql.SQL, connections: list[Connection] = connections) -> None:
+                name = f"rebuild {generation.projection}, indexes"
+                with bulk_connection(self._settings.database_url, name, generation.schema) as connection:
+                    connections.append(connection)
+                    connection.execute(step)
+
+            with ThreadPoolExecutor(min(workers, os.cpu_count() or 1)) as pool:
+                futures = [pool.submit(work, step) for step in steps]
+                try:
+                    for future in as_completed(futures):
+                        future.result()
+                except BaseException:
+                    # Leaving waits for the threads, and they for the server: tell it to stop.
+                    for future in futures:
+                        future.cancel()
+                    for connection in connections:
+                        if not connection.closed:
+                            connection.cancel_safe()
+                    raise
+
+    def _compare(
+        self, connection: Connection, generation: Generation
+    ) -> tuple[list[str], dict[str, TableDigest]]:
+        """Digests of both at the same position: both are brought level while nobody folds, then one snapshot is taken.
+
+        Live folding stands still only until then; the digests are computed from the snapshot.
+        """
+        name = self._projector.name
+        url, application = self._settings.database_url, f"rebuild {name}, comparing"
+        with connect(url, application=application, autocommit=False) as looking:
+            looking.isolation_level = IsolationLevel.REPEATABLE_READ
+            settle_all(connection, self._projector, name)
+            with with_fold_paused(connection, name):
+                live = ensure_live(connection, self._projector)
+                heads = log.heads(connection)
+                level(connection, self._projector, live, name, heads, park=True)
+                settle_all(connection, self._projector, name)
+                level(connection, self._projector, generation, generation.schema, heads)
+                # The first statement takes the snapshot everything after it sees.
+                if live.processor.positions(looking) != generation.processor.positions(looking):
+                    raise RuntimeError(f"{name} was folded by somebody while nobody should")
+            rebuilt = digest_of(looking, self._projector, generation.schema)
+            found = differences(digest_of(looking, self._projector, name), rebuilt)
+        return found, rebuilt
+
+    def _report(
+        self, generation: Generation, stage: RebuildPhase, events: int, total: int, shares: dict[int, float]
+    ) -> None:
+        spent = time.perf_counter() - self._begun
+        rate = events / spent if spent else 0.0
+        self._tell(
+            RebuildProgress(
+                projection=generation.projection,
+                generation=generation.number,
+                stage=stage,
+                events=events,
+                total=total,
+                events_per_s=rate,
+                eta_s=(total - events) / rate if rate and stage == "folding" else None,
+                partitions=dict(shares),
+            )
+        )
+
+    @contextmanager
+    def _timed(self, stage: RebuildPhase) -> Iterator[None]:
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._stages[stage] = self._stages.get(stage, 0.0) + time.perf_counter() - begun
+
+    def _abandon(self, generation: Generation) -> None:
+        """Remove what was built; where even that fails, the next rebuild will."""
+        try:
+            with connect(self._settings.database_url, application="rebuild, cleaning up") as connection:
+                remove(connection, generation)
+        except Exception:
+            return

@@ -1,0 +1,1 @@
+"""Driving a projector along the log."""

@@ -1,0 +1,1 @@
+"""A recall as prompt blocks within a token budget."""

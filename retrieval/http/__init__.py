@@ -1,0 +1,1 @@
+"""The read service over HTTP."""

@@ -1,0 +1,221 @@
+"""Cards over HTTP: slices and groups of them, one card with all that belongs to it, open conflicts."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, ParamSpec, TypeVar
+from uuid import UUID
+
+import orjson
+import psycopg
+from fastapi import APIRouter, Query
+from psycopg_pool import PoolTimeout
+
+from events.http.problem import ProblemError, invalid
+from events.http.service import JSONResponse
+from events.language.concepts import normalise_value
+from events.language.terms import analyse, term_keys
+from retrieval.cards.query import (
+    ALL,
+    AggregateIn,
+    ArbitrationsIn,
+    CardsIn,
+    ReaderIn,
+    RelationsIn,
+    SliceIn,
+    TemporalParams,
+    asked_of,
+    axes_of,
+    reader_of,
+    slice_of,
+    zone_of,
+)
+from retrieval.cards.reader import CardReader
+from retrieval.cards.slice import TIMES, Slice
+from retrieval.http.answers import (
+    Arbitration,
+    Arbitrations,
+    Card,
+    CardsPage,
+    Groups,
+    History,
+    Latest,
+    Relations,
+)
+from retrieval.pool.reconnect import retry_on_lost_connection
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+Fresh = Callable[[str | None, str], Awaitable[CardReader]]
+"""The reader to ask, once what a token stands for is in the cards of a user; raises a problem where it does not
+get there."""
+
+
+def cards_router(fresh: Fresh) -> APIRouter:
+    """The routes. Every answer is about the one user who is named; what is another's is not there (404)."""
+    router = APIRouter(tags=["cards"])
+
+    @router.get(
+        "/v1/cards",
+        summary="A slice of the memory, a page at a time, the last recorded first",
+        response_model=CardsPage,
+        operation_id="list_cards",
+    )
+    async def page(query: Annotated[CardsIn, Query()]) -> JSONResponse:
+        before = _card_at(query.cursor)
+        reader, cards = await sliced(query)
+        found = await _read(reader.page, cards, limit=query.limit, before=before)
+        return JSONResponse({"cards": found.cards, "next_cursor": _cursor(found.next)})
+
+    @router.get(
+        "/v1/cards/aggregate",
+        summary="How many cards of a slice there are, by the values of axes",
+        response_model=Groups,
+        operation_id="count_cards",
+    )
+    async def aggregate(query: Annotated[AggregateIn, Query()]) -> JSONResponse:
+        axes, zone = axes_of(query.group_by), zone_of(query.timezone)
+        reader, cards = await sliced(query)
+        groups, total = await _read(reader.groups, cards, axes, bucket=query.bucket, timezone=zone)
+        bucket = query.bucket if set(axes) & set(TIMES) else None
+        return JSONResponse({"group_by": axes, "bucket": bucket, "groups": groups, "total": total})
+
+    @router.get(
+        "/v1/cards/{card_id}",
+        summary="One card",
+        response_model=Card,
+        operation_id="card",
+    )
+    async def card(card_id: UUID, query: Annotated[TemporalParams, Query()]) -> JSONResponse:
+        return JSONResponse((await named(query, card_id))[2])
+
+    @router.get(
+        "/v1/cards/{card_id}/history",
+        summary="All there ever was of what the card is about",
+        response_model=History,
+        operation_id="card_history",
+    )
+    async def history(card_id: UUID, query: Annotated[TemporalParams, Query()]) -> JSONResponse:
+        reader, asked, found = await named(query, card_id)
+        return JSONResponse(await _read(reader.history, asked, found["card_id"]))
+
+    @router.get(
+        "/v1/cards/{card_id}/relations",
+        summary="What the card is related to, how, why and by whom",
+        response_model=Relations,
+        operation_id="card_relations",
+    )
+    async def relations(card_id: UUID, query: Annotated[RelationsIn, Query()]) -> JSONResponse:
+        reader, asked, found = await named(query, card_id)
+        asked = replace(asked, conditions={"predicate": query.predicate})
+        said = await _read(reader.relations, asked, found["card_id"])
+        return JSONResponse({"relations": said, **await _read(reader.links, asked, found["card_id"])})
+
+    @router.get(
+        "/v1/cards/{card_id}/latest",
+        summary="What became of it: the end of its chain of changes",
+        response_model=Latest,
+        operation_id="card_latest",
+    )
+    async def latest(card_id: UUID, query: Annotated[TemporalParams, Query()]) -> JSONResponse:
+        reader, asked, found = await named(query, card_id)
+        way = await _read(reader.latest, asked, found["card_id"])
+        return JSONResponse({"card": way[-1], "chain": [step["card_id"] for step in way]})
+
+    @router.get(
+        "/v1/arbitrations",
+        summary="Conflicts that wait for a verdict",
+        response_model=Arbitrations,
+        operation_id="list_arbitrations",
+        tags=["arbitrations"],
+    )
+    async def arbitrations(query: Annotated[ArbitrationsIn, Query()]) -> JSONResponse:
+        before, user_id = _card_at(query.cursor), reader_of(query)
+        reader = await fresh(query.wait_for, user_id)
+        found = await _read(
+            reader.arbitrations,
+            user_id,
+            statuses=None if ALL in query.status else query.status,
+            projects=None if ALL in query.project_id else query.project_id,
+            before=before,
+            limit=query.limit + 1,
+        )
+        rows = found[: query.limit]
+        following = rows[-1]["arbitration_id"] if len(found) > query.limit else None
+        return JSONResponse({"arbitrations": rows, "next_cursor": _cursor(following)})
+
+    @router.get(
+        "/v1/arbitrations/{arbitration_id}",
+        summary="One conflict",
+        response_model=Arbitration,
+        operation_id="arbitration",
+        tags=["arbitrations"],
+    )
+    async def arbitration(arbitration_id: UUID, query: Annotated[ReaderIn, Query()]) -> JSONResponse:
+        user_id = reader_of(query)
+        reader = await fresh(query.wait_for, user_id)
+        found = await _read(reader.arbitrations, user_id, arbitration=arbitration_id)
+        if not found:
+            raise ProblemError(404, "Not found", "this user has no such arbitration", field="arbitration_id")
+        return JSONResponse(found[0])
+
+    async def named(query: TemporalParams, card_id: UUID) -> tuple[CardReader, Slice, dict[str, Any]]:
+        """Whom to ask, as of when, and the card. Raises a 404 problem for one the user does not have."""
+        asked = asked_of(query, datetime.now(UTC))
+        reader = await fresh(query.wait_for, query.user_id)
+        asked = await _read(reader.rewound, asked)
+        found = await _read(reader.card, asked, card_id)
+        if found is None:
+            raise ProblemError(404, "Not found", "this user has no such card", field="card_id")
+        return reader, asked, found
+
+    async def sliced(query: SliceIn) -> tuple[CardReader, Slice]:
+        """Whom to ask, and the slice with what only the tables know: names of concepts, meanings of tags, who
+        repeats whom."""
+        found = slice_of(query, datetime.now(UTC))
+        reader = await fresh(query.wait_for, query.user_id)
+        found = await _read(reader.rewound, found)
+        if query.about is not None or query.knowledge is not None:
+            key = None if query.about is None else normalise_value("title", query.about)
+            names = await _read(reader.names, found.user_id, key, query.knowledge)
+            if query.knowledge is not None and not names:
+                raise ProblemError(
+                    404, "Not found", "this user has no such knowledge card", field="knowledge"
+                )
+            wanted = [*names, *([query.about] if query.about is not None else [])]
+            keys = {tuple(sorted(set(term_keys(found.user_id, analyse(name))))) for name in wanted}
+            found = replace(found, about=sorted(filter(None, keys)))
+        if query.tag:
+            meant = orjson.dumps(await _read(reader.tags_meant, found.user_id, query.tag)).decode()
+            found = replace(found, conditions={**found.conditions, "tag": meant})
+        if query.collapse:
+            found = replace(found, duplicates=await _read(reader.duplicates, found))
+        return reader, found
+
+    return router
+
+
+async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """What ``ask`` reads. A 503 problem where Postgres is away, or has no card tables yet."""
+    try:
+        return await retry_on_lost_connection(ask, *args, **kwargs)
+    except (psycopg.OperationalError, psycopg.errors.UndefinedTable, PoolTimeout) as error:
+        raise ProblemError(503, "Cards unavailable", str(error).partition("\n")[0]) from error
+
+
+def _cursor(card: UUID | None) -> str | None:
+    return None if card is None else base64.urlsafe_b64encode(card.bytes).decode().rstrip("=")
+
+
+def _card_at(cursor: str | None) -> UUID | None:
+    if cursor is None:
+        return None
+    try:
+        return UUID(bytes=base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (binascii.Error, ValueError):
+        raise invalid("cursor", "is no cursor; give the next_cursor of the page before, unchanged") from None

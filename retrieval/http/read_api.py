@@ -1,0 +1,400 @@
+"""The read service: recall over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+import psycopg
+from fastapi import FastAPI
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CollectorRegistry, generate_latest
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.health.cached_probe import CachedProbe
+from events.health.health_status import LogHealth, LogMonitor, refuse_if_stuck
+from events.health.metrics import HealthSnapshot, StageMetrics
+from events.http.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.http.instants import Instant, refuse_future
+from events.http.problem import ProblemError, invalid
+from events.http.service import JSONResponse, Stages, Status, install
+from events.http.tokens import Keyring, Sealer, unread
+from events.platform.modes import GENERAL_MODE, modes_of
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.types.turn_contract import TurnInvalidError, text_of
+from events.types.turns import ContextLayer
+from projectors.embedding.embedders import embedders_of
+from retrieval.cards.past import fold_of
+from retrieval.cards.reader import CardReader
+from retrieval.channels.channel import Channel
+from retrieval.channels.fuzzy import FuzzyChannel
+from retrieval.channels.graph import GraphChannel
+from retrieval.channels.semantic import SemanticChannel
+from retrieval.channels.tags import TagsChannel
+from retrieval.channels.time import TimeChannel
+from retrieval.context.context import BudgetTooSmallError, context_of
+from retrieval.http.answers import Channels, Prompt, RecallAnswer
+from retrieval.http.cards_api import cards_router
+from retrieval.pool.connections import Pool, open_pool
+from retrieval.pool.reconnect import retry_on_lost_connection
+from retrieval.query.scope import KINDS
+from retrieval.recall.card_resolution import CardResolver
+from retrieval.recall.channel_executor import ChannelExecutor
+from retrieval.recall.channel_health import ChannelHealth
+from retrieval.recall.fault_injection import faults_of
+from retrieval.recall.metrics import RecallMetrics
+from retrieval.recall.overlay import Overlay
+from retrieval.recall.recall import Ask, Recall, RecallUnavailableError
+from retrieval.recall.user_sizes import UserSizes
+from retrieval.replicas.read_servers import AWAY, ReadServer, ReadServers, ServerSelection
+
+logger = logging.getLogger(__name__)
+
+MAX_QUERY_BYTES = 16 * 1024
+ALL_PROJECTS = "*"
+CONNECTIONS_A_RECALL = 2  # it asks four channels at once, each for a moment
+WAITS_FOR_A_PLACE_S = 5.0
+
+
+class RecallIn(BaseModel):
+    """One question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: str = Field(min_length=1, description="whose memory is asked")
+    query: str = Field(min_length=1, description="the question, in English or Chinese")
+    project_id: Annotated[
+        str | list[str], Field(description="a project, several, or * for all; a project is a wall")
+    ] = "default"
+    session_id: str | None = None
+    k: Annotated[int, Field(ge=1, le=200, description="how many cards at most")] = 5
+    as_of: Annotated[Instant | None, Field(description="answer as of this instant: what was true then")] = (
+        None
+    )
+    known_at: Annotated[Instant | None, Field(description="only what had been recorded by then")] = None
+    kinds: Annotated[list[Literal["state", "event", "knowledge"]] | None, Field(min_length=1)] = None
+    context_layer: Annotated[
+        ContextLayer | None, Field(description="cards of this layer count a little more")
+    ] = None
+    only_layers: Annotated[
+        list[ContextLayer] | None, Field(min_length=1, description="only cards of these layers")
+    ] = None
+    mode: Annotated[
+        str | None, Field(min_length=1, description="only cards of this register, such as code or journal")
+    ] = None
+    explain: Annotated[bool, Field(description="say how the answer came about")] = False
+    wait_for: Annotated[str | None, Field(description="token of a push: wait until its turns are cards")] = (
+        None
+    )
+
+
+class ContextIn(RecallIn):
+    """One question, answered as prompt blocks."""
+
+    token_budget: Annotated[
+        int | None, Field(ge=1, le=1_000_000, description="tokens the whole prompt may take, as counted here")
+    ] = None
+
+
+def open_channels(settings: Settings, saturated: Callable[[], bool] = lambda: False) -> list[Channel]:
+    """Every channel that looks by itself; the graph looks around what these find."""
+    return [SemanticChannel(embedders_of(settings), saturated), TagsChannel(), FuzzyChannel(), TimeChannel()]
+
+
+def open_health(settings: Settings) -> dict[str, ChannelHealth]:
+    """How the channels of this process do, whichever server they ask."""
+    return {
+        name: ChannelHealth(limit_ms=settings.quarantine_over_ms, quarantine_s=settings.quarantine_s)
+        for name in ("semantic", "tags", "fuzzy", "time", "graph")
+    }
+
+
+def open_channel_executor(
+    settings: Settings, pool: Pool, health: Mapping[str, ChannelHealth] | None = None
+) -> ChannelExecutor:
+    """The executor with the deadlines, limits and faults that are set. Raises a SettingsError for an unreadable
+    fault."""
+    deadlines = {
+        "semantic": settings.semantic_deadline_ms,
+        "tags": settings.tags_deadline_ms,
+        "fuzzy": settings.fuzzy_deadline_ms,
+        "time": settings.time_deadline_ms,
+        "graph": settings.graph_deadline_ms,
+    }
+    health = health or open_health(settings)
+    faults = faults_of(settings)
+    for name, fault in faults.items():
+        logger.warning(
+            "FAULT INJECTION IS ON: %s makes the %s channel fail; this is for tests", fault.variable, name
+        )
+    return ChannelExecutor(pool, deadlines, health, faults, last_resort_ms=settings.last_resort_ms)
+
+
+def open_recall(settings: Settings, pool: Pool) -> Recall:
+    """A recall over the live tables behind ``pool``."""
+    return Recall(
+        UserSizes(pool),
+        open_channel_executor(settings, pool),
+        open_channels(settings),
+        GraphChannel(),
+        CardResolver(pool, fold_of(settings)),
+        Overlay(settings),
+    )
+
+
+def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServers:
+    """The primary and its replicas, nothing connected yet. Embedder and the channels' health are theirs together."""
+    channels, health, fold = open_channels(settings, saturated), open_health(settings), fold_of(settings)
+
+    def server(name: str, url: str | None) -> ReadServer:
+        pool = open_pool(settings, "read", url)
+        recall = Recall(
+            UserSizes(pool),
+            open_channel_executor(settings, pool, health),
+            channels,
+            GraphChannel(),
+            CardResolver(pool, fold),
+            Overlay(settings, url),
+        )
+        return ReadServer(name, pool, recall, CardReader(pool, fold))
+
+    urls = settings.read_database_url.split()
+    return ReadServers(
+        server("the primary", None),
+        [server(f"replica {number}", url) for number, url in enumerate(urls, 1)],
+        staleness_s=settings.read_staleness_s,
+        watch=AsyncConnectionPool(
+            settings.database_url,
+            min_size=1,
+            max_size=1,
+            open=False,
+            kwargs={"autocommit": True, "application_name": "cardlog read, watching replicas"},
+        ),
+        most_waits=settings.max_waits,
+    )
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The read service. Holds no state of its own: run as many as you like."""
+    limiter = ConcurrencyLimiter(max(1, settings.pool_size // CONNECTIONS_A_RECALL), WAITS_FOR_A_PLACE_S)
+    keyring = Keyring(settings)
+    servers = open_servers(settings, lambda: limiter.saturated)
+    recall = servers.primary.recall
+    registry = CollectorRegistry()
+    metrics_of = RecallMetrics(registry, recall.channel_health, lambda: limiter.waiting)
+    watch = LogMonitor(settings.database_url, "read, watching")
+    health_status = CachedProbe(watch)
+    registry.register(StageMetrics(lambda: seen_in(health_status())))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await servers.open()
+        for server in (servers.primary, *servers.replicas):
+            await asyncio.to_thread(server.recall.warm)
+        yield
+        await servers.close()
+        watch.close()
+
+    app = FastAPI(title="Cardlog read API", version="1", lifespan=lifespan)
+    install(app, settings)
+
+    @app.post(
+        "/v1/recall",
+        summary="Ask; get the few cards that matter",
+        response_model=RecallAnswer,
+        operation_id="recall",
+        tags=["recall"],
+    )
+    async def ask(body: RecallIn) -> JSONResponse:
+        return JSONResponse(await answered(body, ask_of(body, modes_of(settings))))
+
+    @app.post(
+        "/v1/context",
+        summary="Ask; get the cards as blocks of a prompt",
+        response_model=Prompt,
+        operation_id="context",
+        tags=["recall"],
+    )
+    async def context(body: ContextIn) -> JSONResponse:
+        question = for_prompt(ask_of(body, modes_of(settings)), knowledge=settings.knowledge_inject)
+        answer = await answered(body, question)
+        if body.kinds and question.kinds != tuple(body.kinds):
+            answer["warnings"].append("knowledge cards are not offered here: CARDLOG_KNOWLEDGE_INJECT is off")
+        return JSONResponse(prompt_of(answer, body.token_budget))
+
+    async def answered(body: RecallIn, question: Ask) -> dict[str, Any]:
+        with metrics_of.seconds.time():
+            try:
+                choice = await _choose(body.wait_for, body.user_id, vectors=recall.by_meaning)
+                warnings = list(choice.warnings)
+                async with limiter.place():
+                    try:
+                        answer = await choice.server.recall.answer(question)
+                    except (RecallUnavailableError, *AWAY) as error:
+                        if choice.server is servers.primary:
+                            raise
+                        # It died under the question.
+                        warnings.append(f"answered by the primary: {servers.rest(choice.server, error)}")
+                        answer = await servers.primary.recall.answer(question)
+            except SaturatedError as error:
+                raise ProblemError(503, "Too many questions", str(error)) from error
+            except (RecallUnavailableError, *AWAY) as error:
+                raise ProblemError(503, "Cards unavailable", str(error)) from error
+        answer["warnings"] += warnings
+        if choice.waited and not choice.fresh:
+            answer["warnings"].append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
+        metrics_of.count(answer)
+        return answer
+
+    async def _choose(token: str | None, user_id: str, *, vectors: bool = False) -> ServerSelection:
+        choice = await servers.choose()
+        if token is None:
+            return choice
+        sealer = keyring.sealer or await _sealer(choice)
+        awaited = sealer.awaited(token, user_id)
+        if awaited is None:
+            return choice
+        return await servers.choose_fresh(user_id, awaited, settings.wait_for_ms / 1000, vectors=vectors)
+
+    async def _sealer(choice: ServerSelection) -> Sealer:
+        async def look() -> tuple[bytes]:
+            async with choice.server.pool.connection(timeout=2.0) as connection:
+                row = await (await connection.execute(statement("events.http", "token_key"))).fetchone()
+                assert row is not None
+                return (row[0],)
+
+        try:
+            return keyring.learn(*await retry_on_lost_connection(look))
+        except (*AWAY, psycopg.errors.UndefinedTable) as error:
+            raise unread(error) from error
+
+    async def fresh_reader(token: str | None, user_id: str) -> CardReader:
+        try:
+            choice = await _choose(token, user_id)
+        except AWAY as error:
+            raise ProblemError(503, "Cards unavailable", str(error)) from error
+        if not choice.waited:
+            raise ProblemError(503, "Too many waits", choice.warnings[-1], field="wait_for")
+        if not choice.fresh:
+            raise ProblemError(
+                503,
+                "Not projected yet",
+                f"what the token stands for is not in the cards after {settings.wait_for_ms} ms; try again",
+                field="wait_for",
+            )
+        return choice.server.reader
+
+    app.include_router(cards_router(fresh_reader))
+
+    @app.get(
+        "/v1/channels",
+        summary="How the channels of recall stand in this process",
+        response_model=Channels,
+        operation_id="channels",
+        tags=["recall"],
+    )
+    async def channels() -> JSONResponse:
+        return JSONResponse(recall.channel_health())
+
+    @app.get("/readyz", summary="Can questions be answered?", response_model=Status, operation_id="readiness")
+    async def ready(stages: Stages = "count") -> JSONResponse:
+        # First, for it does not hang with a Postgres that does.
+        found = await asyncio.to_thread(health_status)
+        choice = await servers.choose()
+        if found is None or found.events is None:
+            # Replicas go on answering without the primary.
+            if choice.server is servers.primary:
+                raise ProblemError(503, "Not ready", "postgres is away, or does not answer")
+        elif stages == "count":
+            refuse_if_stuck(found.reader("cards"), settings.stuck_after_s)
+
+        async def look() -> None:
+            async with choice.server.pool.connection(timeout=1.0) as connection:
+                await connection.execute(statement("retrieval.http", "ready"))
+
+        try:
+            await retry_on_lost_connection(look)
+        except (psycopg.Error, PoolTimeout) as error:
+            raise ProblemError(503, "Not ready", f"the card tables cannot be read: {error}") from error
+        return JSONResponse({"status": "ready"})
+
+    @app.get(
+        "/metrics", response_class=PlainTextResponse, summary="Prometheus metrics", operation_id="metrics"
+    )
+    async def metrics() -> PlainTextResponse:
+        text = await asyncio.to_thread(generate_latest, registry)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    return app
+
+
+def seen_in(found: LogHealth | None) -> HealthSnapshot:
+    """What the read service can tell of the stages: all that Postgres knows."""
+    if found is None or found.events is None:
+        return HealthSnapshot((), {"postgres": False})
+    return HealthSnapshot((found.recorder, *found.readers), {"postgres": True}, events=found.events)
+
+
+def for_prompt(question: Ask, *, knowledge: bool) -> Ask:
+    """The recall behind a prompt: without knowledge cards where they are not to be offered."""
+    if knowledge:
+        return question
+    return replace(question, kinds=tuple(kind for kind in question.kinds if kind != "knowledge"))
+
+
+def prompt_of(answer: dict[str, Any], token_budget: int | None) -> dict[str, Any]:
+    """The prompt for an answer. Raises a 422 :class:`ProblemError` naming the least budget that works."""
+    try:
+        return context_of(answer, token_budget)
+    except BudgetTooSmallError as error:
+        raise invalid(
+            "token_budget", f"is {token_budget}; {error}: allow at least {error.least}", least=error.least
+        ) from None
+
+
+def ask_of(body: RecallIn, modes: Collection[str] = ()) -> Ask:
+    """The recall a request asks for. Raises a 422 :class:`ProblemError` naming the field.
+
+    Where ``modes`` are declared, any other is refused; general, that of turns which name none, always is one.
+    """
+    try:
+        user_id = text_of("user_id", body.user_id)
+        query = text_of("query", body.query)
+        for name in [body.project_id] if isinstance(body.project_id, str) else body.project_id:
+            text_of("project_id", name)
+        if body.mode is not None:
+            text_of("mode", body.mode)
+    except TurnInvalidError as error:
+        raise invalid(error.field, error.reason) from None
+    if len(query.encode()) > MAX_QUERY_BYTES:
+        raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
+    if not query.strip():
+        raise invalid("query", "must not be empty")
+    if modes and body.mode not in {None, GENERAL_MODE, *modes}:
+        known = ", ".join(dict.fromkeys((GENERAL_MODE, *modes)))
+        raise invalid("mode", f"{body.mode!r} is unknown; use one of {known}")
+    now = datetime.now(UTC)
+    refuse_future("as_of", body.as_of, now)
+    refuse_future("known_at", body.known_at, now)
+    named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
+    return Ask(
+        user_id=user_id,
+        query=query,
+        now=now,
+        projects=None if ALL_PROJECTS in named else tuple(named),
+        k=body.k,
+        as_of=body.as_of,
+        known_at=body.known_at,
+        kinds=tuple(body.kinds) if body.kinds else KINDS,
+        context_layer=body.context_layer,
+        layers=None if body.only_layers is None else tuple(body.only_layers),
+        mode=body.mode,
+        explain=body.explain,
+    )

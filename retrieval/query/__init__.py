@@ -1,0 +1,1 @@
+"""The question and its scope, understood once for every channel."""

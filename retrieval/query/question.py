@@ -1,0 +1,197 @@
+"""The question, understood once and shared by every channel: words, concepts, time, intent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from events.language import timex
+from events.language.chinese_script import has_cjk, to_simplified
+from events.language.concepts import concepts_asked
+from events.language.questions import parse_question
+from events.language.terms import analyse, is_topic, question_terms
+
+Intent = Literal["present", "past", "history", "list", "why"]
+Language = Literal["english", "chinese", "mixed", "none"]
+
+_WORD_OF_A_TIME = 0.3
+
+# Words that ask for all there ever was, for reasons, for what is no longer, and for several things at once.
+_HISTORY = re.compile(
+    r"\b(history|histories|ever|over time|all the|timeline|so far|changed?)\b|历史|曾经|历来|变化|演变"
+)
+_PAST = re.compile(
+    r"\b(used to|previous(ly)?|former(ly)?|before|earlier|back then|did|was|were|had|old|last)\b"
+    r"|以前|之前|过去|当时|原本|原来"
+)
+
+
+_WHY = re.compile(r"\b(why|how come|what made|what for|the reasons?)\b|为什么|为何|为啥|怎么会|原因|理由")
+_LIST = re.compile(
+    r"\b(list|which (ones|of)|what (are|were) (all|some|the)|name (all|some|the)|how many|everything|anything)\b"
+    r"|哪些|列出|列举|有几|多少个|都有|所有"
+)
+_QUOTED = re.compile(r"[\"“「『《]([^\"”」』》]{1,60})[\"”」』》]")
+_NAME = re.compile(r"\b[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*")
+_SENTENCE = re.compile(r"(?:^|[.!?]\s+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """A stretch of time, start inclusive, end exclusive; None is an open side.
+
+    A ``vague`` one ("lately") is where to look first, not where to stop.
+    """
+
+    start: datetime | None
+    end: datetime | None
+    vague: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked.
+
+    ``parts`` are the things it asks, in its order, each as terms with how much they count; ``weights`` all of
+    them together. ``times`` are the stretches it names, ``now`` is what "yesterday" is reckoned from, and
+    ``entities`` are the names in it that can be told by their spelling.
+    """
+
+    text: str
+    now: datetime
+    language: Language
+    parts: tuple[Mapping[str, float], ...]
+    weights: Mapping[str, float]
+    entities: tuple[str, ...]
+    concepts: tuple[str, ...]
+    times: tuple[TimeWindow, ...]
+    intent: Intent
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The words worth looking for, in reading order."""
+        return tuple(self.weights)
+
+    @property
+    def span(self) -> TimeWindow | None:
+        """The one stretch that covers every time the question names."""
+        if not self.times:
+            return None
+        starts = [window.start for window in self.times]
+        ends = [window.end for window in self.times]
+        return TimeWindow(
+            None if None in starts else min(start for start in starts if start is not None),
+            None if None in ends else max(end for end in ends if end is not None),
+            all(window.vague for window in self.times),
+        )
+
+
+def understand(text: str, now: datetime) -> Question:
+    """Analyse a question asked at ``now`` (aware; its zone is the asker's). Never raises on any text."""
+    found = timex.find(text, now, reading="question")
+    # A time that is only thought aloud of ("busy these days... what I really want to know is") is not asked about.
+    points = " ".join(part.text for part in parse_question(text))
+    meant = found if points == text else timex.find(points, now, reading="question")
+    dated = [item for item in meant if item.kind != "duration" and _said(item) not in _NOWADAYS]
+    windows = tuple(map(_window, dated))
+    # The words of a time are answered by the time channel; as terms they mostly find other dates. What was said in
+    # the same words ("the talk next Wednesday") is found by them all the same.
+    rest = _without(text, [(item.begin, item.stop) for item in found if item.kind != "duration"])
+    named = [item for item in dated if item.grain != "second" and _said(item) not in _LATELY]
+    of_times = [term for item in named for term in question_terms(item.text)]
+    timed = dict.fromkeys(of_times, _WORD_OF_A_TIME)
+    parts: tuple[Mapping[str, float], ...] = tuple(timed | dict(part) for part in _parts(rest))
+    parts = parts or _parts(text) or (dict.fromkeys(analyse(text), 1.0),)
+    weights: dict[str, float] = {}
+    for part in parts:
+        for term, weight in part.items():
+            weights[term] = max(weight, weights.get(term, 0.0))
+    return Question(
+        text=text,
+        now=now,
+        language=_language(text),
+        parts=parts,
+        weights=weights,
+        entities=_entities(text),
+        concepts=concepts_asked(text),
+        times=windows,
+        intent=_intent(text, windows, now),
+    )
+
+
+# What people mean is no sharper than the words: "two months ago" is a day that is right to within weeks.
+_WIDTHS = {
+    "part_of_day": timedelta(hours=12),
+    "week": timedelta(days=7),
+    "month": timedelta(days=30),
+    "quarter": timedelta(days=91),
+    "season": timedelta(days=91),
+    "year": timedelta(days=365),
+}
+
+
+# What holds these days may hold since long ago. What is asked of lately may, too, but what is new comes first.
+_NOWADAYS = frozenset(("these days", "nowadays"))
+_LATELY = frozenset(("lately", "recently", "最近", "近来", "近期", "这阵子", "这段时间"))
+
+
+def _said(found: timex.Found) -> str:
+    return " ".join(to_simplified(found.text.casefold()).split())
+
+
+def _window(found: timex.Found) -> TimeWindow:
+    start, end = found.start, found.through or found.end
+    width = _WIDTHS.get(found.grain)
+    if start is not None and end is not None and width is not None and end - start < width / 2:
+        margin = (width - (end - start)) / 2
+        return TimeWindow(start - margin, end + margin)
+    return TimeWindow(start, end, _said(found) in _LATELY)
+
+
+def _parts(text: str) -> tuple[Mapping[str, float], ...]:
+    return tuple(part.terms for part in parse_question(text) if part.terms)
+
+
+def _language(text: str) -> Language:
+    chinese, latin = has_cjk(text), any(letter.isascii() and letter.isalpha() for letter in text)
+    if chinese and latin:
+        return "mixed"
+    return "chinese" if chinese else "english" if latin else "none"
+
+
+def _entities(text: str) -> tuple[str, ...]:
+    """What is quoted, and capitalised words that are no ordinary word at the beginning of a sentence."""
+    found = dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(text))
+    for match in _NAME.finditer(text):
+        words = match[0].split()
+        # "I" is no name wherever it stands, nor is a question's first word.
+        if (len(words) == 1 or _SENTENCE.search(text[: match.start()])) and not _is_name(words[0]):
+            words = words[1:]
+        if words:
+            found[" ".join(words).removesuffix("'s").removesuffix("’s")] = None
+    return tuple(found)
+
+
+def _is_name(word: str) -> bool:
+    return is_topic(word.casefold().replace("’", "'").partition("'")[0])
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    for begin, stop in sorted(spans, reverse=True):
+        text = f"{text[:begin]} {text[stop:]}"
+    return text
+
+
+def _intent(text: str, windows: Sequence[TimeWindow], now: datetime) -> Intent:
+    folded = to_simplified(text.casefold())
+    if _HISTORY.search(folded):
+        return "history"
+    if _WHY.search(folded):
+        return "why"
+    over = [window for window in windows if window.end is not None and window.end <= now]
+    if not all(window.vague for window in over) or _PAST.search(folded):
+        return "past"
+    return "list" if _LIST.search(folded) else "present"

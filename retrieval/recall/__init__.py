@@ -1,0 +1,1 @@
+"""One recall: channels side by side, fusion, resolution, overlay."""

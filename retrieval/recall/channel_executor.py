@@ -1,0 +1,220 @@
+"""Runs the channels: asked side by side, each for as long as its deadline, none able to hurt the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import psycopg
+from psycopg_pool import PoolTimeout
+
+from retrieval.channels.channel import Channel, ChannelDownError, Hit
+from retrieval.pool.connections import Pool, connected
+from retrieval.pool.reconnect import retry_on_lost_connection
+from retrieval.query.question import Question
+from retrieval.query.scope import Scope
+from retrieval.recall.channel_health import ChannelHealth
+from retrieval.recall.fault_injection import Fault
+
+logger = logging.getLogger(__name__)
+
+Status = Literal["ok", "late", "quarantined", "down"]
+
+DEADLINE_MS = 150
+BY_CONTENT = frozenset(("semantic", "tags", "fuzzy"))
+"""The channels that find a card by what it says; time and graph are silent more often than not."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelReport:
+    """How one channel did with one question; ``detail`` says why it did not answer, or not fully."""
+
+    status: Status
+    ms: float
+    hits: int
+    detail: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"status": self.status, "ms": round(self.ms, 2), "hits": self.hits}
+        if self.detail:
+            document["detail"] = self.detail
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelResult:
+    """The hits of one channel, best first, and how it did."""
+
+    hits: Sequence[Hit]
+    report: ChannelReport
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """One search; ``began`` is when it had a connection."""
+
+    began: float | None = None
+
+
+class ChannelExecutor:
+    """Asks channels. Whatever a channel does, there is a result from it by its deadline, empty where it did not answer.
+
+    What is late is cancelled, on the server too, and nobody waits for the cancelling. A channel that keeps
+    being slow is quarantined (:class:`Health`) and not waited for at all. Where none that goes by content answered in
+    time and the asker insists, those that were late are given more of it, up to ``last_resort_ms``.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        deadlines_ms: Mapping[str, int],
+        health: Mapping[str, ChannelHealth],
+        faults: Mapping[str, Fault] | None = None,
+        *,
+        last_resort_ms: int = 1000,
+    ) -> None:
+        self._pool = pool
+        self._deadlines = deadlines_ms
+        self._health = health
+        self._faults = faults or {}
+        self._last_resort_ms = last_resort_ms
+        self._ending: set[asyncio.Task[Any]] = set()  # the event loop itself holds tasks only weakly
+
+    async def ask(
+        self, channels: Sequence[Channel], question: Question, scope: Scope, *, insist: bool = False
+    ) -> dict[str, ChannelResult]:
+        """A result from each of ``channels``, by name, in their order.
+
+        To ``insist`` is to give those that were late more time where none that goes by content answered.
+        """
+        # Where all that go by content rest nobody does: a slow answer is worth more than none.
+        by_content = [channel.name for channel in channels if channel.name in BY_CONTENT]
+        resting = bool(by_content) and all(self._health[name].quarantined for name in by_content)
+        result = self._try if resting else self._result_of
+        found = await asyncio.gather(*(result(channel, question, scope) for channel in channels))
+        results = {channel.name: result for channel, result in zip(channels, found, strict=True)}
+        late = [channel for channel in channels if results[channel.name].report.status == "late"]
+        answered = any(results[name].report.status == "ok" for name in by_content)
+        if insist and late and not answered:
+            results |= await self._last_resort(late, question, scope)
+        return results
+
+    async def _last_resort(
+        self, channels: Sequence[Channel], question: Question, scope: Scope
+    ) -> dict[str, ChannelResult]:
+        """Nobody answered, and some only for want of time: they get more of it, until one of them has answered.
+
+        An overloaded machine would otherwise tell an assistant that its user has no memory.
+        """
+        asked = {
+            asyncio.create_task(self._try(channel, question, scope, self._last_resort_ms)): channel.name
+            for channel in channels
+        }
+        results: dict[str, ChannelResult] = {}
+        while asked and not any(result.report.status == "ok" for result in results.values()):
+            done, _ = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+            results |= {asked.pop(task): task.result() for task in done}
+        for task in asked:
+            task.cancel()
+            self._behind(task)
+        return results
+
+    def health(self) -> dict[str, dict[str, Any]]:
+        """How every channel stands, by name; with what is made to go wrong, where something is."""
+        return {
+            name: health.document() | ({"fault": self._faults[name].variable} if name in self._faults else {})
+            for name, health in self._health.items()
+        }
+
+    async def _result_of(self, channel: Channel, question: Question, scope: Scope) -> ChannelResult:
+        health = self._health[channel.name]
+        admission = health.admit()
+        if admission == "ask":
+            return await self._try(channel, question, scope)
+        if admission == "probe":
+            self._behind(asyncio.create_task(self._probe(channel, question, scope)))
+        return ChannelResult((), ChannelReport("quarantined", 0.0, 0, health.why))
+
+    async def _probe(self, channel: Channel, question: Question, scope: Scope) -> None:
+        health = self._health[channel.name]
+        try:
+            await self._try(channel, question, scope)
+        finally:
+            health.probed()
+        if not health.quarantined:
+            logger.info("channel %s is back", channel.name)
+
+    async def _try(
+        self, channel: Channel, question: Question, scope: Scope, deadline_ms: int | None = None
+    ) -> ChannelResult:
+        if deadline_ms is None:
+            deadline_ms = self._deadlines.get(channel.name, DEADLINE_MS)
+        health = self._health[channel.name]
+        began = time.perf_counter()
+        attempt = _Attempt()
+        search = asyncio.create_task(self._search(channel, question, scope, deadline_ms / 1000, attempt))
+        # Whoever asks may be gone when it ends; and cancelling tells the server too, which takes a moment that
+        # nobody need wait for.
+        self._behind(search)
+        try:
+            done, _ = await asyncio.wait({search}, timeout=deadline_ms / 1000)
+        finally:
+            search.cancel()
+        ms = (time.perf_counter() - began) * 1000
+        if not done:
+            self._record(channel.name, health, attempt)
+            return ChannelResult((), ChannelReport("late", ms, 0, f"no answer within {deadline_ms} ms"))
+        try:
+            hits = search.result()
+        except PoolTimeout:
+            return ChannelResult((), ChannelReport("late", ms, 0, "no database connection was free in time"))
+        except ChannelDownError as error:
+            status: Status = "ok" if error.hits else "down"
+            return ChannelResult(error.hits, ChannelReport(status, ms, len(error.hits), str(error)))
+        except psycopg.Error as error:
+            logger.warning("channel %s failed: %s", channel.name, error)
+            return ChannelResult(
+                (), ChannelReport("down", ms, 0, f"{type(error).__name__}: {error}".splitlines()[0])
+            )
+        except Exception as error:  # a broken channel must never break the answer
+            logger.exception("channel %s is broken", channel.name)
+            return ChannelResult((), ChannelReport("down", ms, 0, f"{type(error).__name__}: {error}"))
+        self._record(channel.name, health, attempt)
+        return ChannelResult(hits, ChannelReport("ok", ms, len(hits)))
+
+    async def _search(
+        self, channel: Channel, question: Question, scope: Scope, within: float, attempt: _Attempt
+    ) -> list[Hit]:
+        if channel.silent(question) and channel.name not in self._faults:
+            return []
+
+        async def look() -> list[Hit]:
+            async with connected(self._pool, within, many=scope.size.many) as connection:
+                attempt.began = time.perf_counter()
+                if fault := self._faults.get(channel.name):
+                    await fault.strike(connection)
+                return await channel.search(connection, question, scope)
+
+        return await retry_on_lost_connection(look)
+
+    def _record(self, name: str, health: ChannelHealth, attempt: _Attempt) -> None:
+        if attempt.began is None:
+            return  # it waited for a connection all the time: that is no fault of the channel's
+        before = health.quarantined
+        health.record((time.perf_counter() - attempt.began) * 1000)
+        if health.quarantined and not before:
+            logger.warning("channel %s is quarantined: %s", name, health.why)
+
+    def _behind(self, task: asyncio.Task[Any]) -> None:
+        """Let ``task`` end by itself, whatever comes of it."""
+        self._ending.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._ending.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.debug("a search ended with %s", error)

@@ -1,0 +1,89 @@
+"""Why an answer is what it is: how the question was read, who voted for what, and what became of each card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from retrieval.query.question import Question
+from retrieval.query.scope import Scope
+from retrieval.recall.channel_executor import ChannelResult
+from retrieval.recall.fusion import Placed, vote
+
+
+def explanation(
+    question: Question, scope: Scope, results: Mapping[str, ChannelResult], weights: Mapping[str, float]
+) -> dict[str, Any]:
+    """The question as it was understood, the walls it was asked in, and every channel's candidates in its order."""
+    return {
+        "question": {
+            "language": question.language,
+            "intent": question.intent,
+            "terms": dict(question.weights),
+            "parts": len(question.parts),
+            "entities": list(question.entities),
+            "concepts": list(question.concepts),
+            "times": [{"from": window.start, "to": window.end} for window in question.times],
+        },
+        "scope": {name: value for name, value in scope.parameters().items() if name != "user_id"},
+        "channels": {
+            name: {
+                "status": result.report.status,
+                "weight": weights[name],
+                "candidates": [
+                    {
+                        "rank": rank,
+                        "card_id": hit.card_id,
+                        "score": round(hit.score, 4),
+                        "vote": round(vote(hit, rank, weights[name]), 6),
+                    }
+                    for rank, hit in enumerate(result.hits, 1)
+                ],
+            }
+            for name, result in results.items()
+        },
+    }
+
+
+def placings(
+    placed: Sequence[Placed],
+    left_out: Mapping[UUID, str],
+    cards: Mapping[UUID, Mapping[str, Any]],
+    votes: Mapping[UUID, float],
+    k: int,
+) -> list[dict[str, Any]]:
+    """Every card that had a vote, best first: its votes, what they were multiplied by, and whether it answered."""
+    answering = {each.card_id for each in placed}
+    ranked = [
+        {
+            "place": place,
+            "card_id": each.card_id,
+            "content": cards[each.card_id]["content"],
+            "votes": round(each.votes, 6),
+            "factors": {reason: round(factor, 4) for reason, factor in each.factors.items()},
+            "score": round(each.score, 6),
+            "left_out": None if place <= k else f"only the best {k} were asked for",
+        }
+        for place, each in enumerate(placed, 1)
+    ]
+    unplaced = [
+        (
+            card_id,
+            left_out.get(card_id, "too few votes to be looked at"),
+        )
+        for card_id in sorted(votes, key=lambda card_id: (-votes[card_id], card_id))
+        if card_id not in answering
+    ]
+    return ranked + [
+        {
+            "place": None,
+            "card_id": card_id,
+            "content": cards[card_id]["content"] if card_id in cards else None,
+            "votes": round(votes[card_id], 6),
+            "factors": {},
+            "score": None,
+            "left_out": reason,
+        }
+        for card_id, reason in unplaced
+    ]

@@ -1,0 +1,55 @@
+"""Faults made on purpose, so that tests and drills can see what a channel costs that is down, broken or slow."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from psycopg import AsyncConnection
+
+from events.platform.settings import Settings, SettingsError, variable_of
+from events.platform.sql import statement
+from retrieval.channels.channel import ChannelDownError
+
+CHANNELS = ("semantic", "tags", "fuzzy", "time", "graph")
+
+_FAULT = re.compile(r"(down|error|slow:(\d{1,6}))")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What goes wrong with every search of one channel."""
+
+    kind: Literal["down", "error", "slow"]
+    variable: str
+    ms: int = 0
+
+    async def strike(self, connection: AsyncConnection[Any]) -> None:
+        """Do the harm: slow sleeps on the server, so that a deadline has a real query to cancel there."""
+        if self.kind == "slow":
+            await connection.execute(statement("retrieval.recall", "slow"), {"seconds": self.ms / 1000})
+        elif self.kind == "error":
+            raise RuntimeError(f"made to fail by {self.variable}")
+        else:
+            raise ChannelDownError(f"made to be down by {self.variable}; unset it to have the channel back")
+
+
+def faults_of(settings: Settings) -> dict[str, Fault]:
+    """The faults that are set, by channel; none in a healthy setup.
+
+    Raises :class:`SettingsError` naming the variable that is neither ``down``, ``error`` nor ``slow:<ms>``.
+    """
+    found = {}
+    for channel in CHANNELS:
+        name = f"fault_{channel}"
+        text: str = getattr(settings, name)
+        if not text:
+            continue
+        variable = variable_of(name)
+        match = _FAULT.fullmatch(text)
+        if match is None:
+            raise SettingsError(f"{variable} is {text!r}: use down, error or slow:<milliseconds>")
+        kind: Any = match[1].partition(":")[0]
+        found[channel] = Fault(kind, variable, int(match[2] or 0))
+    return found

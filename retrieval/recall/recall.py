@@ -1,0 +1,275 @@
+"""Recall: one question, every channel at once, one vote, the few cards that matter."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+import psycopg
+
+from retrieval.cards.alerts import contradictions
+from retrieval.cards.document import card_document
+from retrieval.channels.channel import Channel
+from retrieval.channels.graph import SEEN, GraphChannel
+from retrieval.channels.semantic import SemanticChannel
+from retrieval.pool.reconnect import retry_on_lost_connection
+from retrieval.query.question import Question, understand
+from retrieval.query.scope import KINDS, Scope, scope_of
+from retrieval.recall.card_resolution import CardResolver, before_folding
+from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
+from retrieval.recall.explain import explanation, placings
+from retrieval.recall.fusion import Placed, adjustments, distinct, fuse, spread
+from retrieval.recall.overlay import Overlay
+from retrieval.recall.user_sizes import UserSizes
+
+_CANDIDATES = 4  # cards looked at for each one answered
+_T = TypeVar("_T")
+
+
+class RecallUnavailableError(RuntimeError):
+    """The cards themselves cannot be read now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One recall. ``now`` is aware; ``projects`` and ``layers`` None ask in all of them."""
+
+    user_id: str
+    query: str
+    now: datetime
+    projects: tuple[str, ...] | None = ("default",)
+    k: int = 5
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    kinds: tuple[str, ...] = KINDS
+    context_layer: str | None = None
+    layers: tuple[str, ...] | None = None
+    mode: str | None = None
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The cards in their final order, and those that were left out because another says the very same (by id)."""
+
+    placed: list[Placed]
+    same: dict[UUID, UUID]
+
+
+class Recall:
+    """Answers questions from the live card tables, and from what is on its way into them.
+
+    ``channels`` are asked side by side, ``graph`` then looks around the best they found; ``reading`` applies the
+    rules of reading to what was found, and ``overlay`` lays over it what the user said a moment ago. A channel
+    that is slow, down or broken costs its own vote and nothing else; the answer says which and why.
+    Deterministic: the same tables and the same instant give the same answer.
+    """
+
+    def __init__(
+        self,
+        sizes: UserSizes,
+        executor: ChannelExecutor,
+        channels: Sequence[Channel],
+        graph: GraphChannel | None,
+        resolver: CardResolver,
+        overlay: Overlay,
+    ) -> None:
+        self._sizes = sizes
+        self._executor = executor
+        self._channels = channels
+        self._graph = graph
+        self._resolver = resolver
+        self._overlay = overlay
+
+    def warm(self) -> None:
+        """Load what the first question would otherwise wait for. Never fails."""
+        for channel in self._channels:
+            channel.warm()
+        self._overlay.warm()
+        understand("warm 暖", datetime.now(UTC))
+
+    @property
+    def by_meaning(self) -> bool:
+        """Whether a channel answers that needs the vectors of cards."""
+        return any(isinstance(channel, SemanticChannel) and channel.ready for channel in self._channels)
+
+    async def open(self) -> None:
+        """Begin to connect to what the overlay looks at; waits for nothing."""
+        await self._overlay.open()
+
+    async def close(self) -> None:
+        """Let go of what was opened for the overlay; the pool is the caller's."""
+        await self._overlay.close()
+
+    def channel_health(self) -> dict[str, dict[str, Any]]:
+        """How every channel stands in this process."""
+        return self._executor.health()
+
+    async def answer(self, ask: Ask) -> dict[str, Any]:
+        """The contract's answer. Raises :class:`RecallUnavailableError` when Postgres is away."""
+        now = ask.as_of or ask.now
+        question = understand(ask.query, now)
+        scope = scope_of(
+            question,
+            user_id=ask.user_id,
+            projects=ask.projects,
+            kinds=ask.kinds,
+            as_of=ask.as_of,
+            known_at=ask.known_at,
+            mode=ask.mode,
+            layers=ask.layers,
+        )
+        # What is under way is looked up before the tables are: so it may be seen in both, and is never missed.
+        laying, size = await asyncio.gather(
+            self._overlay.begin(scope, ask.now), self._sizes.of(ask.user_id, question)
+        )
+        scope = replace(scope, size=size)
+        weights = {channel.name: channel.weight(question, scope) for channel in self._everyone}
+        results = await self._vote(question, before_folding(scope), weights)
+        votes = fuse({name: result.hits for name, result in results.items()}, weights)
+        best = _best(votes)[: max(40, _CANDIDATES * ask.k)]
+        resolution = await _with_retry(lambda: self._resolver.resolve(question, scope, best, votes))
+        overlaid = await laying
+        cards = overlaid.merge(resolution.cards, scope)
+        answering = {name: weights[name] for name, result in results.items() if result.report.status == "ok"}
+        scores = overlaid.votes(question, answering) | resolution.scores
+        ranking = _ranked(scores, cards, question, ask.context_layer)
+        places = {
+            name: {hit.card_id: (rank, hit.score) for rank, hit in enumerate(result.hits, 1)}
+            for name, result in results.items()
+        }
+        chosen = [
+            _card(
+                cards[placed.card_id], placed.score, places, now, pending=placed.card_id in overlaid.pending
+            )
+            for placed in ranking.placed[: ask.k]
+        ]
+        _credit(chosen, ranking.same, cards)
+        answer = {
+            "current_time": now.isoformat(),
+            "cards": chosen,
+            "contradictions": contradictions(chosen) + resolution.alerts(chosen) + overlaid.alerts(chosen),
+            "channels": {name: result.report.document() for name, result in results.items()},
+            "warnings": [
+                f"the {name} channel {_shortcoming(result)}: {result.report.detail or 'no detail'}"
+                for name, result in results.items()
+                if result.report.status != "ok" or result.report.detail
+            ]
+            + list(overlaid.warnings),
+        }
+        if ask.explain:
+            answer["explain"] = explanation(question, scope, results, weights) | {
+                "cards": placings(
+                    ranking.placed,
+                    {**resolution.left_out, **_said_better(ranking.same)},
+                    {**resolution.found, **cards},
+                    votes | scores,
+                    ask.k,
+                ),
+                "withheld": await self._withheld(question, scope, votes),
+            }
+        return answer
+
+    @property
+    def _everyone(self) -> list[Channel]:
+        return [*self._channels, *([] if self._graph is None else [self._graph])]
+
+    async def _vote(
+        self, question: Question, scope: Scope, weights: Mapping[str, float]
+    ) -> dict[str, ChannelResult]:
+        results = await self._executor.ask(self._channels, question, scope, insist=True)
+        if self._graph is not None:
+            seeds = _best(fuse({name: result.hits for name, result in results.items()}, weights))
+            seen = [hit.card_id for result in results.values() for hit in result.hits[:SEEN]]
+            results |= await self._executor.ask([self._graph.around(seeds, seen)], question, scope)
+        return results
+
+    async def _withheld(
+        self, question: Question, scope: Scope, votes: Mapping[UUID, float]
+    ) -> list[dict[str, Any]]:
+        """What shares the question's words and was kept out because of when it was true, or of its kind or mode."""
+        results = await self._executor.ask(
+            [channel for channel in self._channels if channel.name == "tags"], question, scope.widened()
+        )
+        ids = [hit.card_id for result in results.values() for hit in result.hits if hit.card_id not in votes]
+        cards = await _with_retry(lambda: self._resolver.cards(scope, ids))
+        return [
+            {"card_id": card_id, "content": cards[card_id]["content"], "reason": reason}
+            for card_id in ids
+            if card_id in cards and (reason := scope.refuses(cards[card_id], question.now.tzinfo)) is not None
+        ]
+
+
+async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
+    """What ``read`` gives, as :func:`patiently` has it; :class:`RecallUnavailableError` where it cannot be had."""
+    try:
+        return await retry_on_lost_connection(resolution)
+    except psycopg.OperationalError as error:
+        raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
+
+
+def _shortcoming(result: ChannelResult) -> str:
+    return "answers in part" if result.report.status == "ok" else f"is {result.report.status}"
+
+
+def _best(votes: Mapping[UUID, float]) -> list[UUID]:
+    return sorted(votes, key=lambda card_id: (-votes[card_id], card_id))
+
+
+def _ranked(
+    votes: Mapping[UUID, float],
+    cards: Mapping[UUID, Mapping[str, Any]],
+    question: Question,
+    context_layer: str | None,
+) -> Ranking:
+    """Votes weighed by what each card is; the same words once; what a turn says twice held back."""
+    ranked = sorted(
+        (
+            Placed(card_id, votes[card_id], adjustments(card, question, context_layer=context_layer))
+            for card_id, card in cards.items()
+            if card_id in votes
+        ),
+        key=Placed.order,
+    )
+    kept, same = distinct(ranked, cards)
+    return Ranking(spread(kept, {card_id: card["turn_ids"] for card_id, card in cards.items()}), same)
+
+
+def _said_better(same: Mapping[UUID, UUID]) -> dict[UUID, str]:
+    return {left_out: f"it says the same as {kept}" for left_out, kept in same.items()}
+
+
+def _credit(
+    chosen: Sequence[dict[str, Any]], same: Mapping[UUID, UUID], cards: Mapping[UUID, Mapping[str, Any]]
+) -> None:
+    """Name the turns of the cards that were left out for saying the same behind the one that says it."""
+    turns = {document["card_id"]: document for document in chosen}
+    for left_out, kept in same.items():
+        if kept in turns:
+            both = [*turns[kept]["turn_ids"], *cards[left_out]["turn_ids"]]
+            turns[kept]["turn_ids"] = list(dict.fromkeys(both))
+
+
+def _card(
+    card: Mapping[str, Any],
+    score: float,
+    places: Mapping[str, Mapping[UUID, tuple[int, float]]],
+    now: datetime,
+    *,
+    pending: bool,
+) -> dict[str, Any]:
+    document = card_document(card, now)
+    document.update(
+        score=round(score, 6),
+        channels={
+            name: {"rank": place[0], "score": round(place[1], 4)}
+            for name, hits in places.items()
+            if (place := hits.get(card["card_id"])) is not None
+        },
+        pending=pending,
+    )
+    return document

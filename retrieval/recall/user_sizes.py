@@ -1,0 +1,79 @@
+"""How much a user has said, and of what: what is best for one with a hundred cards is not for one with very many."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+from cachetools import TLRUCache, TTLCache
+
+from events.language.terms import term_keys
+from events.platform.sql import statement
+from projectors.cards.card_rows import CONCEPT_TERM, pair_keys
+from retrieval.channels.channel import COMMON
+from retrieval.pool.connections import Pool, connected
+from retrieval.query.question import Question
+from retrieval.query.scope import Size
+
+logger = logging.getLogger(__name__)
+
+_SIZE_KNOWN_S, _COMMON_KNOWN_S, _RARE_KNOWN_S = 60.0, 600.0, 60.0
+_REMEMBERED = 50_000
+_WITHIN_S = 0.1
+
+
+class UserSizes:
+    """Looks sizes up, and remembers them: nobody's memory grows so fast that a minute matters.
+
+    Counting how many cards hold a common word takes as long as a search, and three channels would do it at once.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._sizes: TTLCache[str, Size] = TTLCache(_REMEMBERED, _SIZE_KNOWN_S)
+        self._common: TLRUCache[tuple[str, int], bool] = TLRUCache(_REMEMBERED, _known_until)
+
+    async def of(self, user_id: str, question: Question) -> Size:
+        """The size of what is asked. Never raises: what cannot be told is very many, which is always safe."""
+        try:
+            size = self._sizes.get(user_id)
+            if size is None:
+                found = await self._rows("user_card_count", user_id=user_id)
+                size = Size(found[0][0], found[0][0] / max(1, found[0][1])) if found else Size(0)
+                self._sizes[user_id] = size
+            return replace(size, common=await self._common_of(user_id, question)) if size.many else size
+        except psycopg.Error as error:
+            logger.debug("cannot tell how much a user has said: %s", error)
+            return Size()
+
+    async def _common_of(self, user_id: str, question: Question) -> tuple[int, ...]:
+        terms = term_keys(user_id, (*question.terms, *(CONCEPT_TERM + key for key in question.concepts)))
+        pairs = pair_keys(user_id, "".join(question.terms))
+        unknown = [key for key in (*terms, *pairs) if self._common.get((user_id, key)) is None]
+        if unknown:
+            rows = await self._rows(
+                "frequent_terms",
+                user_id=user_id,
+                terms=_among(terms, unknown),
+                pairs=_among(pairs, unknown),
+                common=COMMON,
+            )
+            common = {key for (key,) in rows}
+            for key in unknown:
+                self._common[user_id, key] = key in common
+        return tuple(key for key in (*terms, *pairs) if self._common.get((user_id, key)))
+
+    async def _rows(self, name: str, **values: Any) -> list[tuple[Any, ...]]:
+        async with connected(self._pool, _WITHIN_S) as connection:
+            return await (await connection.execute(statement("retrieval.recall", name), values)).fetchall()
+
+
+def _known_until(_key: object, common: bool, now: float) -> float:
+    return now + (_COMMON_KNOWN_S if common else _RARE_KNOWN_S)
+
+
+def _among(keys: Iterable[int], wanted: Sequence[int]) -> list[int]:
+    return [key for key in keys if key in wanted]

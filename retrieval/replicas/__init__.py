@@ -1,0 +1,1 @@
+"""The servers that answer, and how fresh each is."""

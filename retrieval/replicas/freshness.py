@@ -1,0 +1,146 @@
+"""Reading one's own writes by waiting: until the turns or the command behind a token have become cards."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from events.http.tokens import Awaited
+from events.platform.sql import statement
+from events.types.envelope import partition_of
+from retrieval.pool.connections import Pool, connected
+from retrieval.pool.reconnect import WITHIN_S, retry_on_lost_connection
+
+VECTORS_WITHIN_S = 2.0
+"""Words find a card without its vector, so the vector is not waited for any longer, once the card is there."""
+
+_LOOK_EVERY_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """How far what was waited for has come: into the ``cards``, and into their ``vectors``."""
+
+    cards: bool
+    vectors: bool
+
+
+@dataclass(slots=True, eq=False)
+class _Wait:
+    """One who waits. ``target`` is the position up to which the projectors must have come, once it is known."""
+
+    user_id: str
+    partition: int
+    key: str
+    target: int | None
+    vectors_wanted: bool
+    found: Arrival = Arrival(False, False)
+    cards_at: float | None = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    error: BaseException | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.error is not None or (
+            self.found.cards and (self.found.vectors or not self.vectors_wanted)
+        )
+
+    def look(self, row: Sequence[Any]) -> None:
+        turn, extracted, cards, vectors, head = row
+        if self.target is None and None not in (turn, extracted) and extracted >= turn:
+            # What the extractor made of the turn was appended together with its checkpoint: it is below this head.
+            self.target = head
+        if self.target is None:
+            return
+        self.found = Arrival(
+            cards is not None and cards >= self.target, vectors is not None and vectors >= self.target
+        )
+        if vectors is None:
+            self.vectors_wanted = False  # nobody makes them here
+        if self.found.cards and self.cards_at is None:
+            self.cards_at = time.monotonic()
+            self.changed.set()
+        if self.over:
+            self.changed.set()
+
+
+class Arrivals:
+    """Watches the stages for everybody who waits, on one server.
+
+    Looks once for all of them, every 20 ms while there is anybody: a hundred that wait cost no more than one.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._waits: list[_Wait] = []
+        self._looking: asyncio.Task[None] | None = None
+
+    async def of(self, user_id: str, awaited: Awaited, within_s: float, *, vectors: bool = False) -> Arrival:
+        """Wait until a turn is recorded, extracted and folded into cards, or the event at a position is folded; and,
+        where ``vectors`` are wanted, for those of its cards, at most 2 s longer. Raises what psycopg raises."""
+        wait = _Wait(
+            user_id,
+            partition_of(user_id),
+            f"turn/{awaited}",
+            awaited if isinstance(awaited, int) else None,
+            vectors,
+        )
+        until = time.monotonic() + within_s
+        self._waits.append(wait)
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look())
+        try:
+            while not wait.over:
+                last = until if wait.cards_at is None else min(until, wait.cards_at + VECTORS_WITHIN_S)
+                wait.changed.clear()
+                try:
+                    async with asyncio.timeout(max(0.0, last - time.monotonic())):
+                        await wait.changed.wait()
+                except TimeoutError:
+                    if wait.cards_at is None or time.monotonic() >= min(
+                        until, wait.cards_at + VECTORS_WITHIN_S
+                    ):
+                        break
+        finally:
+            self._waits.remove(wait)
+        if wait.error is not None:
+            raise wait.error
+        return wait.found
+
+    async def close(self) -> None:
+        """Stop looking."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
+
+    async def _look(self) -> None:
+        try:
+            while waits := [wait for wait in self._waits if not wait.over]:
+                try:
+                    rows = await retry_on_lost_connection(self._rows, waits)
+                except Exception as error:  # whatever it is, those who wait must be told
+                    for wait in waits:
+                        wait.error = error
+                        wait.changed.set()
+                    continue
+                for wait, row in zip(waits, rows, strict=True):
+                    wait.look(row)
+                await asyncio.sleep(_LOOK_EVERY_S)
+        finally:
+            self._looking = None
+
+    async def _rows(self, waits: Sequence[_Wait]) -> list[Any]:
+        # A server that went away has no connection to give, however long one waits.
+        async with connected(self._pool, WITHIN_S) as connection:
+            cursor = await connection.execute(
+                statement("retrieval.replicas", "freshness"),
+                {
+                    "partitions": [wait.partition for wait in waits],
+                    "users": [wait.user_id for wait in waits],
+                    "keys": [wait.key for wait in waits],
+                },
+            )
+            return await cursor.fetchall()

@@ -1,0 +1,493 @@
+"""What a hostile hand does to the log: the role of the services is refused, a superuser is found out."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from deploy.command import main
+from deploy.embedded import EmbeddedPostgres
+from deploy.security.roles import LOG_OWNER
+from events.platform.database import Connection, connect, migrate
+from events.platform.settings import variable_of
+from events.store import authentication, log
+from events.store.anchors import heads_of
+from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.turns import TurnRecorded
+from projectors.cards.projector import CardsProjector
+from projectors.embedding.embedder import HashEmbedder
+from projectors.embedding.embedders import Embedders
+from projectors.generations.generations import ensure_live
+from projectors.vectors.projector import VectorsProjector
+from tests.acceptance.conftest import start, stop
+
+NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
+USER, EVENTS = "alex", 10
+PARTITION = partition_of(USER)
+
+
+def turn(text: str, user: str = USER) -> NewEvent:
+    payload = TurnRecorded(
+        turn_id=text, text=text, role="user", said_at=NOW, timezone="UTC", session_id="s", project_id="default"
+    )  # fmt: skip
+    return NewEvent(
+        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
+    )
+
+
+@dataclass
+class Log:
+    """A log of ten events and some of another user, with a role for services, a key and the owner's connection."""
+
+    owner: Connection
+    service: Connection
+    key: Path
+    run: Callable[..., tuple[int, str]]
+
+    def verify(self, *arguments: str) -> list[str]:
+        """What `cardlog log verify` finds."""
+        status, text = self.run("log", "verify", "--json", *arguments)
+        document = json.loads(text)
+        assert (status == 0) is document["ok"] is (not document["faults"])
+        return list(document["faults"])
+
+    def anchor(self, name: str) -> str:
+        path = self.key.with_name(name)
+        assert self.run("log", "anchor", str(path))[0] == 0
+        return str(path)
+
+    def append(self, *texts: str) -> None:
+        """As a process with the key does."""
+        authentication.use_file(str(self.key))
+        log.append(self.service, [turn(text) for text in texts])
+        authentication.use(None)
+
+
+@pytest.fixture
+def guarded(
+    database: str,
+    redis_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[Log]:
+    connection = connect(database, application="test")
+    role, password = f"service {secrets.token_hex(6)} it's 100%", "x"
+    connection.execute(
+        sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(role), sql.Literal(password))
+    )
+
+    def run(*arguments: str) -> tuple[int, str]:
+        capsys.readouterr()
+        status = main(arguments)
+        authentication.use(None)
+        return status, capsys.readouterr().out
+
+    parts = urlsplit(database)
+    url = psycopg.conninfo.make_conninfo(
+        host=parts.hostname or "", port=str(parts.port), dbname=parts.path[1:], user=role, password=password
+    )
+    monkeypatch.setenv(variable_of("admin_database_url"), database)
+    monkeypatch.setenv(variable_of("redis_url"), redis_url)
+    monkeypatch.setenv(variable_of("embed_model"), "hash")
+    monkeypatch.setenv(variable_of("database_url"), url)
+    log.append(connection, [turn("old")])
+    key = tmp_path / "log.key"
+    assert run("grant", "--role", role)[0] == 0
+    assert run("log", "key", "new", str(key))[0] == 0
+    monkeypatch.setenv(variable_of("log_key_file"), str(key))
+    try:
+        with connect(url, application="test") as service:
+            found = Log(connection, service, key, run)
+            found.append(*(f"turn {n}" for n in range(2, EVENTS + 1)))
+            authentication.use_file(str(key))
+            log.append(service, [turn(f"turn {n}", "bea") for n in range(3)])
+            authentication.use(None)
+            yield found
+    finally:
+        authentication.use(None)
+        connection.execute(sql.SQL("DROP OWNED BY {} CASCADE").format(sql.Identifier(role)))
+        connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+        connection.close()
+
+
+# --- the role of the services
+
+FORBIDDEN = [
+    "UPDATE log.events SET actor = 'me'",
+    "DELETE FROM log.events",
+    "TRUNCATE log.events",
+    "INSERT INTO log.events SELECT * FROM log.events",
+    "UPDATE log.heads SET position = 0",
+    "DELETE FROM log.heads",
+    "TRUNCATE log.heads",
+    "INSERT INTO log.heads (partition) VALUES (1)",
+    "ALTER TABLE log.events DISABLE TRIGGER events_append_only",
+    "ALTER TABLE log.events ADD COLUMN mine text",
+    "DROP TABLE log.events CASCADE",
+    "DROP TRIGGER events_append_only ON log.events",
+    "CREATE RULE mine AS ON INSERT TO log.events DO INSTEAD NOTHING",
+    "CREATE TABLE log.mine (x text)",
+    "CREATE FUNCTION log.mine() RETURNS int LANGUAGE sql RETURN 1",
+    "CREATE OR REPLACE FUNCTION log.chain_step(state bytea, content bytea, seed bytea) RETURNS bytea "
+    "LANGUAGE sql IMMUTABLE RETURN state",
+    "CREATE OR REPLACE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+    "ALTER FUNCTION log.append(json) SECURITY INVOKER",
+    "DROP FUNCTION log.append(json)",
+    "ALTER SCHEMA log RENAME TO mine",
+    "DROP SCHEMA log CASCADE",
+    "SET session_replication_role = replica",
+    "DELETE FROM log.migrations",
+    f"SET ROLE {LOG_OWNER}",
+    f"GRANT {LOG_OWNER} TO CURRENT_USER",
+]
+
+
+@pytest.mark.parametrize("statement", FORBIDDEN)
+def test_the_role_of_the_services_can_do_nothing_to_the_log_but_append(guarded: Log, statement: str) -> None:
+    before = guarded.owner.execute("SELECT array_agg(e::text ORDER BY partition, position) FROM log.events e")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        guarded.service.execute(statement.encode())
+    after = guarded.owner.execute("SELECT array_agg(e::text ORDER BY partition, position) FROM log.events e")
+    assert before.fetchone() == after.fetchone()
+    assert guarded.verify() == []
+
+
+def test_what_the_role_puts_before_the_functions_it_calls_is_not_called(guarded: Log) -> None:
+    """log.append runs with the owner's rights, so nothing of the caller's may run inside."""
+    guarded.service.execute("CREATE SCHEMA mine")
+    guarded.service.execute("GRANT USAGE ON SCHEMA mine TO PUBLIC")  # else the owner passes over it
+    guarded.service.execute(
+        "CREATE FUNCTION mine.sha256(bytea) RETURNS bytea LANGUAGE plpgsql AS "
+        "'BEGIN DELETE FROM log.events; RETURN $1; END'"
+    )
+    guarded.service.execute(
+        "CREATE FUNCTION mine.statement_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS "
+        "'BEGIN DELETE FROM log.events; RETURN now(); END'"
+    )
+    guarded.service.execute("CREATE TEMP TABLE heads (partition int, position int)")
+    guarded.service.execute("SET search_path = mine, pg_temp, pg_catalog, log")
+    guarded.append("one more")
+    assert guarded.verify() == []
+    assert heads_of(guarded.owner)[PARTITION][0] == EVENTS + 1
+
+
+def test_doctor_warns_of_a_role_that_could_change_the_log_and_only_of_that(
+    guarded: Log, monkeypatch: pytest.MonkeyPatch, database: str
+) -> None:
+    assert "ok    log: the role can append and not change" in guarded.run("doctor")[1]
+    monkeypatch.setenv(variable_of("database_url"), database)
+    assert (
+        "warn  log: the role of CARDLOG_DATABASE_URL could change it (it is a superuser)"
+        in (guarded.run("doctor")[1])
+    )
+
+
+@pytest.mark.parametrize("grant", ["UPDATE ON log.heads", "DELETE ON log.events", "CREATE ON SCHEMA log"])
+def test_doctor_sees_a_right_that_was_given_by_hand_and_grant_takes_it_back(guarded: Log, grant: str) -> None:
+    role = guarded.service.info.user
+    guarded.owner.execute(f"GRANT {grant} TO ".encode() + sql.Identifier(role).as_bytes())
+    assert "may write to log.events or log.heads" in guarded.run("doctor")[1]
+    assert guarded.run("grant", "--role", role)[0] == 0
+    assert "may write" not in guarded.run("doctor")[1]
+
+
+# --- what is forged, rewritten or cut
+
+FORGED = (
+    "SELECT log.append(json_build_array(json_build_object('partition', e.partition, 'event_id', gen_random_uuid(), "
+    "'user_id', e.user_id, 'stream', e.stream, 'type', e.type, 'schema_version', e.schema_version, "
+    "'occurred_at', e.occurred_at, 'actor', e.actor, 'data', e.data{}))) "
+    "FROM log.events e WHERE partition = %s AND position = 5"
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("", "carries no authentication: somebody without the log key appended it"),
+        (", 'mac', e.mac", "its authentication does not fit: it was forged or changed"),
+        (", 'mac', '\\x00'::bytea", "was authenticated with another key (00) than those at hand"),
+    ],
+)
+def test_an_event_appended_without_the_key_is_named(guarded: Log, more: str, why: str) -> None:
+    guarded.service.execute(FORGED.format(more).encode(), (PARTITION,))
+    guarded.append("later")
+    assert guarded.verify() == [f"partition {PARTITION}, position {EVENTS + 1}: {why}"]
+
+
+def test_a_genuine_event_appended_again_is_named(guarded: Log) -> None:
+    again = FORGED.format(", 'mac', e.mac").replace("gen_random_uuid()", "e.event_id")
+    guarded.service.execute(again.encode(), (PARTITION,))
+    assert guarded.verify() == [
+        f"partition {PARTITION}, position {EVENTS + 1}: is an earlier event appended again"
+    ]
+
+
+def rechain(owner: Connection) -> None:
+    """Compute every digest of the partition anew, and the head: what was changed follows from what is before it."""
+    rows = owner.execute(
+        "SELECT e.position, log.canonical(e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, "
+        "e.schema_version, e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id, "
+        "e.data) FROM log.events e WHERE partition = %s ORDER BY position",
+        (PARTITION,),
+    ).fetchall()
+    row = owner.execute("SELECT sha256('')").fetchone()
+    assert row is not None
+    digest, position = row[0], 0
+    for position, content in rows:
+        row = owner.execute("SELECT log.chain_step(%s, %s, NULL)", (digest, content)).fetchone()
+        assert row is not None
+        digest = row[0]
+        owner.execute(
+            "UPDATE log.events SET digest = %s WHERE partition = %s AND position = %s",
+            (digest, PARTITION, position),
+        )
+    owner.execute(
+        "UPDATE log.heads SET position = %s, digest = %s WHERE partition = %s", (position, digest, PARTITION)
+    )
+
+
+def at_night(guarded: Log, statement: str) -> None:
+    """As a superuser who knows the digests: change, and leave a chain without a break."""
+    guarded.owner.execute("SET session_replication_role = replica")
+    guarded.owner.execute(statement.encode(), {"p": PARTITION})
+    rechain(guarded.owner)
+    guarded.owner.execute("RESET session_replication_role")
+
+
+REWRITE = (
+    "UPDATE log.events SET data = replace(data::text, 'turn 7', 'turn 9')::json "
+    "WHERE partition = %(p)s AND position = 7"
+)
+REORDER = "UPDATE log.events SET recorded_at = recorded_at - interval '1 day' WHERE partition = %(p)s AND position = 7"
+CUT = "DELETE FROM log.events WHERE partition = %(p)s AND position > 7"
+OLD = "UPDATE log.events SET data = replace(data::text, 'old', 'new')::json WHERE partition = %(p)s AND position = 1"
+
+
+def test_a_rewritten_event_is_named_by_the_key_though_every_digest_follows(guarded: Log) -> None:
+    at_night(guarded, REWRITE)
+    assert guarded.verify() == [
+        f"partition {PARTITION}, position 7: its authentication does not fit: it was forged or changed"
+    ]
+
+
+def test_an_event_from_before_the_key_is_kept_by_the_key_file(guarded: Log) -> None:
+    at_night(guarded, OLD)
+    assert guarded.verify() == [
+        f"partition {PARTITION}, position 1: was rewritten with its digests, the log key file saw another history"
+    ]
+
+
+def test_a_history_that_was_rewritten_with_its_digests_differs_from_its_anchors(guarded: Log) -> None:
+    first = guarded.anchor("first.json")
+    guarded.append("turn 11", "turn 12")
+    second = guarded.anchor("second.json")
+    guarded.append("turn 13")
+    assert guarded.verify("--anchor", first, "--anchor", second) == []
+    at_night(guarded, REORDER.replace("= 7", "= 12"))
+    # What the server decides carries no HMAC: only anchors tell.
+    assert guarded.verify() == []
+    assert guarded.verify("--anchor", first) == []
+    [fault] = guarded.verify("--anchor", second, "--anchor", first)
+    assert fault.startswith(
+        f"partition {PARTITION}, position 11 to 12: was rewritten with its digests, anchor {second}"
+    )
+
+
+def test_a_cut_tail_with_a_moved_head_differs_from_its_anchor(guarded: Log) -> None:
+    anchor = guarded.anchor("anchor.json")
+    at_night(guarded, CUT)
+    assert guarded.verify() == []
+    [fault] = guarded.verify("--anchor", anchor)
+    assert fault.startswith(f"partition {PARTITION}, position 8: is missing, anchor {anchor}")
+    assert fault.endswith("saw the log reach 10")
+    # Somebody else's words in the place of what was cut.
+    guarded.append("turn 8", "turn 9", "turn 10", "turn 11")
+    [fault] = guarded.verify("--anchor", anchor)
+    assert fault.startswith(f"partition {PARTITION}, position 2 to 10: was rewritten with its digests")
+
+
+@pytest.mark.parametrize("change", ["digest", "time", "another key", "text"])
+def test_an_anchor_that_was_changed_or_made_by_another_proves_nothing(guarded: Log, change: str) -> None:
+    path = Path(guarded.anchor("anchor.json"))
+    document = json.loads(path.read_bytes())
+    if change == "digest":
+        document["heads"][PARTITION][2] = "00" * 32
+    elif change == "time":
+        document["at"] = "2020-01-01T00:00:00+00:00"
+    elif change == "another key":
+        other = authentication.create(guarded.key.with_name("other.key"), {})
+        from events.store.anchors import make
+
+        document = json.loads(make(guarded.owner, other.current))
+    path.write_text(json.dumps(document)[: -1 if change == "text" else None])
+    [fault] = guarded.verify("--anchor", str(path))
+    said = {"text": "is no anchor", "another key": "was signed with another key"}
+    assert said.get(change, "its signature does not fit") in fault
+
+
+def test_an_outsider_checks_an_anchor_with_the_public_key_alone(
+    guarded: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anchor = guarded.anchor("anchor.json")
+    public = guarded.run("log", "key", "show")[1].split()[-1]
+    monkeypatch.delenv(variable_of("log_key_file"))
+    assert guarded.verify("--anchor", anchor, "--public-key", public) == []
+    [fault] = guarded.verify("--anchor", anchor, "--public-key", "ab" * 32)
+    assert "was signed with another key" in fault
+    assert (
+        "note: whose signature the anchors carry was not checked"
+        in (guarded.run("log", "verify", "--anchor", anchor)[1])
+    )
+
+
+CHANGED = "is not as the migrations made it"
+CHAIN_STEP = "function chain_step(state bytea, content bytea, seed bytea)"
+GUARDS = {
+    "trigger events_append_only on events: is missing": "DROP TRIGGER events_append_only ON log.events",
+    f"trigger events_append_only on events: {CHANGED}": "ALTER TABLE log.events DISABLE TRIGGER ALL",
+    f"function refuse_change(): {CHANGED}": "CREATE OR REPLACE FUNCTION log.refuse_change() "
+    "RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+    f"{CHAIN_STEP}: {CHANGED}": "CREATE OR REPLACE FUNCTION log.chain_step(state bytea, content bytea, seed bytea) "
+    "RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN sha256(coalesce(content, seed))",
+    f"function append(batch json): {CHANGED}": "ALTER FUNCTION log.append(json) SECURITY INVOKER",
+    "trigger mine on events: was added": "CREATE TRIGGER mine BEFORE INSERT ON log.events FOR EACH ROW "
+    "EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+    "rule mine on events: was added": "CREATE RULE mine AS ON DELETE TO log.events DO INSTEAD NOTHING",
+}
+
+
+@pytest.mark.parametrize("fault", GUARDS)
+def test_a_guard_that_was_replaced_is_named(guarded: Log, fault: str) -> None:
+    if "chain_step" not in fault:
+        assert guarded.verify() == []
+    guarded.owner.execute(GUARDS[fault].encode())
+    assert fault in guarded.verify()
+
+
+# --- keys and files
+
+
+def test_after_a_rotation_old_and_new_events_are_both_confirmed(guarded: Log) -> None:
+    assert guarded.run("log", "key", "rotate", str(guarded.key))[0] == 0
+    guarded.append("with the new key")
+    assert guarded.verify() == []
+    keys = guarded.run("log", "key", "show", str(guarded.key))[1].splitlines()
+    assert [line.split()[1] for line in keys] == ["in", "earlier"]
+    macs = guarded.owner.execute(
+        "SELECT DISTINCT encode(substr(mac, 1, 8), 'hex') FROM log.events WHERE mac IS NOT NULL"
+    ).fetchall()
+    assert {mac for (mac,) in macs} == {line.split()[0] for line in keys}
+
+
+def test_an_archive_carries_the_authentication(guarded: Log, empty_database: str) -> None:
+    archive = guarded.key.with_name("log.jsonl")
+    assert guarded.run("log", "export", str(archive))[0] == 0
+    with pytest.MonkeyPatch.context() as elsewhere:
+        elsewhere.setenv(variable_of("database_url"), empty_database)
+        elsewhere.setenv(variable_of("admin_database_url"), "")
+        assert guarded.run("log", "import", str(archive))[0] == 0
+        assert guarded.verify() == []
+        with connect(empty_database, application="test") as other, other.transaction():
+            other.execute("SET LOCAL session_replication_role = replica")
+            other.execute("UPDATE log.events SET mac = NULL WHERE position = 3")
+        assert guarded.verify() == [
+            f"partition {PARTITION}, position 3: carries no authentication: somebody without the log key appended it",
+            f"partition {partition_of('bea')}, position 3: carries no authentication: "
+            "somebody without the log key appended it",
+        ]
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
+def test_exports_anchors_and_keys_are_for_their_owner_alone(guarded: Log, umask: int) -> None:
+    folder = guarded.key.parent
+    (folder / "log.jsonl").touch(0o644)  # an older one, open to all
+    before = os.umask(umask)
+    try:
+        assert guarded.run("log", "export", str(folder / "log.jsonl"))[0] == 0
+        assert guarded.run("log", "anchor", str(folder / "anchor.json"))[0] == 0
+        assert guarded.run("log", "key", "new", str(folder / "new.key"))[0] == 0
+        assert guarded.run("log", "key", "rotate", str(folder / "new.key"))[0] == 0
+    finally:
+        os.umask(before)
+    for name in ("log.jsonl", "anchor.json", "new.key"):
+        assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600, name
+
+
+def test_a_key_is_never_written_over_and_one_that_is_broken_is_refused(
+    guarded: Log, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = guarded.key.read_bytes()
+    assert main(["log", "key", "new", str(guarded.key)]) == 1
+    assert "exists already" in capsys.readouterr().err
+    assert guarded.key.read_bytes() == before
+    for text in (b"", b"{}", b"[1]", before[:-20], before.replace(b'"secret": "', b'"secret": "A')):
+        guarded.key.write_bytes(text)
+        assert main(["log", "verify"]) == 1
+        assert "is no log key file of this build" in capsys.readouterr().err
+
+
+# --- the embedded stack
+
+
+def test_the_embedded_stack_works_as_a_role_that_can_only_append_and_with_a_key_of_its_own(
+    tmp_path: Path,
+) -> None:
+    running = start(tmp_path / "data")
+    try:
+        running.redis.xadd("turns", {"user_id": USER, "text": "I live in Oslo."})
+        running.wait()
+        assert stat.S_IMODE((running.data / "log.key").stat().st_mode) == 0o600
+        assert stat.S_IMODE((running.data / "ready.json").stat().st_mode) == 0o600
+        with psycopg.connect(running.database_url, autocommit=True) as service:
+            for statement in (
+                "DELETE FROM log.events",
+                "UPDATE log.heads SET position = 0",
+                "CREATE ROLE mine",
+            ):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    service.execute(statement.encode())
+            document = json.loads(running.command("log", "verify", "--json").stdout)
+            assert (document["ok"], document["before_key"], document["notes"]) == (True, 0, [])
+            assert document["authenticated"] == document["events"] > 0
+            assert "ok    log: the role can append and not change" in running.command("doctor").stdout
+            # What needs the owner finds the owner: imports and rebuilds from nothing.
+            assert running.command("log", "export", str(tmp_path / "log.jsonl")).returncode == 0
+            assert running.command("log", "import", str(tmp_path / "log.jsonl")).returncode == 0
+            assert running.command("rebuild", "cards").returncode == 0
+            service.execute(FORGED.format("").replace("= 5", "= 1").encode(), (PARTITION,))
+        document = json.loads(running.command("log", "verify", "--json").stdout)
+        [fault] = document["faults"]
+        assert "carries no authentication: somebody without the log key appended it" in fault
+    finally:
+        assert stop(running) == 0
+
+
+def test_a_data_folder_of_an_older_build_goes_on_with_the_new_role(tmp_path: Path) -> None:
+    """Its tables belong to the superuser that used to do everything, and its events carry no authentication."""
+    with EmbeddedPostgres(tmp_path / "data") as server, connect(server.url, application="test") as owner:
+        migrate(owner)
+        log.append(owner, [turn("I live in Oslo.")])
+        for projector in (CardsProjector(), VectorsProjector(Embedders(HashEmbedder))):
+            ensure_live(owner, projector)
+    running = start(tmp_path / "data")
+    try:
+        running.redis.xadd("turns", {"user_id": "bea", "text": "I live in Bern."})
+        running.wait()
+        document = json.loads(running.command("log", "verify", "--json").stdout)
+        assert (document["ok"], document["before_key"]) == (True, 1)
+        assert running.recall("bea", "where do I live?")["cards"][0]["value"] == "Bern"
+    finally:
+        assert stop(running) == 0

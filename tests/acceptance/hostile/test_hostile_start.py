@@ -1,0 +1,168 @@
+"""Starting after anything: everything killed, nobody collecting the dead, files damaged meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+from redis import Redis
+from redis.exceptions import AuthenticationError
+
+from deploy.embedded.server import free_port
+from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, started, stop
+from tests.support.waiting import eventually
+
+ROUNDS = 5
+PARENT = """
+import ctypes, os, sys
+PR_SET_CHILD_SUBREAPER = 36
+ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+for line in sys.stdin:
+    os.posix_spawn(sys.executable, sys.argv[1:], os.environ)
+"""
+
+
+@pytest.fixture
+def negligent(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """The first process of a container, as it were: all orphans are its children, and it collects nobody.
+
+    A line on its input starts a Cardlog, with the same ports each time.
+    """
+    ports = [f"--port-{kind}={free_port()}" for kind in ("write", "read")]
+    with (
+        (tmp_path / "log").open("w") as log,
+        subprocess.Popen(
+            [sys.executable, "-c", PARENT, *COMMAND, "up", "--data", tmp_path / "data", *ports],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=clean_environment(),
+        ) as process,
+    ):
+        yield process
+        kill_all_of(process)
+
+
+def kill_all_of(parent: subprocess.Popen[str]) -> list[psutil.Process]:
+    """kill -9 of whatever descends from ``parent``; who was killed."""
+    killed = psutil.Process(parent.pid).children(recursive=True)
+    for each in killed:
+        if each.is_running():
+            each.kill()
+    return killed
+
+
+@pytest.mark.timeout(900)
+def test_ready_at_once_after_kill_9_of_everything_though_the_dead_stay(
+    negligent: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    assert negligent.stdin is not None
+    assert negligent.stdout is not None
+    postmaster: psutil.Process | None = None
+    for number in range(ROUNDS):
+        negligent.stdin.write("start\n")
+        negligent.stdin.flush()
+        running = started(negligent, negligent.stdout.readline(), tmp_path / "data")
+        assert postmaster is None or postmaster.status() == psutil.STATUS_ZOMBIE, "nobody collected it"
+        running.redis.xadd("turns", {"user_id": "u", "text": f"I bought item number {number} yesterday."})
+        running.wait()
+        found = running.recall("u", f"item number {number}")["cards"]
+        assert {f"I bought item number {each} yesterday." for each in range(number + 1)} <= {
+            card["content"] for card in found
+        }
+        pid = int((tmp_path / "data" / "postgres" / "postmaster.pid").read_text().split()[0])
+        postmaster = psutil.Process(pid)
+        kill_all_of(negligent)
+
+
+@pytest.mark.timeout(300)
+def test_a_damaged_queue_costs_what_was_damaged_and_neither_recall_nor_the_start(tmp_path: Path) -> None:
+    first = start(tmp_path / "data")
+    first.redis.xadd("turns", {"user_id": "u", "text": "I live in Oslo."})
+    first.wait()
+    assert stop(first) == 0
+    [commands] = (first.data / "redis" / "appendonlydir").glob("*.incr.aof")
+    with commands.open("r+b") as file:
+        file.seek(commands.stat().st_size // 2)
+        file.write(bytes(20))
+    second = start(tmp_path / "data")
+    try:
+        assert second.recall("u", "where do I live?")["cards"][0]["value"] == "Oslo"
+        second.redis.xadd("turns", {"user_id": "u", "text": "I moved to Cairo."})
+        second.wait()
+        assert second.recall("u", "where do I live?")["cards"][0]["value"] == "Cairo"
+    finally:
+        assert stop(second) == 0
+    assert "REDIS' APPEND-ONLY FILE WAS DAMAGED" in (tmp_path / "data.log").read_text()
+
+
+class TestClosed:
+    def test_all_files_are_their_owners_alone(self, stack: Running) -> None:
+        assert stat.S_IMODE(stack.data.stat().st_mode) == 0o700
+        for each in stack.data.rglob("*"):
+            try:
+                mode = stat.S_IMODE(each.stat().st_mode)
+            except FileNotFoundError:  # a server tidied up
+                continue
+            assert not mode & 0o077, f"{each} is {mode:o}"
+
+    def test_redis_asks_for_its_password_which_every_command_knows(self, stack: Running) -> None:
+        with (
+            Redis(port=urlsplit(stack.redis_url).port or 0) as stranger,
+            pytest.raises(AuthenticationError),
+        ):
+            stranger.xlen("turns")
+        assert stack.command("doctor").returncode == 0
+        assert stack.redis.ping()
+
+    def test_no_password_is_in_a_log_or_in_the_process_list(self, stack: Running) -> None:
+        passwords = [
+            (stack.data / name).read_text().strip()
+            for name in ("redis.password", "redis.operator.password", "postgres/cardlog.password")
+        ]
+        everybody = [psutil.Process(stack.process.pid)]
+        everybody += everybody[0].children(recursive=True)
+        shown = "\n".join(" ".join(each.cmdline()) for each in everybody if each.is_running())
+        logs = [stack.data / "postgres.log", stack.data / "redis.log", stack.data.parent / "data.log"]
+        shown += "".join(log.read_text() for log in logs)
+        assert not [each for each in passwords if each in shown]
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to give up")
+    def test_no_server_runs_as_root(self, stack: Running) -> None:
+        servers = [*stack.workers("postgres"), *stack.workers("valkey-server")]
+        assert {each.name() for each in servers} == {"postgres", "valkey-server"}
+        assert not [each for each in servers if each.uids().effective == 0]
+
+
+@pytest.mark.timeout(200)
+def test_a_redis_that_cannot_start_again_stops_nobody_else(tmp_path: Path) -> None:
+    running = start(tmp_path / "data")
+    try:
+        running.redis.xadd("turns", {"user_id": "u", "text": "I live in Oslo."})
+        running.wait()
+        [server] = running.workers("valkey-server")
+        in_the_way = tmp_path / "data" / "redis.password"
+        password = in_the_way.read_text()
+        in_the_way.unlink()
+        in_the_way.mkdir()
+        server.send_signal(signal.SIGKILL)
+        log = tmp_path / "data.log"
+        eventually(lambda: "trying again in" in log.read_text())
+        assert running.recall("u", "where do I live?")["cards"][0]["value"] == "Oslo"
+        in_the_way.rmdir()
+        in_the_way.write_text(password)
+        eventually(lambda: running.workers("valkey-server"), within=90)
+        running.redis.xadd("turns", {"user_id": "u", "text": "I moved to Cairo."})
+        running.wait()
+        assert running.recall("u", "where do I live?")["cards"][0]["value"] == "Cairo"
+    finally:
+        assert stop(running) == 0

@@ -1,0 +1,113 @@
+"""What waits for a token: it waits for all that answers, an invented one is refused, and a crowd harms nobody."""
+
+from __future__ import annotations
+
+import base64
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from events.http.tokens import Sealer
+from tests.acceptance.conftest import Running
+
+
+@pytest.fixture
+def sealer(stack: Running) -> Sealer:
+    """Makes tokens that are genuine, for turns that never come."""
+    with psycopg.connect(stack.database_url) as connection:
+        row = connection.execute("SELECT key FROM log.token_key").fetchone()
+    assert row is not None
+    return Sealer(row[0])
+
+
+def push(stack: Running, user: str, text: str) -> str:
+    answer = httpx.post(f"{stack.write_url}/v1/turns", json={"user_id": user, "text": text}, timeout=30)
+    assert answer.status_code == 202, answer.text
+    token: str = answer.json()["token"]
+    return token
+
+
+def ask(stack: Running, user: str, token: str, query: str = "What do you know about me?") -> httpx.Response:
+    body = {"user_id": user, "query": query, "wait_for": token}
+    return httpx.post(f"{stack.read_url}/v1/recall", json=body, timeout=60)
+
+
+def test_what_was_just_pushed_is_found_by_its_meaning(stack: Running) -> None:
+    for number in range(20):
+        user = f"alex {number}"
+        answer = ask(stack, user, push(stack, user, "Hi, I'm Alex. I love basketball and gaming."))
+        assert answer.status_code == 200, answer.text
+        document = answer.json()
+        late = [text for text in document["warnings"] if text.startswith("wait_for")]
+        if not late:  # a busy machine may be late, and says so
+            assert {"Likes basketball", "Likes gaming"} <= {card["content"] for card in document["cards"]}
+            assert document["channels"]["semantic"]["hits"] >= 2
+
+
+def test_a_turn_that_is_not_recorded_is_waited_for_and_never_an_error(stack: Running, sealer: Sealer) -> None:
+    push(stack, "early", "I live in Porto.")
+    stack.wait()  # its partition has a checkpoint of the extractor, and the turn no position
+    answer = ask(stack, "early", sealer.seal({"early": "no such turn"}))
+    assert answer.status_code == 200, answer.text
+    assert [text for text in answer.json()["warnings"] if text.startswith("wait_for: not yet projected")]
+
+
+def invented(genuine: str) -> list[str]:
+    unsigned = base64.urlsafe_b64encode(json.dumps({"mallory": "no such turn"}).encode()).decode()
+    data = bytearray(base64.urlsafe_b64decode(genuine + "=" * (-len(genuine) % 4)))
+    changed = []
+    for place in (0, 15, 16, len(data) - 2):
+        other = bytearray(data)
+        other[place] ^= 1
+        changed.append(base64.urlsafe_b64encode(other).decode().rstrip("="))
+    foreign = Sealer(b"another key").seal({"mallory": "no such turn"})
+    return ["", "x", "=", "====", "é", "\u0000", "a" * 10_000, unsigned, foreign, *changed, genuine + "AAAA"]
+
+
+def test_an_invented_token_is_refused_everywhere(stack: Running) -> None:
+    genuine = push(stack, "mallory", "I live in Porto.")
+    for token in invented(genuine):
+        refused = ask(stack, "mallory", token)
+        assert (refused.status_code, refused.json()["field"]) == (422, "wait_for"), token
+        for path in ("cards", "arbitrations", "cards/aggregate"):
+            asked = {
+                "user_id": "mallory",
+                "wait_for": token,
+                **({"group_by": "kind"} if "agg" in path else {}),
+            }
+            refused = httpx.get(f"{stack.read_url}/v1/{path}", params=asked, timeout=30)
+            assert (refused.status_code, refused.json()["field"]) == (422, "wait_for"), token
+    assert ask(stack, "mallory", genuine).status_code == 200
+
+
+def test_a_token_names_nobody_and_holds_only_for_whom_it_was_given(stack: Running) -> None:
+    token = push(stack, "a very private name", "I live in Porto.")
+    assert b"private" not in base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+    # Nothing is waited for, and nothing is told.
+    assert ask(stack, "somebody else", token).status_code == 200
+
+
+def test_a_crowd_that_waits_is_told_so_and_others_are_answered(stack: Running, sealer: Sealer) -> None:
+    push(stack, "honest", "My dog is called Rex.")
+    stack.wait()
+
+    def warnings(answer: httpx.Response) -> list[str]:
+        assert answer.status_code in (200, 503), answer.text  # 503: more recalls than there is room for
+        found: dict[str, Any] = answer.json()
+        return [text for text in found.get("warnings", []) if text.startswith("wait_for")]
+
+    never = sealer.seal({"mallory": "no such turn"})
+    with ThreadPoolExecutor(41) as pool:
+        crowd = [pool.submit(ask, stack, "mallory", never) for _ in range(40)]
+        honest = pool.submit(ask, stack, "honest", push(stack, "honest", "I like tea."))
+        told = [text for each in crowd for text in warnings(each.result())]
+    waited = [text for text in told if "not yet projected" in text]
+    refused = [text for text in told if "not waited for" in text]
+    assert refused, told
+    assert len(waited) <= 40 - len(refused)
+    # The places of others are not taken by one user.
+    assert not [text for text in warnings(honest.result()) if "not waited for" in text]

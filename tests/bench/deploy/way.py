@@ -1,0 +1,256 @@
+"""The way of a turn, timed: from XADD to a card that recall can see, and recall itself.
+
+Floors in the same run: turns/s of XADD alone, and of appending the same turns straight to the log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import random
+import statistics
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import psycopg
+from redis import Redis
+
+from events.platform.database import connect
+from events.store import log
+from events.types.envelope import NewEvent, uuid7
+from events.types.turn_contract import parse_turn
+from tests.acceptance.conftest import Running
+from tests.bench.support.stack import measured_stack
+
+_PLACES = ["Lisbon", "Porto", "Oslo", "Cairo", "Kyoto", "Bergen", "Turin", "Ghent", "Malmo", "Izmir"]
+_THINGS = ["bicycle", "lamp", "novel", "guitar", "kettle", "ticket", "jacket", "camera", "carpet", "violin"]
+_PEOPLE = ["Ann", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ida", "Jon"]
+_PATTERNS = (
+    "I moved to {place} last month.",
+    "Yesterday I bought a {thing} with {person} near the old market in {place}.",
+    "{person} told me that the {thing} from {place} arrived broken, so we sent it back.",
+    "We decided to use the {thing} for the spring exhibition in {place}.",
+    "I really like walking along the river in {place} after work, it clears my head.",
+    "我上週跟朋友去{place}買了一個新的{thing}。",
+    "我喜歡在{place}的咖啡店看書，週末常常去。",
+    "Could you remind me what {person} said about the {thing}?",
+)
+
+
+def turns(count: int, users: int, seed: int = 7) -> list[dict[str, str]]:
+    """Made-up turns of ``users`` people over a year, one in four of them a fact, two in eight Chinese."""
+    chance = random.Random(seed)
+    first = datetime(2026, 1, 1, tzinfo=UTC)
+    made = []
+    for number in range(count):
+        text = chance.choice(_PATTERNS).format(
+            place=chance.choice(_PLACES), thing=chance.choice(_THINGS), person=chance.choice(_PEOPLE)
+        )
+        made.append(
+            {
+                "user_id": f"user{number % users}",
+                "text": f"{text} ({number})",
+                "turn_id": str(number),
+                "session_id": f"s{number // (users * 20)}",
+                "said_at": (first + timedelta(seconds=number * 31_536_000 / count)).isoformat(),
+            }
+        )
+    return made
+
+
+def xadd(redis: Redis, some: list[dict[str, str]]) -> float:
+    began = time.perf_counter()
+    pipe = redis.pipeline(transaction=False)
+    for turn in some:
+        pipe.xadd("turns", turn)  # type: ignore[arg-type]
+    pipe.execute()
+    return time.perf_counter() - began
+
+
+def behind(connection: psycopg.Connection, projector: str) -> int:
+    row = connection.execute(
+        "SELECT sum(h.position - c.position) FROM log.heads h JOIN log.checkpoints c USING (partition) "
+        "WHERE c.processor = %s",
+        (projector,),
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def until_visible(running: Running, expected: int, projector: str) -> None:
+    """Until every pushed turn is recorded, extracted and projected."""
+    with psycopg.connect(running.database_url, autocommit=True) as connection:
+        while True:
+            row = connection.execute("SELECT count(*) FROM log.events WHERE type = 'TurnRecorded'").fetchone()
+            assert row is not None
+            if (
+                row[0] >= expected
+                and behind(connection, "extractor") == 0
+                and behind(connection, projector) == 0
+            ):
+                return
+            time.sleep(0.02)
+
+
+def throughput(running: Running, count: int, projector: str) -> tuple[float, float]:
+    """(turns/s from first XADD to last card visible, turns/s of XADD alone)."""
+    made = turns(count, 50, seed=count)
+    began = time.perf_counter()
+    alone = xadd(running.redis, made)
+    until_visible(running, count, projector)
+    return count / (time.perf_counter() - began), count / alone
+
+
+def append_alone(running: Running, count: int) -> float:
+    """Turns/s appended straight to the log by one writer, 500 at a time."""
+    now = datetime.now(UTC)
+    with connect(running.database_url, application="bench") as connection:
+        connection.execute("CREATE DATABASE bare TEMPLATE template0")
+    url = running.database_url.rsplit("/", 1)[0] + "/bare"
+    from events.platform.database import migrate
+
+    with connect(url, application="bench") as connection:
+        migrate(connection)
+        batches = []
+        for chunk in (
+            itertools.batched(turns(count, 50), 500) if hasattr(itertools, "batched") else _chunks(count)
+        ):
+            events = []
+            for fields in chunk:
+                user, turn = parse_turn(fields, entry_time=now, entry_id="0-0")
+                events.append(
+                    NewEvent(
+                        event_id=uuid7(),
+                        user_id=user,
+                        stream=f"session/{turn.session_id}",
+                        payload=turn,
+                        occurred_at=turn.said_at,
+                        actor="bench",
+                        dedupe_key=f"turn/{turn.turn_id}",
+                    )
+                )
+            batches.append(events)
+        began = time.perf_counter()
+        for events in batches:
+            log.append(connection, events)
+        return count / (time.perf_counter() - began)
+
+
+def _chunks(count: int) -> list[list[dict[str, str]]]:
+    made = turns(count, 50)
+    return [made[start : start + 500] for start in range(0, count, 500)]
+
+
+def latencies(running: Running, rate: int, seconds: int) -> list[float]:
+    """Milliseconds from XADD to visible in the card table, each of ``rate`` turns a second."""
+    redis = running.redis
+    pushed: dict[str, float] = {}
+    seen: dict[str, float] = {}
+    total = rate * seconds
+    done = threading.Event()
+
+    def watch() -> None:
+        with psycopg.connect(running.database_url, autocommit=True) as connection:
+            while len(seen) < total and not done.is_set():
+                rows = connection.execute(
+                    "SELECT turn_ids[1] FROM cards.event_cards WHERE user_id = 'paced' AND episode "
+                    "AND NOT turn_ids[1] = ANY (%s)",
+                    (list(seen),),
+                ).fetchall()
+                now = time.perf_counter()
+                seen.update({row[0]: now for row in rows})
+                time.sleep(0.002)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    began = time.perf_counter()
+    for number in range(total):
+        due = began + number / rate
+        time.sleep(max(0.0, due - time.perf_counter()))
+        pushed[f"p{number}"] = time.perf_counter()
+        redis.xadd(
+            "turns",
+            {"user_id": "paced", "turn_id": f"p{number}", "text": f"Bought {number} pears in Turin today."},
+        )
+    watcher.join(30)
+    done.set()
+    return sorted((seen[name] - at) * 1000 for name, at in pushed.items() if name in seen)
+
+
+def question(chance: random.Random) -> str:
+    """Something to ask of who said such turns."""
+    place, thing, person = chance.choice(_PLACES), chance.choice(_THINGS), chance.choice(_PEOPLE)
+    return chance.choice(
+        (
+            f"what did {person} say about the {thing}?",
+            f"when did I buy a {thing} in {place}?",
+            "where do I live now?",
+            f"我在{place}喜歡做什麼？",
+            f"what happened with the {thing} last March?",
+        )
+    )
+
+
+def recalls(running: Running, user: str, count: int) -> tuple[list[float], dict[str, str]]:
+    """Milliseconds of ``count`` recalls over HTTP after a warm-up, and the channels' last statuses."""
+    chance = random.Random(3)
+    spent = []
+    statuses: dict[str, str] = {}
+    with httpx.Client(timeout=30) as client:
+        for number in range(count + 20):
+            query = question(chance)
+            began = time.perf_counter()
+            answer = client.post(f"{running.read_url}/v1/recall", json={"user_id": user, "query": query})
+            if number >= 20:
+                spent.append((time.perf_counter() - began) * 1000)
+            statuses = {name: report["status"] for name, report in answer.json()["channels"].items()}
+    return sorted(spent), statuses
+
+
+def _row(name: str, values: list[float]) -> str:
+    return (
+        f"{name:<44} p50 {statistics.median(values):7.1f} ms   p95 {values[int(len(values) * 0.95) - 1]:7.1f} ms"
+        f"   p99 {values[int(len(values) * 0.99) - 1]:7.1f} ms   n {len(values)}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=10_000)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    results: dict[str, float] = {}
+    with measured_stack(CARDLOG_EMBED_MODEL_PATH="/nonexistent") as running:
+        rate, alone = throughput(running, options.turns, "cards")
+        appended = append_alone(running, options.turns)
+        results |= {"turns_per_s": rate, "xadd_per_s": alone, "append_per_s": appended}
+        print(
+            f"without vectors: {rate:.0f} turns/s from XADD to card visible; {rate / appended:.2f} x appending to "
+            f"the log alone ({appended:.0f}/s), {rate / alone:.2f} x XADD alone ({alone:.0f}/s)"
+        )
+        paced = latencies(running, 50, 20)
+        print(_row("XADD to visible, 50 turns/s, no vectors", paced))
+    with measured_stack() as running:
+        rate, _ = throughput(running, options.turns // 4, "vectors")
+        print(f"with vectors: {rate:.0f} turns/s from XADD to vector stored")
+        results["turns_per_s_with_vectors"] = rate
+        paced = latencies(running, 50, 20)
+        print(_row("XADD to visible, 50 turns/s, with vectors", paced))
+    with measured_stack() as running:
+        made = [turn | {"user_id": "one"} for turn in turns(8_000, 1)]
+        xadd(running.redis, made)
+        until_visible(running, len(made), "vectors")
+        with psycopg.connect(running.database_url) as connection:
+            row = connection.execute("SELECT count(*) FROM cards.cards").fetchone()
+            assert row is not None
+        spent, statuses = recalls(running, "one", 300)
+        print(_row(f"recall with embedding, {row[0]} cards of one user", spent), statuses)
+    if options.json:
+        print(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main()

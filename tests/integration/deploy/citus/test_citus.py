@@ -1,0 +1,109 @@
+"""Every table can be distributed by user, or is declared to stay, with a reason, in the script that distributes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import deploy
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from projectors.generations.generations import ensure_live
+from projectors.registry import projectors
+
+SCRIPT = (Path(deploy.__file__).parent / "citus" / "citus.sql").read_text()
+DISTRIBUTED = dict(re.findall(r"^SELECT create_distributed_table\('([\w.]+)', '(\w+)'", SCRIPT, re.MULTILINE))
+LOCAL = {
+    name: (column, reason)
+    for name, column, reason in re.findall(r"^-- local ([\w.]+)(?: \((\w+)\))?: (.+)$", SCRIPT, re.MULTILINE)
+}
+
+_TABLES = """
+    SELECT n.nspname || '.' || c.relname
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname IN ('log', 'cards', 'vectors') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+"""
+_KEYS = """
+    SELECT n.nspname || '.' || c.relname, i.indexrelid::regclass::text,
+           ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (i.indkey))
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname IN ('log', 'cards', 'vectors') AND i.indisunique AND NOT c.relispartition
+"""
+_REFERENCES = """
+    SELECT n.nspname || '.' || c.relname, m.nspname || '.' || d.relname
+    FROM pg_constraint f
+    JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_class d ON d.oid = f.confrelid JOIN pg_namespace m ON m.oid = d.relnamespace
+    WHERE f.contype = 'f' AND n.nspname IN ('log', 'cards', 'vectors')
+"""
+_COLUMN = """
+    SELECT a.attnotnull FROM pg_attribute a WHERE a.attrelid = %s::regclass AND a.attname = %s
+"""
+
+
+@pytest.fixture
+def catalog(connection: Connection) -> Connection:
+    """A database with every table there is."""
+    for projector in projectors(Settings()):
+        ensure_live(connection, projector)
+    return connection
+
+
+def faults(catalog: Connection) -> list[str]:
+    """What keeps the tables from being distributed as the script says."""
+    found = []
+    tables = {row[0] for row in catalog.execute(_TABLES)}
+    found += [f"{name} is not in the script" for name in tables - DISTRIBUTED.keys() - LOCAL.keys()]
+    found += [f"{name} is not there" for name in (DISTRIBUTED.keys() | LOCAL.keys()) - tables]
+    for name, index, columns in catalog.execute(_KEYS).fetchall():
+        column = DISTRIBUTED.get(name) or LOCAL.get(name, ("", ""))[0]
+        if column and column not in columns:
+            found.append(f"{index} of {name} does not hold {column}")
+    for name, column in DISTRIBUTED.items():
+        if name in tables and catalog.execute(_COLUMN, (name, column)).fetchone() != (True,):
+            found.append(f"{name}.{column} may be null, or is not there")
+    for name, other in catalog.execute(_REFERENCES).fetchall():
+        if DISTRIBUTED.get(name) != DISTRIBUTED.get(other):
+            found.append(f"{name} refers to {other}, which is elsewhere")
+    return found
+
+
+def test_every_table_is_distributed_by_user_or_declared_to_stay(catalog: Connection) -> None:
+    assert faults(catalog) == []
+    assert set(DISTRIBUTED.values()) == {"user_id"}
+    assert all(name.startswith(("cards.", "vectors.")) for name in DISTRIBUTED)
+    assert all(name.startswith("log.") and reason for name, (_, reason) in LOCAL.items())
+    # What is of users and stays can be cut along the partitions, which are a function of the user.
+    of_users = {
+        row[0]
+        for row in catalog.execute(_TABLES).fetchall()
+        if catalog.execute(_COLUMN, (row[0], "user_id")).fetchone()
+    }
+    assert {name for name in of_users if not (DISTRIBUTED.get(name) or LOCAL[name][0])} == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ("CREATE TABLE cards.extra (user_id text PRIMARY KEY)", "cards.extra is not in the script"),
+        ("CREATE UNIQUE INDEX u ON cards.statements (event_id)", "does not hold user_id"),
+        ("CREATE UNIQUE INDEX u ON log.events (event_id)", "does not hold partition"),
+        ("DROP TABLE cards.words", "cards.words is not there"),
+        (
+            "ALTER TABLE cards.card_counts DROP CONSTRAINT card_counts_pkey; "
+            "ALTER TABLE cards.card_counts ALTER user_id DROP NOT NULL",
+            "may be null",
+        ),
+        (
+            "ALTER TABLE cards.card_counts ADD COLUMN partition smallint REFERENCES log.heads",
+            "cards.card_counts refers to log.heads",
+        ),
+    ],
+)
+def test_a_table_that_could_not_be_distributed_is_noticed(
+    catalog: Connection, change: str, fault: str
+) -> None:
+    catalog.execute(change)  # type: ignore[arg-type]
+    assert [found for found in faults(catalog) if fault in found]

@@ -1,0 +1,67 @@
+"""``cardlog concepts``: what facts are called, and which names in the log look like one."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from deploy.command import main
+from events.language.concepts import all_concepts
+from events.platform.database import Connection
+from events.store import log
+from events.types.cards import CardOrigin, StateAsserted
+from events.types.envelope import NewEvent, uuid7
+
+NOW = datetime(2026, 5, 8, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def environment(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARDLOG_DATABASE_URL", database)
+    monkeypatch.setenv("CARDLOG_REDIS_URL", "redis://127.0.0.1:1")
+
+
+def fact(user: str, key: str) -> NewEvent:
+    origin = CardOrigin(
+        project_id="p", session_id="s", turn_ids=("t",), said_at=NOW, source_span=None,
+        provenance="user_stated",
+    )  # fmt: skip
+    payload = StateAsserted(
+        content="x", entity="user", concept_key=key, value="x", cardinality="multi_value", tags=(),
+        origin=origin, effective_at=NOW,
+    )  # fmt: skip
+    return NewEvent(event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="t")
+
+
+def test_keys_of_one_user_that_look_alike_are_told_with_how_often_they_were_used(
+    connection: Connection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.append(
+        connection,
+        [
+            fact("ana", "coffee_habit"), fact("ana", "coffee_habits"), fact("ana", "coffee_habits"),
+            fact("bea", "coffee_habits"), fact("bea", "coffee_habit"),
+            # Another name of a registered key is that key, and one user's name is no other's.
+            fact("ana", "home_city"), fact("ana", "residence"),
+            fact("ana", "morning_routine"), fact("bea", "morning_routines"),
+        ],
+    )  # fmt: skip
+    assert main(["concepts", "--drift", "--json"]) == 1
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert found == [{"keys": ["coffee_habit", "coffee_habits"], "users": 2, "statements": [2, 3]}]
+    assert main(["concepts", "--drift", "--user", "bea"]) == 1
+    assert "coffee_habit (1)   coffee_habits (1)   users with both: 1" in capsys.readouterr().out
+
+
+def test_nothing_drifts_in_an_empty_log(connection: Connection, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["concepts", "--drift"]) == 0
+    assert capsys.readouterr().out == "0 keys, 0 statements; 0 pairs look like one concept\n"
+
+
+def test_the_registry_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["concepts", "--json"]) == 0
+    listed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["key"] for one in listed] == [one.key for one in all_concepts()]
+    assert next(one for one in listed if one["key"] == "residence")["cardinality"] == "single_value"

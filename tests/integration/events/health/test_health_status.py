@@ -1,0 +1,552 @@
+"""What is said of the stages is true: alive, stuck, stopped, parked; and what nobody knows is unknown, never zero."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from redis import Redis
+
+from deploy import logs
+from deploy.commands.operate.top import sparkline
+from deploy.monitoring.overview import Overviews, overview
+from events.health.cached_probe import CachedProbe
+from events.health.health_status import (
+    LogHealth,
+    LogMonitor,
+    StageHealth,
+    assess,
+    read_health,
+    refuse_if_stuck,
+)
+from events.health.heartbeat import Heartbeat, HeartbeatReport, WorkerState, reports
+from events.health.metrics import HealthSnapshot, StageMetrics
+from events.http.problem import ProblemError
+from events.platform.database import Connection, connect
+from events.platform.settings import Settings, SettingsError
+from events.store import log
+from events.store.checkpoints import Processor
+from events.types.envelope import Event, NewEvent, partition_of, uuid7
+from events.types.extraction import ExtractionFailed
+from events.types.turns import TurnRecorded
+from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
+from ingest.extraction.workers.rules_worker import ExtractorWorker
+from ingest.recording.recorder import Recorder
+from ingest.recording.turn_queue import QueueDepth, TurnQueue
+from projectors.cards.projector import CardsProjector
+from projectors.generations.generations import begin, changing, ensure_live
+from projectors.runner.runner import Runner
+from tests.support.waiting import eventually
+
+NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
+NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
+
+
+def turn(user: str, text: str) -> NewEvent:
+    payload = TurnRecorded(
+        turn_id=text, text=text, role="user", said_at=NOW, timezone="UTC", session_id="s", project_id="p"
+    )
+    return NewEvent(
+        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
+    )
+
+
+def said(
+    state: WorkerState = "running",
+    *,
+    detail: str | None = None,
+    seen_s: float = 1.0,
+    rate: float | None = 2.0,
+    worker: str = "w",
+) -> HeartbeatReport:
+    return HeartbeatReport(
+        stage="cards", worker=worker, pid=1, state=state, detail=detail, error=None, error_at=None, done=0,
+        rate=rate, seen_s=seen_s, moved_s=None,
+    )  # fmt: skip
+
+
+def judged(
+    *reports: HeartbeatReport,
+    name: str = "cards",
+    behind: int = 5,
+    seconds: float | None = 100.0,
+    moved_s: float | None = 1.0,
+) -> StageHealth:
+    return assess(
+        name, reports, behind=behind, seconds=seconds, moved_s=moved_s, parked=0, dead=0, position=7
+    )
+
+
+@pytest.mark.parametrize(
+    ("stage", "state", "detail"),
+    [
+        (judged(said()), "running", None),
+        (judged(said(), moved_s=31.0), "stuck", "nothing was done for 31 s"),
+        (judged(said(), seconds=29.0, moved_s=3600.0), "running", None),
+        (judged(said(), behind=0, seconds=0.0, moved_s=3600.0), "running", None),
+        (judged(said(), moved_s=None), "stuck", "nothing was done for 100 s"),
+        (judged(said("waiting", detail="no key"), moved_s=20.0), "waiting", "no key"),
+        (judged(said("waiting", detail="no key"), moved_s=40.0), "stuck", "no key"),
+        (judged(said("waiting", detail="no model"), moved_s=40.0, name="vectors"), "waiting", "no model"),
+        (judged(said(), moved_s=40.0, name="vectors"), "stuck", "nothing was done for 40 s"),
+        (judged(said("stopped", seen_s=3.0)), "stopped", "w (pid 1) stopped 3 s ago"),
+        (judged(said(seen_s=16.0)), "stopped", "w (pid 1) fell silent 16 s ago"),
+        (judged(said(), said(seen_s=16.0, worker="v")), "running", "v (pid 1) fell silent 16 s ago"),
+        (judged(), "unknown", "has not been started yet"),
+    ],
+)
+def test_a_stage_is_judged_by_its_work_and_its_workers(
+    stage: StageHealth, state: str, detail: str | None
+) -> None:
+    assert (stage.state, stage.detail) == (state, detail)
+    assert stage.well == (state in {"running", "waiting"})
+
+
+def test_rates_are_added_up_and_unknown_when_one_is() -> None:
+    assert judged(said(rate=2.0), said(rate=3.0)).rate == 5.0
+    assert judged(said(rate=2.0), said(rate=None)).rate is None
+    assert judged(said("stopped", rate=2.0)).rate is None
+
+
+def test_a_service_is_not_ready_once_a_stage_stood_still_for_too_long() -> None:
+    refuse_if_stuck(judged(said(), moved_s=60.0), 60)
+    refuse_if_stuck(judged(said(), behind=0, seconds=0.0, moved_s=9999.0), 60)
+    with pytest.raises(ProblemError) as refusal:
+        refuse_if_stuck(judged(said(), moved_s=61.0), 60)
+    assert refusal.value.document["status"] == 503
+    assert refusal.value.document["stage"] == "cards"
+
+
+@contextmanager
+def working(run: Callable[[], None], stop: threading.Event) -> Iterator[None]:
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def only(connection: Connection, stage: str) -> HeartbeatReport:
+    [report] = [report for report in reports(connection) if report.stage == stage]
+    return report
+
+
+def test_a_pulse_beats_while_its_worker_is_busy_and_says_goodbye(
+    database: str, connection: Connection
+) -> None:
+    def seen_at() -> object:
+        return connection.execute("SELECT max(seen_at) FROM log.heartbeats").fetchone()
+
+    with Heartbeat(database, "cards", "w", every_s=0.02) as heartbeat:
+        first = eventually(lambda: reports(connection) and seen_at())
+        eventually(lambda: seen_at() != first)
+        assert only(connection, "cards").alive
+        assert only(connection, "cards").moved_s is None
+        heartbeat.passed(0)
+        heartbeat.passed(7)
+        eventually(lambda: only(connection, "cards").done == 7)
+        assert (only(connection, "cards").moved_s or 0.0) < 30
+        eventually(lambda: only(connection, "cards").rate is not None)
+    assert only(connection, "cards").state == "stopped"
+    assert not only(connection, "cards").alive
+    assert only(connection, "cards").rate is None
+
+
+def test_a_change_of_state_is_told_at_once_and_the_last_error_is_kept(
+    database: str, connection: Connection
+) -> None:
+    with Heartbeat(database, "vectors", "w", every_s=600.0) as heartbeat:
+        eventually(lambda: reports(connection))
+        heartbeat.waiting("no model\n  here")
+        eventually(lambda: only(connection, "vectors").state == "waiting")
+        assert only(connection, "vectors").detail == "no model here"
+        heartbeat.running()
+        eventually(lambda: only(connection, "vectors").state == "running")
+        report = only(connection, "vectors")
+        assert (report.detail, report.error) == (None, "no model here")
+        assert report.error_at is not None
+
+
+def test_a_worker_works_and_stops_without_postgres_too() -> None:
+    with Heartbeat(NOWHERE, "cards", "w", every_s=0.01) as heartbeat:
+        heartbeat.passed(1)
+        heartbeat.waiting("postgres is away")
+
+
+def test_what_a_worker_dies_of_is_its_last_word(database: str, connection: Connection) -> None:
+    with pytest.raises(ValueError, match="broken"), Heartbeat(database, "cards", "w"):
+        raise ValueError("broken")
+    report = only(connection, "cards")
+    assert (report.state, report.error) == ("stopped", "ValueError: broken")
+
+
+def test_a_worker_that_was_replaced_is_forgotten_and_a_lost_one_is_not(
+    database: str, connection: Connection
+) -> None:
+    connection.execute(
+        "INSERT INTO log.heartbeats (stage, worker, pid, state, done, seen_at) VALUES "
+        "('cards', 'w', -1, 'running', 0, now() - interval '16 s'), "
+        "('cards', 'w', -2, 'running', 0, now()), "
+        "('cards', 'lost', -3, 'running', 0, now() - interval '50 min'), "
+        "('cards', 'long gone', -4, 'running', 0, now() - interval '61 min'), "
+        "('vectors', 'w', -5, 'running', 0, now() - interval '2 hours')"
+    )
+    with Heartbeat(database, "cards", "w"):
+        eventually(lambda: any(report.pid > 0 for report in reports(connection)))
+        eventually(lambda: len(reports(connection)) == 4)
+    assert {report.pid for report in reports(connection) if report.pid < 0} == {-2, -3, -5}
+
+
+def test_every_worker_tells_how_it_is(
+    database: str, connection: Connection, redis: Redis, redis_url: str
+) -> None:
+    settings = Settings(database_url=database, redis_url=redis_url)
+    stop = threading.Event()
+    redis.xadd("turns", {"user_id": "u1", "text": "I live in Oslo."})
+    redis.xadd("turns", {"user_id": "", "text": "nobody's"})
+    with (
+        working(Recorder(settings, "r", stop.is_set).run, stop),
+        working(ExtractorWorker(settings, RulesExtractor(), stop.is_set, "e").run, stop),
+        working(Runner(settings, CardsProjector(supersede=True), stop.is_set, "c").run, stop),
+    ):
+        eventually(lambda: {report.stage: report.done for report in reports(connection)} == {
+            "recorder": 2, "extractor": len(log_of(connection, "u1")), "cards": len(log_of(connection, "u1")),
+        })  # fmt: skip
+        seen = overview(settings)
+        states = {stage.name: (stage.state, stage.behind, stage.workers) for stage in seen.stages}
+        assert states["recorder"] == states["extractor"] == states["cards"] == ("running", 0, 1)
+        assert states["vectors"] == ("unknown", None, None)
+        assert not seen.well
+        assert (seen.recorded, seen.dead, seen.parked) == (1, 1, 0)
+        assert "user_id" in str(next(s for s in seen.stages if s.name == "recorder").error)
+    assert {stage.state for stage in overview(settings).stages} == {"stopped", "unknown"}
+
+
+def log_of(connection: Connection, user: str) -> list[Event]:
+    return log.read(connection, partition_of(user))
+
+
+def test_behind_and_age_are_counted_from_the_log(database: str, connection: Connection) -> None:
+    ensure_live(connection, CardsProjector(supersede=True))
+    EXTRACTOR.open(connection)
+    log.append(connection, [turn("u1", "one"), turn("u1", "two"), turn("u2", "three")])
+    rewrite(
+        connection, "UPDATE log.events SET recorded_at = recorded_at - interval '1 hour' WHERE position = 1"
+    )
+    cards = read_health(connection).reader("cards")
+    assert (cards.behind, cards.position, cards.parked) == (3, 0, 0)
+    assert 3600 <= (cards.seconds or 0) < 3700
+    assert 3600 <= (cards.stalled_s or 0) < 3700
+    move(connection, "cards", 1, "now() - interval '10 min'")
+    cards = read_health(connection).reader("cards")
+    assert (cards.behind, cards.position) == (0, 3)
+    assert (cards.seconds, cards.stalled_s) == (0.0, 0.0)
+    log.append(connection, [turn("u1", "four")])
+    cards = read_health(connection).reader("cards")
+    assert cards.behind == 1
+    assert (cards.stalled_s or 99) < 60, "it has not had work for long"
+    assert read_health(connection).reader("extractor").behind == 4
+    assert read_health(connection).events == 4
+
+
+def rewrite(connection: Connection, change: str) -> None:
+    connection.execute("ALTER TABLE log.events DISABLE TRIGGER events_append_only")
+    connection.execute(change)  # type: ignore[call-overload]
+    connection.execute("ALTER TABLE log.events ENABLE TRIGGER events_append_only")
+
+
+def move(connection: Connection, processor: str, generation: int, moved_at: str) -> None:
+    connection.execute(
+        "UPDATE log.checkpoints c SET position = h.position, moved_at = " + moved_at + " FROM log.heads h "  # type: ignore[call-overload]
+        "WHERE h.partition = c.partition AND processor = %s AND generation = %s",
+        (processor, generation),
+    )
+
+
+def test_the_age_of_an_event_that_is_missing_is_unknown(connection: Connection) -> None:
+    EXTRACTOR.open(connection)
+    log.append(connection, [turn("u1", "one")])
+    rewrite(connection, "DELETE FROM log.events")
+    extractor = read_health(connection).reader("extractor")
+    assert (extractor.behind, extractor.seconds) == (1, None)
+    assert extractor.stalled_s is None
+
+
+def test_parked_events_and_given_up_turns_are_counted(connection: Connection) -> None:
+    generation = ensure_live(connection, CardsProjector(supersede=True))
+    EXTRACTOR.open(connection)
+    failed = ExtractionFailed(
+        extractor="x", model=None, prompt_version="1", turn_ids=("t",), turn_positions=(1,), reason="no", attempts=1
+    )  # fmt: skip
+    log.append(connection, [turn("u1", "one"), replace(turn("u1", "two"), payload=failed)])
+    connection.execute(
+        "INSERT INTO log.parked (processor, generation, partition, user_id, position, event_id, reason, attempts) "
+        "VALUES ('cards', %s, %s, 'u1', 1, %s, 'no room', 1)",
+        (generation.number, partition_of("u1"), uuid7()),
+    )
+    standing = read_health(connection)
+    assert (standing.reader("cards").parked, standing.parked) == (1, 1)
+    assert standing.reader("cards").error == "no room"
+    assert standing.reader("extractor").dead == 1
+
+
+def test_a_generation_in_building_is_shown_and_told_from_one_left_behind(
+    database: str, connection: Connection
+) -> None:
+    projector = CardsProjector(supersede=True)
+    ensure_live(connection, projector)
+    log.append(connection, [turn("u1", "one")])
+    with connect(database, application="rebuild") as other, changing(other, "cards"):
+        generation = begin(other, projector)
+        found = read_health(connection).reader(f"cards_g{generation.number}")
+        assert (found.state, found.behind, found.well) == ("building", 1, True)
+        assert read_health(connection).reader("cards").behind == 1
+    found = read_health(connection).reader(f"cards_g{generation.number}")
+    assert (found.state, found.well) == ("abandoned", False)
+
+
+def test_readers_nobody_started_are_listed_as_unknown(connection: Connection) -> None:
+    Processor("reader").open(connection)
+    log.append(connection, [turn("u1", "one")])
+    found = {stage.name: (stage.behind, stage.state) for stage in read_health(connection).readers}
+    assert found == {
+        "reader": (1, "unknown"),
+        "extractor": (None, "unknown"),
+        "cards": (None, "unknown"),
+        "vectors": (None, "unknown"),
+    }
+
+
+def test_without_redis_or_postgres_everything_of_theirs_is_unknown(
+    database: str, redis: Redis, redis_url: str
+) -> None:
+    redis.xadd("turns", {"user_id": "u1", "text": "hello"})
+    without_postgres = overview(Settings(database_url=NOWHERE, redis_url=redis_url))
+    assert (without_postgres.events, without_postgres.parked) == (None, None)
+    assert (without_postgres.dead, without_postgres.recorded) == (0, 0)
+    recorder, *others = without_postgres.stages
+    assert (recorder.behind, recorder.workers, recorder.state) == (1, None, "unknown")
+    for stage in others:
+        assert (stage.behind, stage.seconds, stage.rate, stage.parked, stage.dead) == (None,) * 5
+        assert stage.detail is not None
+        assert stage.detail.startswith("postgres is away: ")
+    without_redis = overview(Settings(database_url=database, redis_url="redis://127.0.0.1:1/0"))
+    recorder = without_redis.stages[0]
+    assert (recorder.behind, recorder.seconds, recorder.dead, recorder.state) == (None, None, None, "unknown")
+    assert (without_redis.dead, without_redis.recorded, without_redis.duplicates) == (None, None, None)
+    assert without_redis.events == 0
+    assert not without_redis.well
+
+
+def test_a_rate_nobody_told_is_taken_from_two_looks(
+    database: str, redis: Redis, redis_url: str, connection: Connection
+) -> None:
+    Processor("stray").open(connection)
+    log.append(connection, [turn("u1", "one"), turn("u1", "two")])
+    looking = Overviews(Settings(database_url=database, redis_url=redis_url))
+    try:
+        assert next(stage for stage in looking().stages if stage.name == "stray").rate is None
+        move(connection, "stray", 0, "now()")
+        stray = next(stage for stage in looking().stages if stage.name == "stray")
+        assert (stray.rate or 0) > 0
+    finally:
+        looking.close()
+
+
+def test_the_backlog_counts_what_waits_whether_the_delivered_is_trimmed_or_not(
+    redis: Redis, redis_url: str
+) -> None:
+    queue = TurnQueue(Redis.from_url(redis_url), "turns", "g")
+    assert queue.backlog() == QueueDepth(0, 0, None)
+    ids = [str(redis.xadd("turns", {"n": number})) for number in range(10)]
+    assert queue.backlog() == QueueDepth(10, 0, ids[0])
+    queue.open()
+    assert queue.backlog() == QueueDepth(10, 0, ids[0])
+    taken = queue.read("r", 4, 10)
+    assert queue.backlog() == QueueDepth(6, 4, ids[0])
+    queue.settle(taken[1:], [], frozenset())
+    assert queue.backlog() == QueueDepth(6, 1, ids[0])
+    queue.settle(taken[:1], [], frozenset())
+    assert queue.backlog() == QueueDepth(6, 0, ids[4])
+    queue.trim()
+    assert queue.backlog() == QueueDepth(6, 0, ids[4])
+    queue.settle(queue.read("r", 10, 10), [], frozenset())
+    assert queue.backlog() == QueueDepth(0, 0, None)
+
+
+def test_a_look_that_hangs_is_unknown_and_only_one_is_under_way() -> None:
+    going_on, looks = threading.Event(), []
+
+    def hang() -> int:
+        looks.append(1)
+        going_on.wait(30)
+        return len(looks)
+
+    probe = CachedProbe(hang, fresh_s=600.0, patience_s=0.02)
+    assert [probe(), probe(), probe()] == [None, None, None]
+    assert len(looks) == 1
+    going_on.set()
+    assert eventually(probe) == 1
+    assert probe() == 1
+
+
+def test_a_look_that_fails_is_unknown_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> int:
+        raise ValueError("cannot see")
+
+    assert CachedProbe(fail)() is None
+    assert "looking failed" in caplog.text
+
+
+def test_metrics_leave_out_what_is_unknown() -> None:
+    registry = CollectorRegistry()
+    seen = HealthSnapshot(
+        (judged(said()), StageHealth("vectors", None, None, "unknown")), {"redis": False}, events=12
+    )
+    registry.register(StageMetrics(lambda: seen))
+    text = generate_latest(registry).decode()
+    assert 'cardlog_stage_behind{stage="cards"} 5.0' in text
+    assert 'cardlog_stage_up{stage="cards"} 1.0' in text
+    assert 'cardlog_stage_stuck{stage="cards"} 0.0' in text
+    assert 'cardlog_stage_waiting{stage="cards"} 0.0' in text
+    assert "vectors" not in text
+    assert 'cardlog_server_up{server="redis"} 0.0' in text
+    assert "cardlog_log_events_total 12.0" in text
+    samples = [line.split("{")[0].split()[0] for line in text.splitlines() if not line.startswith("#")]
+    assert not {"cardlog_dead", "cardlog_turns_recorded_total"} & set(samples)
+    registry = CollectorRegistry()
+    registry.register(StageMetrics(lambda: replace(seen, dead=3, counts={"recorded": 9})))
+    text = generate_latest(registry).decode()
+    assert "cardlog_dead 3.0" in text
+    assert "cardlog_turns_recorded_total 9.0" in text
+    assert "cardlog_turns_duplicates_total 0.0" in text
+    registry = CollectorRegistry()
+    registry.register(
+        StageMetrics(
+            lambda: HealthSnapshot((judged(said("waiting", detail="the model is away"), behind=0),), {})
+        )
+    )
+    assert 'cardlog_stage_waiting{stage="cards"} 1.0' in generate_latest(registry).decode()
+
+
+def test_what_an_extractor_counted_is_told_by_worker_of_its_last_process() -> None:
+    counts = {"turns": 12, "calls": 3, "input_tokens": 900, "cost_usd": 0.25}
+    now = replace(said(worker="one"), stage="extractor", counts=counts)
+    before = replace(now, pid=7, seen_s=10.0, counts={"turns": 500})
+    other = replace(now, worker="two", counts={"turns": 4})
+    seen = HealthSnapshot((), {}, reports=(before, now, other, replace(now, stage="cards", worker="three")))
+    registry = CollectorRegistry()
+    registry.register(StageMetrics(lambda: seen))
+    told = [line for line in generate_latest(registry).decode().splitlines() if line[0] != "#"]
+    assert set(told) == {
+        'cardlog_extraction_turns_total{worker="one"} 12.0',
+        'cardlog_extraction_turns_total{worker="two"} 4.0',
+        'cardlog_extraction_calls_total{worker="one"} 3.0',
+        'cardlog_extraction_input_tokens_total{worker="one"} 900.0',
+        'cardlog_extraction_cost_usd_total{worker="one"} 0.25',
+    }
+
+
+def test_watching_goes_on_after_postgres_cut_the_connection(database: str, connection: Connection) -> None:
+    watch = LogMonitor(database, "watching")
+    try:
+        assert watch().events == 0
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cardlog watching'"
+        )
+        eventually(lambda: watch().events is None)
+        assert watch().events == 0
+    finally:
+        watch.close()
+
+
+def test_a_database_that_is_not_ours_is_told_from_one_that_is_away(empty_database: str) -> None:
+    standing = LogMonitor(empty_database, "watching")()
+    assert standing.events is None
+    assert "postgres cannot tell" in str(standing.reader("cards").detail)
+
+
+def test_absent_names_every_reader() -> None:
+    assert [stage.name for stage in LogHealth.absent("why").readers] == ["extractor", "cards", "vectors"]
+
+
+def test_a_sparkline_draws_the_highest_full_and_idleness_flat() -> None:
+    assert sparkline([0.0, 5.0, 10.0]) == "▁▅█"
+    assert sparkline([0.0, 0.0]) == "▁▁"
+    assert sparkline([]) == ""
+
+
+def written(
+    capsys: pytest.CaptureFixture[str], log_format: str, say: Callable[[logging.Logger], None]
+) -> str:
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    root.handlers.clear()
+    try:
+        logs.configure_logging(Settings(log_format=log_format), "projector")
+        say(logging.getLogger("projectors.parking.parking"))
+    finally:
+        root.handlers[:] = before
+        root.setLevel(level)
+        logging.captureWarnings(False)
+    return capsys.readouterr().err
+
+
+def test_the_journal_is_one_object_a_line_with_ids_and_places(capsys: pytest.CaptureFixture[str]) -> None:
+    event_id = uuid7()
+
+    def say(logger: logging.Logger) -> None:
+        logger.warning("parked\nin %d", 7, extra={"stage": "cards", "event_id": event_id, "position": 3})
+
+    [line] = written(capsys, "json", say).splitlines()
+    document = json.loads(line)
+    assert datetime.fromisoformat(document.pop("time")).tzinfo is not None
+    assert document.pop("pid") > 0
+    assert document == {
+        "level": "warning",
+        "process": "projector",
+        "logger": "projectors.parking.parking",
+        "message": "parked\nin 7",
+        "stage": "cards",
+        "event_id": str(event_id),
+        "position": 3,
+    }
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_the_journal_says_what_failed_and_not_what_somebody_said(
+    capsys: pytest.CaptureFixture[str], connection: Connection, log_format: str
+) -> None:
+    connection.execute("CREATE TEMPORARY TABLE secrets (words text CHECK (words = 'fine'))")
+    words, details = "my diagnosis", list[str]()
+
+    def say(logger: logging.Logger) -> None:
+        try:
+            connection.execute("INSERT INTO secrets VALUES (%s)", (words,))
+        except psycopg.Error as error:
+            details.append(str(error))
+            logger.warning("cannot go on: %s", log.reason_of(error), exc_info=True)
+
+    text = written(capsys, log_format, say)
+    assert words in details[0]
+    assert "CheckViolation" in text
+    assert "test_stages.py" in text
+    assert words not in text
+
+
+def test_the_log_format_is_text_or_json() -> None:
+    assert Settings.from_environment({"CARDLOG_LOG_FORMAT": "json"}).log_format == "json"
+    with pytest.raises(SettingsError, match="CARDLOG_LOG_FORMAT is 'xml': use text or json"):
+        Settings.from_environment({"CARDLOG_LOG_FORMAT": "xml"})

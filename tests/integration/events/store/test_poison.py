@@ -1,0 +1,222 @@
+"""Poison harms itself only: fed three hundred bad things among good ones, every stage passes on all the good ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+from psycopg.rows import dict_row
+from redis import Redis
+
+from events.platform.database import Connection
+from events.platform.isolation import is_the_datas_fault
+from events.platform.settings import Settings
+from events.store import log
+from events.store.checkpoints import Processor
+from events.types.codec import describe
+from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.extraction import TurnsExtracted
+from events.types.turn_contract import TurnInvalidError
+from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
+from ingest.extraction.workers.rules_worker import ExtractorWorker
+from ingest.recording.recorder import event_of
+from ingest.recording.turn_queue import Entry
+from projectors.cards.projector import CardsProjector
+from projectors.embedding.embedder import HashEmbedder
+from projectors.embedding.embedders import Embedders
+from projectors.generations.generations import Projector, ensure_live
+from projectors.runner.runner import Runner
+from projectors.vectors.projector import VectorsProjector
+from tests import poison
+from tests.integration.ingest.recording.test_recorder import queue_of, recording, settled
+from tests.integration.projectors.parking.test_parking import noted, turn
+from tests.support.waiting import eventually
+
+POISON = 300
+GOOD = 60
+
+
+def stored(connection: Connection, bad: Sequence[Any], good: Sequence[NewEvent]) -> int:
+    """Append both, mixed, the bad ones each for a user of its own; how many of those the log took.
+
+    What ``log.append`` refuses is put into the table all the same, if the server takes it: another build may have.
+    """
+    taken = 0
+    every = max(1, len(bad) // len(good))
+    for number, payload in enumerate(bad):
+        if number % every == 0 and number // every < len(good):
+            log.append(connection, [good[number // every]])
+        event = NewEvent(
+            event_id=uuid7(), user_id=f"poison {number}", stream="session/default/s", payload=payload,
+            occurred_at=poison.NOW, actor="test",
+        )  # fmt: skip
+        try:
+            log.append(connection, [event])
+            taken += 1
+        except Exception as error:
+            if not is_the_datas_fault(error):
+                raise
+            taken += forced(connection, event)
+    return taken
+
+
+def forced(connection: Connection, event: NewEvent) -> bool:
+    name, version = describe(event.payload)
+    try:
+        item = {
+            "partition": partition_of(event.user_id), "event_id": str(event.event_id), "user_id": event.user_id,
+            "stream": event.stream, "type": name, "schema_version": version, "dedupe_key": None,
+            "occurred_at": event.occurred_at.isoformat(), "actor": event.actor,
+            "data": orjson.loads(orjson.dumps(event.payload)),
+        }  # fmt: skip
+        connection.execute("SELECT log.append(%s::text::json)", (json.dumps([item]),))
+    except Exception as error:
+        if not is_the_datas_fault(error):
+            raise
+        return False
+    return True
+
+
+def reached(connection: Connection, processor: Processor) -> bool:
+    return all(position == head for position, head in processor.progress(connection).values())
+
+
+def drained(step: Callable[[], object], connection: Connection, processor: Processor) -> None:
+    """A processor passes everything in as many steps as there are batches: it never stands still, and never repeats."""
+    for _ in range(50):
+        step()
+        if reached(connection, processor):
+            return
+    raise AssertionError("it does not get to the end of the log")
+
+
+def good_users(number: int) -> str:
+    return f"good {number}"
+
+
+def test_the_recorder_buries_poison_and_records_every_good_turn(
+    database: str, redis: Redis, redis_url: str, connection: Connection
+) -> None:
+    settings = Settings(database_url=database, redis_url=redis_url)
+    entries = poison.collected(poison.ENTRIES, POISON)
+    assert len(entries) == POISON
+    for number, fields in enumerate(entries):
+        if number % 5 == 0:
+            redis.xadd("turns", {"user_id": good_users(number), "text": f"good {number}"})
+        redis.xadd("turns", fields)  # type: ignore[arg-type]
+    queue = queue_of(settings)
+    with recording(settings):
+        eventually(lambda: queue.counts().get("recorded", 0) > 0 and settled(queue))
+    rows = connection.execute(
+        "SELECT data->>'text' FROM log.events WHERE user_id LIKE 'good %' ORDER BY user_id COLLATE \"C\""
+    )
+    assert [row[0] for row in rows] == sorted(f"good {number}" for number in range(0, POISON, 5))
+    counts = queue.counts()
+    assert counts["recorded"] + counts["duplicates"] + counts["dead"] == POISON + POISON // 5
+    assert counts["dead"] > POISON // 3
+    letters = Redis.from_url(redis_url).xrange("turns:dead")
+    assert all(fields[b"field"] and fields[b"reason"] for _, fields in letters)
+
+
+def test_what_the_log_alone_refuses_is_found_among_a_batch_and_buried(
+    database: str, redis: Redis, redis_url: str, connection: Connection
+) -> None:
+    settings = Settings(database_url=database, redis_url=redis_url)
+    # Too large for an index: the driver files it where it files a server that went away.
+    connection.execute(
+        "CREATE FUNCTION log.refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "IF NEW.data->>'text' LIKE 'cursed%' THEN RAISE EXCEPTION 'index row requires 20048 bytes' "
+        "USING ERRCODE = 'program_limit_exceeded'; END IF; RETURN NEW; END $$"
+    )
+    connection.execute(
+        "CREATE TRIGGER refuse_some BEFORE INSERT ON log.events FOR EACH ROW EXECUTE FUNCTION log.refuse_some()"
+    )
+    for number in range(100):
+        text = f"cursed {number}" if number in (17, 18, 71) else f"blessed {number}"
+        redis.xadd("turns", {"user_id": f"u{number % 3}", "text": text})
+    queue = queue_of(settings)
+    with recording(settings):
+        eventually(lambda: queue.counts().get("recorded", 0) == 97 and settled(queue))
+    letters = [fields for _, fields in redis.xrange("turns:dead")]
+    assert [letter["field:text"] for letter in letters] == ["cursed 17", "cursed 18", "cursed 71"]
+    assert all(
+        "the log cannot take it: ProgramLimitExceeded: index row" in letter["reason"] for letter in letters
+    )
+    assert connection.execute("SELECT count(*) FROM log.events").fetchone() == (97,)
+
+
+def test_the_rules_extractor_gives_poison_up_and_reads_every_good_turn(
+    database: str, connection: Connection
+) -> None:
+    good = [replace(turn(good_users(n), f"good {n}"), stream="session/default/s") for n in range(GOOD)]
+    taken = stored(connection, poison.collected(poison.TURNS, POISON), good)
+    assert taken > POISON // 2
+    worker = ExtractorWorker(Settings(database_url=database), RulesExtractor(), lambda: False)
+    EXTRACTOR.open(connection)
+    drained(lambda: worker.step(connection), connection, EXTRACTOR)
+    read = {
+        event.user_id
+        for partition in range(64)
+        for event in map(_readable, _raw(connection, partition))
+        if isinstance(event.payload, TurnsExtracted)
+    }
+    assert {good_users(n) for n in range(GOOD)} <= read
+    failed = connection.execute("SELECT count(*) FROM log.events WHERE type = 'ExtractionFailed'").fetchone()
+    assert failed is not None
+    assert failed[0] > 0
+    told = len(read - {good_users(n) for n in range(GOOD)}) + failed[0]
+    assert told == taken, "every turn was read, or is said not to be"
+
+
+def _raw(connection: Connection, partition: int) -> list[dict[str, Any]]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(
+            "SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, "
+            "occurred_at, recorded_at, actor, causation_id, correlation_id, data::text AS data "
+            "FROM log.events WHERE partition = %s ORDER BY position",
+            (partition,),
+        ).fetchall()
+
+
+def _readable(row: dict[str, Any]) -> Any:
+    return log.event_if_readable(row)
+
+
+@pytest.mark.parametrize("name", ["cards", "vectors"])
+def test_a_projector_parks_poison_with_its_user_and_folds_every_good_card(
+    name: str, database: str, connection: Connection
+) -> None:
+    projector: Projector = CardsProjector() if name == "cards" else VectorsProjector(Embedders(HashEmbedder))
+    good = [noted(good_users(n), f"good {n}") for n in range(GOOD)]
+    taken = stored(connection, poison.collected(poison.CARDS, POISON), good)
+    assert taken > POISON // 2
+    runner = Runner(Settings(database_url=database), projector, lambda: False)
+    generation = ensure_live(connection, projector)
+    drained(lambda: runner.step(connection), connection, generation.processor)
+    table = "cards.cards" if name == "cards" else "vectors.card_vectors_384"
+    rows = connection.execute(f"SELECT user_id FROM {table} WHERE user_id LIKE 'good %'").fetchall()
+    assert sorted(row[0] for row in rows) == sorted(map(good_users, range(GOOD)))
+    parked = connection.execute("SELECT user_id, reason FROM log.parked").fetchall()
+    assert parked
+    assert all(user.startswith("poison") and reason for user, reason in parked)
+
+
+def test_a_queue_entry_is_read_without_any_error_but_the_contracts() -> None:
+    refused = []
+    for number, fields in enumerate(poison.collected(poison.ENTRIES, 1000)):
+        entry = Entry(f"{1778229850000 + number}-0", fields)
+        try:
+            event = event_of(entry, datetime(2026, 11, 1, tzinfo=UTC))
+        except TurnInvalidError as error:
+            refused.append(len(str(error)))
+        else:
+            offset = event.payload.said_at.utcoffset()
+            assert offset is not None
+            assert offset.total_seconds() % 60 == 0
+    assert max(refused) < 1000, "a dead letter tells of the fault, and not all of it again"

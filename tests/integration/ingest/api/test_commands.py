@@ -1,0 +1,184 @@
+"""Verdicts, relations and verifications over HTTP: checked, appended once, and nothing appended where refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from events.platform.database import Connection
+from tests.integration.projectors.rebuild.test_rebuild import count
+from tests.support.conversing import Memory, day, remembering
+
+
+@pytest.fixture
+def memory(database: str, connection: Connection) -> Iterator[Memory]:
+    with remembering(database, connection) as opened:
+        yield opened
+
+
+def appended(memory: Memory) -> int:
+    return count(memory.connection, "log.events")
+
+
+def refused(memory: Memory, path: str, answers: int, field: str, **body: Any) -> dict[str, Any]:
+    before = appended(memory)
+    problem: dict[str, Any] = memory.post(path, answers=answers, **body)
+    assert (problem["status"], problem["field"]) == (answers, field)
+    assert appended(memory) == before
+    return problem
+
+
+# --- relations
+
+
+def test_a_relation_is_appended_once_however_often_it_is_sent(memory: Memory) -> None:
+    old, new = memory.event("Alex has a pet", day(0)), memory.event("Alex has a dog", day(9))
+    memory.fold()
+    body = {"from_card": str(new), "to_card": str(old), "predicate": "expands", "reason": "a dog is a pet"}
+    first = memory.post("relations", **body)
+    again = memory.post("relations", **body)
+    assert (first["duplicate"], again["duplicate"]) == (False, True)
+    assert {**again, "duplicate": False} == first
+    assert count(memory.connection, "log.events WHERE type = 'CardsConnected'") == 1
+    assert memory.post("relations", **body, agent_id="curator")["duplicate"] is False
+
+
+def test_a_relation_that_cannot_be_is_refused(memory: Memory) -> None:
+    old, new = memory.event("a pet", day(0)), memory.event("a dog", day(9))
+    others = memory.of("eve").event("a cat", day(1))
+    memory.fold()
+    body = {"from_card": str(new), "to_card": str(old), "predicate": "expands", "reason": "so"}
+    refused(memory, "relations", 404, "to_card", **{**body, "to_card": str(others)})
+    refused(memory, "relations", 404, "from_card", **{**body, "from_card": str(uuid4())})
+    refused(memory, "relations", 422, "to_card", **{**body, "to_card": str(new)})
+    problem = refused(memory, "relations", 422, "predicate", **{**body, "predicate": "likes"})
+    assert all(name in problem["detail"] for name in ("update", "same_as", "affects_state"))
+    refused(memory, "relations", 422, "reason", **{**body, "reason": "  "})
+    refused(memory, "relations", 422, "reason", **{**body, "reason": "a\0b"})
+    refused(memory, "relations", 422, "confidence", **{**body, "confidence": 1.5})
+    refused(memory, "relations", 422, "from_card", **{**body, "from_card": "Rex"})
+    refused(memory, "relations", 422, "colour", **{**body, "colour": "red"})
+    refused(memory, "relations", 422, "user_id", **{**body, "user_id": ""})
+    refused(memory.of("eve"), "relations", 404, "from_card", **body)
+
+
+def test_a_body_that_is_no_json_is_refused(memory: Memory) -> None:
+    for body in (b"{", b"", b"\xff", b"[]", b'{"user_id": "\\ud800"}'):
+        answer = memory.write.post(
+            "/v1/relations", content=body, headers={"content-type": "application/json"}
+        )
+        assert answer.status_code == 422
+        assert answer.json()["field"] in ("(body)", "user_id")
+
+
+def test_no_way_leads_back_to_where_it_began(memory: Memory) -> None:
+    cards = [str(memory.event(f"note {n}", day(n))) for n in range(3)]
+    memory.fold()
+    for newer, older, predicate in ((1, 0, "update"), (2, 1, "state_change")):
+        memory.post(
+            "relations", from_card=cards[newer], to_card=cards[older], predicate=predicate, reason="newer"
+        )
+    memory.fold()
+    back = {"from_card": cards[0], "to_card": cards[2], "reason": "back"}
+    refused(memory, "relations", 409, "predicate", **back, predicate="update")
+    # A relation that leads nowhere may go both ways.
+    memory.post("relations", **back, predicate="related_to")
+    memory.fold()
+    memory.post("relations", from_card=cards[2], to_card=cards[0], reason="back", predicate="related_to")
+
+
+def test_an_agents_words_change_no_card(memory: Memory) -> None:
+    cards = [memory.state("residence", city, day(n)) for n, city in enumerate(("Rome", "Milan"))]
+    memory.fold()
+    before = memory.connection.execute("SELECT c::text FROM cards.cards c ORDER BY 1").fetchall()
+    for predicate in (
+        "update", "expands", "qualifies", "contradicts", "retracts", "same_as", "parent_of", "related_to",
+        "affects_state",
+    ):  # fmt: skip
+        memory.post(
+            "relations", from_card=str(cards[1]), to_card=str(cards[0]), predicate=predicate, reason="so"
+        )
+    memory.fold()
+    assert memory.connection.execute("SELECT c::text FROM cards.cards c ORDER BY 1").fetchall() == before
+    assert count(memory.connection, "cards.relations WHERE NOT implied") == 9
+
+
+# --- verifications
+
+
+def test_a_verification_is_appended_once(memory: Memory) -> None:
+    card = memory.state("residence", "Rome", day(0))
+    memory.fold()
+    at = {"verified_at": day(100).isoformat(), "by": "Alex"}
+    first = memory.post(f"cards/{card}/verify", **at)
+    assert memory.post(f"cards/{card}/verify", **at) == {**first, "duplicate": True}
+    named = memory.post(f"cards/{card}/verify", request_id="r1")
+    assert memory.post(f"cards/{card}/verify", request_id="r1") == {**named, "duplicate": True}
+    assert count(memory.connection, "log.events WHERE type = 'CardVerified'") == 2
+
+
+def test_a_verification_that_cannot_be_is_refused(memory: Memory) -> None:
+    card = memory.state("residence", "Rome", day(0))
+    memory.fold()
+    refused(memory, f"cards/{uuid4()}/verify", 404, "card_id")
+    refused(memory.of("eve"), f"cards/{card}/verify", 404, "card_id")
+    refused(memory, "cards/Rome/verify", 422, "card_id")
+    refused(memory, f"cards/{card}/verify", 422, "verified_at", verified_at="2026-02-30T00:00:00Z")
+    refused(memory, f"cards/{card}/verify", 422, "verified_at", verified_at="2199-01-01T00:00:00Z")
+    refused(memory, f"cards/{card}/verify", 422, "verified_at", verified_at=7)
+    refused(memory, f"cards/{card}/verify", 422, "by", by="")
+
+
+# --- verdicts
+
+
+def test_a_verdict_that_cannot_be_is_refused(memory: Memory) -> None:
+    unknown = f"arbitrations/{uuid4()}/verdict"
+    refused(memory, unknown, 404, "arbitration_id", verdict="keep_old")
+    problem = refused(memory, unknown, 422, "verdict", verdict="toss a coin")
+    assert all(name in problem["detail"] for name in ("keep_old", "accept_new", "coexist"))
+    refused(memory, unknown, 422, "verdict")
+    refused(memory, "arbitrations/one/verdict", 422, "arbitration_id", verdict="keep_old")
+
+
+def contested(memory: Memory) -> UUID:
+    """An open arbitration: a fact that held for months, contradicted in passing."""
+    memory.state("residence", "Rome", day(0))
+    new = memory.state("residence", "Milan", day(90))
+    memory.fold()
+    [found] = memory.get("arbitrations")["arbitrations"]
+    assert found["arbitration_id"] == str(new)
+    return new
+
+
+def test_a_verdict_is_given_once(memory: Memory) -> None:
+    arbitration = contested(memory)
+    path = f"arbitrations/{arbitration}/verdict"
+    refused(memory.of("eve"), path, 404, "arbitration_id", verdict="accept_new")
+    first = memory.post(path, verdict="accept_new", reason="asked her", by="Alex")
+    # Sent again it is told so, whether or not it was folded meanwhile; another one comes too late.
+    assert memory.post(path, verdict="accept_new") == {**first, "duplicate": True}
+    assert refused(memory, path, 409, "arbitration_id", verdict="keep_old")["settled"] == "accept_new"
+    memory.fold()
+    assert memory.post(path, verdict="accept_new") == {**first, "duplicate": True}
+    assert refused(memory, path, 409, "arbitration_id", verdict="keep_old")["settled"] == "accept_new"
+    assert memory.get("arbitrations")["arbitrations"] == []
+    [settled] = memory.get("arbitrations", status="accept_new")["arbitrations"]
+    assert (settled["old_value"], settled["new_value"]) == ("Rome", "Milan")
+    assert memory.contents() == ["residence is Milan"]
+
+
+def test_a_conflict_shows_both_sides_until_it_is_settled(memory: Memory) -> None:
+    arbitration = contested(memory)
+    found = memory.get(f"arbitrations/{arbitration}")
+    assert (found["status"], found["old_value"], found["new_value"]) == ("open", "Rome", "Milan")
+    assert found["evidence"]["old"]["turn_ids"] == ["t-0105"]
+    assert found["evidence"]["new"]["turn_ids"] == ["t-0405"]
+    assert memory.contents() == ["residence is Rome"]
+    assert memory.contents(status="contested") == ["residence is Milan"]
+    memory.post(f"arbitrations/{arbitration}/verdict", verdict="coexist")
+    memory.fold()
+    assert sorted(memory.contents()) == ["residence is Milan", "residence is Rome"]

@@ -1,0 +1,228 @@
+"""Dead letters: seen, mended, pushed again once, or dropped on record; never gone without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from events.types.envelope import partition_of
+from events.types.turn_contract import TurnInvalidError
+from events.types.turns import TurnRecorded
+from ingest.recording.dead_letters import DeadLetter, DeadLetters
+from ingest.recording.recorder import Recorder
+from ingest.recording.turn_queue import TurnQueue
+from tests.support.waiting import eventually
+
+# A moment of its own, so that the entry's time is not the test's.
+ENTRY = "1700000000123-4"
+PUSHED = datetime(2023, 11, 14, 22, 13, 20, 123000, tzinfo=UTC)
+
+
+@pytest.fixture
+def settings(database: str, redis: Redis, redis_url: str) -> Settings:
+    return Settings(database_url=database, redis_url=redis_url)
+
+
+@contextmanager
+def recording(settings: Settings) -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(target=Recorder(settings, "r1", stop.is_set).run)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(10)
+
+
+def raw(settings: Settings) -> Redis:
+    return Redis.from_url(settings.redis_url)
+
+
+def record(settings: Settings) -> None:
+    """Let the recorder take what is on the stream now."""
+    queue = TurnQueue(raw(settings), settings.turns_stream, settings.consumer_group)
+    with recording(settings):
+        eventually(lambda: (backlog := queue.backlog()).waiting == 0 and backlog.pending == 0)
+
+
+def letters_of(settings: Settings) -> DeadLetters:
+    return DeadLetters(raw(settings), settings.turns_stream)
+
+
+def turns(connection: Connection, user: str) -> list[TurnRecorded]:
+    return [event.payload for event in log.read(connection, partition_of(user)) if event.user_id == user]
+
+
+def push(redis: Redis, fields: dict[Any, Any], entry_id: str = "*") -> str:
+    return str(redis.xadd("turns", fields, id=entry_id))
+
+
+def test_a_mended_turn_keeps_the_time_and_the_identity_it_was_first_pushed_with(
+    settings: Settings, redis: Redis, connection: Connection
+) -> None:
+    push(redis, {"user_id": "u1", "text": "hello", "timezone": "Taipei", "speaker": "Ann"}, ENTRY)
+    record(settings)
+    letters = letters_of(settings)
+    [letter] = letters
+    assert (letter.entry_id, letter.field, letter.pushed_at) == (ENTRY, "timezone", PUSHED)
+    assert "Asia/Taipei" in letter.reason
+    with pytest.raises(TurnInvalidError, match="timezone"):
+        letter.mended({})
+    fields = letter.mended({"timezone": "Asia/Taipei"})
+    assert letters.push_again(letter, fields) is not None
+    assert list(letters) == []
+    record(settings)
+    [turn] = turns(connection, "u1")
+    assert (turn.text, turn.speaker, turn.timezone) == ("hello", "Ann", "Asia/Taipei")
+    assert turn.said_at == PUSHED
+    assert turn.turn_id == ENTRY
+    # Another retry of the same letter pushes nothing, and even a hand-made one would not count twice.
+    assert letters.push_again(letter, fields) is None
+    assert redis.xlen("turns:dead") == 0
+    push(redis, {name.decode(): value.decode() for name, value in fields.items()})
+    record(settings)
+    assert len(turns(connection, "u1")) == 1
+
+
+def test_a_time_and_an_id_the_app_gave_are_kept(
+    settings: Settings, redis: Redis, connection: Connection
+) -> None:
+    said = "2024-02-29T23:59:59+08:00"
+    push(redis, {"user_id": "u1", "text": "hello", "said_at": said, "turn_id": "t1", "mood": "good"}, ENTRY)
+    record(settings)
+    letters = letters_of(settings)
+    [letter] = letters
+    assert letters.push_again(letter, letter.mended({}, frozenset(["mood"])))
+    record(settings)
+    [turn] = turns(connection, "u1")
+    assert (turn.said_at, turn.turn_id) == (datetime.fromisoformat(said), "t1")
+
+
+def test_every_byte_of_a_turn_survives_dying_and_being_dropped(settings: Settings, redis: Redis) -> None:
+    fields = {b"user_id": b"u1", b"text": b"\xff\xfe\r\n\x01", b"f\xe9": b"odd name"}
+    raw(settings).xadd("turns", fields, id=ENTRY)  # type: ignore[arg-type]
+    record(settings)
+    letters = letters_of(settings)
+    [letter] = letters
+    assert letter.fields == fields
+    assert letters.find(letter.id) == letters.find(ENTRY) == letter
+    assert letters.find("1-1") is None
+    assert letters.find("nonsense") is None
+    assert letters.drop(letter, "cannot be saved")
+    assert not letters.drop(letter, "again")
+    assert list(letters) == []
+    dropped: Any = raw(settings).xrange("turns:dropped")
+    [(_, kept)] = dropped
+    assert {name: kept[b"field:" + name] for name in fields} == fields
+    assert (kept[b"because"], kept[b"entry_id"]) == (b"cannot be saved", ENTRY.encode())
+    counts = TurnQueue(raw(settings), "turns", "recorders").counts()
+    assert (counts["dead"], counts["dropped"]) == (1, 1)
+
+
+def test_two_who_retry_at_once_push_once(settings: Settings, redis: Redis) -> None:
+    for number in range(50):
+        push(redis, {"user_id": "u1", "text": str(number), "role": "robot"})
+    record(settings)
+    letters = list(letters_of(settings))
+    assert len(letters) == 50
+    pushed: list[str | None] = []
+
+    def retry(mine: list[DeadLetter]) -> None:
+        own = letters_of(settings)
+        pushed.extend(own.push_again(letter, letter.mended({"role": "user"})) for letter in mine)
+
+    threads = [threading.Thread(target=retry, args=(list(order),)) for order in (letters, reversed(letters))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len([entry for entry in pushed if entry]) == 50
+    waiting: Any = redis.xrange("turns")
+    assert sorted(int(fields["text"]) for _, fields in waiting) == list(range(50))
+    assert redis.xlen("turns:dead") == 0
+    assert redis.hget("turns:counts", "retried") == "50"
+
+
+def test_a_letter_that_came_without_an_entry_id_has_its_own_time(settings: Settings, redis: Redis) -> None:
+    redis.xadd("turns:dead", {"reason": "put here by hand", "field:text": "x"}, id=ENTRY)
+    [letter] = letters_of(settings)
+    assert (letter.entry_id, letter.pushed_at, letter.field) == (ENTRY, PUSHED, "")
+
+
+def test_an_entry_of_very_many_fields_can_be_dropped(settings: Settings, redis: Redis) -> None:
+    push(redis, {f"field {n}": "x" for n in range(9000)} | {"user_id": "u1", "text": "x"})
+    record(settings)
+    letters = letters_of(settings)
+    [letter] = letters
+    assert letters.drop(letter, "no turn")
+    assert list(letters) == []
+
+
+def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CARDLOG_")}
+    return subprocess.run(
+        [sys.executable, "-m", "deploy.command", "dead", *arguments], capture_output=True, text=True, timeout=60,
+        check=False,
+        env={**kept, "CARDLOG_DATABASE_URL": settings.database_url, "CARDLOG_REDIS_URL": settings.redis_url},
+    )  # fmt: skip
+
+
+def test_the_command_lists_shows_mends_and_drops(
+    settings: Settings, redis: Redis, connection: Connection
+) -> None:
+    push(redis, {"user_id": "u1", "text": "one", "role": "robot"}, "1700000000001-0")
+    push(redis, {"user_id": "u1", "text": "two", "role": "robot"}, "1700000000002-0")
+    push(redis, {"user_id": "u1", "text": b"\xff"}, "1700000000003-0")
+    push(redis, {"text": "\x1b[31mred", "role": "robot"}, "1700000000004-0")
+    record(settings)
+    listed = json.loads(command(settings, "list", "--json").stdout)
+    assert [(each["field"], each["entry_id"]) for each in listed] == [
+        ("role", "1700000000001-0"), ("role", "1700000000002-0"),
+        ("text", "1700000000003-0"), ("user_id", "1700000000004-0"),
+    ]  # fmt: skip
+    assert listed[0]["fields"] == {"user_id": "u1", "text": "one", "role": "robot"}
+    assert listed[2]["fields"]["text"] == {"base64": "/w=="}
+    assert len(json.loads(command(settings, "list", "--json", "--limit", "2").stdout)) == 2
+    assert "2023-11-14 22:13:20" in command(settings, "list").stdout
+    shown = command(settings, "show", "1700000000004-0").stdout
+    assert "\\x1b[31mred" in shown
+    assert "\x1b" not in shown
+
+    assert command(settings, "retry").returncode == 1, "which ones must be said"
+    unknown = command(settings, "retry", listed[0]["id"], "--set", "mood=good")
+    assert unknown.returncode == 1
+    assert "'mood' is not a field of a turn" in unknown.stderr
+    kept = command(settings, "retry", listed[0]["id"])
+    assert kept.returncode == 1
+    assert "stays: role: is 'robot'" in kept.stderr
+    assert command(settings, "retry", listed[0]["id"], "--set", "role=user").returncode == 0
+    both = command(settings, "retry", "--all", "--set", "role=user", "--json")
+    assert both.returncode == 1
+    done = json.loads(both.stdout)
+    assert [each["id"] for each in done["pushed"]] == [listed[1]["id"]]
+    assert [each["field"] for each in done["kept"]] == ["text", "user_id"]
+    record(settings)
+    assert [turn.text for turn in turns(connection, "u1")] == ["one", "two"]
+    assert [turn.said_at.microsecond for turn in turns(connection, "u1")] == [1000, 2000]
+
+    assert command(settings, "drop").returncode == 1
+    assert command(settings, "drop", listed[2]["id"], "--because", "noise").returncode == 0
+    assert json.loads(command(settings, "drop", "--all", "--json").stdout) == {"dropped": [listed[3]["id"]]}
+    assert command(settings, "list").stdout == "no dead turns\n"
+    assert "there is no dead turn 5-5" in command(settings, "show", "5-5").stderr
+    dropped: Any = raw(settings).xrange("turns:dropped")
+    assert [fields[b"because"] for _, fields in dropped] == [b"noise", b"dropped by hand"]

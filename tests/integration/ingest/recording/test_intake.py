@@ -1,0 +1,384 @@
+"""Turns over several streams: whichever a turn comes in on, it counts, once, and everybody knows of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+from starlette.testclient import TestClient
+
+from deploy.monitoring.overview import overview
+from events.platform.database import Connection, connect
+from events.platform.settings import Settings
+from events.platform.streams import connect_redis, connect_redis_async, pushed_streams, stream_of
+from events.store import log
+from events.types.turns import TurnRecorded
+from ingest.api.write_api import create_app
+from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
+from ingest.recording.dead_letters import DeadLetters
+from ingest.recording.intake import open_intake
+from ingest.recording.recorder import Recorder
+from projectors.cards.projector import CardsProjector
+from projectors.generations.generations import ensure_live
+from projectors.runner.runner import Runner
+from retrieval.recall.unprojected_tail import QueueTail
+from tests.support.redis_cluster import Cluster, redis_cluster
+from tests.support.waiting import eventually
+
+STREAMS = 4
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with redis_cluster(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
+
+
+@pytest.fixture(params=["one server", "a cluster"])
+def settings(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> Settings:
+    if request.param == "one server":
+        request.getfixturevalue("redis")  # emptied
+        url = request.getfixturevalue("redis_url")
+    else:
+        found: Cluster = request.getfixturevalue("cluster")
+        found.empty()
+        url = found.url
+    return Settings(
+        database_url=database, redis_url=url, turn_streams=STREAMS, embed_model_path=str(tmp_path)
+    )
+
+
+@contextmanager
+def recording(settings: Settings, *names: str) -> Iterator[None]:
+    stop = threading.Event()
+    threads = [
+        threading.Thread(target=Recorder(settings, name, stop.is_set).run) for name in names or ("r1",)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(20)
+
+
+@contextmanager
+def client_of(settings: Settings) -> Iterator[Redis]:
+    with connect_redis(settings.redis_url, decode_responses=True) as client:
+        yield client
+
+
+def settled(settings: Settings) -> bool:
+    intake = open_intake(settings)
+    try:
+        return intake.statistics().behind == 0
+    finally:
+        intake.close()
+
+
+def turns(connection: Connection) -> list[TurnRecorded]:
+    found = [event.payload for partition in range(64) for event in log.read(connection, partition)]
+    return [payload for payload in found if isinstance(payload, TurnRecorded)]
+
+
+def texts(connection: Connection) -> list[str]:
+    return sorted(turn.text for turn in turns(connection))
+
+
+def test_what_is_pushed_over_http_is_spread_by_user_and_recorded(
+    settings: Settings, connection: Connection
+) -> None:
+    pushed = [{"user_id": f"u{number}", "text": f"turn {number}"} for number in range(60)]
+    with TestClient(create_app(settings)) as write:
+        assert write.get("/readyz").status_code == 200
+        answer = write.post("/v1/turns", json=pushed)
+        assert answer.status_code == 202, answer.text
+    with client_of(settings) as client:
+        held = {stream: client.xlen(stream) for stream in pushed_streams(settings)}
+        assert sum(held.values()) == 60
+        assert min(held.values()) > 0
+    assert standing(settings)["behind"] == 60
+    with recording(settings):
+        eventually(lambda: settled(settings))
+    assert texts(connection) == sorted(turn["text"] for turn in pushed)
+    # The ids the service answered with are those the turns are known by: a token waits for them.
+    assert sorted(turn.turn_id for turn in turns(connection)) == sorted(answer.json()["turn_ids"])
+    assert standing(settings) == {"behind": 0, "dead": 0, "recorded": 60}
+
+
+def standing(settings: Settings) -> dict[str, int]:
+    intake = open_intake(settings)
+    try:
+        found = intake.statistics()
+        return {"behind": found.behind, "dead": found.dead} | (
+            {"recorded": found.counts["recorded"]} if found.counts["recorded"] else {}
+        )
+    finally:
+        intake.close()
+
+
+def test_a_plain_xadd_to_turns_counts_in_every_layout(settings: Settings, connection: Connection) -> None:
+    with client_of(settings) as client, recording(settings):
+        client.xadd("turns", {"user_id": "u1", "text": "plainly"})
+        eventually(lambda: texts(connection) == ["plainly"])
+    [turn] = turns(connection)
+    assert "@" not in turn.turn_id
+
+
+def test_what_another_layout_left_behind_is_recorded(settings: Settings, connection: Connection) -> None:
+    """From many to few and from few to many, under way: recorders look for streams by themselves."""
+    few = replace(settings, turn_streams=2)
+    with client_of(settings) as client, recording(few):
+        for number in range(64):
+            client.xadd(f"turns:{{{number}}}", {"user_id": "u1", "text": f"{number:02}"})
+        eventually(lambda: len(turns(connection)) == 64)
+        client.xadd("turns:{63}", {"user_id": "u1", "text": "64"})
+        eventually(lambda: settled(few))
+    assert texts(connection) == [f"{number:02}" for number in range(65)]
+
+
+def test_entries_of_two_streams_with_the_same_id_are_two_turns(
+    settings: Settings, connection: Connection
+) -> None:
+    with client_of(settings) as client:
+        for stream in ("turns", *pushed_streams(settings)):
+            client.xadd(stream, {"user_id": "u1", "text": f"from {stream}"}, id="1700000000000-0")
+    with recording(settings):
+        eventually(lambda: settled(settings))
+    assert texts(connection) == sorted(f"from {stream}" for stream in ("turns", *pushed_streams(settings)))
+
+
+def test_dead_letters_of_every_stream_are_seen_mended_and_dropped(
+    settings: Settings, connection: Connection
+) -> None:
+    streams = ("turns", *pushed_streams(settings))
+    with client_of(settings) as client:
+        for number, stream in enumerate(streams):
+            client.xadd(
+                stream, {"user_id": "u1", "text": stream, "timezone": "Nowhere"}, id=f"{number + 1}-0"
+            )
+    with recording(settings):
+        eventually(lambda: settled(settings))
+    with connect_redis(settings.redis_url) as raw:
+        letters = DeadLetters(raw, settings.turns_stream)
+        found = list(letters)
+        assert {letter.fields[b"text"].decode() for letter in found} == set(streams)
+        ages = [tuple(map(int, letter.own_id.split("-"))) for letter in found]
+        assert ages == sorted(ages)
+        assert len({letter.id for letter in found}) == len(found)
+        assert [letters.find(letter.id) for letter in found] == found
+        assert [letters.find(letter.entry_id) for letter in found] == found
+        assert standing(settings) == {"behind": 0, "dead": len(found)}
+        assert letters.drop(found[-1], "enough")
+        for letter in found[:-1]:
+            fields = letter.mended({"timezone": "UTC"})
+            assert letters.push_again(letter, fields)
+            assert letters.push_again(letter, fields) is None
+        assert list(letters) == []
+    with recording(settings):
+        eventually(lambda: settled(settings))
+    assert texts(connection) == sorted(letter.fields[b"text"].decode() for letter in found[:-1])
+    assert {turn.turn_id for turn in turns(connection)} == {letter.entry_id for letter in found[:-1]}
+
+
+def test_a_user_s_turns_are_seen_on_whatever_stream_they_wait(settings: Settings) -> None:
+    with client_of(settings) as client:
+        for stream in ("turns", "turns:{1}", "turns:{3}", "turns:{40}"):
+            client.xadd(stream, {"user_id": "u1", "text": f"from {stream}"}, id="1700000000000-0")
+            client.xadd(stream, {"user_id": "u2", "text": "somebody else's"})
+    found = asyncio.run(_waiting(settings, "u1"))
+    assert found.warning is None
+    assert sorted(turn.text for turn in found.turns) == [
+        "from turns", "from turns:{1}", "from turns:{3}", "from turns:{40}",
+    ]  # fmt: skip
+    assert len({turn.turn_id for turn in found.turns}) == 4
+
+
+def test_a_first_look_that_takes_too_long_is_made_for_the_next(cluster: Cluster, database: str) -> None:
+    """A cluster's client looks for its nodes first; no question waits for that, and it is not begun anew each time."""
+    cluster.empty()
+    settings = Settings(database_url=database, redis_url=cluster.url, turn_streams=STREAMS)
+    with client_of(settings) as client:
+        client.xadd("turns:{1}", {"user_id": "u1", "text": "hello"})
+    assert asyncio.run(_impatient(settings)) == (0, 1)
+
+
+async def _impatient(settings: Settings) -> tuple[int, int]:
+    client = connect_redis_async(settings.redis_url)
+    try:
+        hasty = QueueTail(client, settings, 0.0)
+        first = await hasty.turns_of("u1")
+        assert first.warning is not None
+        assert hasty._opening is not None
+        await hasty._opening
+        second = await QueueTail(client, settings, 5.0).turns_of("u1")
+        return len(first.turns), len(second.turns)
+    finally:
+        await client.aclose()
+
+
+async def _waiting(settings: Settings, user: str) -> Any:
+    client = connect_redis_async(settings.redis_url)
+    try:
+        return await QueueTail(client, settings, 5.0).turns_of(user)
+    finally:
+        await client.aclose()
+
+
+def test_waiting_for_all_that_was_pushed_waits_for_every_stream(settings: Settings) -> None:
+    streams = ("turns", *pushed_streams(settings), "turns:{50}")
+    intake = open_intake(settings)
+    with client_of(settings) as client:
+        for stream in streams:
+            client.xadd(stream, {"user_id": "u1", "text": f"before, {stream}"})
+        until = intake.last_ids()
+        assert until.keys() == set(streams)
+        with recording(settings):
+            eventually(lambda: settled(settings))
+        assert intake.settled_up_to(until)
+        for stream in streams:
+            client.xadd(stream, {"user_id": "u1", "text": f"after, {stream}"})
+            later = intake.last_ids()
+            assert intake.settled_up_to(until)
+            assert not intake.settled_up_to({stream: later[stream]})
+            assert not intake.settled_up_to(later)
+        assert overview(settings).stages[0].behind == len(streams)
+    intake.close()
+
+
+SAID = [
+    # (day, words): the years are far apart, so that nothing waits for a verdict
+    ("2019-03-01", "I live in Taipei."),
+    ("2019-03-02", "I work at Acme."),
+    ("2020-05-01", "I moved to Lisbon."),
+    ("2020-06-01", "I like green tea."),
+    ("2021-07-01", "I moved to Oslo."),
+    ("2021-08-01", "I started working at Globex."),
+    ("2022-09-01", "I moved to Cairo."),
+    ("2022-10-01", "I have a cat named Mochi."),
+    ("2023-01-15", "I adopted a dog named Rex."),
+    ("2024-02-01", "I moved to Kyoto."),
+]
+
+
+def test_cards_do_not_depend_on_the_order_or_the_stream_turns_come_in_on(
+    settings: Settings, database: str, connection: Connection, request: pytest.FixtureRequest
+) -> None:
+    """The same turns of two users: one's in order on one stream, the other's shuffled over all, two recorders."""
+    PROCESSOR.open(connection)
+    ensure_live(connection, CardsProjector())
+    said = [
+        {"text": text, "said_at": f"{day}T10:00:00+00:00", "turn_id": str(number), "session_id": day}
+        for number, (day, text) in enumerate(SAID)
+    ]
+    shuffled = random.Random(7).sample(said, len(said))
+    assert shuffled != said
+    streams = ("turns", *pushed_streams(settings))
+    with client_of(settings) as client:
+        for turn in said:
+            client.xadd("turns", {"user_id": "in order"} | turn)
+        with recording(settings, "r1", "r2"):
+            eventually(lambda: settled(settings))
+            for number, turn in enumerate(shuffled):
+                client.xadd(streams[number % len(streams)], {"user_id": "shuffled"} | turn)
+                if number % 3 == 2:  # what came is folded before the rest comes, so that late really is late
+                    eventually(lambda: settled(settings))
+                    _fold(settings)
+            eventually(lambda: settled(settings))
+    _fold(settings)
+    expected, found = _cards(connection, "in order"), _cards(connection, "shuffled")
+    assert len(expected) > len(SAID)
+    assert found == expected
+
+
+def _fold(settings: Settings) -> None:
+    with connect(settings.database_url, application="test") as connection:
+        worker: Callable[[Connection], object] = ExtractorWorker(
+            settings, RulesExtractor(), lambda: False
+        ).step
+        runner = Runner(settings, CardsProjector(), lambda: False)
+        while worker(connection):
+            pass
+        while runner.step(connection):
+            pass
+
+
+# Everything a card says, but for when and where it was recorded and what it is called.
+_SAID_OF_CARDS = """
+    SELECT kind, project_id, context_layer, occurred_at, occurred_until, effective_at, superseded_at, last_verified,
+           said_at, session_id, turn_ids, concept_key, entity, value, cardinality, tags, confidence, weight,
+           provenance, content, mentions, retracted, contested, ended, episode, importance, title
+    FROM cards.cards WHERE user_id = %s
+"""
+_SAID_OF_RELATIONS = """
+    SELECT r.predicate, r.reason, r.implied, a.content, b.content
+    FROM cards.relations r
+    JOIN cards.cards a ON a.user_id = r.user_id AND a.card_id = r.from_card
+    JOIN cards.cards b ON b.user_id = r.user_id AND b.card_id = r.to_card
+    WHERE r.user_id = %s
+"""
+
+
+def _cards(connection: Connection, user: str) -> list[str]:
+    return sorted(
+        repr(row)
+        for query in (_SAID_OF_CARDS, _SAID_OF_RELATIONS)
+        for row in connection.execute(query, (user,)).fetchall()
+    )
+
+
+def test_a_node_that_dies_is_waited_for_and_nothing_is_lost(
+    cluster: Cluster, database: str, connection: Connection, tmp_path: Path
+) -> None:
+    cluster.empty()
+    settings = Settings(
+        database_url=database, redis_url=cluster.url, turn_streams=STREAMS, embed_model_path=str(tmp_path)
+    )
+    users = [f"u{number}" for number in range(40)]
+    victim = cluster.node_of(stream_of(settings, users[0]))
+    lost = {user for user in users if cluster.node_of(stream_of(settings, user)) is victim}
+    assert 0 < len(lost) < len(users)
+    with client_of(settings) as client:
+        _push(client, settings, users, "before")
+        pid = victim.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        eventually(lambda: victim.poll() is not None)
+    with recording(settings):
+        # The other nodes' turns are recorded while it is away; its own are on its disk.
+        eventually(lambda: len(turns(connection)) == len(users) - len(lost), within=60)
+        # Nobody knows how much waits: unknown is never zero.
+        recorder = overview(settings).stages[0]
+        assert (recorder.behind, recorder.state) == (None, "unknown")
+        assert "redis is away" in str(recorder.detail)
+        victim.restart()
+        eventually(lambda: len(turns(connection)) == len(users), within=60)
+        with client_of(settings) as client:
+            eventually(lambda: _push(client, settings, users, "after"), within=60)
+            eventually(lambda: len(turns(connection)) == 2 * len(users), within=60)
+        eventually(lambda: settled(settings))
+    assert texts(connection) == sorted(
+        [f"{user} before" for user in users] + [f"{user} after" for user in users]
+    )
+
+
+def _push(client: Redis, settings: Settings, users: list[str], word: str) -> bool:
+    for user in users:
+        client.xadd(
+            stream_of(settings, user),
+            {"user_id": user, "text": f"{user} {word}", "turn_id": f"{user} {word}"},
+        )
+    return True

@@ -1,0 +1,202 @@
+"""The recorder: every turn into the log once, every refusal on record, nothing dropped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from psycopg import sql
+from redis import Redis
+
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from events.types.envelope import partition_of
+from ingest.recording.recorder import Recorder
+from ingest.recording.turn_queue import TurnQueue
+from tests.support.waiting import eventually
+
+
+@pytest.fixture
+def settings(database: str, redis: Redis, redis_url: str) -> Settings:
+    return Settings(database_url=database, redis_url=redis_url, reclaim_after_ms=50)
+
+
+@contextmanager
+def recording(settings: Settings, name: str = "r1") -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(target=Recorder(settings, name, stop.is_set).run)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(10)
+
+
+def queue_of(settings: Settings) -> TurnQueue:
+    return TurnQueue(Redis.from_url(settings.redis_url), settings.turns_stream, settings.consumer_group)
+
+
+def settled(queue: TurnQueue) -> bool:
+    backlog = queue.backlog()
+    return backlog.waiting == 0 and backlog.pending == 0
+
+
+def texts(connection: Connection, user: str) -> list[str]:
+    return [event.payload.text for event in log.read(connection, partition_of(user)) if event.user_id == user]
+
+
+def test_what_was_pushed_before_the_first_start_is_recorded_too(
+    settings: Settings, redis: Redis, connection: Connection
+) -> None:
+    for number in range(20):
+        redis.xadd("turns", {"user_id": "u1", "text": f"turn {number}"})
+    with recording(settings):
+        eventually(lambda: settled(queue_of(settings)))
+    assert texts(connection, "u1") == [f"turn {number}" for number in range(20)]
+
+
+BAD = {
+    "user_id": {"text": "hello"},
+    "text": {"user_id": "u1", "text": ""},
+    "role": {"user_id": "u1", "text": "x", "role": "robot"},
+    "said_at": {"user_id": "u1", "text": "x", "said_at": "2026-05-08T10:00:00"},
+    "timezone": {"user_id": "u1", "text": "x", "timezone": "Nowhere"},
+    "mood": {"user_id": "u1", "text": "x", "mood": "good"},
+}
+BAD_BYTES = {"invalid UTF-8": b"\xff\xfe", "NUL": b"a\0b", "too long": b"x" * 65537}
+
+
+def test_invalid_entries_go_to_the_dead_stream_with_field_and_reason_and_the_rest_goes_on(
+    settings: Settings, redis: Redis, connection: Connection, redis_url: str
+) -> None:
+    for fields in BAD.values():
+        redis.xadd("turns", fields)  # type: ignore[arg-type]
+    for text in BAD_BYTES.values():
+        redis.xadd("turns", {"user_id": "u1", "text": text})
+    redis.xadd("turns", {"user_id": "u1", "text": "good"})
+    with recording(settings):
+        eventually(lambda: settled(queue_of(settings)))
+    assert texts(connection, "u1") == ["good"]
+    letters = [fields for _, fields in Redis.from_url(redis_url).xrange("turns:dead")]  # type: ignore[union-attr]
+    assert [letter[b"field"].decode() for letter in letters] == [*BAD, "text", "text", "text"]
+    assert all(letter[b"reason"] for letter in letters)
+    # The words themselves are kept, byte for byte, so that the turn can be pushed again.
+    assert [letter[b"field:text"] for letter in letters[-3:]] == list(BAD_BYTES.values())
+
+
+def test_a_turn_id_counts_once(settings: Settings, redis: Redis, connection: Connection) -> None:
+    for text in ("first", "again"):
+        redis.xadd("turns", {"user_id": "u1", "text": text, "turn_id": "t1"})
+    with recording(settings):
+        eventually(lambda: settled(queue_of(settings)))
+        redis.xadd("turns", {"user_id": "u1", "text": "and again", "turn_id": "t1"})
+        eventually(lambda: queue_of(settings).counts()["duplicates"] == 2)
+    assert texts(connection, "u1") == ["first"]
+
+
+def test_a_dead_recorders_turns_are_taken_over(
+    settings: Settings, redis: Redis, connection: Connection
+) -> None:
+    queue = queue_of(settings)
+    queue.open()
+    redis.xadd("turns", {"user_id": "u1", "text": "held by the dead"})
+    assert len(queue.read("dead", 10, 10)) == 1
+    with recording(settings, "alive"):
+        eventually(lambda: settled(queue))
+    assert texts(connection, "u1") == ["held by the dead"]
+
+
+def test_a_restarted_recorder_finishes_what_it_held(
+    settings: Settings, redis: Redis, connection: Connection
+) -> None:
+    queue = queue_of(settings)
+    queue.open()
+    redis.xadd("turns", {"user_id": "u1", "text": "held before the crash"})
+    assert len(queue.read("r1", 10, 10)) == 1
+    patient = Settings(
+        database_url=settings.database_url, redis_url=settings.redis_url, reclaim_after_ms=3_600_000
+    )
+    with recording(patient, "r1"):
+        eventually(lambda: settled(queue))
+    assert texts(connection, "u1") == ["held before the crash"]
+
+
+def test_only_what_every_group_acknowledged_is_trimmed(settings: Settings, redis: Redis) -> None:
+    queue = queue_of(settings)
+    queue.open()
+    for number in range(10):
+        redis.xadd("turns", {"user_id": "u1", "text": str(number)})
+    entries = queue.read("r1", 7, 10)
+    queue.settle([*entries[:2], *entries[3:]], [], set())
+    assert queue.trim() == 2  # the third is pending: it and all after it stay
+    queue.settle([entries[2]], [], set())
+    assert queue.trim() == 5
+    assert redis.xlen("turns") == 3
+    redis.xgroup_create("turns", "somebody else", id="0")
+    queue.settle(queue.read("r1", 10, 10), [], set())
+    assert queue.trim() == 0
+
+
+def test_recorders_that_are_gone_are_forgotten_but_not_what_they_held(
+    settings: Settings, redis: Redis
+) -> None:
+    queue = queue_of(settings)
+    queue.open()
+    for text in ("settled", "held"):
+        redis.xadd("turns", {"user_id": "u1", "text": text})
+    queue.settle(queue.read("done", 1, 10), [], set())
+    assert len(queue.read("holding", 1, 10)) == 1
+    assert queue.forget(3_600_000) == 0
+    assert queue.forget(0) == 1
+    left = redis.xinfo_consumers("turns", settings.consumer_group)
+    assert [consumer["name"] for consumer in left] == ["holding"]
+    assert [entry.fields[b"text"] for entry in queue.read_own("holding", 10)] == [b"held"]
+
+
+def test_many_recorders_record_every_turn_once(
+    settings: Settings, redis: Redis, connection: Connection
+) -> None:
+    pipe = redis.pipeline()
+    for number in range(2000):
+        pipe.xadd("turns", {"user_id": f"u{number % 7}", "text": str(number), "turn_id": str(number)})
+    pipe.execute()
+    with recording(settings, "a"), recording(settings, "b"), recording(settings, "c"):
+        eventually(lambda: settled(queue_of(settings)))
+    found = [text for user in range(7) for text in texts(connection, f"u{user}")]
+    assert sorted(map(int, found)) == list(range(2000))
+
+
+def test_while_postgres_is_away_the_recorder_waits_and_loses_nothing(
+    settings: Settings, redis: Redis, connection: Connection, postgres_url: str
+) -> None:
+    name = connection.info.dbname
+    with recording(settings):
+        redis.xadd("turns", {"user_id": "u1", "text": "before"})
+        eventually(lambda: texts(connection, "u1") == ["before"])
+        _allow(connection, postgres_url, name, False)
+        redis.xadd("turns", {"user_id": "u1", "text": "during"})
+        eventually(lambda: queue_of(settings).backlog().pending == 1)
+        _allow(connection, postgres_url, name, True)
+        eventually(lambda: texts(connection, "u1") == ["before", "during"])
+        eventually(lambda: settled(queue_of(settings)))
+
+
+def _allow(connection: Connection, server: str, name: str, allowed: bool) -> None:
+    """Let connections in, or end all but ours and let none in."""
+    from events.platform.database import connect
+
+    with connect(server, application="test") as admin:
+        admin.execute(
+            sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS {}").format(
+                sql.Identifier(name), sql.Literal(allowed)
+            )
+        )
+        if not allowed:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> %s",
+                (name, connection.info.backend_pid),
+            )

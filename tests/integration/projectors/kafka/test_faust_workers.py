@@ -1,0 +1,339 @@
+"""Workers that Kafka feeds are the workers that the log feeds: the same cards, once, whatever is killed or away."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from events.health.heartbeat import reports
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from events.types.envelope import NewEvent, uuid7
+from events.types.turns import TurnRecorded
+from projectors.generations.generations import list_generations
+from retrieval.http.read_api import create_app
+from tests.integration.projectors.rebuild.test_rebuild import rebuild
+from tests.kafka.broker import MockBroker, stalled
+from tests.kafka.workers import Workers
+from tests.support.messages_api import MessagesApi
+from tests.support.waiting import PATIENT, eventually
+
+pytestmark = pytest.mark.timeout(180)
+
+START = datetime(2026, 5, 8, 9, tzinfo=UTC)
+CITIES = ("Lisbon", "Porto", "Oslo", "Cairo")
+WAYS = ("local", "faust")
+KINDS = {"extractor": "extractor", "projector": "cards"}
+
+
+class Cardlog:
+    """A log, a broker, and workers between them; turns are recorded straight into the log."""
+
+    def __init__(self, connection: Connection, broker: MockBroker, workers: Workers) -> None:
+        self.connection = connection
+        self.broker = broker
+        self.workers = workers
+        self._numbers = itertools.count()
+        self.turns = 0
+
+    def start(self, *, each: int = 1, local: bool = False) -> None:
+        """The relay, and workers of every kind that makes cards."""
+        brokers = "" if local else self.broker.address
+        if not local:
+            self.workers.start("relay", "relay", CARDLOG_KAFKA_BROKERS=brokers)
+        for kind in KINDS:
+            for number in range(each):
+                name = f"{'local' if local else 'faust'}-{kind}-{number}"
+                self.workers.start(name, kind, CARDLOG_KAFKA_BROKERS=brokers)
+
+    def tell(self, count: int, *, users: int = 24) -> None:
+        """So many more turns of so many people."""
+        batch = []
+        for number in itertools.islice(self._numbers, count):
+            said_at = START + timedelta(minutes=number)
+            text = f"I bought item number {number} yesterday."
+            if number % 5 == 0:
+                text = f"I moved to {CITIES[number // 5 % 4]} today."
+            turn = TurnRecorded(
+                turn_id=str(number), text=text, role="user", said_at=said_at, timezone="UTC",
+                session_id="s", project_id="p",
+            )  # fmt: skip
+            batch.append(
+                NewEvent(
+                    event_id=uuid7(), user_id=f"user {number % users}", stream="s", payload=turn,
+                    occurred_at=said_at, actor="test", dedupe_key=f"turn/{number}",
+                )
+            )  # fmt: skip
+        log.append(self.connection, batch)
+        log.announce(self.connection)
+        self.turns += count
+
+    def behind(self, name: str) -> int:
+        row = self.connection.execute(
+            """SELECT sum(h.position - c.position) FROM log.checkpoints c JOIN log.heads h USING (partition)
+               LEFT JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
+               WHERE c.processor = %s AND (c.generation = 0 OR g.status = 'live')""",
+            [name],
+        ).fetchone()
+        assert row is not None
+        return int(row[0]) if row[0] is not None else -1
+
+    def level(self, *names: str) -> bool:
+        return all(self.behind(name) == 0 for name in names or ("extractor", "cards"))
+
+    def settle(self, *, within: float = 60) -> None:
+        eventually(self.level, within=within)
+
+    def episodes(self) -> list[str]:
+        rows = self.connection.execute(
+            "SELECT turn_ids[1] FROM cards.event_cards WHERE episode ORDER BY turn_ids[1]::int"
+        ).fetchall()
+        return [row[0] for row in rows]
+
+    def check(self, database: str) -> None:
+        """Every turn is one episode, read once, and the tables are what a rebuild of the log gives."""
+        assert self.episodes() == [str(number) for number in range(self.turns)]
+        read = self.connection.execute(
+            """SELECT turn_id, count(*) FROM (
+                   SELECT json_array_elements_text(data->'turn_ids') AS turn_id FROM log.events
+                   WHERE type IN ('TurnsExtracted', 'ExtractionFailed')) extracted
+               GROUP BY 1"""
+        ).fetchall()
+        assert dict(read) == dict.fromkeys(self.episodes(), 1)
+        outcome = rebuild(database, verify=True)
+        assert outcome.equal, outcome.unequal
+
+    def working(self, *names: str) -> bool:
+        """Whether these processes are up."""
+        up = {report.worker for report in reports(self.connection) if report.alive}
+        return set(names) <= up
+
+    def done_by(self, stage: str) -> dict[str, int]:
+        return {report.worker: report.done for report in reports(self.connection) if report.stage == stage}
+
+
+@pytest.fixture
+def cardlog(database: str, connection: Connection, tmp_path: Path) -> Iterator[Cardlog]:
+    broker = MockBroker()
+    broker.start()
+    workers = Workers(tmp_path, CARDLOG_DATABASE_URL=database)
+    yield Cardlog(connection, broker, workers)
+    workers.close()
+    broker.close()
+    print(workers.log())  # shown with a test that failed
+
+
+def test_two_workers_of_a_kind_share_the_partitions_and_make_every_card_once(
+    cardlog: Cardlog, database: str
+) -> None:
+    cardlog.start(each=2)
+    cardlog.tell(300)
+    cardlog.settle()
+
+    def shared() -> bool:
+        cardlog.tell(50)
+        cardlog.settle()
+        done = cardlog.done_by("cards")
+        return len(done) == 2 and all(done.values())
+
+    eventually(shared)
+    cardlog.check(database)
+
+
+def test_what_a_killed_worker_had_is_done_by_another(cardlog: Cardlog, database: str) -> None:
+    cardlog.start(each=2)
+    for kind in KINDS:
+        name = f"faust-{kind}-0"
+        cardlog.tell(200)
+        cardlog.workers.kill(name)
+        cardlog.tell(100)
+        cardlog.settle()
+        cardlog.workers.start(name, kind, CARDLOG_KAFKA_BROKERS=cardlog.broker.address)
+    cardlog.tell(100)
+    cardlog.settle()
+    cardlog.check(database)
+
+
+def test_a_broker_that_stalls_or_loses_everything_stops_nobody(cardlog: Cardlog, database: str) -> None:
+    cardlog.start()
+    cardlog.tell(100)
+    cardlog.settle()
+    with stalled(cardlog.broker):
+        cardlog.tell(100)
+        cardlog.settle()  # from the log
+    cardlog.broker.kill()
+    cardlog.tell(100)
+    cardlog.settle()
+    cardlog.broker.start()
+    cardlog.tell(100)
+    eventually(lambda: cardlog.level("relay"), within=60)
+    cardlog.settle()
+    cardlog.check(database)
+
+
+def test_tables_are_swapped_under_workers_that_kafka_feeds(cardlog: Cardlog, database: str) -> None:
+    cardlog.start()
+    cardlog.tell(200)
+    eventually(lambda: cardlog.behind("extractor") == 0, within=60)
+    for _ in range(2):
+        cardlog.tell(100)
+        rebuild(database)
+        cardlog.tell(100)
+    cardlog.settle()
+    assert len(list_generations(cardlog.connection, "cards")) == 3
+    cardlog.check(database)
+
+
+def test_an_event_that_cannot_be_folded_parks_its_user_as_anywhere(cardlog: Cardlog) -> None:
+    cardlog.tell(40, users=4)
+    cardlog.start()
+    cardlog.settle()
+    cardlog.connection.execute(
+        "ALTER TABLE cards.cards ADD CHECK (user_id <> 'user 1' OR content NOT LIKE '%number 41 %')"
+    )
+    cardlog.tell(20, users=4)
+    cardlog.settle()
+    rows = cardlog.connection.execute("SELECT DISTINCT user_id FROM log.parked").fetchall()
+    assert rows == [("user 1",)]
+    assert str(42) in cardlog.episodes()
+
+
+@contextmanager
+def questions(database: str) -> Iterator[list[int]]:
+    """Somebody asks all the time; the statuses of the answers."""
+    settings = replace(
+        Settings(),
+        database_url=database,
+        **PATIENT,
+    )
+    statuses: list[int] = []
+    stop = threading.Event()
+    with TestClient(create_app(settings)) as client:
+
+        def ask() -> None:
+            while not stop.is_set():
+                asked = {"user_id": "user 0", "query": "where do I live?"}
+                statuses.append(client.post("/v1/recall", json=asked).status_code)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        try:
+            yield statuses
+        finally:
+            stop.set()
+            asking.join()
+
+
+def test_a_running_system_moves_to_kafka_and_back(cardlog: Cardlog, database: str) -> None:
+    cardlog.start(local=True)
+    cardlog.tell(200)
+    cardlog.settle()
+    with questions(database) as statuses:
+        _there_and_back(cardlog)
+    assert len(statuses) > 20
+    assert set(statuses) == {200}
+    cardlog.check(database)
+
+
+def _there_and_back(cardlog: Cardlog) -> None:
+    cardlog.start()  # beside the local ones: whoever comes second to a partition stands by
+    cardlog.tell(200)
+    eventually(lambda: cardlog.working("relay", *(f"{way}-{kind}-0" for way in WAYS for kind in KINDS)))
+    for kind in KINDS:
+        assert cardlog.workers.stop(f"local-{kind}-0") == 0
+        cardlog.tell(100)
+    cardlog.settle()
+    cardlog.start(local=True)
+    eventually(lambda: cardlog.working(*(f"local-{kind}-0" for kind in KINDS)))
+    for kind in KINDS:
+        cardlog.tell(100)
+        assert cardlog.workers.stop(f"faust-{kind}-0") == 0
+    assert cardlog.workers.stop("relay") == 0
+    cardlog.tell(100)
+    cardlog.settle()
+
+
+def test_kafka_is_told_what_was_done(cardlog: Cardlog) -> None:
+    """A worker that starts again begins where its group left off, not with the whole topic."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    cardlog.start()
+    cardlog.tell(300)
+    cardlog.settle()
+    eventually(lambda: cardlog.level("relay"))
+    consumer = Consumer({"bootstrap.servers": cardlog.broker.address, "group.id": "cardlog.events.cards"})
+    partitions = [
+        TopicPartition("cardlog.events", partition)
+        for partition, head in log.heads(cardlog.connection).items()
+        if head
+    ]
+
+    def committed() -> bool:
+        found = consumer.committed(partitions, timeout=10)
+        ends = [consumer.get_watermark_offsets(each, timeout=10)[1] for each in partitions]
+        return [each.offset for each in found] == ends
+
+    try:
+        eventually(committed)
+    finally:
+        consumer.close()
+
+
+def test_a_worker_says_that_it_does_not_hear_from_kafka(cardlog: Cardlog) -> None:
+    cardlog.broker.kill()
+    cardlog.workers.start("faust-projector-0", "projector", CARDLOG_KAFKA_BROKERS=cardlog.broker.address)
+
+    def told() -> bool:
+        details = [report.detail or "" for report in reports(cardlog.connection) if report.stage == "cards"]
+        return any("is away" in each and "the log is read every 2 s instead" in each for each in details)
+
+    eventually(told)
+    cardlog.broker.start()
+    eventually(lambda: not told())
+
+
+def test_a_worker_whose_listening_is_over_starts_anew_by_itself(cardlog: Cardlog) -> None:
+    name = "faust-projector-0"
+    cardlog.start()
+    # Where the broker goes just then, Faust cannot begin, and never again in that process.
+    eventually(lambda: "listens to" in cardlog.workers.log(name))
+    cardlog.broker.kill()
+    eventually(lambda: "starts anew" in cardlog.workers.log(name), within=60)
+    cardlog.tell(40)
+    cardlog.settle()
+    cardlog.broker.start()
+    eventually(lambda: cardlog.workers.log(name).count("listens to") > 1, within=60)
+    assert cardlog.workers.alive(name)
+    cardlog.tell(40)
+    cardlog.settle()
+    assert len(cardlog.episodes()) == cardlog.turns
+
+
+def test_a_model_reads_what_kafka_brings_and_each_turn_counts_once(cardlog: Cardlog) -> None:
+    with MessagesApi() as api:
+        model = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": "key-of-the-test"}
+        brokers = cardlog.broker.address
+        cardlog.workers.start("relay", "relay", CARDLOG_KAFKA_BROKERS=brokers)
+        cardlog.workers.start("projector", "projector", CARDLOG_KAFKA_BROKERS=brokers)
+        for name in ("model-1", "model-2"):
+            cardlog.workers.start(name, "extractor", CARDLOG_KAFKA_BROKERS=brokers, **model)
+        cardlog.tell(48)
+        eventually(lambda: api.requests, within=60)
+        cardlog.workers.kill("model-1")
+        cardlog.tell(48)
+        cardlog.settle(within=90)
+        rows = cardlog.connection.execute(
+            "SELECT data->'turn_ids', data->>'model' FROM log.events WHERE type = 'TurnsExtracted'"
+        ).fetchall()
+    read = [turn for turns, _ in rows for turn in turns]
+    assert sorted(map(int, read)) == list(range(cardlog.turns))
+    assert all(model for _, model in rows)

@@ -1,0 +1,47 @@
+"""What is odd, or too large for the broker, holds up nobody else's events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from tests import poison
+from tests.integration.events.store.test_poison import GOOD, POISON, good_users, stored
+from tests.integration.projectors.kafka.test_relay import headers, on_topic, published, relaying
+from tests.integration.projectors.parking.test_parking import noted
+from tests.kafka.broker import MockBroker
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture
+def broker() -> Iterator[MockBroker]:
+    broker = MockBroker()
+    broker.start()
+    yield broker
+    broker.close()
+
+
+def test_the_relay_publishes_everything_whatever_stands_in_it(
+    database: str, broker: MockBroker, connection: Connection
+) -> None:
+    settings = replace(Settings(), database_url=database, kafka_brokers=broker.address)
+    good = [noted(good_users(n), f"good {n}") for n in range(GOOD)]
+    stored(connection, poison.collected(poison.CARDS, POISON), good)
+    log.append(connection, [noted("large", "x" * 2_000_000)])
+    with relaying(settings):
+        eventually(published(settings, connection))
+    messages = on_topic(settings)
+    for partition, found in messages.items():
+        assert [int(headers(m)["position"]) for m in found] == list(
+            range(1, log.heads(connection)[partition] + 1)
+        )
+    keys = {m.key().decode(): m.value() for found in messages.values() for m in found}
+    assert {good_users(n) for n in range(GOOD)} <= set(keys)
+    assert keys["large"] in (b"", None), "it says that there is such an event, and readers look in the log"

@@ -1,0 +1,241 @@
+"""Whatever a stream brings, in whatever order and how often: a reader gets the log, each event once, in order."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from events.platform.database import Connection, connect
+from events.store import log
+from events.store.checkpoints import Processor
+from events.store.event_line import EventLineError, parse_line
+from events.types.envelope import Event, partition_of
+from projectors.kafka.feed import StreamFeed
+from tests.integration.projectors.rebuild.test_rebuild import noted
+
+USERS = ("alex", "bo", "cleo")
+EVENTS = 30
+_names = itertools.count()
+
+
+class Stream:
+    """A log of a few users' events, the messages a relay would make of it, and a reader of its own."""
+
+    def __init__(self, connection: Connection, messages: list[tuple[int, int, bytes]]) -> None:
+        self.connection = connection
+        self.messages = messages
+        self.processor = Processor(f"reader {next(_names)}")
+        self.processor.open(connection)
+        self.feed: StreamFeed[int] = StreamFeed(look_every_s=1000)
+        self.back: list[int] = []
+        self.feed.attach(self.back.extend)
+        self.read: list[Event] = []
+
+    def offer(self, index: int, receipt: int = 0) -> None:
+        self.feed.offer(*self.messages[index], receipt)
+
+    def step(self, limit: int = 4) -> int:
+        """What a runner does with a feed."""
+        with self.connection.transaction():
+            sought = self.feed.sought(self.connection, self.processor)
+            claims = self.processor.claim(self.connection, partitions=sought)
+            if not claims:
+                return 0
+            batches = self.feed.read(self.connection, claims, limit=limit)
+            self.processor.advance(self.connection, [(claim, page[-1].position) for claim, page in batches])
+        self.read += [event for _, page in batches for event in page]
+        return sum(len(page) for _, page in batches)
+
+    def drain(self) -> None:
+        while self.step():
+            pass
+
+    def everything(self) -> list[Event]:
+        partitions = sorted({partition for partition, _, _ in self.messages})
+        return [event for partition in partitions for event in log.read(self.connection, partition)]
+
+    def in_order(self) -> list[Event]:
+        return sorted(self.read, key=lambda event: event.partition)
+
+
+@pytest.fixture(scope="module")
+def written(postgres_url: str, template: str) -> Iterator[str]:
+    """A database with a log in it, for tests that only read it."""
+    from tests.conftest import _execute, url_of
+
+    name = f"stream_{time.time_ns()}"
+    _execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
+    url = url_of(postgres_url, name)
+    with connect(url, application="test") as connection:
+        for number in range(EVENTS):
+            log.append(connection, [noted(f"note {number}", USERS[number % 3])])
+    yield url
+    _execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@pytest.fixture
+def stream(written: str) -> Iterator[Stream]:
+    with connect(written, application="test") as connection:
+        yield Stream(connection, messages_of(connection))
+
+
+def messages_of(connection: Connection) -> list[tuple[int, int, bytes]]:
+    rows = connection.execute(
+        "SELECT e.partition, e.position, log.line(e) FROM log.events e ORDER BY e.recorded_at, e.position"
+    ).fetchall()
+    return [(partition, position, line.encode()) for partition, position, line in rows]
+
+
+def test_a_line_is_the_event(stream: Stream) -> None:
+    events = {(event.partition, event.position): event for event in stream.everything()}
+    assert len(events) == EVENTS
+    for partition, position, line in stream.messages:
+        assert parse_line(line).event() == events[partition, position]
+
+
+@pytest.mark.parametrize("line", [b"", b"nothing", b"[1]", b'{"data":{}}', b'{"partition":1,"data":{}}'])
+def test_what_is_no_line_is_refused(line: bytes) -> None:
+    with pytest.raises(EventLineError):
+        parse_line(line).event()
+
+
+def test_messages_in_order_are_read_without_the_log(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    for index in range(EVENTS):
+        stream.offer(index, index)
+    monkeypatch.setattr("projectors.kafka.feed.read_claimed", None)
+    stream.drain()
+    assert stream.in_order() == stream.everything()
+    assert sorted(stream.back) == list(range(EVENTS))
+
+
+def test_nothing_is_given_back_before_it_is_passed(stream: Stream) -> None:
+    for index in range(EVENTS):
+        stream.offer(index, index)
+    assert not stream.back
+    assert stream.step(limit=2) == 2 * len({partition_of(user) for user in USERS})
+    assert not stream.back, "a transaction may still come to nothing"
+    stream.step(limit=2)
+    given_back = {stream.messages[index][:2] for index in stream.back}
+    assert given_back == {(event.partition, event.position) for event in stream.read if event.position <= 2}
+
+
+def test_a_gap_is_filled_from_the_log(stream: Stream) -> None:
+    stream.offer(EVENTS - 1)
+    partition, position, _ = stream.messages[EVENTS - 1]
+    stream.drain()
+    assert [event.position for event in stream.read] == list(range(1, position + 1))
+    assert {event.partition for event in stream.read} == {partition}
+
+
+def test_what_never_comes_is_read_from_the_log_in_the_end(stream: Stream) -> None:
+    stream.drain()
+    assert not stream.read
+    feed = stream.feed = StreamFeed(look_every_s=0)
+    feed.assigned([stream.messages[0][0]])
+    assert stream.step() == 0, "the first look only learns what there is"
+    stream.drain()
+    own = [event for event in stream.everything() if event.partition == stream.messages[0][0]]
+    assert stream.read == own, "partitions of others are left to them"
+    feed.assigned([])
+    stream.drain()
+    assert stream.in_order() == stream.everything(), "who has no partitions looks after all"
+
+
+def test_messages_of_another_log_are_let_go(stream: Stream, database: str) -> None:
+    with connect(database, application="test") as other:
+        for number in range(2 * EVENTS):
+            log.append(other, [noted(f"other {number}", USERS[number % 3])])
+        strange = messages_of(other)
+    for index, message in enumerate(strange):
+        stream.feed.offer(*message, 1000 + index)
+    stream.drain()
+    assert stream.in_order() == stream.everything()
+    for index in range(EVENTS):
+        stream.offer(index, index)
+    stream.step()
+    assert len(stream.back) == 3 * EVENTS
+
+
+def test_an_unreadable_message_says_only_that_there_is_an_event(stream: Stream) -> None:
+    for partition, position, _ in stream.messages:
+        stream.feed.offer(partition, position, b"\xff\x00 not JSON", 7)
+    stream.drain()
+    assert stream.in_order() == stream.everything()
+    stream.step()
+    assert len(stream.back) == EVENTS
+
+
+def test_what_is_in_hand_of_a_partition_that_went_elsewhere_is_forgotten(stream: Stream) -> None:
+    partitions = {partition for partition, _, _ in stream.messages}
+    stream.feed.assigned(partitions)
+    for index in range(EVENTS):
+        stream.offer(index)
+    stream.feed.revoked(partitions)
+    stream.drain()
+    assert not stream.read
+    assert not stream.back
+
+
+def test_whoever_offers_waits_while_there_is_no_room_and_the_reader_is_woken(stream: Stream) -> None:
+    feed: StreamFeed[int] = StreamFeed(look_every_s=1000, room=2)
+    feed.offer(*stream.messages[0], 0)
+    assert not feed.full
+    woken = threading.Thread(target=feed.wait, args=(60,))
+    feed.wait(0)  # what was offered before was news, too
+    woken.start()
+    feed.offer(*stream.messages[1], 0)
+    woken.join(10)
+    assert not woken.is_alive()
+    assert feed.full
+    feed.detach()
+    assert not feed.full
+
+
+deliveries = st.lists(
+    st.one_of(
+        st.integers(0, EVENTS - 1),  # a message, in any order and number
+        st.tuples(st.integers(0, EVENTS - 1), st.sampled_from(["forged", "empty", "broken"])),
+        st.just("step"),
+        st.just("revoked"),
+    ),
+    max_size=120,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(deliveries)
+def test_the_log_is_read_once_and_in_order_whatever_comes(written: str, plan: list[object]) -> None:
+    with connect(written, application="test") as connection:
+        stream = Stream(connection, messages_of(connection))
+        for number, each in enumerate(plan):
+            if each == "step":
+                stream.step()
+            elif each == "revoked":
+                stream.feed.revoked(range(64))
+            elif isinstance(each, int):
+                stream.offer(each, number)
+            else:
+                index, fault = each  # type: ignore[misc]
+                partition, position, line = stream.messages[index]
+                spoilt = {"empty": b"", "broken": line[:-40], "forged": _forged(line)}[fault]
+                stream.feed.offer(partition, position, spoilt, number)
+        stream.drain()
+        offered = {stream.messages[each][0] for each in plan if isinstance(each, int)}
+        stream.feed = StreamFeed(look_every_s=0)
+        stream.drain()
+        stream.drain()
+        assert stream.in_order() == stream.everything()
+        assert offered <= {event.partition for event in stream.read}
+
+
+def _forged(line: bytes) -> bytes:
+    """The same place, other words, and a digest that is not the log's."""
+    digest = parse_line(line).fields["digest"].encode()
+    return line.replace(b"note ", b"lies ").replace(digest, sha256(line).hexdigest().encode())

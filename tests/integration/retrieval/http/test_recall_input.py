@@ -1,0 +1,152 @@
+"""Whatever is asked, there is an answer or a problem that names the field; never a 500, never another's card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from events.platform.database import connect
+from events.platform.settings import Settings
+from events.store import log
+from events.types.cards import EventNoted, StateAsserted
+from projectors.embedding.embedder import HASH_MODEL
+from retrieval.http.read_api import create_app
+from tests.conftest import url_of
+from tests.integration.projectors.rebuild.test_rebuild import NOW, ORIGIN, event, fold_live
+from tests.support.hostile import breaking
+from tests.support.waiting import PATIENT
+
+_ANYTHING = st.text(st.characters(), max_size=60)  # lone surrogates and NUL too
+_QUESTIONS = _ANYTHING | st.sampled_from(
+    [
+        "where do I live?", "what is secret", "", " ", "\0", "\ud800", "x" * 100_000, "问" * 6000, "😀😀", "\\",
+        ".*(a+)+$", "'; DROP TABLE cards.cards; --", "%_%", "%(user_id)s", "{visible}", "$1",
+        "last year yesterday 上个月", *breaking(),
+    ]
+)  # fmt: skip
+_USERS = (
+    st.sampled_from(["bob", "nobody", "BOB", "bob ", "", "\ud800", "\0", "' OR user_id = 'alice"]) | _ANYTHING
+)
+_ASKS = st.fixed_dictionaries(
+    {"user_id": _USERS, "query": _QUESTIONS},
+    optional={
+        "k": st.integers(-5, 10_000) | st.just("5") | st.just(1e300),
+        "project_id": st.sampled_from(
+            ["*", "default", "nowhere", "", "\0", "\ud800", [], ["*"], ["a", "\0"]]
+        ),
+        "kinds": st.sampled_from([[], ["state"], ["dream"], ["event", "event"], None]),
+        "context_layer": st.sampled_from(["work", "play", "", None]),
+        "mode": st.sampled_from(["general", "code", "", "\0", "\ud800", "x" * 9000, None]),
+        "as_of": st.sampled_from(
+            ["2026-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "now", 0, 1e30]
+        ),
+        "known_at": st.sampled_from(
+            ["2026-01-01T00:00:00+23:59", "9999-12-31T23:59:59-12:00", "2026-02-30T00:00:00Z"]
+        ),
+        "session_id": _ANYTHING,
+        "explain": st.booleans(),
+        "wait_for": _ANYTHING,
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def service(postgres_url: str, template: str) -> Iterator[TestClient]:
+    """A read service over the cards of alice, who has a secret, and of bob."""
+    name = "recall_input"
+    with connect(postgres_url, application="cardlog-test") as server:
+        server.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        url = url_of(postgres_url, name)
+        with connect(url, application="cardlog-test") as connection:
+            for user, city, mode in (
+                ("alice", "Secretville", None),
+                ("bob", "Lisbon", None),
+                ("bob", "Porto", "code"),
+            ):
+                origin = replace(ORIGIN, mode=mode)
+                log.append(
+                    connection,
+                    [
+                        event(
+                            StateAsserted(
+                                content=f"I live in {city}", entity="user", concept_key="residence", value=city,
+                                cardinality="multi_value", tags=(), origin=origin, effective_at=NOW,
+                            ),
+                            user,
+                        ),
+                        event(
+                            EventNoted(
+                                content=f"{city} is secret 秘密", entity="user", tags=(), origin=origin,
+                                occurred_at=NOW, episode=True,
+                            ),
+                            user,
+                        ),
+                    ],
+                )  # fmt: skip
+        fold_live(url)
+        options = replace(Settings(), database_url=url, embed_model=HASH_MODEL, wait_for_ms=10, **PATIENT)
+        with TestClient(create_app(options), raise_server_exceptions=False) as client:
+            yield client
+        server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def ask(service: TestClient, **body: Any) -> Any:
+    return service.post("/v1/recall", content=json.dumps(body), headers={"content-type": "application/json"})
+
+
+@settings(max_examples=150, deadline=None)
+@example({"user_id": "bob", "query": "where do I live?", "project_id": "*", "explain": True})
+@example({"user_id": "bob", "query": "secret", "as_of": "0001-01-01T00:00:00Z"})
+@example({"user_id": "bob", "query": "last year yesterday 上个月", "as_of": "9999-12-31T23:59:59Z"})
+@example({"user_id": "bob", "query": "where?", "k": 10_000})
+@given(body=_ASKS)
+def test_any_question_gets_an_answer_of_ones_own_cards_or_a_problem(
+    service: TestClient, body: dict[str, Any]
+) -> None:
+    answer = ask(service, **body)
+    assert answer.status_code in {200, 422}, answer.text
+    if answer.status_code == 422:
+        assert answer.headers["content-type"] == "application/problem+json"
+        problem = answer.json()
+        assert problem["field"].partition(".")[0] in {*body, "(body)"}
+        assert problem["detail"]
+    else:
+        assert "Secretville" not in answer.text
+        if body["user_id"] != "bob":
+            assert answer.json()["cards"] == []
+
+
+def test_the_other_user_does_have_the_card(service: TestClient) -> None:
+    assert (
+        ask(service, user_id="alice", query="where do I live?").json()["cards"][0]["value"] == "Secretville"
+    )
+
+
+def test_a_mode_keeps_the_cards_of_other_registers_out(service: TestClient) -> None:
+    def cities(**more: Any) -> set[str]:
+        cards = ask(service, user_id="bob", query="where do I live?", kinds=["state"], **more).json()["cards"]
+        return {card["value"] for card in cards}
+
+    assert cities() == {"Lisbon", "Porto"}
+    assert cities(mode="code") == {"Porto"}
+    assert cities(mode="general") == {"Lisbon"}  # of turns that named none
+    assert cities(mode="journal") == set()
+
+
+def test_where_modes_are_declared_an_unknown_one_is_refused(service: TestClient, postgres_url: str) -> None:
+    options = replace(
+        Settings(), database_url=url_of(postgres_url, "recall_input"), modes="code, journal", **PATIENT
+    )
+    with TestClient(create_app(options)) as client:
+        refused = ask(client, user_id="bob", query="where do I live?", mode="poetry")
+        assert (refused.status_code, refused.json()["field"]) == (422, "mode")
+        assert "general, code, journal" in refused.json()["detail"]
+        for mode in ("code", "journal", "general"):
+            assert ask(client, user_id="bob", query="where do I live?", mode=mode).status_code == 200

@@ -1,0 +1,158 @@
+"""What a recall makes of the cards it finds: relations are followed, conflicts told, and the past is as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from starlette.testclient import TestClient
+
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.types.relations import CardsConnected
+from retrieval.http.read_api import create_app
+from tests.support.conversing import Memory, day, recorded, remembering
+from tests.support.waiting import PATIENT
+
+Recall = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def memory(database: str, connection: Connection) -> Iterator[Memory]:
+    with remembering(database, connection) as opened:
+        yield opened
+
+
+@pytest.fixture
+def recall(database: str) -> Iterator[Recall]:
+    with TestClient(create_app(replace(Settings(), database_url=database, **PATIENT))) as client:
+
+        def ask(query: str, **more: Any) -> dict[str, Any]:
+            answer = client.post("/v1/recall", json={"user_id": "alex", "query": query} | more)
+            assert answer.status_code == 200, answer.text
+            document: dict[str, Any] = answer.json()
+            return document
+
+        yield ask
+
+
+def values(answer: dict[str, Any]) -> list[str]:
+    return [card["value"] for card in answer["cards"] if card["kind"] == "state"]
+
+
+def connect(memory: Memory, newer: UUID, older: UUID, predicate: Any, reason: str = "so") -> None:
+    memory.say(CardsConnected(from_card=newer, to_card=older, predicate=predicate, reason=reason))
+    memory.fold()
+
+
+def test_a_recall_answers_as_it_would_have_then(memory: Memory, recall: Recall) -> None:
+    memory.state("residence", "Taipei", day(0), content="Lives in Taipei")
+    first = recorded(memory)
+    memory.state("residence", "Kaohsiung", day(10), content="Lives in Kaohsiung", announced=True)
+    second = recorded(memory)
+    memory.state("residence", "Tainan", day(5), content="Lives in Tainan", announced=True)
+    memory.fold()
+    where = "Where do I live?"
+    assert values(recall(where)) == ["Kaohsiung"]
+    assert values(recall(where, known_at=first)) == ["Taipei"]
+    [then] = recall(where, known_at=first)["cards"]
+    assert then["superseded_at"] is None  # nobody knew yet
+    assert values(recall(where, as_of=day(7).isoformat())) == ["Tainan"]
+    assert values(recall(where, as_of=day(7).isoformat(), known_at=second)) == ["Taipei"]
+    assert values(recall(where, known_at="2020-01-01T00:00:00Z")) == []
+
+
+def test_a_conflict_is_told_with_both_its_sides(memory: Memory, recall: Recall) -> None:
+    rome = memory.state("residence", "Rome", day(0), content="Lives in Rome")
+    before = recorded(memory)
+    milan = memory.state("residence", "Milan", day(90), content="Lives in Milan")
+    memory.fold()
+    for question in ("Where do I live?", "Do I live in Milan?"):
+        answer = recall(question)
+        assert values(answer) == ["Rome"]
+        [alert] = answer["contradictions"]
+        assert alert["card_ids"] == [str(rome), str(milan)]
+        assert [card["value"] for card in alert["cards"]] == ["Rome", "Milan"]
+        assert alert["arbitration_id"] == str(milan)
+        assert alert["reason"]
+    assert values(recall("Where have I ever lived?")) == ["Rome"]  # what is contested is no history either
+    assert recall("Where do I live?", as_of=day(30).isoformat())["contradictions"] == []
+    assert recall("Where do I live?", known_at=before)["contradictions"] == []
+    memory.post(f"arbitrations/{milan}/verdict", verdict="accept_new")
+    memory.fold()
+    answer = recall("Where do I live?")
+    assert (values(answer), answer["contradictions"]) == (["Milan"], [])
+
+
+def test_what_is_said_to_contradict_is_told_of(memory: Memory, recall: Recall) -> None:
+    rome, milan = (
+        memory.state(
+            "likes", city, day(n), content=f"Likes {city} best of all cities", cardinality="multi_value"
+        )
+        for n, city in enumerate(("Rome", "Milan"))
+    )
+    memory.fold()
+    assert recall("Which city do I like best?")["contradictions"] == []
+    connect(memory, milan, rome, "contradicts", "only one can be the best")
+    [alert] = recall("Which city do I like best?")["contradictions"]
+    assert (set(alert["card_ids"]), alert["reason"]) == ({str(rome), str(milan)}, "only one can be the best")
+
+
+def test_what_was_retracted_or_said_twice_answers_no_more(memory: Memory, recall: Recall) -> None:
+    cat, dog, hound = (
+        memory.state("pet", name, day(n), content=f"Has a pet, a {name}", cardinality="multi_value")
+        for n, name in enumerate(("cat", "dog", "hound"))
+    )
+    memory.fold()
+    assert sorted(values(recall("What pets do I have?"))) == ["cat", "dog", "hound"]
+    connect(memory, dog, cat, "retracts", "it never was a cat")
+    connect(memory, hound, dog, "same_as", "the same animal")
+    assert len(values(recall("What pets do I have?"))) == 1
+    assert values(recall("Do I have a cat?")) != ["cat"]
+
+
+def test_a_chain_answers_with_its_end(memory: Memory, recall: Recall) -> None:
+    dog = memory.state("pet", "Rex", day(0), content="Has a dog named Rex", cardinality="multi_value")
+    died = memory.event("The vet could do nothing more", day(30))
+    memory.fold()
+    assert values(recall("Do I have a dog?")) == ["Rex"]
+    connect(memory, died, dog, "state_change", "Rex died")
+    answer = recall("Do I have a dog?")["cards"]
+    assert [card["content"] for card in answer] == ["The vet could do nothing more"]
+    assert values(recall("Do I have a dog?", as_of=(day(30) - timedelta(hours=1)).isoformat())) == ["Rex"]
+    history = {card["content"] for card in recall("What is the history of my dog?")["cards"]}
+    assert history == {"Has a dog named Rex", "The vet could do nothing more"}
+    assert recall("Do I have a dog?", kinds=["state"])["cards"] == []
+
+
+def test_a_layer_is_preferred_or_the_only_one(memory: Memory, recall: Recall) -> None:
+    for layer in ("personal", "work"):
+        memory.event(f"Planned the {layer} dinner", day(1), context_layer=layer)
+    memory.event("Planned some dinner", day(1))
+    memory.fold()
+    for layer in ("personal", "work"):
+        preferred = [card["context_layer"] for card in recall("dinner plan", context_layer=layer)["cards"]]
+        assert (preferred[0], len(preferred)) == (layer, 3)
+        only = [card["context_layer"] for card in recall("dinner plan", only_layers=[layer])["cards"]]
+        assert only == [layer]
+
+
+def test_a_wall_holds_for_what_a_chain_leads_to(memory: Memory, recall: Recall) -> None:
+    dog = memory.state("pet", "Rex", day(0), content="Has a dog named Rex", cardinality="multi_value")
+    died = memory.event("The vet could do nothing more", day(30), project_id="clinic")
+    memory.fold()
+    connect(memory, died, dog, "state_change", "Rex died")
+    assert "vet" not in str(recall("Do I have a dog?")["cards"])
+    assert "vet" in str(recall("Do I have a dog?", project_id=["default", "clinic"])["cards"])
+
+
+@pytest.mark.parametrize("field", ["as_of", "known_at"])
+@pytest.mark.parametrize("instant", ["2199-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "20260203", 7])
+def test_an_instant_that_cannot_be_is_refused(database: str, field: str, instant: object) -> None:
+    client = TestClient(create_app(replace(Settings(), database_url=database)))
+    refused = client.post("/v1/recall", json={"user_id": "alex", "query": "x", field: instant})
+    assert (refused.status_code, refused.json()["field"]) == (422, field)

@@ -1,0 +1,146 @@
+"""Each mode has its model: its cards are embedded by it, its questions too, and what is missing is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from events.types.cards import EventNoted
+from projectors.embedding.embedder import HASH_MODEL, HashEmbedder, Vectors
+from projectors.embedding.embedders import Embedders, embedders_of
+from projectors.generations.generations import ProjectorBlockedError
+from projectors.vectors.projector import VectorsProjector
+from retrieval.http.read_api import create_app
+from tests.integration.projectors.rebuild.test_rebuild import NOW, ORIGIN, count, event, fold_live, rebuild
+from tests.support.waiting import PATIENT
+
+SAID = (
+    ("The harbour was closed for repairs", None),
+    ("The harbour class closes its socket", "code"),
+    ("The harbour looked sad to me", "journal"),
+)
+
+
+@pytest.fixture
+def said(connection: Connection) -> None:
+    log.append(
+        connection,
+        [
+            event(
+                EventNoted(
+                    content=text, entity="user", tags=(), origin=replace(ORIGIN, mode=mode),
+                    occurred_at=NOW, episode=True,
+                )
+            )
+            for text, mode in SAID
+        ],
+    )  # fmt: skip
+
+
+def settings_of(database: str, modes: str) -> Settings:
+    return replace(Settings(), database_url=database, embed_model=HASH_MODEL, modes=modes, **PATIENT)
+
+
+def fold(settings: Settings) -> None:
+    fold_live(settings.database_url)
+    fold_live(settings.database_url, VectorsProjector(embedders_of(settings)))
+
+
+def recall(settings: Settings, **more: Any) -> dict[str, Any]:
+    with TestClient(create_app(settings)) as client:
+        body = {"user_id": "alex", "query": "harbour", "as_of": NOW.isoformat(), **more}
+        answer = client.post("/v1/recall", json=body)
+    assert answer.status_code == 200, answer.text
+    document: dict[str, Any] = answer.json()
+    return document
+
+
+def by_meaning(answer: dict[str, Any]) -> set[str]:
+    """What the semantic channel found, of what was answered."""
+    return {card["content"] for card in answer["cards"] if "semantic" in card["channels"]}
+
+
+def models(connection: Connection, dimension: int) -> list[tuple[str, int]]:
+    rows = connection.execute(
+        f"SELECT model, count(*) FROM vectors.card_vectors_{dimension} GROUP BY model ORDER BY model".encode()
+    )
+    return [(model, number) for model, number in rows.fetchall()]
+
+
+@pytest.mark.usefixtures("said")
+def test_a_mode_is_embedded_and_asked_with_its_own_model(database: str, connection: Connection) -> None:
+    settings = settings_of(database, "code=hash-768, journal")
+    fold(settings)
+    assert models(connection, 384) == [("hash", 2)]
+    assert models(connection, 768) == [("hash-768", 1)]
+    for mode, found in (("general", SAID[0][0]), ("code", SAID[1][0]), ("journal", SAID[2][0])):
+        answer = recall(settings, mode=mode)
+        assert by_meaning(answer) == {found}, mode
+        assert answer["channels"]["semantic"]["hits"] == 1
+        assert answer["warnings"] == []
+
+
+@pytest.mark.usefixtures("said")
+def test_a_question_without_a_mode_is_put_to_every_model(database: str) -> None:
+    settings = settings_of(database, "code=hash-768, journal=hash-1024")
+    fold(settings)
+    answer = recall(settings)
+    assert by_meaning(answer) == {text for text, _ in SAID}
+    assert answer["channels"]["semantic"]["hits"] == 3
+
+
+@pytest.mark.usefixtures("said")
+def test_a_missing_model_is_said_and_costs_only_what_is_its_own(database: str) -> None:
+    fold(settings_of(database, ""))
+    settings = settings_of(database, "code=no/such-model, journal")
+    answer = recall(settings, mode="code")
+    semantic = answer["channels"]["semantic"]
+    assert (semantic["status"], semantic["hits"]) == ("down", 0)
+    assert "for the mode code: no embedding model no/such-model in" in semantic["detail"]
+    assert [card["content"] for card in answer["cards"]] == [SAID[1][0]]  # the other channels answer
+    assert recall(settings, mode="journal")["channels"]["semantic"]["status"] == "ok"
+    everywhere = recall(settings)
+    semantic = everywhere["channels"]["semantic"]
+    assert (semantic["status"], semantic["hits"] > 0) == ("ok", True)
+    assert "no/such-model" in semantic["detail"]
+    [warning] = everywhere["warnings"]
+    assert warning.startswith("the semantic channel answers in part: for the mode code: no embedding model")
+
+
+@pytest.mark.usefixtures("said")
+def test_cards_whose_model_is_missing_wait_for_it_and_nothing_is_lost(
+    database: str, connection: Connection
+) -> None:
+    fold_live(database)
+    missing = VectorsProjector(embedders_of(settings_of(database, "code=no/such-model")))
+    with pytest.raises(ProjectorBlockedError, match="for the mode code: no embedding model no/such-model"):
+        rebuild(database, missing)
+    fold_live(database, VectorsProjector(embedders_of(settings_of(database, "code=hash-768"))))
+    assert (count(connection, "vectors.card_vectors_384"), models(connection, 768)) == (2, [("hash-768", 1)])
+
+
+@pytest.mark.usefixtures("said")
+def test_a_rebuild_gives_a_mode_its_new_model_and_embeds_nothing_else_again(
+    database: str, connection: Connection
+) -> None:
+    embedded: list[str] = []
+
+    class Noting(HashEmbedder):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            embedded.extend(texts)
+            return super().embed(texts)
+
+    fold_live(database)
+    fold_live(database, VectorsProjector(Embedders(Noting)))
+    assert sorted(embedded) == sorted(text for text, _ in SAID)
+    embedded.clear()
+    rebuild(database, VectorsProjector(Embedders(Noting, {"code": lambda: Noting(1024)})))
+    assert embedded == [SAID[1][0]]
+    assert (models(connection, 384), models(connection, 1024)) == ([("hash", 2)], [("hash-1024", 1)])

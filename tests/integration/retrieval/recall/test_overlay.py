@@ -1,0 +1,420 @@
+"""Reading one's own writes: what was said a moment ago answers at once, whatever stage it has reached."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from events.platform.database import Connection, connect
+from events.platform.settings import Settings
+from events.store import log
+from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.extraction import CardsWithdrawn, TurnsExtracted, Usage
+from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
+from ingest.recording.recorder import Recorder
+from ingest.recording.turn_queue import TurnQueue
+from projectors.cards.projector import CardsProjector
+from projectors.generations.generations import ensure_live
+from projectors.runner.runner import Runner
+from retrieval.http.read_api import RecallIn, ask_of, open_recall
+from retrieval.pool.connections import open_pool
+from retrieval.recall import unprojected_tail
+from tests.support.waiting import PATIENT, eventually
+
+
+class Memory:
+    """A memory whose stages move only when told to."""
+
+    def __init__(self, settings: Settings, redis: Redis) -> None:
+        self.settings = settings
+        self.redis = redis
+        with connect(settings.database_url, application="test") as connection:
+            PROCESSOR.open(connection)
+            ensure_live(connection, CardsProjector())
+
+    def push(self, text: str, *, user: str = "ann", **fields: str) -> str:
+        """Onto the queue, and no further."""
+        return str(self.redis.xadd("turns", {"user_id": user, "text": text, **fields}))
+
+    def record(self) -> None:
+        stop = threading.Event()
+        worker = threading.Thread(target=Recorder(self.settings, "r", stop.is_set).run)
+        worker.start()
+        queue = TurnQueue(
+            Redis.from_url(self.settings.redis_url), self.settings.turns_stream, self.settings.consumer_group
+        )
+        try:
+            eventually(lambda: (found := queue.backlog()).waiting == found.pending == 0)
+        finally:
+            stop.set()
+            worker.join(10)
+
+    def extract(self) -> None:
+        worker = ExtractorWorker(self.settings, RulesExtractor(), lambda: False)
+        with connect(self.settings.database_url, application="test") as connection:
+            while worker.step(connection):
+                pass
+
+    def project(self) -> None:
+        runner = Runner(self.settings, CardsProjector(supersede=self.settings.supersede_fork), lambda: False)
+        with connect(self.settings.database_url, application="test") as connection:
+            while runner.step(connection):
+                pass
+
+    def settle(self) -> None:
+        self.record()
+        self.extract()
+        self.project()
+
+    def ask(self, question: str, *, user: str = "ann", **more: Any) -> dict[str, Any]:
+        return asyncio.run(self._ask({"user_id": user, "query": question, **more}))
+
+    async def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        pool = open_pool(self.settings, "test")
+        await pool.open(wait=True)
+        recall = open_recall(self.settings, pool)
+        try:
+            return await recall.answer(ask_of(RecallIn.model_validate(request)))
+        finally:
+            await recall.close()
+            await pool.close()
+
+    def values(self, question: str, **more: Any) -> list[tuple[str, bool]]:
+        """The states of an answer, each with whether it is pending."""
+        return [
+            (card["value"], card["pending"])
+            for card in self.ask(question, **more)["cards"]
+            if card["kind"] == "state"
+        ]
+
+
+@pytest.fixture
+def settings(database: str, redis: Redis, redis_url: str, tmp_path: Path) -> Settings:
+    # No model: the semantic channel is down, and nothing here leans on it.
+    return Settings(database_url=database, redis_url=redis_url, embed_model_path=str(tmp_path), **PATIENT)
+
+
+@pytest.fixture
+def memory(settings: Settings, redis: Redis) -> Memory:
+    return Memory(settings, redis)
+
+
+STAGES = {
+    "still in the queue": (),
+    "recorded and not read": ("record",),
+    "read and not folded": ("record", "extract"),
+}
+
+
+@pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES.keys())
+@pytest.mark.parametrize(
+    ("before", "new", "question", "old_value", "value"),
+    [
+        ("I live in Taipei.", "My new address is Kaohsiung.", "where do I live?", "Taipei", "Kaohsiung"),
+        ("我住在台北", "我搬到高雄了", "我現在住在哪裡？", "台北", "高雄"),
+        (
+            "I work at Acme.",
+            "I just switched jobs, I work at Globex now.",
+            "where do I work?",
+            "Acme",
+            "Globex",
+        ),
+    ],
+)
+def test_what_was_just_said_hides_what_it_replaces(
+    memory: Memory, stages: tuple[str, ...], before: str, new: str, question: str, old_value: str, value: str
+) -> None:
+    earlier = datetime.now(UTC) - timedelta(days=10)
+    memory.push(before, said_at=earlier.isoformat(), timezone="Asia/Taipei")
+    memory.settle()
+    assert memory.values(question) == [(old_value, False)]
+    memory.push(new, timezone="Asia/Taipei")
+    for stage in stages:
+        getattr(memory, stage)()
+    answer = memory.ask(question)
+    first = answer["cards"][0]
+    assert (first["kind"], first["value"], first["pending"]) == ("state", value, True)
+    assert old_value not in [card["value"] for card in answer["cards"] if card["kind"] == "state"]
+    assert answer["contradictions"] == []
+    assert not [warning for warning in answer["warnings"] if "overlay" in warning]
+    memory.settle()
+    assert memory.values(question) == [(value, False)]
+
+
+def pending(answer: dict[str, Any]) -> list[str]:
+    return [card["content"] for card in answer["cards"] if card["pending"]]
+
+
+def overlay_warnings(answer: dict[str, Any]) -> list[str]:
+    return [warning for warning in answer["warnings"] if "overlay" in warning.partition(":")[0]]
+
+
+SMALL_TALK = (
+    "I had soup for lunch and it was too salty.", "My friend Bob moved to Berlin in March.",
+    "I like hiking and old movies.", "My sister Eva works at a bakery in Lyon.", "We watched a movie about bees.",
+    "I went to the market with Bob yesterday.", "I want to learn Rust next year.", "The meeting ran late again.",
+    "我喜歡喝烏龍茶", "昨天我和小明去看了電影", "我妹妹住在台中", "我在學吉他",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("turn", "question", "found"),
+    [
+        ("My new address is Kaohsiung.", "where do I live?", "Kaohsiung"),
+        ("I just started working at Globex.", "who is my employer?", "Globex"),
+        ("I put the spare key under the blue flowerpot.", "where is the spare key?", "flowerpot"),
+        ("My dog is called Rex.", "what is my dog's name?", "Rex"),
+        ("We decided to use Kafka for the queue.", "what did we decide about the queue?", "Kafka"),
+        ("JWT is a compact, signed token format.", "what is JWT?", "JWT"),
+        ("I'm allergic to peanuts.", "am I allergic to anything?", "peanuts"),
+        ("I had dinner with Carla at Osteria Verde.", "who did I have dinner with today?", "Carla"),
+        ("我搬到高雄了", "我現在住在哪裡？", "高雄"),
+        ("我換工作了，現在在聯發科上班", "我在哪家公司上班？", "聯發科"),
+        ("我把備用鑰匙放在藍色花盆底下", "備用鑰匙放在哪裡？", "花盆"),
+        ("我對花生過敏", "我對什麼過敏？", "花生"),
+    ],
+)
+def test_what_was_just_said_comes_first_where_it_is_the_answer(
+    memory: Memory, turn: str, question: str, found: str
+) -> None:
+    for number, said in enumerate(SMALL_TALK):
+        memory.push(said, said_at=f"2026-01-{number + 1:02}T10:00:00+08:00", session_id=f"s{number}")
+    memory.settle()
+    memory.push(turn, timezone="Asia/Taipei")
+    first = memory.ask(question)["cards"][0]
+    assert (found in first["content"], first["pending"]) == (True, True)
+
+
+def test_a_slip_is_corrected_before_any_table_knows_of_it(memory: Memory) -> None:
+    memory.push("I live in Taipei.")
+    memory.settle()
+    memory.push("Typo, I meant Kaohsiung.")
+    assert memory.values("where do I live?") == [("Kaohsiung", True)]
+    memory.push("I work at Acme.", session_id="new")
+    memory.push("Sorry, I meant Globex.", session_id="new")
+    assert memory.values("where do I work?") == [("Globex", True)]
+
+
+def test_at_no_moment_of_its_way_is_a_turn_missing_or_there_twice(memory: Memory) -> None:
+    memory.push("I live in Taipei.")
+    memory.settle()
+    memory.push("My new address is Kaohsiung.")
+    moving = threading.Thread(target=memory.settle)
+    answers = [memory.ask("where do I live? what is my new address?")]
+    moving.start()
+    try:
+        while moving.is_alive():
+            answers.append(memory.ask("where do I live? what is my new address?"))
+    finally:
+        moving.join()
+    answers.append(memory.ask("where do I live? what is my new address?"))
+    for answer in answers:
+        states = [card["value"] for card in answer["cards"] if card["kind"] == "state"]
+        episodes = [card["content"] for card in answer["cards"] if card["kind"] == "event"]
+        assert states == ["Kaohsiung"]
+        assert episodes.count("My new address is Kaohsiung.") == 1
+    assert pending(answers[0])
+    assert not pending(answers[-1])
+
+
+def test_what_goes_against_a_fact_of_long_standing_is_told_beside_it(memory: Memory) -> None:
+    memory.push("I work at Acme.", said_at="2025-01-03T10:00:00Z")
+    memory.settle()
+    memory.push("I work at Globex.")
+    answer = memory.ask("where do I work?")
+    assert [card["value"] for card in answer["cards"] if card["kind"] == "state"] == ["Acme"]
+    [conflict] = answer["contradictions"]
+    assert (conflict["concept_key"], conflict["entity"]) == ("employer", "user")
+    assert "Acme or Globex" in conflict["reason"]
+
+
+def test_a_pending_card_keeps_its_name_from_one_question_to_the_next(memory: Memory) -> None:
+    memory.push("My dog is called Rex.")
+    first = [card["card_id"] for card in memory.ask("what is my dog's name?")["cards"]]
+    memory.push("I like tea.")
+    memory.record()
+    assert [card["card_id"] for card in memory.ask("what is my dog's name?")["cards"]] == first
+
+
+def test_asked_for_history_the_replaced_value_is_shown_with_its_end(memory: Memory) -> None:
+    memory.push("I live in Taipei.", said_at="2026-01-03T10:00:00+08:00")
+    memory.settle()
+    memory.push("I moved to Kaohsiung.")
+    cards = {
+        card["value"]: card
+        for card in memory.ask("list all the places I ever lived in")["cards"]
+        if card["kind"] == "state"
+    }
+    assert (cards["Kaohsiung"]["superseded_at"], cards["Kaohsiung"]["pending"]) == (None, True)
+    assert cards["Taipei"]["superseded_at"] == cards["Kaohsiung"]["effective_at"]
+    assert cards["Taipei"]["pending"] is False
+
+
+def test_walls_stand_for_pending_cards_too(memory: Memory) -> None:
+    memory.push("My dog is called Rex.", project_id="novel")
+    memory.push("My dog is called Fido.", user="bob")
+    question = "what is my dog's name?"
+    assert memory.ask(question)["cards"] == []
+    assert memory.values(question, project_id="novel") == [("Rex", True)]
+    assert memory.values(question, project_id="*") == [("Rex", True)]
+    assert memory.values(question, kinds=["knowledge"], project_id="*") == []
+    assert memory.values(question, user="bob") == [("Fido", True)]
+
+
+def test_what_was_not_yet_said_then_is_not_laid_over_the_past(memory: Memory) -> None:
+    memory.push("I live in Taipei.", said_at="2026-01-03T10:00:00+08:00")
+    memory.settle()
+    memory.push("I moved to Kaohsiung.", said_at="2026-04-03T10:00:00+08:00")
+    past = memory.values("where do I live?", as_of="2026-02-01T00:00:00+08:00")
+    assert past == [("Taipei", False)]
+    assert memory.values("where do I live?", known_at="2026-02-01T00:00:00+08:00") == []
+    assert memory.values("where do I live?", as_of="2026-04-04T00:00:00+08:00") == [("Kaohsiung", True)]
+
+
+def test_a_turn_that_came_twice_counts_once_and_one_that_breaks_the_contract_not_at_all(
+    memory: Memory,
+) -> None:
+    memory.push("I live in Taipei.", turn_id="t1")
+    memory.settle()
+    memory.push("I moved to Kaohsiung.", turn_id="t1")
+    memory.push("I moved to Tainan.", said_at="yesterday")
+    assert memory.values("where do I live?") == [("Taipei", False)]
+
+
+def test_what_an_extractor_dealt_with_above_its_checkpoint_is_not_read_again(memory: Memory) -> None:
+    memory.push("I live in Taipei.")
+    memory.record()
+    assert memory.values("where do I live?") == [("Taipei", True)]
+    with connect(memory.settings.database_url, application="test") as connection:
+        [turn] = [event for event in log.read(connection, partition_of("ann")) if event.user_id == "ann"]
+        read = TurnsExtracted(
+            extractor="model", model="m", prompt_version="p", turn_ids=(turn.payload.turn_id,),
+            turn_positions=(turn.position,), usage=Usage(), cards=0,
+        )  # fmt: skip
+        log.append(
+            connection,
+            [
+                NewEvent(
+                    event_id=uuid7(), user_id="ann", stream="x", payload=read, occurred_at=turn.occurred_at,
+                    actor="extractor/model",
+                )
+            ],
+        )  # fmt: skip
+    assert memory.ask("where do I live?")["cards"] == []
+
+
+def test_what_was_withdrawn_a_moment_ago_does_not_answer(memory: Memory) -> None:
+    memory.push("I live in Taipei.")
+    memory.settle()
+    memory.push("I moved to Kaohsiung.")
+    memory.settle()
+    with connect(memory.settings.database_url, application="test") as connection:
+        said = [event for event in log.read(connection, partition_of("ann")) if event.type == "StateAsserted"]
+        taken = CardsWithdrawn(
+            event_ids=(said[1].event_id,), positions=(said[1].position,), reason="read again"
+        )
+        new = NewEvent(
+            event_id=uuid7(), user_id="ann", stream="x", payload=taken, occurred_at=datetime.now(UTC),
+            actor="test",
+        )  # fmt: skip
+        log.append(connection, [new])
+    assert memory.values("where do I live?") == [("Taipei", False)]
+
+
+def test_switches_hold_for_pending_cards(memory: Memory) -> None:
+    memory.push("I live in Taipei.")
+    memory.push("I moved to Kaohsiung.")
+    memory.push("JWT is a compact, signed token format.")
+    memory.settings = replace(memory.settings, supersede_fork=False, knowledge_extraction=False)
+    answer = memory.ask("where do I live?")
+    assert {card["value"] for card in answer["cards"] if card["kind"] == "state"} == {"Taipei", "Kaohsiung"}
+    assert [found["concept_key"] for found in answer["contradictions"]] == ["residence"]
+    assert "knowledge" not in [card["kind"] for card in memory.ask("what is JWT?")["cards"]]
+
+
+def crowd(redis: Redis, turns: int) -> None:
+    pipe = redis.pipeline(transaction=False)
+    for number in range(turns):
+        pipe.xadd("turns", {"user_id": f"other {number % 40}", "text": f"I like tea number {number}."})
+    pipe.execute()
+
+
+def test_a_thousand_turns_of_others_hide_nothing_and_more_are_said_to(memory: Memory, redis: Redis) -> None:
+    memory.push("I live in Taipei.")
+    memory.settle()
+    memory.push("My new address is Kaohsiung.")
+    crowd(redis, 1000)
+    answer = memory.ask("where do I live?")
+    assert answer["cards"][0]["value"] == "Kaohsiung"
+    assert overlay_warnings(answer) == []
+    crowd(redis, unprojected_tail.QUEUE_DEPTH)
+    [warning] = overlay_warnings(memory.ask("where do I live?"))
+    assert "more of what was said is under way" in warning
+
+
+@pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES.keys())
+def test_of_a_users_own_backlog_the_newest_counts_and_the_rest_is_told(
+    memory: Memory, stages: tuple[str, ...]
+) -> None:
+    memory.push("I live in Taipei.")
+    for number in range(150):
+        memory.push(f"I met friend number {number} at the station and we had tea.")
+    memory.push("My new address is Kaohsiung.")
+    for stage in stages:
+        getattr(memory, stage)()
+    answer = memory.ask("where do I live?")
+    assert [card["value"] for card in answer["cards"] if card["kind"] == "state"] == ["Kaohsiung"]
+    [warning] = overlay_warnings(answer)
+    assert "more of what was said is under way" in warning
+
+
+def test_a_pasted_book_is_passed_over_and_said_to_be(memory: Memory) -> None:
+    memory.push("My new address is Kaohsiung.")
+    memory.push("I live in a book. " * 3000)
+    answer = memory.ask("where do I live?")
+    assert answer["cards"][0]["value"] == "Kaohsiung"
+    assert overlay_warnings(answer)
+
+
+def test_without_redis_a_recall_answers_with_what_the_log_has(memory: Memory) -> None:
+    memory.push("My new address is Kaohsiung.")
+    memory.record()
+    memory.settings = replace(memory.settings, redis_url="redis://127.0.0.1:1/0")
+    answer = memory.ask("where do I live?")
+    assert (answer["cards"][0]["value"], answer["cards"][0]["pending"]) == ("Kaohsiung", True)
+    [warning] = overlay_warnings(answer)
+    assert "queue" in warning
+    assert "redis is away" in warning
+
+
+def test_a_log_that_does_not_answer_in_time_costs_the_overlay_and_nothing_else(memory: Memory) -> None:
+    memory.push("I live in Taipei.")
+    memory.settle()
+    memory.push("My new address is Kaohsiung.")
+    memory.settings = replace(memory.settings, overlay_deadline_ms=300)
+    with connect(memory.settings.database_url, application="test", autocommit=False) as holder:
+        holder.execute("LOCK log.heads IN ACCESS EXCLUSIVE MODE")
+        answer = memory.ask("where do I live?")
+    assert answer["cards"][0]["value"] == "Taipei"
+    [warning] = overlay_warnings(answer)
+    assert "the overlay is late" in warning
+    assert {report["status"] for name, report in answer["channels"].items() if name != "semantic"} == {"ok"}
+
+
+def test_a_broken_overlay_never_breaks_an_answer(memory: Memory, connection: Connection) -> None:
+    memory.push("I live in Taipei.")
+    memory.settle()
+    memory.push("My new address is Kaohsiung.")
+    connection.execute("ALTER TABLE log.checkpoints RENAME TO elsewhere")
+    answer = memory.ask("where do I live?")
+    assert answer["cards"][0]["value"] == "Taipei"
+    [warning] = overlay_warnings(answer)
+    assert "the overlay is down: UndefinedTable" in warning

@@ -1,0 +1,320 @@
+"""Whatever happens to channels, a recall answers within its deadline, and says what it went without."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import psycopg
+import pytest
+from starlette.testclient import TestClient
+
+from events.http.tokens import Sealer
+from events.platform.database import Connection
+from events.platform.settings import Settings, SettingsError, variable_of
+from events.store import log
+from events.types.cards import EventNoted, StateAsserted
+from projectors.embedding.embedder import HASH_MODEL, HashEmbedder
+from projectors.embedding.embedders import Embedders
+from projectors.vectors.projector import VectorsProjector
+from retrieval.http.read_api import create_app
+from retrieval.recall.fault_injection import CHANNELS, faults_of
+from tests.integration.projectors.rebuild.test_rebuild import NOW, ORIGIN, event, fold_live
+from tests.support.waiting import eventually
+
+# The longest a recall with dead channels may take: its deadlines, and what a busy machine adds.
+_WITHIN_S = 2.0
+
+
+@pytest.fixture
+def cards(database: str, connection: Connection) -> str:
+    """A database with a few cards of alex, vectors too."""
+    log.append(
+        connection,
+        [
+            event(
+                StateAsserted(
+                    content="I live in Lisbon", entity="user", concept_key="residence", value="Lisbon",
+                    cardinality="single_value", tags=(), origin=ORIGIN, effective_at=NOW,
+                )
+            ),
+            event(
+                EventNoted(
+                    content="We adopted two kittens yesterday", entity="user", tags=(), origin=ORIGIN,
+                    occurred_at=NOW, episode=True,
+                )
+            ),
+        ],
+    )  # fmt: skip
+    fold_live(database)
+    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
+    return database
+
+
+class Asking:
+    """A read service over the cards, with faults."""
+
+    def __init__(self, client: TestClient) -> None:
+        self.client = client
+
+    def recall(
+        self, query: str = "where do I live? did we adopt kittens this week?", **more: Any
+    ) -> dict[str, Any]:
+        answer = self.client.post(
+            "/v1/recall", json={"user_id": "alex", "query": query, "as_of": NOW.isoformat(), **more}
+        )
+        assert answer.status_code == 200, answer.text
+        document: dict[str, Any] = answer.json()
+        return document
+
+    def timed(self) -> tuple[dict[str, Any], float]:
+        began = time.perf_counter()
+        return self.recall(), time.perf_counter() - began
+
+
+def asking(database: str, **changed: Any) -> TestClient:
+    # The overlay is no channel: it gets all the time it wants, so that every warning is a channel's.
+    settings = replace(Settings(), database_url=database, embed_model=HASH_MODEL, overlay_deadline_ms=5000)
+    return TestClient(create_app(replace(settings, **changed)))
+
+
+@pytest.fixture
+def patient() -> dict[str, int]:
+    """Deadlines that a busy machine does not miss, for channels that are well."""
+    return {f"{name}_deadline_ms": 5000 for name in CHANNELS}
+
+
+def test_without_faults_every_channel_is_well(cards: str, patient: dict[str, int]) -> None:
+    with asking(cards, **patient) as client:
+        answer = Asking(client).recall()
+    assert {name: each["status"] for name, each in answer["channels"].items()} == dict.fromkeys(
+        CHANNELS, "ok"
+    )
+    assert answer["warnings"] == []
+
+
+def test_where_many_recalls_wait_a_question_is_not_embedded(cards: str, patient: dict[str, int]) -> None:
+    # One place, and whoever has it keeps it for as long as the others need to come.
+    with (
+        asking(cards, pool_size=2, fault_tags="slow:1500", **patient) as client,
+        ThreadPoolExecutor(3) as threads,
+    ):
+        answers = list(threads.map(lambda _: Asking(client).recall(), range(3)))
+    standing = [answer["channels"]["semantic"] for answer in answers]
+    # Behind the last one nobody waits.
+    assert {each["status"] for each in standing} == {"down", "ok"}
+    assert all("recalls wait" in each["detail"] for each in standing if each["status"] == "down")
+    for answer in answers:
+        assert "I live in Lisbon" in {card["content"] for card in answer["cards"]}
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize(("fault", "status"), [("down", "down"), ("error", "down"), ("slow:60000", "late")])
+def test_one_channel_fails_and_the_others_answer(
+    cards: str, patient: dict[str, int], channel: str, fault: str, status: str
+) -> None:
+    # Only what is slow is to be late.
+    hasty = {f"{channel}_deadline_ms": 100} if status == "late" else {}
+    settings = patient | hasty | {f"fault_{channel}": fault}
+    with asking(cards, **settings) as client:
+        answer = Asking(client).recall()
+    found = {name: each["status"] for name, each in answer["channels"].items()}
+    assert found == dict.fromkeys(CHANNELS, "ok") | {channel: status}
+    assert {card["content"] for card in answer["cards"]} == {
+        "I live in Lisbon",
+        "We adopted two kittens yesterday",
+    }
+    [warning] = answer["warnings"]
+    assert warning.startswith(f"the {channel} channel is {status}: ")
+    if fault != "slow:60000":
+        assert variable_of(f"fault_{channel}") in warning
+
+
+@pytest.mark.parametrize("survivor", ["semantic", "tags", "fuzzy", "time"])
+@pytest.mark.parametrize("fault", ["down", "error", "slow:60000"])
+def test_one_channel_of_five_is_enough(
+    cards: str, patient: dict[str, int], survivor: str, fault: str
+) -> None:
+    dead = [name for name in CHANNELS if name != survivor]
+    settings = (
+        patient | {f"{name}_deadline_ms": 100 for name in dead} | {f"fault_{name}": fault for name in dead}
+    )
+    with asking(cards, **settings) as client:
+        answer, seconds = Asking(client).timed()
+    assert "We adopted two kittens yesterday" in [card["content"] for card in answer["cards"]]
+    assert [name for name, each in answer["channels"].items() if each["status"] == "ok"] == [survivor]
+    assert len(answer["warnings"]) == 4
+    assert seconds < _WITHIN_S
+
+
+def test_with_all_channels_dead_there_is_an_empty_answer_that_says_so(cards: str) -> None:
+    faults = {
+        f"fault_{name}": fault
+        for name, fault in zip(CHANNELS, ["down", "error", "slow:60000"] * 2, strict=False)
+    }
+    with asking(cards, **faults) as client:
+        answer, seconds = Asking(client).timed()
+    assert answer["cards"] == []
+    assert len(answer["warnings"]) == 5
+    assert seconds < _WITHIN_S
+
+
+def test_where_all_are_late_they_get_more_time(cards: str) -> None:
+    slow = {f"fault_{name}": "slow:400" for name in ("semantic", "tags", "fuzzy")}
+    hasty = {f"{name}_deadline_ms": 50 for name in ("semantic", "tags", "fuzzy")}
+    with asking(cards, **slow, **hasty, last_resort_ms=5000) as client:
+        answer = Asking(client).recall()
+    assert answer["cards"]
+
+
+def test_channels_that_go_by_content_never_rest_all_at_once(cards: str, patient: dict[str, int]) -> None:
+    slow = {f"fault_{name}": "slow:60" for name in ("semantic", "tags", "fuzzy")}
+    with asking(cards, **patient, **slow, quarantine_over_ms=30) as client:
+        for _ in range(10):
+            Asking(client).recall()
+        standing = client.get("/v1/channels").json()
+        assert {standing[name]["status"] for name in ("semantic", "tags", "fuzzy")} == {"quarantined"}
+        answer = Asking(client).recall()
+    assert answer["cards"]
+
+
+def test_what_was_late_leaves_no_query_behind_on_the_server(cards: str, connection: Connection) -> None:
+    with asking(cards, fault_fuzzy="slow:60000", fault_tags="slow:60000", pool_size=8) as client:
+        for _ in range(3):
+            answer = Asking(client).recall()
+            assert answer["channels"]["fuzzy"]["status"] == "late"
+        eventually(lambda: not _running(connection))
+        assert _longest(connection) < 4.9  # statement_timeout is 5
+
+
+def test_a_query_that_waits_for_a_lock_is_cancelled_too(
+    cards: str, connection: Connection, patient: dict[str, int]
+) -> None:
+    with asking(cards, **patient | {"fuzzy_deadline_ms": 100}) as client, connection.transaction():
+        connection.execute("LOCK TABLE cards.words IN ACCESS EXCLUSIVE MODE")
+        answer = Asking(client).recall("where do I live?")
+        assert answer["channels"]["fuzzy"]["status"] == "late"
+        with psycopg.connect(cards, autocommit=True) as other:
+            eventually(lambda: not _running(other))
+            assert _longest(other) < 4.9
+
+
+def _running(connection: Connection) -> list[Any]:
+    """What the read service's connections are busy with."""
+    return connection.execute(
+        "SELECT state, query FROM pg_stat_activity "
+        "WHERE datname = current_database() AND application_name = 'cardlog read' AND state <> 'idle'"
+    ).fetchall()
+
+
+def _longest(connection: Connection) -> float:
+    """Seconds the longest took of the queries that each of those connections had last."""
+    row = connection.execute(
+        "SELECT extract(epoch FROM max(state_change - query_start))::float8 FROM pg_stat_activity "
+        "WHERE datname = current_database() AND application_name = 'cardlog read'"
+    ).fetchone()
+    assert row is not None
+    assert row[0] is not None
+    return float(row[0])
+
+
+def test_a_slow_channel_is_quarantined_seen_and_not_waited_for(cards: str, patient: dict[str, int]) -> None:
+    settings = patient | {"fuzzy_deadline_ms": 320, "quarantine_over_ms": 300, "fault_fuzzy": "slow:60000"}
+    with asking(cards, **settings) as client:
+        service = Asking(client)
+        answers = [service.recall("where do I live?") for _ in range(9)]
+        assert {answer["channels"]["fuzzy"]["status"] for answer in answers} == {"late"}
+        answer = eventually(
+            lambda: (each := service.recall("where do I live?"))["channels"]["fuzzy"]["ms"] == 0 and each
+        )
+        fuzzy = answer["channels"]["fuzzy"]
+        assert fuzzy["status"] == "quarantined"
+        assert fuzzy["ms"] == 0
+        assert "P95" in fuzzy["detail"]
+        assert answer["cards"][0]["value"] == "Lisbon"
+        standing = client.get("/v1/channels").json()
+        assert standing["fuzzy"]["status"] == "quarantined"
+        assert standing["fuzzy"]["fault"] == "CARDLOG_FAULT_FUZZY"
+        assert standing["tags"]["status"] == "ok"
+        metrics = client.get("/metrics").text
+        assert 'cardlog_recall_channel_quarantined{channel="fuzzy"} 1.0' in metrics
+        assert 'cardlog_recall_channel_quarantined{channel="tags"} 0.0' in metrics
+        assert 'cardlog_recall_channel_seconds_count{channel="tags"}' in metrics
+
+
+def test_a_channel_that_is_quick_again_comes_back_without_anybody_waiting(
+    cards: str, connection: Connection, patient: dict[str, int]
+) -> None:
+    settings = patient | {"fuzzy_deadline_ms": 320, "quarantine_over_ms": 300}
+    with asking(cards, **settings) as client:
+        service = Asking(client)
+        with connection.transaction():
+            connection.execute("LOCK TABLE cards.words IN ACCESS EXCLUSIVE MODE")
+            eventually(
+                lambda: service.recall("where do I live?")["channels"]["fuzzy"]["status"] == "quarantined"
+            )
+        fuzzy = eventually(
+            lambda: (
+                (each := service.recall("where do I live?")["channels"]["fuzzy"])["status"] == "ok" and each
+            ),
+            within=60.0,
+        )
+        assert fuzzy["hits"] >= 0
+
+
+def test_a_connection_that_hangs_costs_its_channels_deadlines_and_no_more(cards: str) -> None:
+    """More late channels than connections: what waits for one in vain is late too, and is not blamed for it."""
+    faults = {f"fault_{name}": "slow:60000" for name in ("semantic", "tags", "fuzzy", "time", "graph")}
+    with asking(cards, pool_size=1, **faults) as client:
+        _, seconds = Asking(client).timed()
+        assert seconds < 5.0
+
+
+def test_connections_that_died_in_the_pool_cost_nobody_an_answer(
+    cards: str, connection: Connection, patient: dict[str, int]
+) -> None:
+    with asking(cards, token_key="of the test", **patient) as client:
+        service = Asking(client)
+        card = service.recall("where do I live?")["cards"][0]
+        alex = {"user_id": "alex"}
+        token = Sealer(b"of the test").seal({"alex": 1})
+        paths = ["", "/aggregate?group_by=kind", f"/{card['card_id']}", f"/{card['card_id']}/history"]
+        paths += [f"/{card['card_id']}/{what}" for what in ("relations", "latest")]
+        for path in [f"/v1/cards{path}" for path in paths] + ["/v1/arbitrations", "/readyz"]:
+            kill_all(connection)
+            asked = {} if path == "/readyz" else alex | dict(parse_qsl(urlsplit(path).query))
+            answer = client.get(path, params=asked)
+            assert answer.status_code == 200, (path, answer.text)
+        for more in ({}, {"wait_for": token}):
+            kill_all(connection)
+            answer = service.recall("where do I live?", **more)
+            assert {name: each["status"] for name, each in answer["channels"].items()} == dict.fromkeys(
+                CHANNELS, "ok"
+            ), answer["warnings"]
+            assert answer["cards"][0]["content"] == card["content"]
+
+
+def kill_all(connection: Connection) -> None:
+    """End every connection the read service has, as a failover or an idle firewall would."""
+    killed = connection.execute(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND application_name = 'cardlog read'"
+    ).fetchall()
+    assert killed
+
+
+@pytest.mark.parametrize("text", ["slow", "slow:", "slow:x", "dead", "down:5", "slow:-1"])
+def test_a_fault_that_cannot_be_read_is_refused_by_name(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"CARDLOG_FAULT_TAGS.*slow:<milliseconds>"):
+        faults_of(replace(Settings(), fault_tags=text))
+
+
+def test_faults_are_off_unless_set_and_said_aloud(cards: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert faults_of(Settings()) == {}
+    create_app(replace(Settings(), database_url=cards))
+    assert "FAULT" not in caplog.text
+    create_app(replace(Settings(), database_url=cards, fault_time="down"))
+    assert "CARDLOG_FAULT_TIME" in caplog.text

@@ -1,0 +1,172 @@
+"""How much a user has said, and that it costs others nothing to be asked of one who said very much."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from events.language.terms import term_keys
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from ingest.extraction.workers.rules_worker import PROCESSOR
+from projectors.cards.projector import CardsProjector
+from projectors.generations.generations import ensure_live
+from retrieval.pool.connections import Pool, connected, open_pool
+from retrieval.query import scope
+from retrieval.query.question import understand
+from retrieval.query.scope import scope_of
+from retrieval.recall import user_sizes
+from retrieval.recall.overlay import Overlay
+from retrieval.recall.user_sizes import Size, UserSizes
+from tests.bench.support.history import fill
+from tests.integration.projectors.rebuild.test_rebuild import NOW, event, fold_live
+from tests.integration.retrieval.channels.test_recall_channels import noted
+from tests.support.waiting import PATIENT, eventually
+
+
+def pooled(database: str, do: Callable[[Pool], Awaitable[Any]]) -> Any:
+    """What ``do`` returns of a pool as recall has it."""
+
+    async def run() -> Any:
+        pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test")
+        await pool.open(wait=True, timeout=30.0)
+        try:
+            return await do(pool)
+        finally:
+            await pool.close()
+
+    return asyncio.run(run())
+
+
+def test_words_that_are_everywhere_are_told_of_users_with_very_many_cards(
+    database: str, connection: Connection, monkeypatch: Any
+) -> None:
+    log.append(connection, [event(noted(f"meeting number {n}")) for n in range(12)])
+    log.append(connection, [event(noted("zebra meeting 會議"), user="bob")])
+    fold_live(database)
+    connection.execute("ANALYZE")
+    monkeypatch.setattr(scope, "MANY", 10)
+    monkeypatch.setattr(user_sizes, "COMMON", 10)
+    question = understand("a zebra in a meeting, 會議", NOW)
+
+    async def look(pool: Pool) -> list[Size]:
+        looked = UserSizes(pool)
+        return [await looked.of(user, question) for user in ("alex", "bob", "nobody")]
+
+    alex, bob, nobody = pooled(database, look)
+    assert alex == Size(12, share=12 / 13, common=tuple(term_keys("alex", ["meet"])))
+    assert (bob, nobody) == (Size(1, share=1 / 13), Size(0))
+
+
+def test_what_is_known_of_a_user_is_not_looked_up_again(
+    database: str, connection: Connection, monkeypatch: Any
+) -> None:
+    log.append(connection, [event(noted(f"meeting number {n}")) for n in range(12)])
+    fold_live(database)
+    connection.execute("ANALYZE")
+    monkeypatch.setattr(scope, "MANY", 10)
+    monkeypatch.setattr(user_sizes, "COMMON", 10)
+
+    async def look(pool: Pool) -> list[Size]:
+        looked = UserSizes(pool)
+        question = understand("which meeting?", NOW)
+        first = await looked.of("alex", question)
+        # Nobody answers any more, and nobody needs to.
+        await pool.close()
+        return [first, await looked.of("alex", question), await looked.of("ben", question)]
+
+    first, again, unknown = pooled(database, look)
+    assert first == again
+    assert first.common
+    # Of whom nothing is known, much is expected.
+    assert unknown == Size()
+    assert unknown.many
+
+
+_LISTS = {
+    "text": st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))),
+    "integer": st.lists(st.integers(-(2**31), 2**31 - 1)),
+    "uuid": st.lists(st.uuids()),
+    "float8": st.lists(st.floats(allow_nan=False, allow_infinity=False)),
+    "boolean": st.lists(st.booleans()),
+}
+
+
+@given(given=st.fixed_dictionaries({name: st.lists(lists, max_size=9) for name, lists in _LISTS.items()}))
+@example(given={"text": [["", "null", "NULL", '"', "\\", "{a,b}", "\t\n\x01", "\\n", "問題", None], []]})
+@settings(max_examples=25)
+def test_a_list_arrives_as_it_was(postgres_url: str, given: dict[str, list[list[Any]]]) -> None:
+    async def arrive(pool: Pool) -> None:
+        async with connected(pool, 30.0) as connection:
+            for kind, lists in given.items():
+                for each in lists:
+                    row = await (await connection.execute(f"SELECT %s::{kind}[]", [each])).fetchone()
+                    assert row == (each,)
+
+    pooled(postgres_url, arrive)
+
+
+def test_a_statement_is_planned_for_whoever_asks_unless_anybody_will_do(database: str) -> None:
+    async def modes(pool: Pool) -> list[str]:
+        found = []
+        for many in (True, False, False, True):
+            async with connected(pool, 5.0, many=many) as connection:
+                row = await (await connection.execute("SHOW plan_cache_mode")).fetchone()
+                assert row is not None
+                found.append(row[0])
+        return found
+
+    one, everybody = "force_custom_plan", "force_generic_plan"
+    assert pooled(database, modes) == [one, everybody, everybody, one]
+
+
+def test_asking_what_is_under_way_reads_nothing_of_all_that_was_ever_said(
+    database: str, redis_url: str, connection: Connection
+) -> None:
+    fill(connection, 6000, users=50, texts=300, heavy=0.8)
+    # As on a server that serves thousands, and has come to plan for all of them at once.
+    connection.execute("ALTER TABLE log.events ALTER user_id SET (n_distinct = 5000)")
+    connection.execute("ANALYZE log.events")
+    connection.execute(f"ALTER DATABASE {connection.info.dbname} SET plan_cache_mode = force_generic_plan")
+    ensure_live(connection, CardsProjector())
+    PROCESSOR.open(connection)
+    # As if all had been read and folded.
+    connection.execute(
+        "UPDATE log.checkpoints c SET position = h.position FROM log.heads h WHERE h.partition = c.partition"
+    )
+    row = connection.execute(
+        "SELECT user_id FROM log.events GROUP BY user_id ORDER BY count(*) DESC"
+    ).fetchone()
+    assert row is not None
+    asked = scope_of(understand("where?", NOW), user_id=row[0], projects=None)
+
+    def read() -> int:
+        found = connection.execute(
+            "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = 'log' AND relname = 'events'"
+        ).fetchone()
+        assert found is not None
+        return int(found[0])
+
+    async def look() -> None:
+        overlay = Overlay(replace(Settings(), database_url=database, redis_url=redis_url, **PATIENT))
+        try:
+            for _ in range(15):
+                laid = await (await overlay.begin(asked, datetime.now(UTC)))
+                assert (laid.rows, laid.warnings) == ({}, ())
+        finally:
+            await overlay.close()
+
+    # What goes on in other sessions is told to the counters when those end.
+    connection.execute("SELECT pg_stat_force_next_flush()")
+    before = read()
+    asyncio.run(look())
+    ended = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    eventually(lambda: connection.execute(ended).fetchone() == (True,))
+    assert read() - before < 1000

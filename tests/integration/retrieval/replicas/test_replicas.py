@@ -1,0 +1,302 @@
+"""Read replicas: asked while they are fresh enough, waited for, and gone without when they are away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from starlette.testclient import TestClient
+
+from events.http.tokens import Sealer
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from ingest.extraction.workers.rules_worker import PROCESSOR
+from retrieval.http.read_api import create_app
+from tests.conftest import url_of
+from tests.integration.ingest.recording.test_recorder import _allow
+from tests.support.conversing import Memory, day
+from tests.support.postgres_replica import ReplicaPostgres
+from tests.support.waiting import PATIENT, eventually
+
+STALE_S = 3600  # seconds of staleness nobody reaches here
+
+
+@pytest.fixture(scope="module")
+def replica(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicaPostgres]:
+    if os.environ.get("CARDLOG_TEST_DATABASE_URL"):
+        pytest.skip("a replica is made of the embedded server only")
+    with ReplicaPostgres(tmp_path_factory.mktemp("replica"), postgres_url) as server:
+        yield server
+
+
+@pytest.fixture
+def following(replica: ReplicaPostgres) -> Iterator[ReplicaPostgres]:
+    """The replica, running and replaying; and so again afterwards, whatever a test did to it."""
+    yield replica
+    if replica.poll() is not None:
+        replica.start()
+    replica.resume()
+
+
+SEALER = Sealer(b"of the test")
+
+
+@contextmanager
+def reading(
+    database: str, connection: Connection, replica: ReplicaPostgres, folder: Path, **settings: Any
+) -> Iterator[Memory]:
+    """A memory that is written on the primary and read through a service that has the replica."""
+    of_replica = url_of(replica.url, connection.info.dbname)
+    chosen = Settings(
+        database_url=database,
+        read_database_url=of_replica,
+        embed_model_path=str(folder),
+        token_key="of the test",
+        **(PATIENT | {"read_staleness_s": STALE_S} | settings),
+    )
+    PROCESSOR.open(connection)
+    with TestClient(create_app(chosen)) as read:
+        memory = Memory(database, connection, read, read)
+        memory.fold()
+        replica.level()
+        # The service has seen the primary, and asks the replica from now on.
+        eventually(lambda: warnings(recall(memory)) == [])
+        yield memory
+
+
+def recall(memory: Memory, **more: Any) -> dict[str, Any]:
+    answer = memory.read.post("/v1/recall", json={"user_id": memory.user, "query": "where do I live?"} | more)
+    assert answer.status_code == 200, answer.text
+    document: dict[str, Any] = answer.json()
+    return document
+
+
+def warnings(answer: dict[str, Any]) -> list[str]:
+    return [text for text in answer["warnings"] if "semantic" not in text]
+
+
+def homes(answer: dict[str, Any]) -> list[tuple[str, bool]]:
+    return [(card["value"], card["pending"]) for card in answer["cards"] if card["kind"] == "state"]
+
+
+def live_in(memory: Memory, place: str, number: int) -> None:
+    memory.state("residence", place, day(number), announced=True)
+    memory.fold()
+
+
+def in_tables(memory: Memory) -> list[str]:
+    """Where the tables that pages are read from say that the user lives: they show nothing pending."""
+    return [card["value"] for card in memory.cards(concept_key="residence", status="current")]
+
+
+def test_questions_are_answered_from_the_replica_and_what_it_lacks_is_pending(
+    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
+) -> None:
+    with reading(database, connection, following, tmp_path) as memory:
+        live_in(memory, "Taipei", 0)
+        following.level()
+        assert in_tables(memory) == ["Taipei"]
+        assert homes(recall(memory)) == [("Taipei", False)]
+        following.pause()
+        live_in(memory, "Kaohsiung", 10)
+        # Folded on the primary, and neither in the replica's tables nor in its log.
+        assert in_tables(memory) == ["Taipei"]
+        answer = recall(memory)
+        assert homes(answer) == [("Kaohsiung", True)]
+        assert warnings(answer) == []
+        following.resume()
+        following.level()
+        assert in_tables(memory) == ["Kaohsiung"]
+        assert homes(recall(memory)) == [("Kaohsiung", False)]
+
+
+def test_a_replica_that_falls_too_far_behind_leaves_questions_to_the_primary_and_comes_back(
+    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
+) -> None:
+    with reading(database, connection, following, tmp_path, read_staleness_s=1) as memory:
+        live_in(memory, "Taipei", 0)
+        eventually(lambda: in_tables(memory) == ["Taipei"])
+        following.pause()
+        live_in(memory, "Kaohsiung", 10)
+        committed = began = time.monotonic()
+        while in_tables(memory) == ["Taipei"]:
+            # It was asked when what it lacks was no older than the bound: never an answer older than that.
+            assert began - committed <= 1.0
+            began = time.monotonic()
+        [warning] = eventually(lambda: warnings(recall(memory)))
+        assert "answered by the primary: replica 1 is" in warning
+        assert "behind" in warning
+        assert in_tables(memory) == ["Kaohsiung"]
+        assert homes(recall(memory)) == [("Kaohsiung", False)]
+        following.resume()
+        eventually(lambda: warnings(recall(memory)) == [])
+        assert in_tables(memory) == ["Kaohsiung"]
+
+
+def test_an_idle_primary_makes_no_replica_stale(
+    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
+) -> None:
+    with reading(database, connection, following, tmp_path, read_staleness_s=1) as memory:
+        began = connection.execute("SELECT clock_timestamp()").fetchone()
+        assert began is not None
+        later = "SELECT clock_timestamp() > %s + interval '2.5 s'"
+        seen = []
+        while not connection.execute(later, began).fetchone()[0]:  # type: ignore[index]
+            seen.append(warnings(recall(memory)))
+        assert seen
+        assert not any(seen)
+
+
+def test_what_is_waited_for_is_waited_for_where_it_is_asked(
+    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
+) -> None:
+    with reading(database, connection, following, tmp_path, wait_for_ms=60_000) as memory:
+        live_in(memory, "Taipei", 0)
+        following.level()
+        following.pause()
+        live_in(memory, "Kaohsiung", 10)
+        token = SEALER.seal({memory.user: _head(connection, memory.user)})
+        found: list[Any] = []
+        asking = threading.Thread(target=lambda: found.append(_page(memory, token)))
+        asking.start()
+        eventually(lambda: _is_waiting(following, connection.info.dbname))
+        assert not found
+        following.resume()
+        asking.join(60)
+        assert found == [["Kaohsiung"]]
+
+
+def test_what_the_replica_has_not_got_in_time_the_primary_answers(
+    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
+) -> None:
+    with reading(database, connection, following, tmp_path, wait_for_ms=300) as memory:
+        live_in(memory, "Taipei", 0)
+        following.level()
+        following.pause()
+        live_in(memory, "Kaohsiung", 10)
+        token = SEALER.seal({memory.user: _head(connection, memory.user)})
+        assert _page(memory, token) == ["Kaohsiung"]
+        answer = recall(memory, wait_for=token)
+        assert homes(answer) == [("Kaohsiung", False)]
+        [warning] = warnings(answer)
+        assert "had not got what was waited for" in warning
+        # And what nobody has is not waited for without end.
+        later = SEALER.seal({memory.user: _head(connection, memory.user) + 1})
+        assert any(
+            "not yet projected after 300 ms" in text for text in warnings(recall(memory, wait_for=later))
+        )
+
+
+def test_a_replica_that_dies_while_it_is_waited_for_leaves_the_answer_to_the_primary(
+    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
+) -> None:
+    with reading(database, connection, following, tmp_path, wait_for_ms=60_000) as memory:
+        live_in(memory, "Taipei", 0)
+        following.level()
+        following.pause()
+        live_in(memory, "Kaohsiung", 10)
+        token = SEALER.seal({memory.user: _head(connection, memory.user)})
+        found: list[Any] = []
+        asking = threading.Thread(target=lambda: found.append(recall(memory, wait_for=token)))
+        asking.start()
+        eventually(lambda: _is_waiting(following, connection.info.dbname))
+        kill(following)
+        asking.join(60)
+        [answer] = found
+        assert homes(answer) == [("Kaohsiung", False)]
+        assert any("replica 1 is away" in text for text in answer["warnings"])
+        following.restart()
+
+
+def kill(server: ReplicaPostgres) -> None:
+    assert server.pid is not None
+    os.kill(server.pid, signal.SIGQUIT)  # "immediate": it drops everything
+    eventually(lambda: server.poll() is not None)
+
+
+def _page(memory: Memory, token: str) -> list[str]:
+    cards = memory.cards(concept_key="residence", status="current", wait_for=token)
+    return [card["value"] for card in cards]
+
+
+def _head(connection: Connection, user: str) -> int:
+    from events.types.envelope import partition_of
+
+    row = connection.execute(
+        "SELECT position FROM log.heads WHERE partition = %s", (partition_of(user),)
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def _is_waiting(replica: ReplicaPostgres, database: str) -> bool:
+    with psycopg.connect(replica.url) as connection:
+        row = connection.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND query LIKE '%%AS extracted%%'",
+            (database,),
+        ).fetchone()
+    return row is not None and row[0] > 0
+
+
+def test_a_replica_that_dies_costs_no_answer(
+    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
+) -> None:
+    with reading(database, connection, following, tmp_path) as memory:
+        live_in(memory, "Taipei", 0)
+        following.level()
+        assert homes(recall(memory)) == [("Taipei", False)]
+        kill(following)
+        for _ in range(5):
+            answer = recall(memory)
+            assert homes(answer) == [("Taipei", False)]
+            assert any("answered by the primary: replica 1 is away" in text for text in answer["warnings"])
+            assert in_tables(memory) == ["Taipei"]
+        following.restart()
+        eventually(lambda: warnings(recall(memory)) == [])
+
+
+def test_while_the_primary_is_away_replicas_answer_and_say_so(
+    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path, postgres_url: str
+) -> None:
+    with reading(database, connection, following, tmp_path, read_staleness_s=1) as memory:
+        live_in(memory, "Taipei", 0)
+        following.level()
+        following.pause()  # or it would close its door with the primary's
+        name = connection.info.dbname
+        _allow(connection, postgres_url, name, False)
+        try:
+            answer = eventually(lambda: _said_away(memory))
+            assert homes(answer) == [("Taipei", False)]
+            assert memory.read.get("/readyz").status_code == 200
+        finally:
+            _allow(connection, postgres_url, name, True)
+
+
+def _said_away(memory: Memory) -> dict[str, Any] | None:
+    answer = memory.read.post("/v1/recall", json={"user_id": memory.user, "query": "where do I live?"})
+    if answer.status_code != 200:
+        return None
+    document: dict[str, Any] = answer.json()
+    return document if any("the primary is away" in text for text in document["warnings"]) else None
+
+
+def test_a_server_that_takes_writes_is_no_replica(
+    database: str, connection: Connection, tmp_path: Path
+) -> None:
+    settings = Settings(
+        database_url=database, read_database_url=database, embed_model_path=str(tmp_path), **PATIENT
+    )
+    with TestClient(create_app(settings)) as read:
+        memory = Memory(database, connection, read, read)
+        live_in(memory, "Taipei", 0)
+        answer = recall(memory)
+        assert homes(answer) == [("Taipei", False)]
+        assert any("is no replica" in text for text in answer["warnings"])

@@ -1,0 +1,176 @@
+"""Answers of a model's server that are meant to do harm: on the wire, and in what they say."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import random
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tests.support.messages_api import Trouble
+
+_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+_MESSAGE = (
+    b'{"id":"m","type":"message","role":"assistant","model":"m","stop_reason":"tool_use","usage":{},"content":['
+    b'{"type":"tool_use","id":"t","name":"record_cards","input":{"states":[],"events":[],"knowledge":[]}}]}'
+)
+
+
+def drips(pause_s: float = 0.05) -> Trouble:
+    """An answer of one byte at a time that never ends."""
+    return _forever(_HEAD + b"content-length: 1000000\r\n\r\n", b" ", pause_s)
+
+
+def drips_its_head(pause_s: float = 0.05) -> Trouble:
+    """A head that never ends, a byte at a time."""
+    return _forever(_HEAD + b"x-more: ", b"x", pause_s)
+
+
+def keeps_saying_go_on(pause_s: float = 0.05) -> Trouble:
+    """Interim answers without end."""
+    return _forever(b"", b"HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n", pause_s)
+
+
+def _forever(head: bytes, then: bytes, pause_s: float) -> Trouble:
+    def wire(connection: socket.socket, closing: threading.Event) -> None:
+        connection.sendall(head)
+        while not closing.wait(pause_s):
+            connection.sendall(then)
+
+    return Trouble(wire=wire)
+
+
+def floods(megabytes: int = 1024) -> Trouble:
+    """A body of a gigabyte."""
+
+    def wire(connection: socket.socket, closing: threading.Event) -> None:
+        connection.sendall(_HEAD + b"content-length: %d\r\n\r\n" % (megabytes * 1024 * 1024))
+        for _ in range(megabytes):
+            if closing.is_set():
+                return
+            connection.sendall(b" " * (1024 * 1024))
+
+    return Trouble(wire=wire)
+
+
+def bomb(megabytes: int = 256) -> Trouble:
+    """A body that is small on the way and becomes huge where it is unpacked."""
+    packed = gzip.compress(b" " * (megabytes * 1024 * 1024) + _MESSAGE)
+    return wired(_HEAD + b"content-encoding: gzip\r\ncontent-length: %d\r\n\r\n" % len(packed) + packed)
+
+
+def redirects(url: str, status: int = 307) -> Trouble:
+    """The same request is wanted somewhere else."""
+    return Trouble(status=status, headers=(("location", f"{url}/v1/messages"),))
+
+
+def of_type(kind: str) -> Trouble:
+    """A proper message that says it is something else."""
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(_MESSAGE)}\r\n\r\n"
+    return wired(head.encode() + _MESSAGE)
+
+
+def bakes_cookies() -> Trouble:
+    """A proper message with a cookie."""
+    head = _HEAD + b"set-cookie: taste=bad; path=/\r\ncontent-length: %d\r\n\r\n" % len(_MESSAGE)
+    return wired(head + _MESSAGE)
+
+
+def wired(answer: bytes) -> Trouble:
+    """These very bytes."""
+    return Trouble(wire=lambda connection, _: connection.sendall(answer))
+
+
+_RUBBISH = (
+    "\u202eevil\u202c", "a\u0301" * 300, "\x1b[31mred", "﷽" * 200, "\U0001f468\u200d\U0001f469" * 50, "\ufffe\uffff",
+    "a\0b", "\ud800", "'; DROP TABLE log.events; --", "<turn n=\"1\">", "{{7*7}}", "", " ", "\n\n", "NaN", "١٢٣",
+)  # fmt: skip
+_ODD: tuple[Callable[[random.Random], object], ...] = (
+    lambda _: None,
+    lambda _: [],
+    lambda _: {},
+    lambda chance: chance.choice((True, False)),
+    lambda chance: chance.choice((-1, 0, 2**31, 2**63, 10**30, 1e308, -1e308, 0.5)),
+    lambda chance: chance.choice(_RUBBISH),
+    lambda chance: chance.choice(_RUBBISH) * chance.choice((1, 100, 2_000)),
+    lambda chance: "x" * chance.choice((101, 600, 2_705, 20_000, 70_000)),
+    lambda chance: "漢" * chance.choice((101, 600, 2_705, 20_000)),
+    lambda chance: [chance.choice(_RUBBISH)] * chance.choice((1, 50, 5_000)),
+    lambda chance: [f"name {n}" for n in range(chance.choice((30, 3_000)))],
+    lambda chance: _nested(chance.choice((3, 60, 900))),
+)
+
+
+def mutated(valid: dict[str, Any], chance: random.Random) -> object:
+    """``valid`` with one to four things gone wrong with it: types, sizes, characters, missing fields."""
+    answer: Any = copy.deepcopy(valid)
+    for _ in range(chance.randint(1, 4)):
+        places = list(_places(answer))
+        if not places:
+            return _odd(chance)
+        holder, key = chance.choice(places)
+        change = chance.random()
+        if change < 0.55:
+            holder[key] = _odd(chance)
+        elif change < 0.7:
+            del holder[key]
+        elif change < 0.8 and isinstance(holder, dict):
+            holder[chance.choice(_RUBBISH) or "more"] = _odd(chance)
+        elif isinstance(holder[key], list) and holder[key]:
+            holder[key] = [copy.deepcopy(holder[key][0]) for _ in range(chance.choice((2, 40, 2_000)))]
+        elif isinstance(holder[key], str):
+            cut = chance.randrange(len(holder[key]) + 1)
+            holder[key] = holder[key][:cut] + chance.choice(_RUBBISH) + holder[key][cut:]
+        elif isinstance(holder[key], dict):
+            holder[key] = [holder[key]]
+    return answer
+
+
+def mutated_usage(chance: random.Random) -> object:
+    """What a server says it counted, mostly nonsense."""
+    if chance.random() < 0.5:
+        return None
+    names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    return {name: chance.choice((1, -1, 1e308, 2**70, "many", True, None, [1], {}, 0.5)) for name in names}
+
+
+def sent(answer: object) -> bytes | None:
+    """The bytes of ``answer``; None where JSON cannot carry it."""
+    try:
+        return json.dumps(answer).encode()
+    except (ValueError, RecursionError):
+        return None
+
+
+def _odd(chance: random.Random) -> object:
+    return chance.choice(_ODD)(chance)
+
+
+def _nested(depth: int) -> object:
+    nested: object = "deep"
+    for level in range(depth):
+        nested = [nested] if level % 2 else {"a": nested}
+    return nested
+
+
+def _places(tree: Any) -> list[tuple[Any, Any]]:
+    """Every place in the answer, not too deep in what was put there before."""
+    found: list[tuple[Any, Any]] = []
+    level = [tree]
+    for _ in range(4):
+        below = []
+        for holder in level:
+            keys: Any = ()
+            if isinstance(holder, dict):
+                keys = list(holder)
+            elif isinstance(holder, list):
+                keys = range(min(len(holder), 3))
+            for key in keys:
+                found.append((holder, key))
+                below.append(holder[key])
+        level = below
+    return found

@@ -1,0 +1,132 @@
+"""Statements to fold, made in a line each; days count from the first of January 2026."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.codec import Payload, describe
+from events.types.envelope import Event, uuid7
+from events.types.naming import KnowledgeMerged
+from events.types.verdicts import CardVerified, ConflictRuled
+from projectors.cards.arbitration import Thresholds
+from projectors.cards.statement import statements_of
+from projectors.cards.timeline import Timeline, state_timeline
+
+DAY0 = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def day(number: float) -> datetime:
+    return DAY0 + timedelta(days=number)
+
+
+def origin(on: float, session: str = "s", turn: str | None = None, place: int | None = None) -> CardOrigin:
+    turn = turn or f"turn on {on}"
+    return CardOrigin(
+        project_id="default", session_id=session, turn_ids=(turn,), said_at=day(on), provenance="user_stated",
+        source_span=None if place is None else SourceSpan(turn_id=turn, start=place, end=place + 2, text="so"),
+    )  # fmt: skip
+
+
+def event(payload: Payload, on: float, user: str = "u", position: int = 1) -> Event:
+    return Event(
+        partition=0, position=position, event_id=uuid7(), user_id=user, stream="s", version=1,
+        type=describe(payload)[0], schema_version=1, dedupe_key=None, occurred_at=day(on), recorded_at=day(on),
+        actor="test", causation_id=None, correlation_id=None, payload=payload,
+    )  # fmt: skip
+
+
+def said(
+    value: str,
+    on: float,
+    since: float | None = None,
+    *,
+    statement: str = "asserted",
+    cardinality: str = "single_value",
+    session: str = "s",
+    turn: str | None = None,
+    place: int | None = None,
+    **more: object,
+) -> Event:
+    """``value`` is where the user lives, or one of the things the user can do; ``since`` a time the words gave."""
+    payload = StateAsserted(
+        content=f"lives in {value}",
+        entity="user",
+        concept_key="residence" if cardinality == "single_value" else "skill",
+        value=value,
+        cardinality=cardinality,  # type: ignore[arg-type]
+        tags=(),
+        origin=origin(on, session, turn, place),
+        effective_at=day(on if since is None else since),
+        time_resolved=since is not None,
+        statement=statement,  # type: ignore[arg-type]
+        **more,  # type: ignore[arg-type]
+    )
+    return event(payload, on)
+
+
+def moved(value: str, on: float, since: float | None = None, **more: object) -> Event:
+    """A change that the words announce."""
+    return said(value, on, since, announced=True, **more)  # type: ignore[arg-type]
+
+
+def skill(value: str, on: float, **more: object) -> Event:
+    return said(value, on, cardinality="multi_value", **more)  # type: ignore[arg-type]
+
+
+def learned(title: str, definition: str, on: float, *aliases: str, related: tuple[str, ...] = ()) -> Event:
+    payload = KnowledgeLearned(
+        content=f"{title}: {definition}", title=title, definition=definition, tags=(), aliases=aliases,
+        origin=origin(on), related_titles=related,
+    )  # fmt: skip
+    return event(payload, on)
+
+
+def merged(from_title: str, into_title: str, on: float) -> Event:
+    return event(KnowledgeMerged(from_title=from_title, into_title=into_title, reason="one thing"), on)
+
+
+def noted(content: str, on: float) -> Event:
+    return event(
+        EventNoted(content=content, entity="user", tags=(), origin=origin(on), occurred_at=day(on)), on
+    )
+
+
+def verified(card: UUID, on: float, kind: str = "state") -> Event:
+    return event(CardVerified(card_id=card, kind=kind, by="ana"), on)  # type: ignore[arg-type]
+
+
+def ruled(statement: Event, verdict: str, on: float) -> Event:
+    payload = ConflictRuled(
+        arbitration_id=statement.event_id,
+        verdict=verdict,  # type: ignore[arg-type]
+        reason="asked",
+        by="ana",
+    )
+    return event(payload, on)
+
+
+def timeline(*events: Event, thresholds: Thresholds | None = None) -> Timeline:
+    """The timeline of all the states among ``events``, with the remarks among them."""
+    remarks: dict[UUID, list[Event]] = {}
+    for one in events:
+        if isinstance(one.payload, CardVerified):
+            remarks.setdefault(one.payload.card_id, []).append(one)
+        elif isinstance(one.payload, ConflictRuled):
+            remarks.setdefault(one.payload.arbitration_id, []).append(one)
+    statements = [statement for each in events for statement in statements_of(each)]
+    return state_timeline(statements, remarks, thresholds)
+
+
+def held(found: Timeline) -> list[tuple[str, datetime, datetime | None]]:
+    """What was true, and from when to when."""
+    return [
+        (s.latest.state.value, s.effective_at, s.superseded_at)
+        for s in found.spans
+        if not (s.retracted or s.contested or s.ended)
+    ]
+
+
+def current(found: Timeline) -> list[str]:
+    return [value for value, _, until in held(found) if until is None]

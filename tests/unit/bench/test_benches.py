@@ -1,0 +1,22 @@
+"""Measurements are made seldom, and should be there when they are."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+import tests.bench
+
+FOLDER = Path(tests.bench.__path__[0])
+NAMES = sorted(
+    ".".join(path.relative_to(FOLDER).with_suffix("").parts)
+    for path in FOLDER.rglob("*.py")
+    if path.stem != "__init__"
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bench_knows_all_that_it_measures(name: str) -> None:
+    importlib.import_module(f"tests.bench.{name}")

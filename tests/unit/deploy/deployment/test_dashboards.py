@@ -1,0 +1,98 @@
+"""Alerts, dashboard and scrape lists name metrics, stages and ports that exist."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from deploy.monitoring.check_liveness import PORTS
+from tests.support import deployed
+from tests.support.deployed import DEPLOY
+
+PANELS = deployed.dashboard()["panels"]
+RULES: list[dict[str, Any]] = [
+    rule
+    for group in yaml.safe_load((DEPLOY / "prometheus_rules.yml").read_text())["groups"]
+    for rule in group["rules"]
+]
+STAGES = {"recorder", "extractor", "cards", "vectors"}
+EXPRESSIONS = [
+    *((rule["alert"], rule["expr"]) for rule in RULES),
+    *((executor["title"], target["expr"]) for executor in PANELS for target in executor["targets"]),
+]
+
+
+def test_metrics_are_found_where_services_tell_them() -> None:
+    assert {
+        "cardlog_stage_behind",
+        "cardlog_recall_seconds_bucket",
+        "cardlog_turns_accepted_total",
+    } <= deployed.metrics()
+    assert "cardlog_stage_behind_total" not in deployed.metrics()
+
+
+@pytest.mark.parametrize(("where", "expression"), EXPRESSIONS)
+def test_an_expression_names_what_there_is(where: str, expression: str) -> None:
+    named = deployed.named_metrics(expression)
+    assert named, where
+    assert named <= deployed.metrics(), f"{where}: {named - deployed.metrics()}"
+    assert deployed.named_stages(expression) <= STAGES
+    for opening, closing in ("()", "[]", "{}"):
+        assert expression.count(opening) == expression.count(closing), where
+    for counter in re.findall(r"\b(cardlog_\w+_total)\b", expression):
+        assert re.search(rf"(rate|increase)\([^)]*\b{counter}\b", expression), (
+            f"{where}: {counter} only grows"
+        )
+
+
+def test_every_metric_of_the_extractor_is_shown() -> None:
+    shown = set().union(*(deployed.named_metrics(expression) for _, expression in EXPRESSIONS))
+    told = {name for name in deployed.metrics() if name.startswith("cardlog_extraction_")}
+    assert told
+    assert told <= shown, told - shown
+
+
+def test_panels_have_ids_titles_and_places_of_their_own() -> None:
+    assert len({executor["id"] for executor in PANELS}) == len(PANELS)
+    taken: set[tuple[int, int]] = set()
+    for executor in PANELS:
+        place = executor["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        cells = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not cells & taken, f"{executor['title']} lies on another"
+        taken |= cells
+        assert executor["title"]
+        assert executor["description"]
+        assert executor["datasource"]["uid"] == "${datasource}"
+        references = [target["refId"] for target in executor["targets"]]
+        assert len(set(references)) == len(references)
+
+
+def test_alerts_say_what_to_do() -> None:
+    for rule in RULES:
+        assert rule["annotations"]["summary"], rule["alert"]
+
+
+def test_prometheus_asks_both_services_where_they_listen() -> None:
+    scraped = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())
+    targets = {job["job_name"]: job["static_configs"][0]["targets"] for job in scraped["scrape_configs"]}
+    assert targets == {f"cardlog-{name}": [f"localhost:{port}"] for name, port in PORTS.items()}
+    for name in ("prometheus.yml", "prometheus_compose.yml"):
+        for rules in yaml.safe_load((DEPLOY / name).read_text())["rule_files"]:
+            assert (DEPLOY / rules).is_file()
+
+
+def test_grafana_finds_its_dashboard_where_it_is_mounted() -> None:
+    provisioned = yaml.safe_load((DEPLOY / "grafana/provisioning/dashboards/cardlog.yml").read_text())
+    folder = provisioned["providers"][0]["options"]["path"]
+    mounts = deployed.compose()["services"]["grafana"]["volumes"]
+    assert any(mount.split(":")[1] == f"{folder}/cardlog.json" for mount in mounts)
+    source = yaml.safe_load((DEPLOY / "grafana/provisioning/datasources/prometheus.yml").read_text())
+    assert source["datasources"][0]["url"] == "http://prometheus:9090"

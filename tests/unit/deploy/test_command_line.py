@@ -1,0 +1,238 @@
+"""The command line as it is typed: help, version, options in any place, completion, refusals, Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from deploy.command import main
+from deploy.command_line import parse
+from deploy.commands import COMMANDS
+from tests.acceptance.conftest import clean_environment
+
+COMMAND = [sys.executable, "-m", "deploy.command"]
+HEAVY = (
+    "psycopg",
+    "redis",
+    "httpx",
+    "pydantic",
+    "fastapi",
+    "numpy",
+    "jieba3",
+    "opencc",
+    "anthropic",
+    "psutil",
+)
+
+
+def typed(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
+    environment = clean_environment() | {"COLUMNS": "200"}
+    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, env=environment)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What the command says about words that it cannot understand, in its one line; the exit status is 2."""
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    [line] = captured.err.splitlines()
+    return line
+
+
+def test_help_lists_every_verb_with_its_line() -> None:
+    done = typed("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    for name, _, line in COMMANDS:
+        assert name in done.stdout
+        assert line in done.stdout
+
+
+@pytest.mark.parametrize("name", [name for name, _, _ in COMMANDS])
+def test_every_verb_tells_about_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith(f"Usage: cardlog {name}")
+    assert "--data" in captured.out
+    assert captured.err == ""
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    done = typed("--version")
+    assert (done.returncode, done.stdout) == (0, f"cardlog {version('cardlog')}\n")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["when", "yesterday"], ["recal"]])
+def test_what_needs_no_server_loads_no_driver(words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *COMMAND[1:], *words],
+        capture_output=True, text=True, timeout=60, env=clean_environment(),
+    )  # fmt: skip
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "import time:" in line}
+    assert "deploy.command_line" in loaded
+    assert not loaded & set(HEAVY)
+
+
+def test_status_of_a_cardlog_that_does_not_run_loads_no_driver(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *COMMAND[1:], "status", "--data", str(tmp_path)],
+        capture_output=True, text=True, timeout=60, env=clean_environment(),
+    )  # fmt: skip
+    assert done.returncode == 2
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "import time:" in line}
+    assert not loaded & (set(HEAVY) - {"psutil"})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--data", "here", "status", "--json"],
+        ["--data=here", "status", "--json"],
+        ["status", "--data", "here", "--json"],
+        ["status", "--json", "--data=here"],
+    ],
+)
+def test_the_data_folder_is_said_before_or_after_the_verb(words: list[str]) -> None:
+    asked = parse(words)
+    assert (asked.verb.__name__, asked.data) == ("status", Path("here"))
+    assert asked.bound.arguments["as_json"] is True
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["recall", "hi", "--user", "u", "--k", "-3"], "cardlog recall: --k must be at least 1; it is -3"),
+        (["recall", "hi", "--user", "u", "-k", "-3"], "cardlog recall: -k must be at least 1; it is -3"),
+        (["recall", "hi", "--user", "u", "-k", "201"], "cardlog recall: -k must be at most 200; it is 201"),
+        (["recall", "hi", "--user", "u", "-k", "few"], "cardlog recall: -k must be a whole number; it is 'few'"),
+        (["log", "show", "--limit", "-3"], "cardlog log: --limit must be at least 1; it is -3"),
+        (["log", "show", "--after", "-1"], "cardlog log: --after must be at least 0; it is -1"),
+        (["log", "show", "--partition", "64"], "cardlog log: --partition must be at most 63; it is 64"),
+        (["up", "--port-read", "-1"], "cardlog up: --port-read must be at least 0; it is -1"),
+        (["wait", "--timeout", "-1"], "cardlog wait: --timeout must be at least 0; it is -1.0"),
+        (["top", "--every", "nan"], "cardlog top: --every must be a finite number; it is nan"),
+        (["rebuild", "--workers", "0"], "cardlog rebuild: --workers must be at least 1; it is 0"),
+        (["rebuild", "tables"], "cardlog rebuild: PROJECTION must be one of cards, vectors, all; it is 'tables'"),
+        (["recall", "hi"], "cardlog recall: --user is missing; add --user USER"),
+        (["recall", "hi", "--user"], "cardlog recall: --user needs a value, such as --user USER"),
+        (["recall", "--user", "u"], "cardlog recall: QUESTION is missing; see: cardlog recall --help"),
+        (["recall", "where", "am", "--user", "u"],
+         "cardlog recall: 'am' is too much; put quotes around a text with spaces"),
+        (["recall", "hi", "--user", "a", "--user", "b"], "cardlog recall: --user is given twice; give it once"),
+        (["capacity", "--llm", "--rules"],
+         "cardlog capacity: --rules contradicts an option before it; give one of them"),
+        (["status", "--jsno"],
+         "cardlog status: there is no option --jsno; did you mean --json?; see: cardlog status --help"),
+        (["push", "--nix"], "cardlog push: FILE must be a file or -, and there is no option --nix; it is --nix"),
+        (["statsu"], "cardlog: there is no command 'statsu'; did you mean status?; see: cardlog --help"),
+        (["log"], "cardlog log: the verb is missing; see: cardlog log --help"),
+        ([], "cardlog: the verb is missing; see: cardlog --help"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_understood_names_the_option_and_the_remedy(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refused(capsys, *words) == said
+
+
+def test_a_text_may_begin_with_a_hyphen_behind_two(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["when", "--", "-yesterday"]) == 0
+    assert capsys.readouterr().out.startswith("yesterday")
+
+
+# --- completion
+
+
+def completed(script: Path, *words: str) -> list[str]:
+    """What bash offers when Tab is pressed behind ``words``."""
+    quoted = " ".join(f"'{word}'" for word in ("cardlog", *words))
+    asks = (
+        f"source '{script}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _cardlog; echo ${{COMPREPLY[@]}}"
+    )
+    # No PATH: a completion that started a process would fail.
+    done = subprocess.run(
+        ["/bin/bash", "-c", asks], capture_output=True, text=True, timeout=30, env={"PATH": "/nowhere"}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return sorted(done.stdout.split())
+
+
+@pytest.mark.skipif(not Path("/bin/bash").exists(), reason="there is no bash")
+def test_bash_completes_verbs_and_options(tmp_path: Path) -> None:
+    script = tmp_path / "cardlog.bash"
+    script.write_text(typed("completion", "bash").stdout)
+    assert completed(script, "re") == ["rebuild", "recall", "reextract"]
+    assert completed(script, "dead", "r") == ["retry"]
+    assert completed(script, "recall", "--as") == ["--as-of"]
+    assert completed(script, "recall", "--da") == ["--data"]
+    assert completed(script, "--ver") == ["--version"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_get_a_script_with_every_verb(shell: str) -> None:
+    done = typed("completion", shell)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(name in done.stdout for name, _, _ in COMMANDS)
+
+
+# --- Ctrl-C
+
+INTERRUPTED_AT = """
+import atexit, os, signal, sys
+
+class Interrupter:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+where = sys.argv[1]
+if where == "exit":
+    atexit.register(os.kill, os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupter())
+from deploy.command import entry
+sys.argv[:] = ["cardlog", "when", "yesterday"]
+Interrupter.find_spec.__globals__["sys"] = type("argv", (), {"argv": ["", where]})
+entry()
+"""
+
+
+@pytest.mark.parametrize(
+    "where", ["deploy.command_line", "cyclopts", "deploy.commands.ask.when", "events.language.timex", "exit"]
+)
+def test_an_interruption_is_no_traceback_at_whatever_moment(where: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_AT, where],
+        capture_output=True, text=True, timeout=60, env=clean_environment(),
+    )  # fmt: skip
+    assert done.returncode in (130, -2), done.stderr
+    assert done.stderr == ""
+
+
+def test_an_interruption_that_became_another_error_is_an_interruption(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Modules in C turn a Ctrl-C that meets their loading into an ImportError."""
+
+    def load(*_: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise ImportError("numpy cannot be loaded") from error
+
+    monkeypatch.setattr("deploy.command_line.run", load)
+    assert main(["when", "yesterday"]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_nobody_needs_a_home(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "HOME"}
+    done = subprocess.run(
+        [*COMMAND, "--version"], capture_output=True, text=True, timeout=60, cwd=tmp_path, env=environment
+    )
+    assert done.returncode == 0

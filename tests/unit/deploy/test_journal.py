@@ -1,0 +1,119 @@
+"""What processes log: the same facts for people and for machines, and no secret in either."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploy import logs
+from events.platform.settings import Settings
+
+Say = Callable[[logging.Logger], None]
+
+
+@pytest.fixture
+def written(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Callable[[str, str, Say], str]]:
+    """What ``say`` writes through the logger of a name, in a log format."""
+    for name in [name for name in os.environ if name.startswith("CARDLOG_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+
+    def write(log_format: str, name: str, say: Say) -> str:
+        root.handlers.clear()
+        settings = Settings.from_environment({"CARDLOG_LOG_FORMAT": log_format})
+        logs.configure_logging(settings, "projector")
+        say(logging.getLogger(name))
+        return capsys.readouterr().err
+
+    yield write
+    root.handlers[:] = before
+    root.setLevel(level)
+    logging.captureWarnings(False)
+
+
+REFUSED = "no answer from redis://ann:hunter2@h:1/0\nDETAIL: my diagnosis"
+
+
+def failing(logger: logging.Logger) -> None:
+    try:
+        raise ConnectionError(REFUSED)
+    except ConnectionError:
+        logger.warning(
+            "gone: %s", "postgresql://ann:hunter2@h/db", exc_info=True, extra={"url": "http://a:hunter2@h"}
+        )
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_a_failure_is_told_with_its_place_and_without_secrets_or_rows(written: Any, log_format: str) -> None:
+    text = written(log_format, "events.platform.database", failing)
+    assert "gone: postgresql://***@h/db" in text
+    assert "ConnectionError: no answer from redis://***@h:1/0" in text
+    assert "test_journal.py" in text
+    assert "hunter2" not in text
+    assert "diagnosis" not in text
+
+
+def test_a_line_for_people_is_time_level_process_and_message(written: Any) -> None:
+    [line] = written("text", "uvicorn", lambda logger: logger.info("started %d", 3)).splitlines()
+    assert line[24:] == "INFO    projector: started 3"
+
+
+def test_fields_are_keys_and_cannot_take_the_place_of_ours(written: Any) -> None:
+    extra = {"took_ms": 3, "pid_of": 1, "level": "none", "time": "never", "event": "mine"}
+    [line] = written(
+        "json", "ingest.recording.recorder", lambda logger: logger.info("done", extra=extra)
+    ).splitlines()
+    document = json.loads(line)
+    assert document["took_ms"] == 3
+    assert document["level"] == "info"
+    assert document["time"] != "never"
+    assert document["message"] == "done"
+
+
+def test_libraries_are_formatted_alike_and_only_known_fields_are_taken_from_them(written: Any) -> None:
+    extra = {"words": "my diagnosis", "partition": 4}
+    [line] = written("json", "library", lambda logger: logger.error("bad", extra=extra)).splitlines()
+    document = json.loads(line)
+    assert document["partition"] == 4
+    assert document["logger"] == "library"
+    assert "diagnosis" not in line
+
+
+def test_warnings_of_python_are_lines_too(written: Any) -> None:
+    def say(_: logging.Logger) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            logging.captureWarnings(True)
+            warnings.warn("old api", stacklevel=1)
+            logging.captureWarnings(False)
+
+    [line] = written("json", "py", say).splitlines()
+    assert json.loads(line)["logger"] == "py.warnings"
+
+
+@pytest.mark.parametrize("odd", ["\ud800", 2**70, object, b"\xff", {1: "a"}])
+def test_every_field_becomes_one_line_of_json(written: Any, odd: object) -> None:
+    [line] = written("json", "ingest", lambda logger: logger.info("%s", "x", extra={"odd": odd})).splitlines()
+    assert json.loads(line)["message"] == "x"
+
+
+def test_the_formatter_is_not_made_for_a_command_that_logs_nothing(written: Any) -> None:
+    code = (
+        "import sys; from deploy import journal; from events.platform.settings import Settings; "
+        "journal.keep(Settings(), 'when'); sys.exit('structlog' in sys.modules)"
+    )
+    root = str(Path(__file__).resolve().parents[3])
+    environment = os.environ | {"PYTHONPATH": root}
+    assert os.spawnve(os.P_WAIT, sys.executable, [sys.executable, "-c", code], environment) == 0

@@ -1,0 +1,234 @@
+"""Settings come from the first place that gives them, and whatever cannot be used is named with its remedy."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events.platform.settings import (
+    Secret,
+    Settings,
+    SettingsError,
+    data_folder,
+    known_variables,
+    redacted,
+    revealed,
+    unknown_variables,
+    variable_of,
+)
+
+NUMBERS = [
+    item.name
+    for item in fields(Settings)
+    if isinstance(item.default, int) and not isinstance(item.default, bool)
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory of a process that was told nothing."""
+    for name in os.environ:
+        if name in known_variables() or name.startswith("CARDLOG_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("CARDLOG_REDIS_URL", "localhost:6379", "is 'localhost:6379': write it as redis://host:port/0"),
+        ("CARDLOG_REDIS_URL", "redis://h:port/0", "is 'redis://h:port/0': write it as redis://host:port/0"),
+        ("CARDLOG_REDIS_URL", "redis+cluster://a:1,b:x", "write it as redis://host:port/0"),
+        ("CARDLOG_DATABASE_URL", "localhost:5432/x", "is 'localhost:5432/x': write it as postgresql://"),
+        ("CARDLOG_DATABASE_URL", "mysql://h/db", "is 'mysql://h/db': write it as postgresql://"),
+        ("CARDLOG_DATABASE_URL", "host=h nonsense", "write it as postgresql://"),
+        ("CARDLOG_READ_DATABASE_URL", "postgresql://a/x b", "write it as postgresql://"),
+        ("CARDLOG_READ_URL", "localhost:8080", "is 'localhost:8080': write it as http://host:port"),
+        ("ANTHROPIC_BASE_URL", "ftp://h", "is 'ftp://h': write it as http://host:port"),
+        ("CARDLOG_KAFKA_BROKERS", "a:1,b", "is 'a:1,b': use host:port, several with commas"),
+        ("CARDLOG_KAFKA_TOPIC", "a topic", "is 'a topic': use 1 to 249 letters"),
+        ("CARDLOG_TURNS_STREAM", "a stream", "is 'a stream': use 1 to 200 characters, no spaces"),
+        ("CARDLOG_FAULT_TAGS", "slow", "is 'slow': use down, error or slow:<milliseconds>"),
+        ("CARDLOG_MODES", "code,code", "has the mode code twice: leave one of them out"),
+        ("CARDLOG_LOG_LEVEL", "loud", "is 'loud': use debug, info, warning or error"),
+        ("CARDLOG_THINKING", "perhaps", "is 'perhaps': use true or false"),
+        ("CARDLOG_POOL_SIZE", "0", "is '0': use a whole number from 1 to 2147483647"),
+        ("CARDLOG_TURN_STREAMS", "65", "is '65': use a whole number from 1 to 64"),
+        ("CARDLOG_LINGER_MS", "9" * 6000, "…': use a whole number from 0 to 2147483647"),
+        ("CARDLOG_MODEL", "a\x1b[31mb", r"is 'a\x1b[31mb': use one line, without control characters"),
+        ("CARDLOG_MODEL", "m" * 9000, "…': use 8192 characters at most"),
+    ],
+)
+def test_what_cannot_be_used_is_named_with_value_and_remedy(variable: str, value: str, sentence: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        Settings.from_environment({variable: value})
+    words = str(refused.value)
+    assert words.startswith(f"{variable} ")
+    assert sentence in words
+    assert "pydantic" not in words
+    assert len(words) < 400
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", ["many", "-1", "1.5", str(2**31), "1e3", "١e"])
+def test_every_number_is_checked(name: str, value: str) -> None:
+    with pytest.raises(
+        SettingsError, match=rf"^{variable_of(name)} is '.*': use a whole number from \d+ to \d+$"
+    ):
+        Settings.from_environment({variable_of(name): value})
+
+
+def test_every_default_could_have_been_given() -> None:
+    given = {variable_of(item.name): str(item.default) for item in fields(Settings)}
+    assert Settings.from_environment(given) == Settings() == Settings.from_environment({})
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(SettingsError, match=r"CARDLOG_POOL_SIZE.*CARDLOG_LOG_FORMAT"):
+        Settings.from_environment({"CARDLOG_POOL_SIZE": "no", "CARDLOG_LOG_FORMAT": "xml"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("redis_url", "unix:///run/redis.sock"),
+        ("redis_url", "redis://:p%40ss@[::1]:6379/0"),
+        ("redis_url", "rediss+cluster://u:p@a:1,b:2"),
+        ("database_url", "host=/run/postgresql dbname=cardlog"),
+        ("database_url", "postgresql://u:p@a:5432,b:5432/db?target_session_attrs=any"),
+        ("read_database_url", "postgresql://a/x postgresql://b/x"),
+        ("kafka_brokers", "a:9092, b:9092"),
+        ("fault_time", "slow:100"),
+    ],
+)
+def test_what_can_be_used_is_taken_as_it_is(name: str, value: str) -> None:
+    settings = Settings.from_environment({variable_of(name): f" {value} "})
+    assert revealed(getattr(settings, name)) == value
+
+
+def test_the_environment_comes_before_the_working_directory_before_the_data_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARDLOG_POOL_SIZE", "1")
+    monkeypatch.setenv("CARDLOG_BATCH_TURNS", " ")  # empty: not set
+    (folder / ".env").write_text("CARDLOG_POOL_SIZE=2\nCARDLOG_BATCH_EVENTS=2\nOTHER=1\n", "utf-8")
+    (folder / "data" / ".env").write_text(
+        "CARDLOG_POOL_SIZE=3\nCARDLOG_BATCH_EVENTS=3\nexport CARDLOG_BATCH_TURNS='3'\nANTHROPIC_API_KEY=k\n",
+        "utf-8",
+    )
+    settings = Settings.from_environment()
+    assert (settings.pool_size, settings.batch_events, settings.batch_turns) == (1, 2, 3)
+    assert revealed(settings.anthropic_api_key) == "k"
+
+
+def test_the_data_folder_meant_is_asked_and_no_other(folder: Path) -> None:
+    (folder / "data" / ".env").write_text("CARDLOG_POOL_SIZE=3", "utf-8")
+    (folder / "other").mkdir()
+    (folder / "other" / ".env").write_text("CARDLOG_POOL_SIZE=4", "utf-8")
+    assert Settings.from_environment(data=folder / "other").pool_size == 4
+    (folder / ".env").write_text("CARDLOG_DATA=other", "utf-8")
+    assert data_folder() == Path("other")
+    assert Settings.from_environment().pool_size == 4
+
+
+def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
+    (folder / ".env").write_bytes(b"CARDLOG_MODEL=\xff\xfe")
+    with pytest.raises(SettingsError, match=r"^\.env cannot be read \(it is not UTF-8\)"):
+        Settings.from_environment()
+
+
+def test_names_that_are_no_settings_are_reported_with_the_nearest(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARDLOG_REDIS_ULR", "redis://h")
+    monkeypatch.setenv(
+        "CARDLOG_READ_SERVICE_HOST", "10.0.0.1"
+    )  # Kubernetes says where the service cardlog-read is
+    monkeypatch.setenv("CARDLOG_READ_PORT_80_TCP_ADDR", "10.0.0.1")
+    (folder / ".env").write_text("CARDLOG_POOL_SIZ=2\nPOOL=1\n", "utf-8")
+    assert unknown_variables() == [
+        "CARDLOG_REDIS_ULR, in the environment, is no setting of Cardlog: did you mean CARDLOG_REDIS_URL?",
+        "CARDLOG_POOL_SIZ, in .env, is no setting of Cardlog: did you mean CARDLOG_POOL_SIZE?",
+    ]
+
+
+def test_a_command_reads_the_file_and_reports_what_it_does_not_know(folder: Path) -> None:
+    (folder / ".env").write_text("CARDLOG_LOG_FORMAT=json\nCARDLOG_LOG_LEVLE=debug\n", "utf-8")
+    command = [sys.executable, "-m", "deploy.command", "settings"]
+    root = str(Path(__file__).resolve().parents[3])
+    done = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": root}, capture_output=True, text=True, check=True
+    )
+    assert "CARDLOG_REDIS_URL" in done.stdout
+    [line] = done.stderr.splitlines()
+    assert "did you mean CARDLOG_LOG_LEVEL?" in json.loads(line)["message"]
+
+
+def test_a_secret_is_used_and_not_printed() -> None:
+    url = "postgresql://u:hunter2@h/db"
+    settings = replace(Settings(database_url=url), anthropic_api_key="sk-hunter2")
+    for text in (
+        repr(settings),
+        str(settings),
+        f"{settings.database_url}",
+        str(settings.anthropic_api_key),
+    ):
+        assert "hunter2" not in text
+    assert settings.database_url == url
+    assert revealed(settings.database_url) == url
+    assert json.loads(json.dumps(asdict(settings)))["database_url"] == url
+    copy = pickle.loads(pickle.dumps(settings))
+    assert isinstance(copy.database_url, Secret)
+    assert copy == settings
+
+
+@pytest.mark.parametrize(
+    "value", ["u:hunter2@h:1/x", "mysql://u:hun@ter2@h/db", "host=h password='hunter2' x"]
+)
+def test_a_refused_url_is_told_without_its_password(value: str) -> None:
+    with pytest.raises(SettingsError, match="CARDLOG_DATABASE_URL") as refused:
+        Settings.from_environment({"CARDLOG_DATABASE_URL": value})
+    assert "ter2" not in str(refused.value)
+
+
+def test_a_refused_key_is_not_told() -> None:
+    with pytest.raises(SettingsError, match="ANTHROPIC_API_KEY") as refused:
+        Settings.from_environment({"ANTHROPIC_API_KEY": "hunter2\nhunter2"})
+    assert "hunter2" not in str(refused.value)
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), min_size=1))
+def test_whatever_a_variable_holds_is_taken_or_refused(text: str) -> None:
+    for name in ("database_url", "redis_url", "modes", "read_url", "kafka_brokers", "pool_size", "log_level"):
+        try:
+            Settings.from_environment({variable_of(name): text})
+        except SettingsError as error:
+            assert str(error).startswith("CARDLOG_")  # noqa: PT017
+
+
+def test_urls_lose_their_logins_wherever_they_stand() -> None:
+    said = "no route to redis://:p/w@h:1/0 nor 'postgresql://u:p@s@h/db', password=x y"
+    assert redacted(said) == "no route to redis://***@h:1/0 nor 'postgresql://***@h/db', password=*** y"
+    assert (
+        redacted("see https://example.org/a, ann@example.org") == "see https://example.org/a, ann@example.org"
+    )
+
+
+def test_what_needs_no_setting_does_not_import_pydantic(folder: Path) -> None:
+    code = (
+        "import sys; from events.platform.settings import Settings; Settings.from_environment(); "
+        "sys.exit('pydantic' in sys.modules)"
+    )
+    root = str(Path(__file__).resolve().parents[3])
+    subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": root}, check=True)

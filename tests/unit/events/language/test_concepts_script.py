@@ -1,0 +1,45 @@
+"""Traditional and simplified Chinese as one script."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events.language.chinese_script import derive_table, has_cjk, to_simplified
+
+
+@pytest.mark.parametrize(
+    ("traditional", "simplified"),
+    [
+        ("我上個月從台北搬到台中", "我上个月从台北搬到台中"),
+        ("資料庫與電腦", "资料库与电脑"),
+        ("臺灣", "台湾"),
+        ("住著", "住着"),
+        ("abc 123", "abc 123"),
+    ],
+)
+def test_traditional_folds_to_simplified(traditional: str, simplified: str) -> None:
+    assert to_simplified(traditional) == simplified
+    assert to_simplified(simplified) == simplified
+
+
+@given(st.text())
+def test_folding_keeps_length_and_is_idempotent(text: str) -> None:
+    folded = to_simplified(text)
+    assert len(folded) == len(text)
+    assert to_simplified(folded) == folded
+
+
+def test_the_shipped_table_is_the_one_opencc_gives() -> None:
+    pairs = "".join(line for line in derive_table().splitlines() if not line.startswith("#"))
+    assert all(to_simplified(a) == b for a, b in zip(pairs[::2], pairs[1::2], strict=True))
+    assert len(pairs) > 8000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("hello", False), ("héllo — ok", False), ("你", True), ("かな", True), ("한", True), ("", False)],
+)
+def test_cjk_is_seen(text: str, expected: bool) -> None:
+    assert has_cjk(text) is expected

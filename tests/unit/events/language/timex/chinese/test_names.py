@@ -1,0 +1,126 @@
+"""Projects are walls: names built from what users send differ wherever what they send does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events.types.cards import CardOrigin, KnowledgeLearned, StateAsserted
+from events.types.envelope import Event, uuid7
+from events.types.turn_contract import MAX_NAME_BYTES, part_of_key, session_of, turn_key
+from events.types.turns import TurnRecorded
+from ingest.extraction.extraction_events import beside, stream_of
+from projectors.cards.statement import statements_of
+
+NOW = datetime(2026, 5, 8, tzinfo=UTC)
+# Of what could be a separator or an escape, and little else: names that nearly agree are found soon.
+NAMES = st.one_of(
+    st.text(st.sampled_from("a/%2F5~\x1f\x10u:|\0"), min_size=1, max_size=6).filter(str.strip),
+    st.text(st.sampled_from("/%é"), min_size=200, max_size=250),
+)
+
+
+def turn(project: str, session: str) -> TurnRecorded:
+    return TurnRecorded(
+        turn_id="t",
+        text="x",
+        role="user",
+        said_at=NOW,
+        timezone="UTC",
+        project_id=project,
+        session_id=session,
+    )
+
+
+def event(payload: Any) -> Event:
+    return Event(
+        partition=0, position=1, event_id=uuid7(), user_id="u", stream="s", version=1, type=type(payload).__name__,
+        schema_version=1, dedupe_key=None, occurred_at=NOW, recorded_at=NOW, actor="test", causation_id=None,
+        correlation_id=None, payload=payload,
+    )  # fmt: skip
+
+
+def origin(project: str) -> CardOrigin:
+    return CardOrigin(
+        project_id=project,
+        session_id="s",
+        turn_ids=("t",),
+        said_at=NOW,
+        source_span=None,
+        provenance="user_stated",
+    )
+
+
+def state(project: str, entity: str, key: str, value: str) -> Event:
+    payload = StateAsserted(
+        content="c", entity=entity, concept_key=key, value=value, cardinality="multi_value", tags=(),
+        origin=origin(project), effective_at=NOW,
+    )  # fmt: skip
+    return event(payload)
+
+
+@given(NAMES, NAMES, NAMES, NAMES)
+def test_two_sessions_share_a_stream_only_if_project_and_session_are_the_same(
+    project: str, session: str, other_project: str, other_session: str
+) -> None:
+    one, other = turn(project, session), turn(other_project, other_session)
+    same = (project, session) == (other_project, other_session)
+    assert (session_of(one) == session_of(other)) is same
+    assert (stream_of(one) == stream_of(other)) is same
+    assert beside(session_of(one)) == stream_of(one)
+
+
+def test_the_case_that_was_seen() -> None:
+    assert session_of(turn("a", "b/c")) != session_of(turn("a/b", "c"))
+    assert session_of(turn("default", "monday 月")) == "session/default/monday 月", "names stay"
+
+
+@given(NAMES, NAMES)
+def test_a_part_of_a_key_is_injective_and_short(one: str, other: str) -> None:
+    assert (part_of_key(one) == part_of_key(other)) is (one == other)
+    assert "/" not in part_of_key(one)
+    assert len(part_of_key(one).encode()) <= 600
+    assert (turn_key(one) == turn_key(other)) is (one == other)
+
+
+def test_the_longest_names_fit_into_one_index_together() -> None:
+    longest = "/" * MAX_NAME_BYTES
+    stream = stream_of(turn(longest, "é" * (MAX_NAME_BYTES // 2)))
+    assert len(stream.encode()) + MAX_NAME_BYTES + 32 < 2704
+
+
+@given(NAMES, NAMES, NAMES, NAMES)
+def test_facts_of_different_projects_never_meet(
+    project: str, other_project: str, entity: str, value: str
+) -> None:
+    identities = {one.identity for one in statements_of(state(project, entity, "hobby", value))}
+    # What stands behind a project's name must not be taken for a part of it.
+    others = {
+        one.identity
+        for other in (other_project, f"{project}\x1f{entity}", f"{project}\x1f")
+        if other != project
+        for one in statements_of(state(other, entity, "hobby", value))
+    }
+    assert not identities & others
+
+
+def test_an_entity_is_not_taken_for_a_part_of_a_projects_name() -> None:
+    one = state("a", "b", "c", "hobby")
+    other = state("a\x1fb", "c", "hobby", "tea")
+    single = event(replace(other.payload, cardinality="single_value"))
+    assert {each.identity for each in statements_of(one)} != {each.identity for each in statements_of(single)}
+
+
+@given(NAMES, NAMES, NAMES)
+def test_concepts_of_different_projects_never_meet(project: str, other_project: str, title: str) -> None:
+    def learned(where: str, what: str) -> set[str]:
+        payload = KnowledgeLearned(content="c", title=what, definition="d", tags=(), origin=origin(where))
+        return {one.identity for one in statements_of(event(payload))}
+
+    if project != other_project:
+        assert not learned(project, title) & learned(other_project, title)
+    assert not learned(project, f"x\x1f{title}") & learned(f"{project}\x1fx", title)

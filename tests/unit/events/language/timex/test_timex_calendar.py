@@ -1,0 +1,144 @@
+"""Clock changes, the lunar table, holidays, and the JSON form."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from events.language.timex import find
+from events.language.timex.holidays import RULES
+from events.language.timex.lunar import islamic_in, solar
+from events.language.timex.report import as_json
+
+NEW_YORK = ZoneInfo("America/New_York")
+
+
+def instant(text: str, now: datetime) -> datetime:
+    (found,) = find(text, now)
+    assert found.start is not None
+    return found.start
+
+
+def test_hours_are_real_time_across_a_clock_change() -> None:
+    before = datetime(2026, 3, 8, 1, 30, tzinfo=NEW_YORK)  # the clocks skip 02:00 to 03:00
+    later = instant("in 2 hours", before)
+    assert later.astimezone(UTC) - before.astimezone(UTC) == timedelta(hours=2)
+    assert later.hour == 4
+
+
+def test_hours_back_through_the_repeated_hour_keep_their_offset() -> None:
+    after = datetime(2026, 11, 1, 3, 0, tzinfo=NEW_YORK)  # 01:00 to 02:00 came twice
+    earlier = instant("2 hours ago", after)
+    assert after.astimezone(UTC) - earlier.astimezone(UTC) == timedelta(hours=2)
+    assert (earlier.hour, earlier.utcoffset()) == (1, timedelta(hours=-5))
+
+
+def test_days_are_calendar_days_across_a_clock_change() -> None:
+    found = find("yesterday", datetime(2026, 3, 9, 12, 0, tzinfo=NEW_YORK))[0]
+    assert found.start is not None
+    assert found.end is not None
+    assert (found.start.hour, found.end.hour) == (0, 0)
+    assert found.end.astimezone(UTC) - found.start.astimezone(UTC) == timedelta(hours=23)
+
+
+def test_a_time_the_clocks_skipped_moves_on_by_the_skip() -> None:
+    skipped = instant("2026-03-08 at 2:30 am", datetime(2026, 5, 8, tzinfo=NEW_YORK))
+    assert (skipped.hour, skipped.minute, skipped.utcoffset()) == (3, 30, timedelta(hours=-4))
+
+
+def test_moments_are_in_the_zone_of_the_reference() -> None:
+    now = datetime(2026, 5, 8, 23, 30, tzinfo=ZoneInfo("Asia/Taipei"))
+    assert instant("today", now).isoformat() == "2026-05-08T00:00:00+08:00"
+    assert instant("today", now.astimezone(NEW_YORK)).isoformat() == "2026-05-08T00:00:00-04:00"
+
+
+def test_a_naive_reference_is_refused() -> None:
+    with pytest.raises(ValueError, match="aware"):
+        find("today", datetime(2026, 5, 8))
+
+
+@pytest.mark.parametrize(
+    ("year", "month", "dom", "leap", "expected"),
+    [
+        (1950, 1, 1, False, "1950-02-17"),
+        (1978, 8, 15, False, "1978-09-17"),
+        (2000, 12, 29, False, "2001-01-23"),
+        (2020, 4, 1, True, "2020-05-23"),
+        (2023, 2, 1, True, "2023-03-22"),
+        (2033, 11, 1, True, "2033-12-22"),
+        (2050, 1, 1, False, "2050-01-23"),
+    ],
+)
+def test_lunar_dates(year: int, month: int, dom: int, leap: bool, expected: str) -> None:
+    start = solar(year, month, dom, leap=leap)
+    assert start is not None
+    assert start.date().isoformat() == expected
+
+
+def test_lunar_months_follow_on_without_a_gap() -> None:
+    """Every day from 1930 to 2099 is one lunar date: each year's days end where the next year begins."""
+    for year in range(1930, 2099):
+        months = [(month, leap) for month in range(1, 13) for leap in (False, True)]
+        starts = [start for month, leap in months if (start := solar(year, month, 1, leap=leap))]
+        following = solar(year + 1, 1, 1)
+        assert following is not None
+        gaps = [(later - start).days for start, later in zip(starts, [*starts[1:], following], strict=True)]
+        assert set(gaps) <= {29, 30}, year
+
+
+def test_no_such_lunar_day() -> None:
+    assert solar(2026, 1, 31) is None
+    assert solar(2026, 4, 1, leap=True) is None
+    assert solar(1929, 1, 1) is None
+    assert solar(2100, 1, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "year", "expected"),
+    [
+        ("easter", 2019, "2019-04-21"),
+        ("easter", 2038, "2038-04-25"),
+        ("thanksgiving", 2018, "2018-11-22"),
+        ("memorial", 2026, "2026-05-25"),
+        ("mothers", 2025, "2025-05-11"),
+        ("martin_luther_king", 2024, "2024-01-15"),
+        ("tomb_sweeping", 2026, "2026-04-05"),
+        ("tomb_sweeping", 2024, "2024-04-04"),
+        ("winter_solstice", 2023, "2023-12-22"),
+        ("winter_solstice", 2025, "2025-12-21"),
+        ("spring_festival_eve", 2025, "2025-01-28"),
+        ("dragon_boat", 2023, "2023-06-22"),
+    ],
+)
+def test_holidays(key: str, year: int, expected: str) -> None:
+    span = RULES[key](year)
+    assert span is not None
+    assert span.start is not None
+    assert span.start.date().isoformat() == expected
+
+
+def test_every_holiday_is_silent_outside_the_calendar() -> None:
+    for key, rule in RULES.items():
+        for year in (-5, 0, 99999):
+            assert rule(year) is None, (key, year)
+
+
+def test_the_end_of_ramadan_moves_back_through_the_solar_year() -> None:
+    first, second = islamic_in(2022, 10, 1), islamic_in(2023, 10, 1)
+    assert first == datetime(2022, 5, 2)
+    assert second == datetime(2023, 4, 21)
+
+
+def test_json_has_null_for_an_open_side() -> None:
+    (found,) = find("since 2021", datetime(2026, 5, 8, tzinfo=UTC))
+    assert as_json(found) == {
+        "text": "since 2021",
+        "start": "2021-01-01T00:00:00+00:00",
+        "end": None,
+        "grain": "year",
+        "kind": "range",
+        "confidence": found.confidence,
+    }
+    assert 0 < found.confidence <= 1

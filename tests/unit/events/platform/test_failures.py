@@ -1,0 +1,32 @@
+"""Which errors of the server are weather, and which are the fault of what was sent."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from events.platform.failures import is_away
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "08000", "08006", "57P01", "57P02", "57P03", "57P04", "53100", "53200", "53300", "40001", "40P01",
+        "25006", "25P03", "55P03", "58030",
+    ],
+)  # fmt: skip
+def test_a_server_that_is_away_or_full_is_weather(state: str) -> None:
+    assert is_away(errors.lookup(state)("said the server"))
+
+
+@pytest.mark.parametrize("state", ["54000", "22021", "22P05", "22008", "22009", "23514", "22003", "42P01"])
+def test_what_the_server_refuses_is_the_fault_of_what_was_sent(state: str) -> None:
+    assert not is_away(errors.lookup(state)("said the server"))
+
+
+def test_a_connection_that_died_has_no_state() -> None:
+    assert is_away(psycopg.OperationalError("server closed the connection unexpectedly"))
+    assert is_away(psycopg.InterfaceError("the connection is closed"))
+    assert not is_away(psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes"))
+    assert not is_away(ValueError("no database at all"))

@@ -1,0 +1,73 @@
+"""What modes are declared as, and which of them share an embedder."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import pytest
+
+from events.platform.modes import modes_of
+from events.platform.settings import Settings, SettingsError
+from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder
+from projectors.embedding.embedders import Embedders, embedders_of
+
+
+def declared(modes: str) -> Settings:
+    return replace(Settings(), embed_model="hash", modes=modes)
+
+
+def test_modes_are_read_with_their_models() -> None:
+    assert modes_of(declared("")) == {}
+    assert modes_of(declared(" code = a/model , journal,")) == {"code": "a/model", "journal": ""}
+    assert modes_of(declared("general, code")) == {"general": "", "code": ""}
+
+
+@pytest.mark.parametrize(
+    ("modes", "why"),
+    [
+        ("code=", "'code='"),
+        ("=a/model", "'=a/model'"),
+        ("code, code=a/model", "the mode code twice"),
+        ("general=a/model", "CARDLOG_EMBED_MODEL"),
+    ],
+)
+def test_a_declaration_that_cannot_be_read_says_what_to_change(modes: str, why: str) -> None:
+    with pytest.raises(SettingsError, match="CARDLOG_MODES") as refused:
+        modes_of(declared(modes))
+    assert why in str(refused.value)
+
+
+def test_modes_of_one_model_share_its_embedder() -> None:
+    embedders = embedders_of(declared("code=hash-768, rust=hash-768, journal, plain=hash, deep=hash-1024"))
+    assert embedders.of("code") is embedders.of("rust")
+    assert embedders.of("journal") is embedders.of("plain") is embedders.of("general") is embedders.of(None)
+    assert [embedders.of(mode).dimension for mode in (None, "code", "deep")] == [384, 768, 1024]
+    assert embedders.modes == (None, "code", "deep")
+
+
+def test_an_embedder_is_opened_when_it_is_wanted_and_again_after_it_was_let_go_of() -> None:
+    opened: list[str] = []
+
+    def way() -> HashEmbedder:
+        opened.append("code")
+        if len(opened) == 1:
+            raise EmbedderUnavailableError("away")
+        return HashEmbedder(768)
+
+    embedders = Embedders(HashEmbedder, {"code": way, "rust": way})
+    embedders.of(None)
+    assert (opened, embedders.opened("code")) == ([], None)
+    with pytest.raises(EmbedderUnavailableError, match="for the mode code, rust: away"):
+        embedders.of("rust")
+    first = embedders.of("code")
+    assert embedders.of("rust") is first is embedders.opened("rust")
+    embedders.close()
+    assert embedders.opened("code") is None
+    assert embedders.of("code") is not first
+    assert len(opened) == 3
+
+
+def test_what_is_set_reaches_other_processes() -> None:
+    embedders = pickle.loads(pickle.dumps(embedders_of(declared("code=hash-768"))))
+    assert embedders.of("code").name == "hash-768"

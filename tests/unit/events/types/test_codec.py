@@ -1,0 +1,90 @@
+"""Payloads survive the log; what this build cannot read it refuses by name."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import events.types  # noqa: F401  (registers the types)
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.codec import PayloadError, UnknownEventTypeError, decode, describe, encode, known_types
+from events.types.turns import TurnRecorded
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
+INSTANT = st.datetimes(
+    min_value=datetime(1900, 1, 2),
+    max_value=datetime(2199, 1, 1),
+    timezones=st.just(UTC),
+)
+ORIGIN = st.builds(
+    CardOrigin,
+    project_id=TEXT,
+    session_id=TEXT,
+    turn_ids=st.lists(TEXT, max_size=3).map(tuple),
+    said_at=INSTANT,
+    source_span=st.none()
+    | st.builds(SourceSpan, turn_id=TEXT, start=st.integers(0, 9), end=st.integers(0, 9), text=TEXT),
+    provenance=st.sampled_from(["user_stated", "assistant_stated", "agent_inferred"]),
+    speaker=st.none() | TEXT,
+)
+PAYLOAD = st.one_of(
+    st.builds(
+        TurnRecorded, turn_id=TEXT, text=TEXT, role=st.sampled_from(["user", "assistant", "system"]), said_at=INSTANT,
+        timezone=TEXT, session_id=TEXT, project_id=TEXT,
+    ),
+    st.builds(
+        StateAsserted, content=TEXT, entity=TEXT, concept_key=TEXT, value=TEXT,
+        cardinality=st.sampled_from(["single_value", "multi_value"]), tags=st.lists(TEXT).map(tuple), origin=ORIGIN,
+        effective_at=INSTANT, effective_until=st.none() | INSTANT,
+    ),
+    st.builds(EventNoted, content=TEXT, entity=TEXT, tags=st.just(()), origin=ORIGIN, occurred_at=INSTANT),
+    st.builds(KnowledgeLearned, content=TEXT, title=TEXT, definition=TEXT, tags=st.just(()), origin=ORIGIN),
+)  # fmt: skip
+
+
+@given(PAYLOAD)
+def test_a_payload_comes_back_equal(payload: object) -> None:
+    name, version = describe(payload)
+    assert decode(name, version, encode(payload)) == payload
+    assert encode(decode(name, version, encode(payload))) == encode(payload)
+
+
+def test_every_type_is_found_by_its_name() -> None:
+    assert {
+        "TurnRecorded",
+        "TurnsExtracted",
+        "StateAsserted",
+        "EventNoted",
+        "KnowledgeLearned",
+        "CardsConnected",
+    } <= set(known_types())
+
+
+def test_an_unknown_type_or_version_is_refused() -> None:
+    with pytest.raises(UnknownEventTypeError, match="NoSuchThing"):
+        decode("NoSuchThing", 1, b"{}")
+    with pytest.raises(UnknownEventTypeError, match="newer"):
+        decode("TurnRecorded", 99, b"{}")
+
+
+def test_a_misfitting_payload_names_the_field() -> None:
+    with pytest.raises(PayloadError, match=r"TurnRecorded\.turn_id is missing"):
+        decode("TurnRecorded", 1, b"{}")
+    good = encode(
+        TurnRecorded(
+            turn_id="t",
+            text="x",
+            role="user",
+            said_at=datetime(2026, 1, 1, tzinfo=UTC),
+            timezone="UTC",
+            session_id="s",
+            project_id="p",
+        )
+    )
+    with pytest.raises(PayloadError, match="does not know: extra"):
+        decode("TurnRecorded", 1, good[:-1] + b',"extra":1}')
+    with pytest.raises(PayloadError, match=r"TurnRecorded\.said_at"):
+        decode("TurnRecorded", 1, good.replace(b"2026-01-01T00:00:00+00:00", b"never"))

@@ -1,0 +1,322 @@
+"""The pure parts around a model: what is read together, how far the checkpoint may go, when to call again."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from events.types.envelope import Event, uuid7
+from events.types.extraction import Usage
+from events.types.turns import TurnRecorded
+from ingest.extraction.circuit_breaker import CircuitBreaker, backoff
+from ingest.extraction.claude.client import retry_after
+from ingest.extraction.claude.schema import SCHEMA, answer_of
+from ingest.extraction.workers.bounded_executor import BoundedExecutor
+from ingest.extraction.workers.partition_window import ExtractionTask, PartitionWindow
+from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBatchLimits
+
+NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
+LIMITS = SessionBatchLimits(gap_s=60, turns=3, characters=100, wait_s=2)
+
+
+def turn(
+    position: int, *, user: str = "ana", session: str = "s", at_s: float = 0, text: str = "hello"
+) -> Event:
+    payload = TurnRecorded(
+        turn_id=str(position), text=text, role="user", said_at=NOW + timedelta(seconds=at_s), timezone="UTC",
+        session_id=session, project_id="default",
+    )  # fmt: skip
+    return Event(
+        partition=7, position=position, event_id=uuid7(), user_id=user, stream=f"session/default/{session}",
+        version=position, type="TurnRecorded", schema_version=1, dedupe_key=None, occurred_at=payload.said_at,
+        recorded_at=NOW, actor="test", causation_id=None, correlation_id=None, payload=payload,
+    )  # fmt: skip
+
+
+def gathered(*turns: Event) -> list[list[int]]:
+    gathering = SessionBatcher(LIMITS)
+    closed = [burst for one in turns for burst in gathering.add(one, 0.0)]
+    return [[one.position for one in burst] for burst in [*closed, gathering.close()] if burst]
+
+
+def test_turns_are_read_together_until_there_are_enough() -> None:
+    assert gathered(*(turn(position) for position in range(1, 8))) == [[1, 2, 3], [4, 5, 6], [7]]
+
+
+def test_a_pause_in_either_direction_ends_a_burst() -> None:
+    assert gathered(turn(1), turn(2, at_s=60), turn(3, at_s=121), turn(4, at_s=0)) == [[1, 2], [3], [4]]
+
+
+def test_a_long_turn_is_read_alone_and_closes_what_came_before() -> None:
+    long = turn(2, text="x" * 200)
+    assert gathered(turn(1), long, turn(3)) == [[1], [2], [3]]
+    assert gathered(turn(1, text="x" * 60), turn(2, text="x" * 60)) == [[1], [2]]
+
+
+def test_turns_wait_for_more_from_the_first_of_them_on() -> None:
+    gathering = SessionBatcher(LIMITS)
+    assert not gathering.due(100.0)
+    list(gathering.add(turn(1), 10.0))
+    list(gathering.add(turn(2), 11.9))
+    assert not gathering.due(11.9)
+    assert gathering.due(12.0)
+
+
+def window(*, checkpoint: int = 0, done: frozenset[int] = frozenset()) -> PartitionWindow:
+    return PartitionWindow(7, checkpoint, LIMITS, checkpoint, done)
+
+
+def see(one: PartitionWindow, *turns: Event) -> list[ExtractionTask]:
+    closed = []
+    for each in turns:
+        closed += one.see(each, 0.0)
+        one.seen = each.position
+    return closed + one.due(10.0)
+
+
+def ready(one: PartitionWindow) -> list[list[int]]:
+    return [[each.position for each in reading.turns] for reading in one.finished()]
+
+
+def test_the_mark_stays_below_the_first_turn_that_is_not_done() -> None:
+    one = window()
+    first, second = see(one, turn(1, session="a"), turn(2, session="b"))
+    second.outcome = []
+    assert ready(one) == [[2]]
+    assert one.mark(without=[second], seen=2) == 0
+    one.written([second], mark=0, seen=9)
+    assert not one.drained
+    first.outcome = []
+    assert one.mark(without=[first], seen=9) == 9
+    one.written([first], mark=9, seen=9)
+    assert one.drained
+
+
+def test_a_session_leaves_in_order() -> None:
+    one = window()
+    readings = see(one, *(turn(position, at_s=position * 100) for position in (1, 2, 3)))
+    assert len(readings) == 3
+    readings[1].outcome = readings[2].outcome = []
+    assert ready(one) == []
+    readings[0].outcome = []
+    assert ready(one) == [[1], [2], [3]]
+
+
+def test_turns_that_were_dealt_with_are_passed_over() -> None:
+    one = window(done=frozenset({2}))
+    [reading] = see(one, turn(1), turn(2), turn(3))
+    assert [each.position for each in reading.turns] == [1, 3]
+
+
+def test_halves_take_the_place_of_a_reading_and_keep_what_it_cost() -> None:
+    one = window()
+    whole, last = see(one, *(turn(position) for position in (1, 2, 3)), turn(4, at_s=100))
+    whole.spent = Usage(calls=2)
+    halves = one.split(whole)
+    for reading in (*halves, last):
+        reading.outcome = []
+    assert ready(one) == [[1], [2, 3], [4]]
+    assert [half.spent.calls for half in halves] == [2, 0]
+
+
+def test_whatever_is_done_in_whatever_order_every_turn_leaves_once_and_the_mark_never_passes_one() -> None:
+    chance = random.Random(7)
+    for _ in range(50):
+        one = window()
+        turns = [
+            turn(position, user=chance.choice("ab"), session=chance.choice("xy"), at_s=chance.randrange(300))
+            for position in range(1, 40)
+        ]
+        open_readings = see(one, *turns)
+        left: list[int] = []
+        while open_readings or list(one.finished()):
+            if open_readings:
+                reading = open_readings.pop(chance.randrange(len(open_readings)))
+                if len(reading.turns) > 1 and chance.random() < 0.3:
+                    open_readings += one.split(reading)
+                    continue
+                reading.outcome = []
+            leaving = list(one.finished())
+            mark = one.mark(without=leaving, seen=one.seen)
+            one.written(leaving, mark=mark, seen=one.seen)
+            left += [each.position for gone in leaving for each in gone.turns]
+            assert set(range(1, mark + 1)) <= set(left)
+        assert sorted(left) == list(range(1, 40))
+        for session in {(each.user_id, each.stream) for each in turns}:
+            mine = [each.position for each in turns if (each.user_id, each.stream) == session]
+            assert [position for position in left if position in mine] == mine
+        assert one.drained
+
+
+def test_the_breaker_opens_after_failures_in_a_row_and_lets_one_find_out() -> None:
+    breaker = CircuitBreaker(3)
+    for _ in range(2):
+        breaker.record_failure(0.0, "no")
+    breaker.record_success()
+    for _ in range(2):
+        breaker.record_failure(0.0, "no")
+    assert breaker.allows_call(0.0)
+    breaker.record_failure(0.0, "no")
+    assert (breaker.state(0.0), breaker.allows_call(0.0), breaker.reason) == ("open", False, "no")
+    assert breaker.allows_call(0.5)
+    assert not breaker.allows_call(0.5)
+    breaker.record_failure(0.5, "still no")
+    assert not breaker.allows_call(1.4)
+    assert breaker.allows_call(1.5)
+    breaker.record_success()
+    assert all(breaker.allows_call(1.5) for _ in range(5))
+    assert (breaker.reason, breaker.is_disturbed) == (None, False)
+
+
+def test_a_probe_that_found_nothing_out_leaves_the_next_one_to_it() -> None:
+    breaker = CircuitBreaker(1)
+    breaker.record_failure(0.0, "no")
+    assert breaker.allows_call(1.0)
+    breaker.record_no_verdict()
+    assert breaker.allows_call(1.0)
+
+
+def test_one_whose_calls_fail_while_others_succeed_does_not_open_the_breaker() -> None:
+    breaker = CircuitBreaker(3)
+    breaker.record_success(0.0, "ana")
+    for _ in range(20):
+        breaker.record_failure(1.0, "no", who="mallory")
+    assert breaker.state(1.0) == "closed"
+    breaker.record_failure(1.0, "no", who="bea")
+    breaker.record_failure(1.0, "no", who="cleo")
+    assert breaker.state(1.0) == "open"
+
+
+def test_one_whose_calls_fail_opens_it_where_nobody_elses_succeeded_lately() -> None:
+    for well in (None, "mallory"):
+        breaker = CircuitBreaker(3)
+        if well:
+            breaker.record_success(0.0, well)
+        for _ in range(3):
+            breaker.record_failure(1.0, "no", who="mallory")
+        assert breaker.state(1.0) == "open"
+    breaker = CircuitBreaker(3)
+    breaker.record_success(0.0, "ana")
+    for _ in range(3):
+        breaker.record_failure(100.0, "no", who="mallory")
+    assert breaker.state(100.0) == "open"
+
+
+def test_a_probe_that_hangs_does_not_keep_others_from_finding_out() -> None:
+    breaker = CircuitBreaker(1)
+    breaker.record_failure(0.0, "no")
+    assert breaker.allows_call(1.0)
+    assert not breaker.allows_call(5.9)
+    assert breaker.allows_call(6.0)
+
+
+def test_the_breaker_leaves_alone_who_asks_for_it() -> None:
+    breaker = CircuitBreaker(5)
+    breaker.record_failure(0.0, "busy", retry_after=7.0)
+    breaker.record_failure(0.1, "busy", retry_after=1.0)
+    assert not breaker.allows_call(6.9)
+    assert breaker.allows_call(7.0)
+
+
+def test_pauses_grow_and_stay_bounded() -> None:
+    breaker = CircuitBreaker(1)
+    now = pause = 0.0
+    for _ in range(20):
+        breaker.record_failure(now, "no")
+        began = now
+        while not breaker.allows_call(now):
+            now += 0.25
+        assert now - began >= pause
+        pause = now - began
+    assert pause <= 30.0
+    assert all(backoff(tries) <= 37.5 for tries in range(1, 50))
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
+        ({"retry-after": "-1"}, 0.0),
+        ({"retry-after": "86400"}, 300.0),
+        ({"retry-after": "inf"}, 300.0),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "Thu, 01 Jan 1970 00:01:40 GMT"}, 90.0),
+    ],
+)
+def test_how_long_a_server_asks_to_be_left_alone(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers, now=10.0) == seconds
+
+
+def test_calls_run_at_once_and_come_back_with_what_they_raised() -> None:
+    calls: BoundedExecutor[str, int] = BoundedExecutor(2)
+    assert calls.completed(0.0) == []
+    calls.submit("one", lambda: 1)
+    calls.submit("bad", lambda: 1 // 0)
+    assert calls.available == 0
+    found = {}
+    while calls.under_way:
+        found.update({done.key: (done.result, type(done.error).__name__) for done in calls.completed(5.0)})
+    assert found == {"one": (1, "NoneType"), "bad": (None, "ZeroDivisionError")}
+    calls.close()
+
+
+GOOD: dict[str, Any] = {
+    "turn": 1, "quote": "q", "content": "c", "entity": "user", "concept_key": "pet", "value": "Rex",
+    "cardinality": "multi_value", "statement": "asserted",
+}  # fmt: skip
+
+
+def test_an_answer_in_the_right_shape_has_no_faults() -> None:
+    answer = answer_of({"states": [GOOD], "events": [], "knowledge": []})
+    assert (len(answer.states), answer.faults, answer.usable) == (1, (), True)
+    kinder = answer_of({"states": [{**GOOD, "replaces": None, "mood": "sunny"}]})
+    assert (len(kinder.states), kinder.faults) == (1, ())
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"turn": "1"}, "states[0].turn is '1', not of type integer"),
+        ({"turn": True}, "states[0].turn is True, not of type integer"),
+        ({"turn": 0}, "states[0].turn is 0; use 1 to"),
+        ({"quote": None}, "states[0].quote is missing"),
+        ({"quote": "  "}, "states[0].quote is empty"),
+        ({"value": ["Rex"]}, "states[0].value is ['Rex'], not of type string"),
+        ({"value": "a\0b"}, "states[0].value holds a NUL"),
+        ({"value": "\ud800"}, "states[0].value holds a NUL or half a character"),
+        ({"cardinality": "one"}, "states[0].cardinality is 'one'; use one of single_value, multi_value"),
+        ({"announced": "yes"}, "states[0].announced is 'yes', not of type boolean"),
+    ],
+)
+def test_a_fault_names_the_field_and_what_is_allowed(change: dict[str, Any], fault: str) -> None:
+    answer = answer_of({"states": [{**GOOD, **change}, GOOD]})
+    assert fault in answer.faults[0]
+    assert (len(answer.states), answer.faulty, answer.usable) == (1, 1, True)
+
+
+@pytest.mark.parametrize("given", [None, [], "x", 5, {}, {"cards": []}, {"states": {}}, {"states": None}])
+def test_an_answer_without_any_list_says_nothing(given: object) -> None:
+    answer = answer_of(given)
+    assert not answer.usable
+    assert answer.faults
+
+
+def test_the_schema_asks_for_nothing_it_does_not_describe() -> None:
+    for rule in SCHEMA["properties"].values():
+        assert set(rule["items"]["required"]) <= set(rule["items"]["properties"])
+
+
+def test_what_calls_cost_adds_up_and_the_unknown_stays_unknown() -> None:
+    one = Usage(
+        input_tokens=1, output_tokens=2, cache_read_tokens=3, cache_write_tokens=4, calls=1, cost_usd=0.25
+    )
+    both = one + one
+    assert (both.tokens, both.calls, both.cost_usd) == (20, 2, 0.5)
+    assert (one + Usage(cost_usd=None)).cost_usd is None

@@ -1,0 +1,215 @@
+"""A change too grave to be believed without asking waits; verdicts and later words settle it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from events.types.envelope import Event
+from projectors.cards.arbitration import Thresholds
+from tests.support.statements import current, day, held, moved, ruled, said, timeline
+from tests.support.tables import Tables, tables_of
+
+
+def statuses(*events: Event) -> list[tuple[str, str, str]]:
+    found = timeline(*events)
+    return [
+        (each.contest.old.state.value, each.contest.statement.state.value, each.contest.status)
+        for each in found.conflicts
+    ]
+
+
+FLIPS = [moved("Taipei", 0), moved("Tainan", 5), moved("Hualien", 10), moved("Kaohsiung", 15)]
+
+
+def test_the_third_change_within_thirty_days_waits_and_the_old_stays_current() -> None:
+    assert statuses(*FLIPS) == [("Hualien", "Kaohsiung", "open")]
+    assert current(timeline(*FLIPS)) == ["Hualien"]
+    # Two changes are life.
+    assert statuses(*FLIPS[:3]) == []
+    assert current(timeline(*FLIPS[:3])) == ["Hualien"]
+
+
+def test_changes_further_apart_than_the_window_are_believed() -> None:
+    slow = [moved("Taipei", 0), moved("Tainan", 20), moved("Hualien", 40), moved("Kaohsiung", 60)]
+    assert statuses(*slow) == []
+    assert current(timeline(*slow)) == ["Kaohsiung"]
+
+
+@pytest.mark.parametrize(("after", "waits"), [(29.5, False), (30, True), (90, True)])
+def test_a_contradiction_in_passing_of_what_held_for_thirty_days_waits(after: float, waits: bool) -> None:
+    events = [said("Rome", 0), said("Milan", after)]
+    assert statuses(*events) == ([("Rome", "Milan", "open")] if waits else [])
+    assert current(timeline(*events)) == (["Rome"] if waits else ["Milan"])
+
+
+def test_what_is_announced_or_tells_since_when_is_no_contradiction() -> None:
+    assert current(timeline(said("Rome", 0), moved("Milan", 90))) == ["Milan"]
+    assert current(timeline(said("Rome", 0), said("Milan", 90, since=85))) == ["Milan"]
+    assert current(timeline(said("Rome", 0), said("Milan", 90, statement="updated"))) == ["Milan"]
+    # "Today" dates nothing that an undated claim would not say.
+    assert current(timeline(said("Rome", 0), said("Milan", 90, since=89.9))) == ["Rome"]
+
+
+def test_thresholds_are_settings() -> None:
+    lenient = Thresholds(changes=9, days=30, stale_days=365)
+    assert timeline(*FLIPS, thresholds=lenient).conflicts == ()
+    strict = Thresholds(changes=1, days=30, stale_days=30)
+    assert current(timeline(*FLIPS, thresholds=strict)) == ["Taipei"]
+
+
+def test_history_told_late_contradicts_nothing() -> None:
+    told = [said("Rome", 0), said("Milan", 90, since=-400, effective_until=day(-100))]
+    assert statuses(*told) == []
+    assert held(timeline(*told)) == [("Milan", day(-400), day(-100)), ("Rome", day(0), None)]
+
+
+def test_what_lies_between_what_is_known_is_history_however_often_it_changed() -> None:
+    events = [moved("Rome", 0), moved("Milan", 1), moved("Turin", 2), moved("Genoa", 90)]
+    told = [*events, said("Bari", 95, since=5)]
+    assert statuses(*told) == []
+    assert held(timeline(*told))[-2:] == [("Bari", day(5), day(90)), ("Genoa", day(90), None)]
+
+
+def test_what_somebody_once_did_does_not_bear_out_that_they_do_it_now() -> None:
+    once = said("Milan", 70, since=-400)
+    assert statuses(*CONTEST, once) == [("Rome", "Milan", "open")]
+    # Where somebody has been all along is said of now, too.
+    assert statuses(*CONTEST, said("Rome", 70, since=-400)) == [("Rome", "Milan", "withdrawn")]
+
+
+def test_how_long_it_held_is_counted_from_what_late_words_make_of_it() -> None:
+    # Back in Rome for ten days only, which shows after Milan was told.
+    events = [said("Rome", 0), said("Rome", 60), said("Milan", 61, since=30), said("Paris", 70)]
+    assert statuses(*events) == []
+    assert current(timeline(*events)) == ["Paris"]
+    assert statuses(events[0], events[1], events[3]) == [("Rome", "Paris", "open")]
+
+
+def test_a_stretch_of_time_is_neither_doubted_nor_decides_anything() -> None:
+    stay = said("Lisbon", 100, since=100, effective_until=day(130))
+    assert statuses(*CONTEST, stay) == [("Rome", "Milan", "open")]
+    away = said("Lisbon", 40, since=40, effective_until=day(80))
+    assert statuses(said("Rome", 0), away, said("Milan", 60)) == [("Rome", "Milan", "open")]
+    assert statuses(*FLIPS[:3], said("Lisbon", 12, since=12, effective_until=day(14))) == []
+
+
+def test_years_told_in_one_turn_are_no_flip_flop() -> None:
+    years = [
+        said(city, 0, since=-400 + 100 * number, turn="t")
+        for number, city in enumerate(["Rome", "Milan", "Turin", "Genoa"])
+    ]
+    assert statuses(*years) == []
+    assert current(timeline(*years)) == ["Genoa"]
+
+
+CONTEST = [said("Rome", 0), said("Milan", 60)]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "believed"),
+    [("keep_old", ["Rome"]), ("accept_new", ["Milan"]), ("coexist", ["Rome", "Milan"])],
+)
+def test_a_verdict_settles_it(verdict: str, believed: list[str]) -> None:
+    events = [*CONTEST, ruled(CONTEST[1], verdict, 61)]
+    assert statuses(*events) == [("Rome", "Milan", verdict)]
+    assert current(timeline(*events)) == believed
+    [conflict] = timeline(*events).conflicts
+    assert conflict.contest.settled_at == day(61)
+
+
+def test_the_first_verdict_counts_whatever_order_they_arrive_in() -> None:
+    first, second = ruled(CONTEST[1], "keep_old", 61), ruled(CONTEST[1], "accept_new", 62)
+    for order in ([first, second], [second, first]):
+        assert current(timeline(*CONTEST, *order)) == ["Rome"]
+
+
+def test_what_was_ruled_to_coexist_is_restated_and_ended_one_by_one() -> None:
+    both = [*CONTEST, ruled(CONTEST[1], "coexist", 61)]
+    assert statuses(*both, said("Rome", 100), said("Milan", 140)) == [("Rome", "Milan", "coexist")]
+    assert current(timeline(*both, said("Rome", 100), said("Milan", 140))) == ["Rome", "Milan"]
+    assert current(timeline(*both, said("Milan", 100, statement="ended"))) == ["Rome"]
+    # Somebody who moves away leaves both.
+    assert current(timeline(*both, moved("Paris", 100))) == ["Paris"]
+
+
+@pytest.mark.parametrize(
+    ("later", "believed"),
+    [
+        (said("Rome", 62), "Rome"),
+        (said("Milan", 62), "Milan"),
+        (moved("Milan", 62, since=50), "Milan"),
+        (moved("Paris", 62), "Paris"),
+        (said("Rome", 62, statement="ended"), "Milan"),
+        (said("Milan", 62, statement="ended"), "Rome"),
+    ],
+)
+def test_later_words_settle_it_without_a_verdict(later: Event, believed: str) -> None:
+    assert statuses(*CONTEST, later) == [("Rome", "Milan", "withdrawn")]
+    assert current(timeline(*CONTEST, later)) == [believed]
+
+
+def test_saying_it_twice_in_one_turn_bears_nothing_out() -> None:
+    events = [said("Rome", 0), said("Milan", 60, turn="t"), said("Milan", 60, turn="t")]
+    assert statuses(*events) == [("Rome", "Milan", "open")]
+    [contested] = [span for span in timeline(*events).spans if span.contested]
+    assert len(contested.agreeing) == 1
+    insisted = timeline(*events, said("Milan", 70))
+    assert {span.latest.state.value: len(span.agreeing) for span in insisted.spans} == {"Rome": 0, "Milan": 2}
+    verdict = ruled(contested.first.event, "accept_new", 61)
+    [span] = [span for span in timeline(*events, verdict).spans if span.latest.state.value == "Milan"]
+    assert (span.superseded_at, len(span.agreeing)) == (None, 1)
+
+
+def test_only_what_was_said_last_is_asked_about() -> None:
+    events = [*CONTEST, said("Turin", 61)]
+    assert statuses(*events) == [("Rome", "Milan", "withdrawn"), ("Rome", "Turin", "open")]
+    assert current(timeline(*events)) == ["Rome"]
+
+
+def test_a_switch_that_names_what_it_leaves_is_doubted_as_a_whole() -> None:
+    flips = [
+        *FLIPS[:3],
+        said("Hualien", 15, statement="ended", announced=True, turn="t"),
+        moved("Kaohsiung", 15, turn="t"),
+    ]
+    assert statuses(*flips) == [("Hualien", "Kaohsiung", "open")]
+    assert current(timeline(*flips)) == ["Hualien"]
+
+
+def test_a_slip_is_put_right_without_asking() -> None:
+    events = [said("Taipei", 60), said("Kaohsiung", 60.001, statement="corrected")]
+    assert statuses(*events) == []
+    # But the right value may contradict what held long before, as the wrong one did.
+    assert statuses(said("Rome", 0, session="old"), *events) == [("Rome", "Kaohsiung", "open")]
+
+
+def rows(*batches: list[Event]) -> tuple[Tables, dict[str, dict[str, Any]]]:
+    tables = tables_of(*batches)
+    return tables, {row["value"]: row for row in tables.cards.values()}
+
+
+def test_rows_tell_both_sides_and_a_verdict_moves_them() -> None:
+    tables, cards = rows(CONTEST[:1], CONTEST[1:])
+    [((user, arbitration_id), row)] = tables.arbitrations.items()
+    assert (user, arbitration_id) == ("u", CONTEST[1].event_id)
+    assert (row["old_value"], row["new_value"], row["status"]) == ("Rome", "Milan", "open")
+    assert (row["old_card"], row["new_card"]) == (CONTEST[0].event_id, CONTEST[1].event_id)
+    assert (row["entity"], row["concept_key"], row["opened_at"]) == ("user", "residence", day(60))
+    evidence = json.loads(row["evidence"])
+    assert evidence["old"]["quote"] == "lives in Rome"
+    assert evidence["new"]["turn_ids"] == ["turn on 60"]
+    assert "60 days" in row["reason"]
+    assert (cards["Milan"]["contested"], cards["Milan"]["superseded_at"]) == (True, day(60))
+    assert (cards["Rome"]["contested"], cards["Rome"]["superseded_at"]) == (False, None)
+    assert [key[3] for key in tables.relations] == ["contradicts"]
+
+    tables.take([ruled(CONTEST[1], "accept_new", 61)])
+    [row] = tables.arbitrations.values()
+    assert (row["status"], row["settled_at"]) == ("accept_new", day(61))
+    cards = {row["value"]: row for row in tables.cards.values()}
+    assert cards["Rome"]["superseded_at"] == day(60)
+    assert (cards["Milan"]["contested"], cards["Milan"]["superseded_at"]) == (False, None)
+    assert [key[3] for key in tables.relations] == ["update"]

@@ -1,0 +1,285 @@
+"""Lives of states: late, future, ended, corrected and overwritten."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from events.types.cards import CardOrigin, StateAsserted, Statement
+from events.types.envelope import Event
+from projectors.cards.corrections import find_corrections
+from projectors.cards.statement import in_order, statements_of
+from tests.support.statements import current, day, event, held, moved, said, skill, timeline, verified
+from tests.support.tables import tables_of
+
+
+def test_what_begins_later_is_not_true_before() -> None:
+    found = timeline(said("Taipei", 0), moved("Lisbon", 10, since=40))
+    assert held(found) == [("Taipei", day(0), day(40)), ("Lisbon", day(40), None)]
+
+
+def test_of_equal_instants_the_one_said_last_holds() -> None:
+    noon = [said("Taipei", 5, turn="t9"), moved("Tainan", 5, turn="t10")]
+    for order in (noon, noon[::-1]):
+        assert current(timeline(*order)) == ["Tainan"]
+    late = [moved("Tainan", 7, since=0), said("Taipei", 3, since=0)]
+    assert held(timeline(*late)) == [("Taipei", day(0), day(0)), ("Tainan", day(0), None)]
+
+
+def test_turn_ids_of_any_length_have_an_order() -> None:
+    digits = "9" * 5000
+    assert current(timeline(said("Taipei", 5, turn=digits), moved("Tainan", 5, turn=digits + "x"))) == [
+        "Tainan"
+    ]
+
+
+def test_an_end_is_a_card_that_holds_at_no_instant() -> None:
+    found = timeline(said("Acme", 0), said("Acme", 9, since=7, statement="ended"))
+    [job, ending] = found.spans
+    assert (job.superseded_at, ending.ended) == (day(7), True)
+    assert (ending.effective_at, ending.superseded_at) == (day(7), day(7))
+    [edge] = found.edges
+    assert (edge.newer, edge.older, edge.predicate) == (ending.first, job.first, "state_change")
+
+
+def test_an_end_without_a_value_ends_whatever_held() -> None:
+    found = timeline(said("Acme", 0), said("", 9, statement="ended"))
+    assert held(found) == [("Acme", day(0), day(9))]
+    assert [edge.predicate for edge in found.edges] == ["state_change"]
+
+
+def test_an_end_in_the_future_ends_it_then() -> None:
+    found = timeline(said("Acme", 0), said("Acme", 9, since=30, statement="ended"))
+    assert held(found) == [("Acme", day(0), day(30))]
+
+
+def test_the_end_of_what_nobody_mentioned_is_kept() -> None:
+    [ending] = timeline(said("Acme", 3, statement="ended")).spans
+    assert ending.ended
+    # Said again, it is the same end.
+    [ending] = timeline(said("Acme", 3, statement="ended"), said("Acme", 5, statement="ended")).spans
+    assert len(ending.agreeing) == 1
+
+
+def test_what_ended_can_begin_again() -> None:
+    found = timeline(said("Acme", 0), said("Acme", 5, statement="ended"), said("Acme", 9))
+    assert held(found) == [("Acme", day(0), day(5)), ("Acme", day(9), None)]
+
+
+def test_a_switch_that_names_both_is_one_change() -> None:
+    for first, second in ((0, 1), (1, 0)):
+        turn = [
+            said("Firefox", 9, statement="ended", announced=True, turn="t"),
+            moved("Chrome", 9, turn="t"),
+        ]
+        found = timeline(said("Firefox", 0), turn[first], turn[second])
+        assert held(found) == [("Firefox", day(0), day(9)), ("Chrome", day(9), None)]
+        assert [edge.predicate for edge in found.edges] == ["update"]
+        assert not any(span.ended for span in found.spans)
+
+
+def test_what_is_left_in_a_turn_was_left_first() -> None:
+    # "I'm at Initech now, I quit my job": the job that was, not the one that is.
+    now, quit_ = (
+        moved("Initech", 9, turn="t", place=0),
+        said("", 9, statement="ended", turn="t", place=20),
+    )
+    assert held(timeline(said("Acme", 0), now, quit_)) == [
+        ("Acme", day(0), day(9)),
+        ("Initech", day(9), None),
+    ]
+
+
+def test_of_what_a_turn_says_the_last_holds() -> None:
+    turn = [said("Zagreb", 5, turn="t", place=0), said("Athens", 5, turn="t", place=9)]
+    assert current(timeline(*turn)) == ["Athens"]
+
+
+def test_a_stretch_of_time_takes_nothings_place() -> None:
+    stay = said("Lisbon", 10, since=20, effective_until=day(50))
+    assert held(timeline(said("Taipei", 0), stay)) == [
+        ("Taipei", day(0), None),
+        ("Lisbon", day(20), day(50)),
+    ]
+    # Somebody who moves leaves both.
+    assert held(timeline(said("Taipei", 0), stay, moved("Rome", 30))) == [
+        ("Taipei", day(0), day(30)),
+        ("Lisbon", day(20), day(30)),
+        ("Rome", day(30), None),
+    ]
+    # Of what is over before it is said, without a word on when it began, only the end is known.
+    past = said("Oslo", 10, effective_until=day(-30))
+    assert held(timeline(said("Taipei", 0), past))[0] == ("Oslo", day(-30), day(-30))
+
+
+def test_who_says_how_long_it_goes_on_ends_it_then() -> None:
+    assert held(timeline(said("Taipei", 0), said("Taipei", 10, effective_until=day(50)))) == [
+        ("Taipei", day(0), day(50))
+    ]
+
+
+@pytest.mark.parametrize("how", ["asserted", "corrected"])
+def test_the_first_and_the_last_day_there_are_can_be_told(how: Statement) -> None:
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    origin = CardOrigin(
+        project_id="p", session_id="s", turn_ids=(), said_at=first, source_span=None, provenance="user_stated"
+    )  # fmt: skip
+    told = [
+        StateAsserted(
+            content=value, entity="user", concept_key="residence", value=value, cardinality="single_value", tags=(),
+            origin=origin, effective_at=instant, statement=said_as,
+        )
+        for value, instant, said_as in (("Ur", first, "asserted"), ("Uruk", first, how), ("Mars", last, "asserted"))
+    ]  # fmt: skip
+    lasting = [
+        value for value, begun, ended in held(timeline(*(event(one, 0) for one in told))) if begun != ended
+    ]
+    assert lasting == ["Uruk", "Mars"]
+
+
+# --- corrections
+
+
+def test_a_slip_takes_back_every_mention_of_this_conversation_and_no_other() -> None:
+    found = timeline(
+        said("Taipei", -20, session="old"),
+        said("Tainan", 0),
+        said("Tainan", 0.01),
+        said("Kaohsiung", 0.02, statement="corrected"),
+    )
+    assert held(found) == [("Taipei", day(-20), day(0)), ("Kaohsiung", day(0), None)]
+    [correction] = [span for span in found.spans if span.retracted]
+    assert len(correction.agreeing) == 1
+
+
+def test_a_correction_takes_back_what_it_names() -> None:
+    found = timeline(
+        said("Taipei", 0),
+        moved("Tainan", 0.01),
+        said("Kaohsiung", 0.02, statement="corrected", replaces="Taipei"),
+    )
+    assert [span.latest.state.value for span in found.spans if span.retracted] == ["Taipei"]
+
+
+def test_nobody_takes_back_as_a_slip_what_they_said_days_ago() -> None:
+    found = timeline(said("Taipei", 0), said("Kaohsiung", 3, statement="corrected"))
+    assert held(found) == [("Taipei", day(0), day(3)), ("Kaohsiung", day(3), None)]
+
+
+def test_a_correction_of_a_correction() -> None:
+    found = timeline(
+        said("Taipei", 0),
+        said("Tainan", 0.01, statement="corrected"),
+        said("Kaohsiung", 0.02, statement="corrected"),
+    )
+    assert held(found) == [("Kaohsiung", day(0), None)]
+    assert [edge.predicate for edge in found.edges] == ["retracts", "retracts"]
+
+
+def test_slips_are_found_in_time_proportional_to_what_was_said() -> None:
+    # Every statement corrects the one before; a fold that looked back at all of them would never end.
+    events = [said(f"place {n}", n / 1e5, statement="corrected") for n in range(5000)]
+    said_in_order = in_order([one for each in events for one in statements_of(each)])
+    assert len(find_corrections(said_in_order)) == 4999
+
+
+# --- several values
+
+
+def values(*events: Event) -> dict[str, tuple[datetime | None, int]]:
+    cards = tables_of(list(events)).cards.values()
+    return {row["value"]: (row["superseded_at"], row["mentions"]) for row in cards if not row["ended"]}
+
+
+def test_several_values_stand_beside_each_other_and_end_one_by_one() -> None:
+    events = [
+        skill("tennis", 0),
+        skill("chess", 1),
+        skill("Tennis", 2),
+        skill("tennis", 9, statement="ended"),
+    ]
+    assert values(*events) == {"tennis": (day(9), 2), "chess": (None, 1)}
+
+
+def test_a_restatement_verifies() -> None:
+    tables = tables_of([skill("tennis", 0)], [skill("tennis", 40)])
+    [row] = tables.cards.values()
+    assert (row["last_verified"], row["mentions"], row["said_at"]) == (day(40), 2, day(0))
+    assert row["turn_ids"] == ["turn on 0", "turn on 40"]
+
+
+@pytest.mark.parametrize("how", ["updated", "corrected"])
+def test_an_update_overwrites_in_place_and_leaves_what_it_said_before(how: str) -> None:
+    first, other = skill("PostgreSQL 15", 0), skill("Redis", 0)
+    update = skill("PostgreSQL 16", 9, statement=how, replaces="PostgreSQL 15", session="later")
+    tables = tables_of([first, other], [update])
+    cards = {key[2]: row for key, row in tables.cards.items()}
+    assert cards.keys() == {first.event_id, other.event_id}
+    row = cards[first.event_id]
+    assert (row["value"], row["content"]) == ("PostgreSQL 16", "lives in PostgreSQL 16")
+    assert (row["effective_at"], row["superseded_at"], row["mentions"]) == (day(0), None, 2)
+    [((_, card_id, event_id), before)] = tables.updates.items()
+    assert (card_id, event_id) == (first.event_id, update.event_id)
+    assert (before["old_value"], before["new_value"]) == ("PostgreSQL 15", "PostgreSQL 16")
+    assert (before["old_content"], before["changed_at"]) == ("lives in PostgreSQL 15", day(9))
+    # What comes after it finds it under its new value, whenever it arrives.
+    again = skill("postgresql 16", 20)
+    tables.take([again])
+    assert tables.cards["u", "state", first.event_id]["mentions"] == 3
+    assert tables_of([again], [update], [other, first]).rows == tables.rows
+
+
+def test_an_update_to_what_is_known_already_leaves_one_of_them() -> None:
+    events = [skill("Go", 0), skill("Golang", 1), skill("Golang", 5, statement="updated", replaces="Go")]
+    tables = tables_of(events)
+    assert values(*events) == {"Go": (day(5), 1), "Golang": (None, 2)}
+    assert [key[3] for key in tables.relations] == ["update"]
+    assert tables.updates == {}
+
+
+def test_an_update_of_what_nobody_mentioned_is_a_fact() -> None:
+    assert values(skill("Go", 5, statement="updated", replaces="Rust")) == {"Go": (None, 1)}
+
+
+def test_a_slip_among_several_values_overwrites_nothing_older() -> None:
+    events = [
+        skill("Rust", -90, session="old"),
+        skill("Rust", 0),
+        skill("Ruby", 0.01, statement="corrected", replaces="Rust"),
+    ]
+    tables = tables_of(events)
+    assert tables.updates == {}
+    found = {(row["value"], row["retracted"]) for row in tables.cards.values()}
+    assert found == {("Rust", False), ("Rust", True), ("Ruby", False)}
+
+
+# --- verification
+
+
+def test_a_confirmation_moves_last_verified_and_never_back() -> None:
+    first = said("Taipei", 0)
+    tables = tables_of([first], [verified(first.event_id, 200)], [verified(first.event_id, 150)])
+    [row] = tables.cards.values()
+    assert (row["last_verified"], row["mentions"]) == (day(200), 1)
+
+
+def test_a_confirmation_stays_with_the_fact_when_its_card_gets_an_earlier_beginning() -> None:
+    later, earlier = said("Taipei", 10), said("Taipei", 0)
+    tables = tables_of([later], [verified(later.event_id, 99)], [earlier])
+    [(key, row)] = tables.cards.items()
+    assert (key[2], row["last_verified"]) == (earlier.event_id, day(99))
+
+
+def test_a_confirmation_of_an_old_card_does_not_make_it_true_again() -> None:
+    first = said("Taipei", 0)
+    tables = tables_of([first, moved("Tainan", 5)], [verified(first.event_id, 9)])
+    rows = {row["value"]: row for row in tables.cards.values()}
+    assert (rows["Taipei"]["superseded_at"], rows["Taipei"]["last_verified"]) == (day(5), day(9))
+    assert rows["Tainan"]["last_verified"] == day(5)
+
+
+def test_an_instant_apart_is_apart() -> None:
+    tick = timedelta(microseconds=1).total_seconds() / 86400
+    found = timeline(said("Taipei", 0), moved("Tainan", 1), moved("Taipei", 1 + tick))
+    assert current(found) == ["Taipei"]

@@ -1,0 +1,80 @@
+"""Alerts: what contradicts itself, and what is old enough to be asked about."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from retrieval.cards.alerts import aging, contradictions, outdated
+
+NOW = datetime(2026, 5, 8, tzinfo=UTC)
+
+
+def state(value: str, **more: Any) -> dict[str, Any]:
+    return {
+        "card_id": f"{value} {more}",
+        "kind": "state",
+        "concept_key": "residence",
+        "entity": "user",
+        "value": value,
+        "cardinality": "single_value",
+        "superseded_at": None,
+        "last_verified": NOW,
+        "project_id": "default",
+    } | more
+
+
+def test_two_current_values_of_one_concept_contradict_each_other() -> None:
+    cards = [state("Taipei"), state("Kaohsiung"), state("Acme", concept_key="employer")]
+    [found] = contradictions(cards)
+    assert found["concept_key"] == "residence"
+    assert found["card_ids"] == [cards[0]["card_id"], cards[1]["card_id"]]
+    assert "Taipei" in found["reason"]
+    assert "Kaohsiung" in found["reason"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        state("taipei "),  # the same in other letters
+        state("Kaohsiung", superseded_at=NOW),
+        state("Kaohsiung", entity="Mei"),
+        state("Kaohsiung", project_id="novel"),  # a project is a world of its own
+        state("Kaohsiung", concept_key="hometown"),
+        state("Kaohsiung", cardinality="multi_value"),
+    ],
+)
+def test_what_can_both_be_true_is_no_contradiction(other: dict[str, Any]) -> None:
+    assert contradictions([state("Taipei"), other]) == []
+
+
+@pytest.mark.parametrize(("days", "flagged"), [(180, False), (181, True)])
+def test_a_replaceable_fact_is_aging_after_180_days(days: int, flagged: bool) -> None:
+    verified = NOW - timedelta(days=days)
+    assert aging(state("Taipei", last_verified=verified), NOW) is flagged
+    assert not aging(state("Taipei", last_verified=verified, cardinality="multi_value"), NOW)
+    assert not aging(state("Taipei", last_verified=verified, superseded_at=NOW), NOW)
+
+
+@pytest.mark.parametrize(("days", "flagged"), [(90, False), (91, True)])
+def test_knowledge_is_outdated_after_90_days(days: int, flagged: bool) -> None:
+    verified = NOW - timedelta(days=days)
+    assert outdated(state("JWT", kind="knowledge", cardinality=None, last_verified=verified), NOW) is flagged
+    assert not outdated(state("Taipei", last_verified=verified), NOW)
+
+
+def test_a_hundred_cards_are_looked_over_within_a_millisecond() -> None:
+    cards = [
+        state(f"town {n}", concept_key=("residence", "employer", "school", "phone_model")[n % 4])
+        for n in range(100)
+    ]
+    best = 1.0
+    for _ in range(20):
+        began = time.perf_counter()
+        assert len(contradictions(cards)) == 4
+        assert not any(aging(card, NOW) or outdated(card, NOW) for card in cards)
+        best = min(best, time.perf_counter() - began)
+    assert best < 0.001

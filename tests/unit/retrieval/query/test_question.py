@@ -1,0 +1,128 @@
+"""A question is read once: what it asks for, in which language, about whom and when."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.query.question import understand
+from retrieval.query.scope import scope_of
+
+NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("where do I live?", "present"),
+        ("where did I live?", "past"),
+        ("where was I in March?", "past"),
+        ("how has my address changed over time?", "history"),
+        ("why did we drop Redis?", "why"),
+        ("which of my friends climb?", "list"),
+        ("what are all my hobbies?", "list"),
+        ("我住在哪裡？", "present"),
+        ("我以前住在哪裡？", "past"),
+        ("我為什麼搬家？", "why"),
+        ("我有哪些興趣？", "list"),
+        ("我換過哪些工作，有什麼變化？", "history"),
+    ],
+)
+def test_the_intent(text: str, intent: str) -> None:
+    assert understand(text, NOW).intent == intent
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("where?", "english"), ("在哪裡？", "chinese"), ("JWT 是什麼", "mixed"), ("😀 42", "none")],
+)
+def test_the_language(text: str, language: str) -> None:
+    assert understand(text, NOW).language == language
+
+
+@pytest.mark.parametrize(
+    ("text", "entities"),
+    [
+        ("What did Caroline adopt?", ("Caroline",)),
+        ("Where does Ann Lee's sister live?", ("Ann Lee",)),
+        ("Caroline is where?", ("Caroline",)),
+        ("where is it?", ()),
+        ("where do I live, and what's Zoe like?", ("Zoe",)),
+        ("「藍鯨計畫」的負責人是誰？", ("藍鯨計畫",)),
+    ],
+)
+def test_names_are_told_by_their_spelling(text: str, entities: tuple[str, ...]) -> None:
+    assert understand(text, NOW).entities == entities
+
+
+def test_two_questions_in_one_breath_are_two_parts() -> None:
+    question = understand("Where do I work? Also, what is my dog called?", NOW)
+    assert len(question.parts) == 2
+    assert set(question.weights) == set(question.parts[0]) | set(question.parts[1])
+
+
+def test_the_words_of_a_time_count_a_little() -> None:
+    question = understand("那個時間是下周三的活動，規模是什麼？", NOW)
+    assert question.times
+    assert question.weights["规模"] == 1.0
+    assert 0 < question.weights["周三"] < 0.5
+    assert "现在" not in understand("我現在住在哪裡？", NOW).weights
+
+
+def test_a_time_that_is_only_thought_aloud_of_is_not_asked_about() -> None:
+    aloud = "最近真是忙翻天了，今天天氣真好。不好意思，我真正想問的是：那個三千人的活動在哪裡？"
+    assert understand(aloud, NOW).times == ()
+    assert understand("最近有什麼活動？", NOW).times != ()
+
+
+@pytest.mark.parametrize("text", ["where do I live these days?", "Where do I live nowadays?"])
+def test_these_days_ask_for_what_is_true_now(text: str) -> None:
+    question = understand(text, NOW)
+    assert (question.intent, question.times, question.terms) == ("present", (), ("live",))
+    scope = scope_of(question, user_id="u", projects=None)
+    assert (scope.valid_from, scope.valid_until) == (NOW, NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("where am I living lately?", "present"),
+        ("what have I been reading recently?", "present"),
+        ("我最近住在哪裡？", "present"),
+        ("我這陣子在學什麼？", "present"),
+        ("我最近有哪些興趣？", "list"),
+    ],
+)
+def test_lately_looks_at_what_is_new_first_and_shuts_out_nothing_that_is_true(text: str, intent: str) -> None:
+    question = understand(text, NOW)
+    assert question.intent == intent
+    assert question.span is not None
+    assert question.span.end == NOW
+    scope = scope_of(question, user_id="u", projects=None)
+    assert (scope.valid_from, scope.valid_until) == (NOW, NOW)
+
+
+@pytest.mark.parametrize(
+    "text", ["where did I live recently?", "我最近三個月住過哪裡？", "what did I do in the last month?"]
+)
+def test_a_stretch_that_is_past_or_has_bounds_keeps_them(text: str) -> None:
+    question = understand(text, NOW)
+    assert question.intent == "past"
+    scope = scope_of(question, user_id="u", projects=None)
+    assert scope.valid_from is not None
+    assert scope.valid_from < NOW
+
+
+@given(st.text(max_size=200), st.datetimes(timezones=st.just(UTC)))
+def test_any_text_can_be_asked_at_any_time(text: str, now: datetime) -> None:
+    question = understand(text, now)
+    scope = scope_of(question, user_id="u", projects=None)
+    assert (
+        scope.widened().refuses(
+            {"kind": "event", "occurred_at": now, "effective_at": None, "mode": None, "created_at": now}
+        )
+        is None
+    )

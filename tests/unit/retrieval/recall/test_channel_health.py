@@ -1,0 +1,120 @@
+"""A slow channel is left alone, and comes back as soon as it is quick again."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.recall.channel_health import PROBE_EVERY_S, SAMPLES, ChannelHealth
+
+
+class Clock:
+    """A clock that moves when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def fed(clock: Clock, *latencies: float) -> ChannelHealth:
+    health = ChannelHealth(clock=clock)
+    for ms in latencies:
+        health.record(ms)
+    return health
+
+
+def test_one_slow_answer_in_ten_is_forgiven_and_two_are_not() -> None:
+    clock = Clock()
+    assert not fed(clock, *[10.0] * 9, 151.0).quarantined
+    assert fed(clock, *[10.0] * 8, 151.0, 151.0).quarantined
+
+
+def test_there_is_no_verdict_on_fewer_than_ten() -> None:
+    clock = Clock()
+    health = fed(clock, *[500.0] * (SAMPLES - 1))
+    assert health.p95 is None
+    assert health.admit() == "ask"
+    health.record(500.0)
+    assert health.admit() == "rest"
+
+
+def test_exactly_at_the_limit_is_not_above_it() -> None:
+    assert not fed(Clock(), *[150.0] * SAMPLES).quarantined
+
+
+def test_only_the_last_ten_count() -> None:
+    assert not fed(Clock(), *[500.0] * 5, *[10.0] * SAMPLES).quarantined
+
+
+def test_it_is_tried_in_the_background_one_at_a_time_with_pauses() -> None:
+    clock = Clock()
+    health = fed(clock, *[500.0] * SAMPLES)
+    assert health.admit() == "rest"
+    clock.now += PROBE_EVERY_S
+    assert health.admit() == "probe"
+    clock.now += 10 * PROBE_EVERY_S
+    assert health.admit() == "rest"  # the first trial is still under way
+    health.probed()
+    assert health.admit() == "probe"
+    health.probed()
+    assert health.admit() == "rest"
+
+
+def test_new_samples_under_the_limit_bring_it_back_at_once() -> None:
+    clock = Clock()
+    health = fed(clock, *[500.0] * SAMPLES)
+    for _ in range(SAMPLES - 2):
+        health.record(5.0)
+        assert health.admit() != "ask"
+    health.record(5.0)  # one of the ten is still slow: P95 is 277 ms
+    assert health.quarantined
+    health.record(5.0)
+    assert not health.quarantined
+    assert health.admit() == "ask"
+
+
+def test_after_ten_minutes_it_starts_with_a_clean_window() -> None:
+    clock = Clock()
+    health = fed(clock, *[500.0] * SAMPLES)
+    clock.now += 599.9
+    assert health.quarantined
+    clock.now += 0.2
+    assert not health.quarantined
+    assert health.admit() == "ask"
+    health.record(500.0)
+    assert not health.quarantined
+
+
+def test_being_slow_while_it_rests_does_not_start_the_ten_minutes_again() -> None:
+    clock = Clock()
+    health = fed(clock, *[500.0] * SAMPLES)
+    clock.now += 599.0
+    health.record(500.0)
+    clock.now += 2.0
+    assert not health.quarantined
+
+
+@given(st.lists(st.floats(0, 1000), min_size=SAMPLES, max_size=SAMPLES))
+def test_p95_lies_between_the_two_slowest(latencies: list[float]) -> None:
+    health = fed(Clock(), *latencies)
+    ordered = sorted(latencies)
+    assert health.p95 is not None
+    assert ordered[-2] <= health.p95 <= ordered[-1] + 1e-9
+
+
+@given(st.lists(st.tuples(st.floats(0, 400), st.floats(0, 700)), max_size=60))
+def test_whatever_happens_it_is_asked_exactly_when_it_is_not_quarantined(
+    steps: list[tuple[float, float]],
+) -> None:
+    clock = Clock()
+    health = ChannelHealth(clock=clock)
+    for ms, pause in steps:
+        health.record(ms)
+        clock.now += pause
+        quarantined = health.quarantined
+        admission = health.admit()
+        assert (admission == "ask") is not quarantined
+        if admission == "probe":
+            health.probed()

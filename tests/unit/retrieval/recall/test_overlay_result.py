@@ -1,0 +1,119 @@
+"""What is laid over an answer: replaced cards change, withdrawn ones go, and a card that became real is there once."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from events.language.terms import analyse, term_keys
+from events.platform.settings import Settings
+from events.types.turns import TurnRecorded
+from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
+from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.scene import compiled
+from retrieval.query.question import understand
+from retrieval.query.scope import scope_of
+from retrieval.recall.overlay import Overlay, OverlayResult
+
+NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
+QUESTION = understand("where is the spare key?", NOW)
+SCOPE = scope_of(QUESTION, user_id="ann", projects=("default",))
+OLD, REAL, PENDING = UUID(int=1), UUID(int=2), UUID(int=3)
+
+
+def row(content: str = "the spare key is under the pot", turn: str = "t1", **more: Any) -> dict[str, Any]:
+    keys = term_keys("ann", analyse(content))
+    return {
+        "user_id": "ann", "kind": "event", "content": content, "project_id": "default", "turn_ids": [turn],
+        "occurred_at": NOW, "occurred_until": None, "effective_at": None, "superseded_at": None, "created_at": NOW,
+        "retracted": False, "contested": False, "episode": False, "term_keys": keys, "own_terms": len(keys),
+    } | more  # fmt: skip
+
+
+def state(turn: str = "t1", **more: Any) -> dict[str, Any]:
+    return row(turn=turn, kind="state", effective_at=NOW - timedelta(days=9), occurred_at=None, **more)
+
+
+@pytest.mark.parametrize(
+    ("real", "shown"),
+    [
+        (row(), {REAL}),  # the same card, real by now
+        (row(turn="t2"), {REAL, PENDING}),  # of another turn
+        (row(episode=True), {REAL, PENDING}),  # the turn itself, not what was made of it
+        (state(), {REAL, PENDING}),
+    ],
+)
+def test_a_pending_card_steps_back_for_the_real_one_of_its_turn(
+    real: dict[str, Any], shown: set[UUID]
+) -> None:
+    laid = OverlayResult(rows={PENDING: row()}, pending=frozenset({PENDING}))
+    assert laid.merge({REAL: real}, SCOPE).keys() == shown
+
+
+def test_a_pending_card_does_not_step_back_for_one_it_replaces() -> None:
+    laid = OverlayResult(rows={PENDING: row()}, gone=frozenset({REAL}), pending=frozenset({PENDING}))
+    assert laid.merge({REAL: row()}, SCOPE).keys() == {PENDING}
+
+
+def test_what_changes_is_shown_changed_or_not_at_all() -> None:
+    ended = state(superseded_at=NOW - timedelta(days=1))
+    assert OverlayResult(rows={OLD: ended}).merge({OLD: state()}, SCOPE) == {}
+    verified = state(last_verified=NOW)
+    assert OverlayResult(rows={OLD: verified}).merge({OLD: state()}, SCOPE) == {OLD: verified}
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        row(project_id="novel"),
+        row(retracted=True),
+        row(contested=True),
+        state(superseded_at=NOW),
+        state() | {"effective_at": NOW + timedelta(days=1)},
+    ],
+)
+def test_a_pending_card_that_may_not_answer_does_not(hidden: dict[str, Any]) -> None:
+    assert OverlayResult(rows={PENDING: hidden}, pending=frozenset({PENDING})).merge({}, SCOPE) == {}
+
+
+def test_a_vote_is_worth_the_share_of_the_question_it_answers() -> None:
+    weights = {"tags": 1.0, "fuzzy": 0.5, "time": 1.0}
+    rows = {
+        OLD: row("the spare key is under the pot"),
+        REAL: row("a spare tyre"),
+        PENDING: row("soup for lunch"),
+    }
+    votes = OverlayResult(rows=rows).votes(QUESTION, weights)
+    assert votes.keys() == {OLD, REAL}
+    assert votes[OLD] == pytest.approx(1.5 / 61)
+    assert votes[REAL] == pytest.approx(votes[OLD] / 2)
+
+
+def test_inside_the_stretch_asked_about_the_time_channel_votes_too() -> None:
+    asked = understand("what happened yesterday?", NOW)
+    inside, outside = row("soup", occurred_at=NOW - timedelta(days=1)), row("tea")
+    votes = OverlayResult(rows={OLD: inside, REAL: outside}).votes(asked, {"tags": 1.0, "time": 1.0})
+    assert votes == {OLD: pytest.approx(1 / 61)}
+
+
+def test_the_first_reading_is_done_before_anybody_waits_for_it() -> None:
+    overlay = Overlay(Settings(database_url="postgresql://127.0.0.1:1/none"))
+    compiled.cache_clear()
+    overlay.warm()
+    met = compiled.cache_info().misses
+    for text in (
+        "My new address is Kaohsiung.",
+        "I just started working at Globex.",
+        "我住在台北",
+        "我對花生過敏",
+    ):
+        turn = TurnRecorded(
+            turn_id=text, text=text, role="user", said_at=NOW, timezone="UTC", session_id="s", project_id="p"
+        )
+        RulesExtractor().extract(SessionBatch((RecordedTurn("ann", 1, turn),)))
+    assert compiled.cache_info().misses == met
+    asyncio.run(overlay.close())
