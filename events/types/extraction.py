@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
-from events.types.codec import event_type
+from events.types.codec import event_type, upcaster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class Usage:
         )
 
 
-@event_type(version=1)
+@event_type(version=2)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnsExtracted:
     """Turns were read and understood; the card events it caused follow it in the same append.
@@ -61,6 +62,12 @@ class TurnsExtracted:
     refused: int = 0
     rules_fallback: bool = False
     replaces: tuple[UUID, ...] = ()
+
+
+@upcaster("TurnsExtracted", from_version=1)
+def _rules_fallback(data: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 said ``stand_in`` for ``rules_fallback``."""
+    return {("rules_fallback" if name == "stand_in" else name): value for name, value in data.items()}
 
 
 @event_type(version=1)

@@ -56,7 +56,8 @@ def api() -> Iterator[MessagesApi]:
 @pytest.fixture
 def settings(database: str, api: MessagesApi) -> Settings:
     return Settings(
-        database_url=database, anthropic_base_url=api.url, anthropic_api_key="key-of-the-test", session_batch_linger_ms=0,
+        database_url=database, anthropic_base_url=api.url, anthropic_api_key="key-of-the-test",
+        session_batch_linger_ms=0,
         session_batch_turns=1, extract_timeout_s=600, extract_grace_s=0, extract_concurrency=16, extract_retries=1,
     )  # fmt: skip
 

@@ -27,6 +27,7 @@ from events.types.codec import (
     upcaster,
 )
 from events.types.envelope import Event
+from events.types.extraction import TurnsExtracted
 from projectors.cards.fold import fold
 
 GOLDEN = Path(__file__).parent / "golden" / "events.jsonl"
@@ -181,3 +182,15 @@ def test_what_has_no_reading_is_refused_by_name(
     assert reason in event.payload.reason
     assert json.loads(event.payload.data) == data
     assert (event.user_id, event.position, event.type) == ("alex", 1, kind)
+
+
+def test_the_older_word_for_the_rules_fallback_is_read() -> None:
+    first, older, newer = [decode("TurnsExtracted", v, json.dumps(d)) for v, d in extracted_lines()]
+    assert isinstance(first, TurnsExtracted)
+    assert not first.rules_fallback
+    assert older == newer
+
+
+def extracted_lines() -> list[tuple[int, Any]]:
+    """The versions and payloads of the golden extractions."""
+    return [(line["schema_version"], line["data"]) for line in golden() if line["type"] == "TurnsExtracted"]

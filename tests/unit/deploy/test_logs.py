@@ -111,8 +111,8 @@ def test_every_field_becomes_one_line_of_json(written: Any, odd: object) -> None
 
 def test_the_formatter_is_not_made_for_a_command_that_logs_nothing(written: Any) -> None:
     code = (
-        "import sys; from deploy import journal; from events.platform.settings import Settings; "
-        "journal.keep(Settings(), 'when'); sys.exit('structlog' in sys.modules)"
+        "import sys; from deploy import logs; from events.platform.settings import Settings; "
+        "logs.configure_logging(Settings(), 'when'); sys.exit('structlog' in sys.modules)"
     )
     root = str(Path(__file__).resolve().parents[3])
     environment = os.environ | {"PYTHONPATH": root}
