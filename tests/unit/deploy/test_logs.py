@@ -60,7 +60,7 @@ def test_a_failure_is_told_with_its_place_and_without_secrets_or_rows(written: A
     text = written(log_format, "events.platform.database", failing)
     assert "gone: postgresql://***@h/db" in text
     assert "ConnectionError: no answer from redis://***@h:1/0" in text
-    assert "test_journal.py" in text
+    assert "test_logs.py" in text
     assert "hunter2" not in text
     assert "diagnosis" not in text
 
