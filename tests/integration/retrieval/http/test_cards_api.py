@@ -292,14 +292,14 @@ def test_relations_say_how_why_and_by_whom(memory: Memory) -> None:
 
 
 def test_what_is_the_same_can_be_listed_once(memory: Memory) -> None:
-    cards = [memory.event(f"Rex ran, telling {n}", day(n)) for n in range(3)]
+    cards = [memory.event(f"Rex ran, round {n}", day(n)) for n in range(3)]
     for newer, older in ((2, 1), (1, 0)):
         memory.say(
             CardsConnected(from_card=cards[newer], to_card=cards[older], predicate="same_as", reason="again")
         )
     memory.fold()
     assert len(memory.contents()) == 3
-    assert memory.contents(collapse=True) == ["Rex ran, telling 0"]
+    assert memory.contents(collapse=True) == ["Rex ran, round 0"]
 
 
 def test_what_was_retracted_or_superseded_by_an_edge_is_hidden(memory: Memory) -> None:
