@@ -10,13 +10,14 @@ from typing import Any
 
 import orjson
 import psycopg
-from psycopg.rows import dict_row, tuple_row
+from psycopg.rows import tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
 from events.platform.failures import in_a_line
 from events.platform.sql import statement
 from events.store import authentication
 from events.store.bounds import check
+from events.store.rows import rows_of
 from events.types.codec import PayloadError, UnknownEventTypeError, decode, describe, encode
 from events.types.envelope import Appended, Event, NewEvent, partition_of
 
@@ -27,6 +28,8 @@ Connection = psycopg.Connection[Any]
 
 # What both Postgres and Python can read, whatever the timezone it is shown in.
 _YEARS = range(2, 9999)
+_INSTANTS = ("occurred_at", "recorded_at")
+_NO_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
 # NUL as JSON writes it. The server keeps it, and then refuses every question about what is in such a payload.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -136,11 +139,11 @@ def announce(connection: Connection, events: Iterable[NewEvent] = ()) -> None:
 
 def read(connection: Connection, partition: int, *, after: int = 0, limit: int | None = None) -> list[Event]:
     """Events of ``partition`` with positions above ``after``, in order."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(
-            statement("events.store", "read_partition"),
-            {"partition": partition, "after": after, "limit": limit},
-        ).fetchall()
+    rows = rows_of(
+        connection,
+        statement("events.store", "read_partition"),
+        {"partition": partition, "after": after, "limit": limit},
+    )
     for row in rows:
         del row["digest"]
     return [event_of(row) for row in rows]
@@ -148,6 +151,9 @@ def read(connection: Connection, partition: int, *, after: int = 0, limit: int |
 
 def event_of(row: dict[str, Any]) -> Event:
     """An event from its row; consumes ``row``. Raises the codec's errors for data it cannot read."""
+    for field in _INSTANTS:
+        if not isinstance(row[field], datetime):
+            raise PayloadError(f"{field}: {in_a_line(str(row[field]), 40)} is no instant that can be read")
     row["payload"] = decode(row["type"], row["schema_version"], row.pop("data"))
     return Event(**row)
 
@@ -161,13 +167,18 @@ class Unreadable:
 
 
 def event_if_readable(row: dict[str, Any]) -> Event:
-    """Like :func:`event_of`, with :class:`Unreadable` for a payload the codec refuses. Never raises."""
+    """Like :func:`event_of`, with :class:`Unreadable` for a payload the codec refuses. Never raises.
+
+    Such an event has the first day of all for an instant that cannot be read.
+    """
     data = row["data"]
     try:
         return event_of(row)
     except Exception as error:
         # Decoding is pure, so whatever was raised came from these very bytes: by the codec or by an upcaster.
+        row.pop("data", None)
         row["payload"] = Unreadable(reason_of(error), data)
+        row.update({field: _NO_INSTANT for field in _INSTANTS if not isinstance(row[field], datetime)})
         return Event(**row)
 
 
