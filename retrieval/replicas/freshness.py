@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from events.http.tokens import Awaited
+from events.platform.isolation import is_the_datas_fault
 from events.platform.sql import statement
 from events.types.envelope import partition_of
 from retrieval.pool.connections import Pool, connected
@@ -119,18 +120,27 @@ class Arrivals:
     async def _look(self) -> None:
         try:
             while waits := [wait for wait in self._waits if not wait.over]:
-                try:
-                    rows = await retry_on_lost_connection(self._rows, waits)
-                except Exception as error:  # whatever it is, those who wait must be told
-                    for wait in waits:
-                        wait.error = error
-                        wait.changed.set()
-                    continue
-                for wait, row in zip(waits, rows, strict=True):
-                    wait.look(row)
+                await self._look_for(waits)
                 await asyncio.sleep(_LOOK_EVERY_S)
         finally:
             self._looking = None
+
+    async def _look_for(self, waits: Sequence[_Wait]) -> None:
+        """Tell each how far it has come, or why that cannot be told; where the data of one are to blame, only that
+        one."""
+        try:
+            rows = await retry_on_lost_connection(self._rows, waits)
+        except Exception as error:  # whatever it is, those who wait must be told
+            if len(waits) > 1 and is_the_datas_fault(error):
+                for wait in waits:
+                    await self._look_for([wait])
+                return
+            for wait in waits:
+                wait.error = error
+                wait.changed.set()
+            return
+        for wait, row in zip(waits, rows, strict=True):
+            wait.look(row)
 
     async def _rows(self, waits: Sequence[_Wait]) -> list[Any]:
         # A server that went away has no connection to give, however long one waits.
