@@ -12,6 +12,7 @@ import psycopg
 
 from events.health.heartbeat import UNSEEN_S
 from events.http.tokens import Awaited
+from events.platform.isolation import is_the_datas_fault
 from events.platform.sql import statement
 from events.types.envelope import partition_of
 from projectors.runner.backlog import FALLING_BEHIND
@@ -139,16 +140,24 @@ class Arrivals:
     async def _look(self) -> None:
         try:
             while waits := [wait for wait in self._waits if not wait.over]:
-                try:
-                    await retry_on_lost_connection(self._look_once, waits)
-                except Exception as error:  # whatever it is, those who wait must be told
-                    for wait in waits:
-                        wait.error = error
-                        wait.changed.set()
-                    continue
+                await self._look_for(waits)
                 await asyncio.sleep(_LOOK_EVERY_S)
         finally:
             self._looking = None
+
+    async def _look_for(self, waits: Sequence[_Wait]) -> None:
+        """Tell each how far it has come, or why that cannot be told. Where the data of one are to blame, only that
+        one is told so."""
+        try:
+            await retry_on_lost_connection(self._look_once, waits)
+        except Exception as error:  # whatever it is, those who wait must be told
+            if len(waits) > 1 and is_the_datas_fault(error):
+                for wait in waits:
+                    await self._look_for([wait])
+                return
+            for wait in waits:
+                wait.error = error
+                wait.changed.set()
 
     async def _look_once(self, waits: Sequence[_Wait]) -> None:
         # A server that went away has no connection to give, however long one waits.
