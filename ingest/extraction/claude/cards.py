@@ -71,14 +71,14 @@ class TurnWords:
         return plain in self._plain
 
 
-def ground_cards(answer: Answer, burst: SessionBatch) -> GroundedCards:
-    """The cards of ``answer`` that the turns of ``burst`` bear out, and an episode of every turn of substance.
+def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
+    """The cards of ``answer`` that the turns of ``batch`` bear out, and an episode of every turn of substance.
 
     Refused are quotes nobody said, states and events of a machine, and cards whose value, names or numbers are not
     in the words around the quote (:mod:`ingest.extraction.evidence.evidence`).
     """
-    words = [TurnWords(said.turn) for said in burst.turns]
-    before = [TurnWords(said.turn) for said in burst.preceding]
+    words = [TurnWords(said.turn) for said in batch.turns]
+    before = [TurnWords(said.turn) for said in batch.preceding]
     cards: list[list[CardEvent]] = [[] for _ in words]
     seen: set[tuple[object, ...]] = set()
     refused = answer.faulty
@@ -313,7 +313,7 @@ def _episode(said: TurnWords, cards: int) -> list[EventNoted]:
 
 
 def _identity(card: CardEvent) -> tuple[object, ...]:
-    """What makes two cards of one burst the same card, found twice."""
+    """What makes two cards of one batch the same card, found twice."""
     if isinstance(card, StateAsserted):
         value = normalise_value(card.concept_key, card.value)
         return (

@@ -28,7 +28,7 @@ _ANSWERED_A_TURN = 80  # tokens, on conversations with about one card a turn
 
 
 class ClaudeExtractor:
-    """Cards by a model behind the Messages API; a burst without substance costs no call.
+    """Cards by a model behind the Messages API; a batch without substance costs no call.
 
     Every card quotes words of a turn, every time in it was reckoned by :mod:`events.language.timex` from the turn's
     own clock.
@@ -45,21 +45,21 @@ class ClaudeExtractor:
         self.model: str | None = self._client.model
         self.prompt_version = prompt.version()
 
-    def extract(self, burst: SessionBatch) -> Extraction:
-        if not any(substantive(said.turn) for said in burst.turns):
+    def extract(self, batch: SessionBatch) -> Extraction:
+        if not any(substantive(said.turn) for said in batch.turns):
             return Extraction()
-        answer, usage = self._answer(burst)
-        found = ground_cards(answer, burst)
+        answer, usage = self._answer(batch)
+        found = ground_cards(answer, batch)
         return Extraction(found.cards, usage, found.refused)
 
-    def estimate(self, bursts: Iterable[SessionBatch]) -> Usage:
-        """About what reading ``bursts`` would cost, the stable part of the prompt kept by the server."""
+    def estimate(self, batches: Iterable[SessionBatch]) -> Usage:
+        """About what reading ``batches`` would cost, the stable part of the prompt kept by the server."""
         calls = fresh = answered = 0
-        for burst in bursts:
-            if any(substantive(said.turn) for said in burst.turns):
+        for batch in batches:
+            if any(substantive(said.turn) for said in batch.turns):
                 calls += 1
-                fresh += prompt.about_tokens(prompt.question(burst))
-                answered += _ANSWERED_A_TURN * len(burst.turns)
+                fresh += prompt.about_tokens(prompt.question(batch))
+                answered += _ANSWERED_A_TURN * len(batch.turns)
         if not calls:
             return Usage()
         stable = prompt.about_tokens(prompt.system()) + prompt.about_tokens(str(prompt.tool()))
@@ -70,8 +70,8 @@ class ClaudeExtractor:
         """Give the connections back."""
         self._client.close()
 
-    def _answer(self, burst: SessionBatch) -> tuple[Answer, Usage]:
-        messages: list[dict[str, Any]] = [{"role": "user", "content": prompt.question(burst)}]
+    def _answer(self, batch: SessionBatch) -> tuple[Answer, Usage]:
+        messages: list[dict[str, Any]] = [{"role": "user", "content": prompt.question(batch)}]
         reply = self._client.ask(messages, self._max_tokens)
         answer, fault = _read(reply)
         if fault is None:

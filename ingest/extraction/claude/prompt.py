@@ -57,21 +57,21 @@ def tool() -> dict[str, Any]:
     return {"name": TOOL, "description": _DESCRIPTION, "input_schema": schema.SCHEMA}
 
 
-def question(burst: SessionBatch) -> str:
+def question(batch: SessionBatch) -> str:
     """The changing part: what is known, what was said before, when it is, and the turns, as data."""
     parts = []
-    if burst.known_concepts:
+    if batch.known_concepts:
         parts.append(
-            f"<known_concepts>{escape(', '.join(burst.known_concepts), quote=False)}</known_concepts>"
+            f"<known_concepts>{escape(', '.join(batch.known_concepts), quote=False)}</known_concepts>"
         )
-    if burst.preceding:
+    if batch.preceding:
         earlier = "\n".join(
-            _element("turn", said.turn, _spoken(said.turn)[:_LONGEST_CONTEXT]) for said in burst.preceding
+            _element("turn", said.turn, _spoken(said.turn)[:_LONGEST_CONTEXT]) for said in batch.preceding
         )
         parts.append(f"<earlier_turns>\n{earlier}\n</earlier_turns>")
-    parts.append(f"<current_time>{clock(burst.turns[-1].turn)}</current_time>")
+    parts.append(f"<current_time>{clock(batch.turns[-1].turn)}</current_time>")
     turns = "\n".join(
-        _element("turn", said.turn, _spoken(said.turn), number) for number, said in enumerate(burst.turns, 1)
+        _element("turn", said.turn, _spoken(said.turn), number) for number, said in enumerate(batch.turns, 1)
     )
     parts.append(f"<turns>\n{turns}\n</turns>")
     return "\n".join(parts)

@@ -33,26 +33,26 @@ class RulesExtractor:
     """Cards by pattern, English and Chinese alike, and every substantive turn as an episode.
 
     Prefers no card to a wrong one: questions, hypotheses, hedges, requests and quotations give none. Pure:
-    the same burst gives the same cards. Does not raise, whatever a turn's text.
+    the same batch gives the same cards. Does not raise, whatever a turn's text.
     """
 
     name = "rules"
     model: str | None = None
     prompt_version = "rules-1"
 
-    def extract(self, burst: SessionBatch) -> Extraction:
-        conversation = _Conversation(burst)
+    def extract(self, batch: SessionBatch) -> Extraction:
+        conversation = _Conversation(batch)
         cards: list[CardEvent] = []
-        for recorded in burst.turns:
+        for recorded in batch.turns:
             cards.extend(_read(recorded, conversation))
         return Extraction(tuple(cards))
 
 
 class _Conversation:
-    """The states read so far, by speaker; the turns before the burst are read only when someone asks."""
+    """The states read so far, by speaker; the turns before the batch are read only when someone asks."""
 
-    def __init__(self, burst: SessionBatch) -> None:
-        self._preceding = burst.preceding
+    def __init__(self, batch: SessionBatch) -> None:
+        self._preceding = batch.preceding
         self._before: dict[str | None, list[KnownState]] = {}
         self._said: dict[str | None, list[KnownState]] = {}
 
