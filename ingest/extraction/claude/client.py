@@ -49,10 +49,10 @@ _PRICES: dict[str, dict[str, float]] = json.loads(
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply of the model: its stop reason, the input of the tool call, the text outside the call, and the cost.
+    """The reply of the model: stop reason, input of the tool call, text outside the call, and the cost.
 
-    ``tool_input`` and ``tool_use_id`` are None without a tool call. ``content`` is the unchanged answer. It goes back to
-    the model when the model must correct it.
+    ``tool_input`` and ``tool_use_id`` are None without a tool call. ``content`` is the unchanged answer, which the
+    client sends back when the model must correct it.
     """
 
     stop_reason: str | None
