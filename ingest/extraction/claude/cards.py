@@ -80,8 +80,8 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     A card is refused when nobody said its quote, when it is a state or an event that an assistant said, or when its
     value, names or numbers are not in the words around the quote (:mod:`ingest.extraction.evidence.evidence`).
     """
-    words = [TurnWords(said.turn) for said in batch.turns]
-    before = [TurnWords(said.turn) for said in batch.preceding]
+    words = [TurnWords(recorded.turn) for recorded in batch.turns]
+    before = [TurnWords(recorded.turn) for recorded in batch.preceding]
     cards: list[list[CardEvent]] = [[] for _ in words]
     seen: set[tuple[object, ...]] = set()
     refused = answer.faulty
@@ -103,8 +103,8 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     return GroundedCards(
         tuple(
             card
-            for said, found_here in zip(words, cards, strict=True)
-            for card in (*_episode(said, len(found_here)), *found_here)
+            for each, found_here in zip(words, cards, strict=True)
+            for card in (*_episode(each, len(found_here)), *found_here)
         ),
         refused,
     )
@@ -139,15 +139,15 @@ class _QuoteInContext:
     """A quote in its turn, with the words around it."""
 
     def __init__(self, words: Sequence[TurnWords], index: int, span: SourceSpan) -> None:
-        self.said = words[index]
-        self.turn = self.said.turn
+        self.words = words[index]
+        self.turn = self.words.turn
         self.span = span
-        begin, end = sentence(self.said.trusted, span.start, span.end)
-        self.sentence = self.said.trusted[begin:end].strip()
+        begin, end = sentence(self.words.trusted, span.start, span.end)
+        self.sentence = self.words.trusted[begin:end].strip()
         own = [one.trusted for one in words[:index] if _same_speaker(one.turn, self.turn)]
-        self._before = "\n".join((*own, self.said.trusted[:begin]))[-_BEFORE:]
+        self._before = "\n".join((*own, self.words.trusted[:begin]))[-_BEFORE:]
         spoken = "\n".join(one.trusted for one in words[:index] if one.turn.role == "user")
-        self._turn = self.said.trusted[max(0, begin - _AROUND) : end + _AROUND]
+        self._turn = self.words.trusted[max(0, begin - _AROUND) : end + _AROUND]
         self._around = f"{spoken[-_AROUND:]}\n{self._turn}\n{self.turn.speaker or ''}"
 
     def evidence(self, *, back: bool = False) -> Evidence:
@@ -232,7 +232,7 @@ def _state(found: StateFound, quote: _QuoteInContext) -> StateAsserted | None:
         time_grain=when.grain if when is not None else None,
         time_resolved=point is not None or until is not None,
         # A value in another form than the speaker's is less certain than a value that was said.
-        confidence=_SURE if quote.said.says(value) else _LESS_SURE,
+        confidence=_SURE if quote.words.says(value) else _LESS_SURE,
     )
 
 
@@ -287,10 +287,10 @@ def _knowledge(found: KnowledgeFound, quote: _QuoteInContext) -> KnowledgeLearne
     )
 
 
-def _episode(said: TurnWords, cards: int) -> list[EventNoted]:
+def _episode(words: TurnWords, cards: int) -> list[EventNoted]:
     """Returns the turn as one episode, without memory blocks. Returns an empty list for small talk."""
-    turn = said.turn
-    if not substantive(turn) and not (cards and said.words.strip()):
+    turn = words.turn
+    if not substantive(turn) and not (cards and words.words.strip()):
         return []
     segments: list[tuple[int, int]] = []
     reached = 0
@@ -379,7 +379,7 @@ def _as_spoken(text: str, turn: TurnRecorded, instead: str | None = None) -> str
     if to_simplified(text) != text:
         return text
     # The speaker writes traditional characters, and ``text`` has none. The speaker's characters replace them.
-    spoken = {plain: said for said, plain in zip(turn.text, folded, strict=True) if said != plain}
+    spoken = {plain: written for written, plain in zip(turn.text, folded, strict=True) if written != plain}
     return "".join(spoken.get(character, character) for character in text)
 
 

@@ -40,7 +40,7 @@ _REFUSED = {
     401: "refuses the key: set ANTHROPIC_API_KEY to a valid one",
     402: "requires payment: check the billing of the account of ANTHROPIC_API_KEY",
     403: "denies permission: give ANTHROPIC_API_KEY the right to use the model",
-    404: "has no such address or model: check ANTHROPIC_BASE_URL and CARDLOG_MODEL",
+    404: "knows no such address or model: check ANTHROPIC_BASE_URL and CARDLOG_MODEL",
 }
 _PRICES: dict[str, dict[str, float]] = json.loads(
     files("ingest.extraction.claude").joinpath("prices.json").read_text("utf-8")

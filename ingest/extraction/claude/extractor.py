@@ -45,7 +45,7 @@ class ClaudeExtractor:
         self.prompt_version = prompt.version()
 
     def extract(self, batch: SessionBatch) -> Extraction:
-        if not any(substantive(said.turn) for said in batch.turns):
+        if not any(substantive(recorded.turn) for recorded in batch.turns):
             return Extraction()
         answer, usage = self._answer(batch)
         found = ground_cards(answer, batch)
@@ -55,7 +55,7 @@ class ClaudeExtractor:
         """Returns the estimated cost of extracting ``batches``. The server caches the stable part of the prompt."""
         calls = fresh = answered = 0
         for batch in batches:
-            if any(substantive(said.turn) for said in batch.turns):
+            if any(substantive(recorded.turn) for recorded in batch.turns):
                 calls += 1
                 fresh += prompt.about_tokens(prompt.question(batch))
                 answered += _ANSWERED_A_TURN * len(batch.turns)

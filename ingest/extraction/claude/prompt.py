@@ -66,12 +66,14 @@ def question(batch: SessionBatch) -> str:
         )
     if batch.preceding:
         earlier = "\n".join(
-            _element("turn", said.turn, _spoken(said.turn)[:_LONGEST_CONTEXT]) for said in batch.preceding
+            _element("turn", recorded.turn, _spoken(recorded.turn)[:_LONGEST_CONTEXT])
+            for recorded in batch.preceding
         )
         parts.append(f"<earlier_turns>\n{earlier}\n</earlier_turns>")
     parts.append(f"<current_time>{clock(batch.turns[-1].turn)}</current_time>")
     turns = "\n".join(
-        _element("turn", said.turn, _spoken(said.turn), number) for number, said in enumerate(batch.turns, 1)
+        _element("turn", recorded.turn, _spoken(recorded.turn), number)
+        for number, recorded in enumerate(batch.turns, 1)
     )
     parts.append(f"<turns>\n{turns}\n</turns>")
     return "\n".join(parts)

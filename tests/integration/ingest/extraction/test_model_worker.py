@@ -251,7 +251,7 @@ TROUBLES: dict[str, tuple[Trouble, str]] = {
     "internal error": (status(500), "status 500"),
     "bad gateway": (status(502), "status 502"),
     "refused key": (status(401), "refuses the key"),
-    "unknown model": (status(404), "has no such"),
+    "unknown model": (status(404), "knows no such"),
     "dropped connection": (Trouble(dropped=True), "cannot be reached"),
     "cut answer": (Trouble(cut=True), "cannot be reached"),
     "no answer": (Trouble(hang=True), "did not answer within"),
