@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,14 +15,12 @@ import redis
 
 from events.health.health_status import RECORDER
 from events.health.heartbeat import Heartbeat
-from events.platform.database import connect_with_retry
-from events.platform.failures import is_away
-from events.platform.isolation import is_the_datas_fault, isolate
-from events.platform.linger import Linger, pause
+from events.platform.isolation import is_the_datas_fault
+from events.platform.linger import Linger
 from events.platform.settings import Settings
 from events.platform.streams import MOST_STREAMS, REDIS_AWAY, connect_redis, read_streams
 from events.store import log
-from events.types.envelope import Appended, NewEvent, uuid7
+from events.types.envelope import NewEvent, uuid7
 from events.types.turn_contract import (
     TurnInvalidError,
     is_date,
@@ -34,6 +32,7 @@ from events.types.turn_contract import (
 )
 from events.types.turns import TurnRecorded
 from ingest.recording.intake import Intake, open_intake
+from ingest.recording.log_appender import LogAppender, Refused
 from ingest.recording.turn_queue import Entry, TurnQueue
 
 logger = logging.getLogger(__name__)
@@ -43,8 +42,6 @@ _HOUSEKEEPING_S = 1.0
 _LOOK_FOR_STREAMS_S = 1.0
 _LOOK_AT_READERS_S = 0.05
 _DELETE_CONSUMER_AFTER_MS = 3_600_000
-_FIRST_PAUSE_S = 0.1
-_LONGEST_PAUSE_S = 2.0
 _ASK_CLOCK_EVERY_S = 60.0
 
 
@@ -143,87 +140,6 @@ class Recorder:
             # Each reader reports the health of its own stream. The configured streams are read meanwhile.
             logger.debug("the recorder cannot list the streams: %s", error)
             return read_streams(self._settings)
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The log refuses this event in every batch. ``reason`` is text for an operator."""
-
-    reason: str
-
-
-class _StoppedError(Exception):
-    """``stopping()`` became true while Postgres was away."""
-
-
-class LogAppender:
-    """Appends the turns of all streams of a process to the log, one batch at a time, over one connection."""
-
-    def __init__(self, database_url: str, heartbeat: Heartbeat, stopping: Callable[[], bool]) -> None:
-        self._url = database_url
-        self.heartbeat = heartbeat
-        self._stopping = stopping
-        self._lock = threading.Lock()
-        self._connection: log.Connection | None = None
-
-    def append(self, events: Sequence[NewEvent]) -> list[Appended | Refused] | None:
-        """Appends ``events`` durably and returns one result for each event, in the same order.
-
-        A refused event does not keep the others out: ``append`` halves the batch until the refused event is alone.
-        Waits while Postgres is away or misconfigured. Returns None when ``stopping()`` becomes true during the wait.
-        """
-        results: dict[int, Appended | Refused] = {}
-
-        def attempt(which: Sequence[int]) -> None:
-            appended = self._append([events[index] for index in which])
-            results.update(zip(which, appended, strict=True))
-
-        with self._lock:
-            try:
-                culprits = isolate(range(len(events)), attempt, blames=_blames_the_event)
-            except _StoppedError:
-                return None
-        for culprit in culprits:
-            results[culprit.item] = Refused(log.reason_of(culprit.error))
-        return [results[index] for index in range(len(events))]
-
-    def _append(self, events: Sequence[NewEvent]) -> list[Appended]:
-        """Appends all ``events`` or none.
-
-        Raises the database error when the events are at fault. Raises :class:`_StoppedError` when ``stopping()``
-        becomes true while Postgres is away.
-        """
-        delay = _FIRST_PAUSE_S
-        while True:
-            if self._connection is None or self._connection.closed:
-                self._connection = connect_with_retry(
-                    self._url, application="recorder", stopping=self._stopping
-                )
-                if self._connection is None:
-                    raise _StoppedError
-            try:
-                appended = log.append(self._connection, events)
-                log.announce(self._connection, events)
-            except Exception as error:
-                if is_the_datas_fault(error):
-                    raise
-                why = "postgres is away" if is_away(error) else "postgres cannot store turns"
-                logger.warning("%s; the recorder tries again in %.1f s: %s", why, delay, error)
-                self.heartbeat.waiting(f"{why}: {error}")
-                self._connection.close()
-                pause(delay, self._stopping)
-                delay = min(delay * 2, _LONGEST_PAUSE_S)
-                continue
-            return appended
-
-    def close(self) -> None:
-        """Closes the connection."""
-        if self._connection is not None:
-            self._connection.close()
-
-
-def _blames_the_event(error: Exception) -> bool:
-    return is_the_datas_fault(error) and not isinstance(error, _StoppedError)
 
 
 class StreamHealth:
