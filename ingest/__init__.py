@@ -1,1 +1,1 @@
-"""Turns in, events out: the recorder, the extractor and the write API."""
+"""Takes turns in and appends events: the recorder, the extractors and the write API."""

@@ -1,1 +1,1 @@
-"""The write service: turns onto the stream, commands into the log."""
+"""The write service: pushes turns onto the Redis streams and appends commands to the log."""

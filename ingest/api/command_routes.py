@@ -48,7 +48,7 @@ Words = Annotated[str, _storable(MAX_TEXT_BYTES), _described(MAX_TEXT_BYTES)]
 
 
 class VerdictIn(BaseModel):
-    """How a conflict is to be settled: the old fact stays, the new one takes its place, or both are true."""
+    """The verdict on a conflict: the old fact stays, the new fact replaces it, or both facts are true."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -59,7 +59,7 @@ class VerdictIn(BaseModel):
 
 
 class RelationIn(BaseModel):
-    """``from_card`` stands in relation to ``to_card``: the newer to the older, the finer to the coarser."""
+    """A relation from ``from_card`` to ``to_card``: from the newer to the older card, or the finer to the coarser."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -73,7 +73,7 @@ class RelationIn(BaseModel):
 
 
 class VerifyIn(BaseModel):
-    """Somebody confirms that a card is still right."""
+    """The confirmation by a person or an agent that a card is still right."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -85,25 +85,28 @@ class VerifyIn(BaseModel):
 
 
 class Accepted(BaseModel):
-    """The event is in the log. ``duplicate``: it was before, and was not appended again."""
+    """The event is in the log. ``duplicate`` is true when an earlier request already appended it."""
 
     event_id: UUID
     partition: int
     position: int
     recorded_at: datetime
     duplicate: bool
-    token: str = Field(description="give it to wait_for to read cards that hold it")
+    token: str = Field(description="give the token to wait_for to read cards that include this event")
 
 
 def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRouter:
-    """The routes; ``pool`` gives connections in autocommit mode. 503 while Postgres is away."""
+    """Returns the routes of the commands. They answer 503 while Postgres is away.
+
+    The connections of ``pool`` must be in autocommit mode.
+    """
     router = APIRouter()
 
     @router.post(
         "/v1/arbitrations/{arbitration_id}/verdict",
         status_code=202,
         response_model=Accepted,
-        responses={409: {"description": "it is settled, or was said, otherwise"}},
+        responses={409: {"description": "the arbitration is already settled with another verdict"}},
         summary="Settle a conflict",
         operation_id="settle_arbitration",
         tags=["arbitrations"],
@@ -112,7 +115,7 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         ruled = ConflictRuled(
             arbitration_id=arbitration_id, verdict=body.verdict, reason=body.reason, by=body.by
         )
-        return said(body.user_id, lambda c: commands.rule(c, body.user_id, ruled, now=datetime.now(UTC)))
+        return answer(body.user_id, lambda c: commands.rule(c, body.user_id, ruled, now=datetime.now(UTC)))
 
     @router.post(
         "/v1/relations",
@@ -131,7 +134,7 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
             confidence=body.confidence,
         )
         actor = f"agent/{body.agent_id}" if body.agent_id else "api"
-        return said(
+        return answer(
             body.user_id,
             lambda c: commands.connect(c, body.user_id, connected, actor=actor, now=datetime.now(UTC)),
         )
@@ -147,7 +150,7 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
     def verify(card_id: UUID, body: VerifyIn) -> JSONResponse:
         now = datetime.now(UTC)
         refuse_future("verified_at", body.verified_at, now)
-        return said(
+        return answer(
             body.user_id,
             lambda c: commands.verify(
                 c,
@@ -160,16 +163,16 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
             ),
         )
 
-    def said(user_id: str, say: Callable[[Connection], CommandResult]) -> JSONResponse:
+    def answer(user_id: str, command: Callable[[Connection], CommandResult]) -> JSONResponse:
         try:
             with pool.connection(timeout=2.0) as connection:
-                sealer = keyring.sealer or learned(connection)
-                found = say(connection)
+                sealer = keyring.sealer or load_sealer(connection)
+                result = command(connection)
         except psycopg.Error as error:
             raise problem_of(error, "Log unavailable") from error
-        return JSONResponse(document_of(user_id, found, sealer), status_code=202)
+        return JSONResponse(document_of(user_id, result, sealer), status_code=202)
 
-    def learned(connection: Connection) -> Sealer:
+    def load_sealer(connection: Connection) -> Sealer:
         row = connection.execute(statement("events.http", "token_key")).fetchone()
         assert row is not None
         return keyring.learn(row[0])
@@ -177,13 +180,13 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
     return router
 
 
-def document_of(user_id: str, said: CommandResult, sealer: Sealer) -> dict[str, Any]:
-    """What a command is answered with."""
+def document_of(user_id: str, result: CommandResult, sealer: Sealer) -> dict[str, Any]:
+    """Returns the JSON answer to a command, with a token for read your own writes."""
     return {
-        "event_id": said.event_id,
-        "partition": said.partition,
-        "position": said.position,
-        "recorded_at": said.recorded_at,
-        "duplicate": said.duplicate,
-        "token": sealer.seal({user_id: said.position}),
+        "event_id": result.event_id,
+        "partition": result.partition,
+        "position": result.position,
+        "recorded_at": result.recorded_at,
+        "duplicate": result.duplicate,
+        "token": sealer.seal({user_id: result.position}),
     }

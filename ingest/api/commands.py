@@ -1,6 +1,6 @@
-"""What people and agents say of cards: checked against the live tables, then one event each, appended at most once.
+"""Commands of people and agents about cards. Each command is checked against the live tables and appended at most once.
 
-Nothing here changes or destroys a card. Whoever sends the same again is told where it stands already.
+A command changes and destroys no card. A repeated command returns the place of the first event.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from events.types.envelope import Event, NewEvent, partition_of, uuid7
 from events.types.relations import CardsConnected
 from events.types.verdicts import CardVerified, ConflictRuled
 
-# Following these never comes back to where it began; what supersedes is one family, for a chain follows both.
+# The relations of one family must form no cycle. `update` and `state_change` are one family, because a chain of cards
+# follows both.
 _ONE_WAY = {
     "update": ("update", "state_change"),
     "state_change": ("update", "state_change"),
@@ -34,7 +35,7 @@ _ONE_WAY = {
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """Where something said stands in the log; ``duplicate`` when it had been said before."""
+    """The place of a command's event in the log. ``duplicate`` is true when an earlier command appended the event."""
 
     event_id: UUID
     partition: int
@@ -44,9 +45,9 @@ class CommandResult:
 
 
 def rule(connection: Connection, user_id: str, ruled: ConflictRuled, *, now: datetime) -> CommandResult:
-    """Decide an arbitration, once and for all.
+    """Settles an arbitration. The verdict is final.
 
-    Raises a 404 problem for one the user does not have, and 409 for one that is settled otherwise.
+    Raises a 404 problem when the user has no such arbitration, and 409 when it is settled with another verdict.
     """
     row = _first(connection, "arbitration", user_id=user_id, arbitration=ruled.arbitration_id)
     if row is None:
@@ -55,28 +56,28 @@ def rule(connection: Connection, user_id: str, ruled: ConflictRuled, *, now: dat
     given = _event_of(connection, user_id, key)
     if given is None and row[0] != "open":
         raise _settled(row[0])
-    said = _say(connection, user_id, ruled, now=now, actor=ruled.by, key=key)
-    if said.duplicate:
+    result = _append(connection, user_id, ruled, now=now, actor=ruled.by, key=key)
+    if result.duplicate:
         given = _event_of(connection, user_id, key)
         if given is not None and given.payload.verdict != ruled.verdict:
             raise _settled(given.payload.verdict)
-    return said
+    return result
 
 
 def connect(
     connection: Connection, user_id: str, connected: CardsConnected, *, actor: str, now: datetime
 ) -> CommandResult:
-    """Relate two cards of a user.
+    """Relates two cards of a user.
 
-    Raises a 404 problem naming the card the user does not have, 422 for a card and itself, and 409 where the
-    relation would lead back to where it began.
+    Raises a 404 problem that names the card the user does not have, 422 when both cards are the same, and 409 when the
+    relation would close a cycle.
     """
     ends = {"from_card": connected.from_card, "to_card": connected.to_card}
     if connected.from_card == connected.to_card:
         raise invalid("to_card", "is the same card as from_card; relate two different ones")
-    there = _kinds(connection, user_id, *ends.values())
+    kinds = _kinds(connection, user_id, *ends.values())
     for field, card in ends.items():
-        if card not in there:
+        if card not in kinds:
             raise ProblemError(404, "Not found", f"{field}: this user has no such card", field=field)
     family = _ONE_WAY.get(connected.predicate)
     if family is not None:
@@ -90,7 +91,7 @@ def connect(
                 field="predicate",
             )
     digest = sha256(encode(connected) + actor.encode()).hexdigest()
-    return _say(connection, user_id, connected, now=now, actor=actor, key=f"relation/{digest}")
+    return _append(connection, user_id, connected, now=now, actor=actor, key=f"relation/{digest}")
 
 
 def verify(
@@ -103,21 +104,24 @@ def verify(
     verified_at: datetime,
     request_id: str | None,
 ) -> CommandResult:
-    """Confirm that a card is still right, as of ``verified_at``. Raises a 404 problem for a card the user does
-    not have. The same ``request_id``, or without one the same instant, counts once."""
+    """Records that a card was still right at ``verified_at``.
+
+    Requests with the same ``request_id`` count once. Without a ``request_id``, requests with the same instant count
+    once. Raises a 404 problem when the user has no such card.
+    """
     kind = _kinds(connection, user_id, card_id).get(card_id)
     if kind is None and (row := _first(connection, "existing_statement", user_id=user_id, card=card_id)):
         kind = row[0]
     if kind is None:
         raise ProblemError(404, "Not found", "this user has no such card", field="card_id")
     verified = CardVerified(card_id=card_id, kind=kind, by=by, note=note)
-    # A request may be called like an instant.
+    # The prefix keeps a request id that looks like an instant apart from an instant.
     given = verified_at.isoformat() if request_id is None else f"request/{request_id}"
     key = f"verify/{card_id}/{given}"
-    return _say(connection, user_id, verified, now=verified_at, actor=by, key=key)
+    return _append(connection, user_id, verified, now=verified_at, actor=by, key=key)
 
 
-def _say(
+def _append(
     connection: Connection, user_id: str, payload: Payload, *, now: datetime, actor: str, key: str
 ) -> CommandResult:
     event = NewEvent(
@@ -142,7 +146,7 @@ def _say(
 
 
 def _event_of(connection: Connection, user_id: str, key: str) -> Event | None:
-    """The event that was appended under a dedupe key."""
+    """Returns the event with this idempotency key, or None."""
     with connection.cursor(row_factory=dict_row) as cursor:
         row = cursor.execute(
             statement("ingest.api", "event_by_dedupe_key"),
@@ -152,7 +156,7 @@ def _event_of(connection: Connection, user_id: str, key: str) -> Event | None:
 
 
 def _kinds(connection: Connection, user_id: str, *cards: UUID) -> dict[UUID, Any]:
-    """The kinds of those cards that the user has."""
+    """Returns the kind of each of ``cards`` that the user has."""
     with connection.cursor(row_factory=tuple_row) as cursor:
         values = {"user_id": user_id, "cards": list(cards)}
         return dict(cursor.execute(statement("ingest.api", "existing_cards"), values).fetchall())

@@ -1,4 +1,4 @@
-"""Where turns are pushed in: each user's onto their stream."""
+"""Pushes turns onto the Redis stream of their user."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from events.platform.streams import (
     stream_of,
 )
 from events.types.turn_contract import is_date
-from ingest.recording.turn_queue import ROLLED_OVER, life_mark, lua_script
+from ingest.recording.turn_queue import ROLLED_OVER, incarnation_mark, lua_script
 
 
-class _HalfwayError(RuntimeError):
-    """The server took some of the turns; ``names`` has None for those it refused."""
+class _PartialPushError(RuntimeError):
+    """The server took some of the turns. ``names`` has None for each refused turn."""
 
     def __init__(self, refusal: redis.ResponseError, names: Sequence[str | None]) -> None:
         super().__init__(str(refusal))
@@ -34,7 +34,7 @@ class _HalfwayError(RuntimeError):
 
 
 class PublishFailedError(RuntimeError):
-    """Not all turns are known to be on their streams; ``accepted`` are the places of those that are."""
+    """Some turns may not be on their streams. ``accepted`` holds the indexes of the turns that are."""
 
     def __init__(self, reason: str, accepted: Sequence[int]) -> None:
         super().__init__(reason)
@@ -44,8 +44,8 @@ class PublishFailedError(RuntimeError):
 class TurnPublisher:
     """Pushes turns onto the streams of their users.
 
-    A single Redis takes all turns of a call or none; of a cluster, each stream takes all of its own or none. But a
-    stream whose last possible id is given out in between takes those before it, and no other.
+    A single Redis takes all turns of a call or none. In a cluster, each stream takes all of its turns or none. One case
+    is different: a stream that reaches its largest possible id takes the turns before that id only.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -54,7 +54,10 @@ class TurnPublisher:
         self._together = not in_cluster(settings.redis_url)
 
     async def push(self, turns: Sequence[Mapping[str, str]]) -> list[str]:
-        """The names of the entries, in the order of ``turns``. Raises :class:`PublishFailedError`."""
+        """Pushes ``turns`` and returns the names of their entries, in the same order.
+
+        Raises :class:`PublishFailedError` when Redis is away or refuses a turn.
+        """
         streams = [stream_of(self._settings, turn["user_id"]) for turn in turns]
         together: dict[str, list[int]] = {}
         for place, stream in enumerate(streams):
@@ -73,7 +76,7 @@ class TurnPublisher:
         names: dict[int, str] = {}
         failed: BaseException | None = None
         for places, answer in zip(together.values(), done, strict=True):
-            if isinstance(answer, _HalfwayError):
+            if isinstance(answer, _PartialPushError):
                 names |= {
                     place: name for place, name in zip(places, answer.names, strict=True) if name is not None
                 }
@@ -89,35 +92,35 @@ class TurnPublisher:
         return [names[place] for place in range(len(turns))]
 
     async def _push(self, turns: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
-        """All of them or none, where no :class:`_HalfwayError` tells which."""
+        """Pushes all ``turns`` or none. Raises :class:`_PartialPushError` when the server took some of them."""
         if self._together:
             pipe = self._redis.pipeline(transaction=True)
             for stream, turn in turns:
                 pipe.xadd(stream, dict(turn))  # type: ignore[arg-type]
             ids = await pipe.execute(raise_on_error=False)
         else:
-            # The client's pipelines of a cluster look for slots from threads of their own, on loops of their own.
+            # The cluster pipeline of the client looks up slots in other threads and event loops, so it is not used.
             words = [word for _, turn in turns for word in (2 * len(turn), *chain(*turn.items()))]
             ids = await self._call("EVAL", lua_script("push"), 1, turns[0][0], *words)
         refusals = [each for each in ids if isinstance(each, redis.ResponseError)]
         if refusals:
             taken = [None if isinstance(each, redis.ResponseError) else each.decode() for each in ids]
-            raise _HalfwayError(refusals[0], taken) if any(taken) else refusals[0]
+            raise _PartialPushError(refusals[0], taken) if any(taken) else refusals[0]
         names = [entry.decode() for entry in ids]
-        # What the recorder will call them, whose clock is that of Redis.
+        # These are the names that the recorder gives the entries. The recorder uses the clock of Redis.
         now = datetime.now(UTC)
-        far = {stream for name, (stream, _) in zip(names, turns, strict=True) if not is_date(name, now)}
-        lives = {stream: await self._life(stream) for stream in far}
+        far_ahead = {stream for name, (stream, _) in zip(names, turns, strict=True) if not is_date(name, now)}
+        incarnations = {stream: await self._incarnation(stream) for stream in far_ahead}
         return [
-            name + mark_of(stream) + ("" if is_date(name, now) else lives[stream])
+            name + mark_of(stream) + ("" if is_date(name, now) else incarnations[stream])
             for name, (stream, _) in zip(names, turns, strict=True)
         ]
 
-    async def _life(self, stream: str) -> str:
-        return life_mark(await self._call("HGET", keys_of(self._redis, stream).counts, ROLLED_OVER))
+    async def _incarnation(self, stream: str) -> str:
+        return incarnation_mark(await self._call("HGET", keys_of(self._redis, stream).counts, ROLLED_OVER))
 
     async def ping(self) -> None:
-        """Return when every stream can be pushed onto. Raises one of ``REDIS_AWAY``."""
+        """Returns when every stream takes turns. Raises one of ``REDIS_AWAY`` when a stream's node is away."""
         await ready(self._redis)
         streams = pushed_streams(self._settings)
         await asyncio.gather(*(self._call("EXISTS", stream) for stream in streams))
@@ -126,5 +129,5 @@ class TurnPublisher:
         return await self._redis.execute_command(*words)  # type: ignore[no-untyped-call]
 
     async def close(self) -> None:
-        """Let go of Redis."""
+        """Closes the connections to Redis."""
         await self._redis.aclose()

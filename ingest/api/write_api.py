@@ -1,4 +1,4 @@
-"""The write service: turns over HTTP onto the same queue that XADD feeds, and commands into the log."""
+"""The write service: takes turns and commands over HTTP. Turns go onto the same Redis streams that XADD feeds."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ logger = logging.getLogger(__name__)
 
 MAX_TURNS = 1000
 MAX_BODY_BYTES = 16 * 1024 * 1024
-WAITS_FOR_ROOM_S = 1.0
+PUSH_WAIT_S = 1.0
 
 
 _Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_BYTES, pattern=r"\S")]
@@ -74,10 +74,12 @@ class TurnIn(BaseModel):
 
     user_id: _Name = Field(description="whose memory this is")
     text: str = Field(
-        min_length=1, max_length=MAX_TEXT_BYTES, description="the words, at most 64 KiB of UTF-8"
+        min_length=1,
+        max_length=MAX_TEXT_BYTES,
+        description="the words of the message, at most 64 KiB of UTF-8",
     )
     role: Role | None = "user"
-    speaker: _Name | None = Field(None, description="who speaks, where several people do")
+    speaker: _Name | None = Field(None, description="the person who speaks, when several people speak")
     session_id: _Name | None = "default"
     project_id: _Name | None = "default"
     agent_id: _Name | None = None
@@ -85,29 +87,29 @@ class TurnIn(BaseModel):
     context_layer: ContextLayer | None = None
     mode: _Name | None = None
     said_at: Annotated[
-        Instant | None, Field(description="ISO 8601 with offset; else the time of arrival")
+        Instant | None, Field(description="ISO 8601 with offset; default: the time of arrival")
     ] = None
-    timezone: Annotated[str | None, Field(description="IANA name the words are read in")] = "UTC"
-    turn_id: Annotated[_Name | None, Field(description="idempotency key within the user; else made up")] = (
-        None
-    )
+    timezone: Annotated[str | None, Field(description="IANA name of the speaker's time zone")] = "UTC"
+    turn_id: Annotated[
+        _Name | None, Field(description="idempotency key within the user; default: an id made by the service")
+    ] = None
 
 
 class TurnsAccepted(BaseModel):
-    """The turns are on the queue; ``duplicates`` names those whose turn_id was accepted before."""
+    """The turns are on the queue. ``duplicates`` names the turns whose turn_id was accepted before."""
 
     turn_ids: list[str]
     duplicates: list[str]
     token: str | None = Field(
-        description="give it to a recall's wait_for to read what was just written; null while Postgres has been away "
-        "since this service started, for the key of tokens is there"
+        description="give the token to a recall's wait_for to read these turns; null when Postgres has been away since "
+        "this service started, because the key of tokens is in Postgres"
     )
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The write service. Answers 503 while Redis is away; nothing is accepted that could be lost.
+    """Returns the write service. An accepted turn is on its Redis stream. Pushes answer 503 while Redis is away.
 
-    Answers 503 at once, too, where more is pushed than Redis takes: a push never waits long for its turn.
+    Pushes also answer 503 when ``max_pushes`` are running and none ends within :data:`PUSH_WAIT_S` seconds.
     """
     publisher = TurnPublisher(settings)
     pool = AsyncConnectionPool(
@@ -117,7 +119,7 @@ def create_app(settings: Settings) -> FastAPI:
         open=False,
         kwargs={"autocommit": True, "application_name": "cardlog write"},
     )
-    # Commands append as everything does, on ordinary connections, in the service's threads.
+    # Commands use blocking connections in the service's threads, like every other append.
     appenders: ConnectionPool[Any] = ConnectionPool(
         settings.database_url,
         min_size=0,
@@ -126,9 +128,9 @@ def create_app(settings: Settings) -> FastAPI:
         kwargs={"autocommit": True, "application_name": "cardlog write, commands"},
     )
     keyring = Keyring(settings)
-    room = ConcurrencyLimiter(max(1, settings.max_pushes), WAITS_FOR_ROOM_S, "pushes")
+    limiter = ConcurrencyLimiter(max(1, settings.max_pushes), PUSH_WAIT_S, "pushes")
     registry = CollectorRegistry()
-    accepted = Count("cardlog_turns_accepted", "turns put onto the queue over HTTP", registry=registry)
+    accepted = Count("cardlog_turns_accepted", "turns pushed onto the queue over HTTP", registry=registry)
     refused = Count(
         "cardlog_turns_refused", "requests refused over HTTP, by field", ["field"], registry=registry
     )
@@ -189,7 +191,7 @@ def create_app(settings: Settings) -> FastAPI:
             refused.labels(problem.document.get("field", "(body)")).inc()
             raise
         try:
-            async with room.place():
+            async with limiter.place():
                 known = await duplicates(turns)
                 entries = await publisher.push(turns)
         except SaturatedError as error:
@@ -199,18 +201,18 @@ def create_app(settings: Settings) -> FastAPI:
             raise ProblemError(
                 503,
                 "Queue unavailable",
-                "Redis cannot take turns now, or did not say whether it did; "
-                "try again: a turn with a turn_id never counts twice",
-                accepted=list(error.accepted),  # of a cluster, other nodes may have taken theirs
+                "Redis cannot take turns now, or did not confirm these turns; "
+                "push them again: a turn with a turn_id counts once",
+                accepted=list(error.accepted),  # Other nodes of a cluster may have taken their turns.
             ) from error
         accepted.inc(len(turns))
         turn_ids = [
             turn["turn_id"] if turn.get("turn_id", "").strip() else entry
             for turn, entry in zip(turns, entries, strict=True)
         ]
-        # The last turn of each user stands for all of theirs.
+        # The token names the last turn of each user. It implies the earlier turns of the user.
         awaited = {turn["user_id"]: name for turn, name in zip(turns, turn_ids, strict=True)}
-        sealer = keyring.sealer or await learned()
+        sealer = keyring.sealer or await load_sealer()
         return JSONResponse(
             {
                 "turn_ids": turn_ids,
@@ -220,18 +222,18 @@ def create_app(settings: Settings) -> FastAPI:
             status_code=202,
         )
 
-    async def learned() -> Sealer | None:
+    async def load_sealer() -> Sealer | None:
         try:
             async with pool.connection(timeout=1.0) as connection:
                 row = await (await connection.execute(statement("events.http", "token_key"))).fetchone()
         except (psycopg.OperationalError, psycopg.errors.UndefinedTable) as error:
-            logger.warning("no token was given out, for its key cannot be read: %s", error)
+            logger.warning("the answer has no token, because the key of tokens cannot be read: %s", error)
             return None
         assert row is not None
         return keyring.learn(row[0])
 
     async def duplicates(turns: list[dict[str, str]]) -> list[str]:
-        """Turn ids already in the log or twice in the request: told, not refused, for the log drops them."""
+        """Returns the turn ids that are in the log or twice in the request. The recorder drops such duplicates."""
         named = [(turn["user_id"], turn["turn_id"]) for turn in turns if turn.get("turn_id")]
         if not named:
             return []
@@ -249,7 +251,7 @@ def create_app(settings: Settings) -> FastAPI:
                 )
                 known = [row[0].removeprefix("turn/") for row in await cursor.fetchall()]
         except psycopg.OperationalError as error:
-            logger.warning("postgres is away; duplicates will be dropped when recorded: %s", error)
+            logger.warning("postgres is away; the recorder drops duplicates later: %s", error)
             known = []
         return list(dict.fromkeys([*known, *twice]))
 
@@ -259,7 +261,7 @@ def create_app(settings: Settings) -> FastAPI:
             await publisher.ping()
         except REDIS_AWAY as error:
             raise ProblemError(503, "Not ready", f"redis is away: {error}") from error
-        # A Postgres that is away is no reason to refuse turns: they are safe in the queue until it is back.
+        # The service takes turns while Postgres is away. The queue keeps them until Postgres is back.
         if stages == "ignore":
             return JSONResponse({"status": "ready"})
         found, queue = await asyncio.gather(asyncio.to_thread(health_status), asyncio.to_thread(queue_health))
@@ -278,7 +280,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def seen_in(found: LogHealth | None, queue: QueueHealth | None) -> HealthSnapshot:
-    """What the write service can tell of the stages: all that Postgres knows, and the queue."""
+    """Returns the health of all stages, from what Postgres knows (``found``) and from the turn queues (``queue``)."""
     found = found or LogHealth.absent("postgres does not answer")
     queue = queue or QueueHealth.absent("redis does not answer")
     return HealthSnapshot(
@@ -292,7 +294,10 @@ def seen_in(found: LogHealth | None, queue: QueueHealth | None) -> HealthSnapsho
 
 
 def turns_of(body: Any) -> list[dict[str, str]]:
-    """The turns of a request, ready for the stream: all of them valid, or a :class:`ProblemError`."""
+    """Returns the turns of a request as fields for the Redis stream.
+
+    Raises a 422 :class:`ProblemError` that names field and index when any turn breaks the contract.
+    """
     several = isinstance(body, list)
     items = body if several else [body]
     if not items:

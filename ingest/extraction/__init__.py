@@ -1,1 +1,1 @@
-"""Recorded turns in, extracted events out: the port, what both extractors share, and the extractors."""
+"""Extracts card events from recorded turns: the port, the parts both extractors share, and the extractors."""

@@ -1,4 +1,4 @@
-"""The breaker: after failures in a row calls are held back, and one at a time finds out whether it is over."""
+"""The circuit breaker holds back calls after failures in a row, then tries one call at a time."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Literal
 State = Literal["closed", "open", "half-open"]
 
 _FIRST_S, _LONGEST_S = 0.5, 30.0
-_PROBE_S = 5.0  # a probe that takes longer finds nothing out: the next may go
-_NEWCOMER_S = 2.0  # between two calls for users nothing speaks against, while others' fail
-_WELL_S = 60.0  # somebody whose call succeeded this recently speaks for the other side
+_PROBE_S = 5.0  # After this time without a result, the next call may probe.
+_NEWCOMER_S = 2.0  # Between two calls for users without failures, while the calls for other users fail.
+_WELL_S = 60.0  # A success this recent shows that the server works.
 
 
 class CircuitBreaker:
-    """Closed: all calls may go. Open: none, for a time that doubles. Half-open: one; its outcome decides.
+    """Decides which calls to a server are allowed. Closed: all. Open: none, for a pause that doubles. Half-open: one.
 
-    Failures are told with ``who`` the call was for. One whose calls fail while others' succeed speaks against
-    itself and not against the other side: its failures in a row count as one. Where many fail at once that cannot be
-    told apart; so, however long the pause, every two seconds one call may go for somebody whose calls did not fail.
-    Time is given, never read, so that it is the caller's. Not safe for several threads.
+    ``who`` names the user a call is for. When the calls for one user fail and the calls for other users succeed, the
+    user's turns are at fault and not the server. The failures of this user in a row then count as one. When calls for
+    many users fail at once, the breaker cannot distinguish the two cases. So it allows one call every two seconds for
+    a user without failures, however long the pause is. All times are seconds of the caller's clock. A breaker is not
+    thread-safe.
     """
 
     def __init__(self, failures: int) -> None:
@@ -32,24 +33,27 @@ class CircuitBreaker:
         self._left_alone_until = 0.0
         self._next_newcomer = 0.0
         self._blamed: set[str] = set()
-        self._well: dict[str, float] = {}  # the last two whose calls succeeded, and when
+        self._well: dict[str, float] = {}  # The last two users with a successful call, and its time.
         self.reason: str | None = None
         self.successes = 0
 
     def state(self, now: float) -> State:
-        """How it stands."""
+        """Returns the state at ``now``."""
         if not self._open:
             return "closed"
         return "half-open" if now >= self._until else "open"
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether the last call failed."""
+        """True when the last call failed."""
         return self._in_a_row > 0 or self._open
 
     def allows_call(self, now: float, *, newcomer: bool = False) -> bool:
-        """Whether a call may go now; half-open, only the first who asks may. A ``newcomer`` is somebody whose calls did
-        not fail: it does not wait for the end of a pause, unless the other side asked to be left alone."""
+        """Returns True when a call is allowed now. A half-open breaker allows only the first caller.
+
+        A ``newcomer`` is a user whose calls did not fail. A newcomer does not wait for the end of a pause, unless the
+        server sent a Retry-After.
+        """
         state = self.state(now)
         if state == "closed":
             return True
@@ -63,7 +67,7 @@ class CircuitBreaker:
         return False
 
     def record_success(self, now: float = 0.0, who: str = "") -> None:
-        """The other side answered."""
+        """Records that the server answered a call for ``who``. The breaker closes."""
         self.successes += 1
         self._in_a_row = 0
         self._blamed.clear()
@@ -76,13 +80,13 @@ class CircuitBreaker:
         self.reason = None
 
     def record_no_verdict(self) -> None:
-        """A permitted call was not made after all, so nothing was found out."""
+        """Records that an allowed call was not made. The next call may probe."""
         self._probing = None
 
     def record_failure(
         self, now: float, reason: str, retry_after: float | None = None, who: str = ""
     ) -> None:
-        """A call failed; the other side may have asked to be left alone."""
+        """Records that a call for ``who`` failed. ``retry_after`` is the pause in seconds that the server asked for."""
         well = any(now - at <= _WELL_S for one, at in self._well.items() if one != who)
         if not (who and who in self._blamed and well):
             self._in_a_row += 1
@@ -94,13 +98,13 @@ class CircuitBreaker:
             self._left_alone_until = max(self._left_alone_until, now + retry_after)
             self._until = max(self._until, self._left_alone_until)
         elif self._in_a_row >= self._limit and (probe or not self._open):
-            # Calls that were under way when it opened fail, too, and are no news.
+            # Calls that were running when the breaker opened fail too. Such failures do not extend the pause.
             self._open = True
             self._until = now + self._pause
             self._pause = min(self._pause * 2, _LONGEST_S)
 
 
 def backoff(tries: int) -> float:
-    """Seconds to wait after the ``tries``-th failure of the same turns; spread, so that not all come back at once."""
-    spread: float = random.uniform(0.75, 1.25)  # noqa: S311 - nobody gains by guessing it
+    """Returns the seconds to wait after the ``tries``-th failure of the same turns, with 25 % jitter."""
+    spread: float = random.uniform(0.75, 1.25)  # noqa: S311 - jitter is no secret
     return min(_FIRST_S * 2.0 ** (tries - 1), _LONGEST_S) * spread

@@ -1,4 +1,4 @@
-"""What was said before in a session: the context turns are read in."""
+"""The context of a session batch: the earlier turns of its session."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RecordedTurn
 
 CONTEXT_TURNS = 6
-"""Earlier turns of the session an extractor may look at."""
+"""Number of earlier turns of the session that an extractor sees."""
 
 Session = tuple[str, str]  # user, stream
 
 
 def recorded(event: Event) -> RecordedTurn:
-    """The turn of a ``TurnRecorded``."""
+    """Returns the turn of a ``TurnRecorded`` event."""
     assert isinstance(event.payload, TurnRecorded)
     return RecordedTurn(event.user_id, event.position, event.payload)
 
 
 def preceding(connection: Connection, firsts: Sequence[Event]) -> list[tuple[RecordedTurn, ...]]:
-    """Up to :data:`CONTEXT_TURNS` turns of its session before each of ``firsts``, oldest first."""
+    """Returns up to :data:`CONTEXT_TURNS` turns of the session before each event of ``firsts``, oldest first."""
     found: list[list[RecordedTurn]] = [[] for _ in firsts]
     asked = [place for place, event in enumerate(firsts) if event.version > 1]
     if asked:

@@ -1,4 +1,4 @@
-"""The events an extraction becomes: what was understood, what could not be, each said once and for good."""
+"""Makes the events of an extraction: ``TurnsExtracted`` with its card events, or ``ExtractionFailed``."""
 
 from __future__ import annotations
 
@@ -23,32 +23,35 @@ from ingest.extraction.grounding import without_memory_blocks
 logger = logging.getLogger(__name__)
 
 STAGE = "extractor"
-_TURNS_BEFORE = 2  # a third adds nothing (see projectors.embedding.passages)
-_LONGEST_BEFORE = 300  # characters of each that an episode keeps
+_TURNS_BEFORE = 2  # A third turn adds nothing (see projectors.embedding.passages).
+_LONGEST_BEFORE = 300  # Characters of each earlier turn that an episode keeps.
 
 
 def stream_of(turn: TurnRecorded) -> str:
-    """The stream of what was understood of a turn's session."""
+    """Returns the stream of the extraction events of a turn's session."""
     return beside(session_of(turn))
 
 
 UNREADABLE = "extraction"
-"""The stream of failures of turns whose own session cannot be named."""
+"""The stream of failures of turns whose session is unknown."""
 
 
 def beside(session: str) -> str:
-    """The stream of what was understood of the session whose turns stand in the stream ``session``."""
+    """Returns the stream of the extraction events for the turns in the stream ``session``."""
     return "extraction/" + session.removeprefix("session/")
 
 
 def unreadable_turn(event: Event, payload: Unreadable, extractor: Extractor) -> NewEvent:
-    """The failure of a turn this build cannot decode; its id is taken from the stored bytes where they tell it."""
+    """Returns the ``ExtractionFailed`` event of a turn that this build cannot decode.
+
+    The turn id comes from the stored bytes. When they hold none, the event id takes its place.
+    """
     try:
         turn_id = str(orjson.loads(payload.data)["turn_id"])
     except (ValueError, TypeError, KeyError):
         turn_id = str(event.event_id)
     logger.warning(
-        "turn %s (%d/%d) cannot be read: %s", turn_id, event.partition, event.position, payload.reason,
+        "turn %s (%d/%d) cannot be decoded: %s", turn_id, event.partition, event.position, payload.reason,
         extra={
             "stage": STAGE, "turn_id": turn_id, "event_id": event.event_id,
             "partition": event.partition, "position": event.position,
@@ -77,7 +80,7 @@ def failure_of(
     attempts: int = 1,
     usage: Usage | None = None,
 ) -> NewEvent:
-    """The event that says one turn was not understood, why, and what trying cost."""
+    """Returns the ``ExtractionFailed`` event of one turn, with the reason and the tokens spent."""
     return NewEvent(
         event_id=uuid7(),
         user_id=user_id,
@@ -97,18 +100,18 @@ def failure_of(
     )
 
 
-def _in_its_place(card: CardEvent, batch: SessionBatch) -> CardEvent:
-    """An episode with what was said before it; other cards as they are."""
+def _with_preceding(card: CardEvent, batch: SessionBatch) -> CardEvent:
+    """Returns an episode with the turns before it. Returns any other card unchanged."""
     if not isinstance(card, EventNoted) or not card.episode:
         return card
     session = [*batch.preceding, *batch.turns]
-    places = [place for place, said in enumerate(session) if said.turn.turn_id in card.origin.turn_ids]
-    if not places:
+    indexes = [index for index, each in enumerate(session) if each.turn.turn_id in card.origin.turn_ids]
+    if not indexes:
         return card
-    nearest_first = reversed(session[max(0, places[0] - _TURNS_BEFORE) : places[0]])
+    nearest_first = reversed(session[max(0, indexes[0] - _TURNS_BEFORE) : indexes[0]])
     before = tuple(
-        Utterance(without_memory_blocks(said.turn.text).strip()[:_LONGEST_BEFORE], said.turn.speaker)
-        for said in nearest_first
+        Utterance(without_memory_blocks(each.turn.text).strip()[:_LONGEST_BEFORE], each.turn.speaker)
+        for each in nearest_first
     )
     return replace(card, before=before)
 
@@ -121,14 +124,14 @@ def events_of(
     knowledge: bool = True,
     rules_fallback: bool = False,
 ) -> list[NewEvent]:
-    """The events of one burst: the extraction, then a card event each, caused by it.
+    """Returns the events of one session batch: ``TurnsExtracted``, then one event for each card, caused by it.
 
-    Without ``knowledge`` no knowledge card is among them. Whatever an extractor made up, they have bytes:
-    raises what the codec raises where they would not, so that nothing else of an append fails with them. A card that
-    the tables could not take (:mod:`events.store.bounds`) is refused and counted.
+    Without ``knowledge``, the result has no knowledge card. A card that the tables cannot store
+    (:mod:`events.store.bounds`) is refused and counted. Every event is encoded once, so an invalid card does not fail
+    the append of other events. Raises the error of the codec when an event cannot be encoded.
     """
     wanted = [card for card in extraction.cards if knowledge or not isinstance(card, KnowledgeLearned)]
-    cards = [card for card in wanted if (fault := fault_of(card)) is None or _told(fault, batch)]
+    cards = [card for card in wanted if (fault := fault_of(card)) is None or _refuse(fault, batch)]
     refused = extraction.refused + len(wanted) - len(cards)
     first = batch.turns[0]
     stream = stream_of(first.turn)
@@ -157,7 +160,7 @@ def events_of(
             event_id=uuid7(),
             user_id=first.user_id,
             stream=stream,
-            payload=_in_its_place(card, batch),
+            payload=_with_preceding(card, batch),
             occurred_at=card.occurred_at if isinstance(card, EventNoted) else card.origin.said_at,
             actor=leader.actor,
             causation_id=leader.event_id,
@@ -171,8 +174,8 @@ def events_of(
     return events
 
 
-def _told(fault: str, batch: SessionBatch) -> bool:
-    """False: the card is left out; says so in the log of the process, without anybody's words."""
+def _refuse(fault: str, batch: SessionBatch) -> bool:
+    """Returns False: the card is left out. Logs a warning without the words of the turn."""
     first = batch.turns[0]
     logger.warning(
         "a card of turn %s is refused: %s", first.turn.turn_id, fault,
@@ -182,18 +185,18 @@ def _told(fault: str, batch: SessionBatch) -> bool:
 
 
 def counted(events: Iterable[NewEvent]) -> dict[str, float]:
-    """What ``events`` say readings came to, by name; dollars are left out where a price is not known."""
-    found: dict[str, float] = {}
+    """Returns the sums over the extractions in ``events``, by name. A cost in dollars that is unknown is not summed."""
+    sums: dict[str, float] = {}
     for event in events:
-        said = event.payload
-        if isinstance(said, TurnsExtracted):
-            amounts = {"turns": len(said.turn_ids), "cards": said.cards, "refused": said.refused}
-        elif isinstance(said, ExtractionFailed):
-            amounts = {"turns": len(said.turn_ids), "failed": len(said.turn_ids)}
+        payload = event.payload
+        if isinstance(payload, TurnsExtracted):
+            amounts = {"turns": len(payload.turn_ids), "cards": payload.cards, "refused": payload.refused}
+        elif isinstance(payload, ExtractionFailed):
+            amounts = {"turns": len(payload.turn_ids), "failed": len(payload.turn_ids)}
         else:
             continue
-        spent = asdict(said.usage)
+        spent = asdict(payload.usage)
         for name, amount in (*amounts.items(), *spent.items()):
             if amount is not None:
-                found[name] = found.get(name, 0) + amount
-    return found
+                sums[name] = sums.get(name, 0) + amount
+    return sums

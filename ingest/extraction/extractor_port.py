@@ -1,4 +1,4 @@
-"""The port every extractor stands behind, rules and models alike."""
+"""The port of every extractor, whether it uses rules or a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CardEvent = StateAsserted | EventNoted | KnowledgeLearned
 
 @dataclass(frozen=True, slots=True)
 class RecordedTurn:
-    """A turn with its place in the log."""
+    """A turn with its user and its position in the log."""
 
     user_id: str
     position: int
@@ -23,10 +23,10 @@ class RecordedTurn:
 
 @dataclass(frozen=True, slots=True)
 class SessionBatch:
-    """Consecutive turns of one session, read together; never empty, in log order.
+    """Consecutive turns of one session that are extracted together, in log order. A batch is never empty.
 
-    ``preceding`` are earlier turns of the session, for context only: no card may rest on them.
-    ``known_concepts`` are the concept keys this user already has, so that writing does not drift.
+    ``preceding`` are earlier turns of the session. They are context only: no card may rest on them.
+    ``known_concepts`` are concept keys that the user already has. They keep the names of facts stable.
     """
 
     turns: tuple[RecordedTurn, ...]
@@ -36,7 +36,7 @@ class SessionBatch:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The cards understood from a burst, in reading order, and what it cost."""
+    """The cards of a session batch in reading order, the tokens spent, and the number of refused cards."""
 
     cards: tuple[CardEvent, ...] = ()
     usage: Usage = field(default_factory=Usage)
@@ -44,10 +44,10 @@ class Extraction:
 
 
 class ExtractorUnavailableError(RuntimeError):
-    """No turn can be read now, whatever is in it; the message says what must change. Nothing is lost.
+    """The extractor can extract no turn now. The message names the remedy. The turns are tried again later.
 
-    ``retry_after``: seconds the other side asked to be left alone. ``suspect``: it may be these very turns
-    that cannot be read, which shows when others can. ``usage`` is what was spent all the same.
+    ``retry_after`` is the pause in seconds that the server asked for. ``suspect`` is true when these turns may be the
+    cause; a success with other turns then shows it. ``usage`` is the cost of the failed calls.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class ExtractorUnavailableError(RuntimeError):
 
 
 class TurnsUnreadableError(RuntimeError):
-    """The extractor answered, and what it said of these turns cannot be used; ``usage`` is what that cost."""
+    """The extractor answered, but the answer about these turns is unusable. ``usage`` is the cost of the calls."""
 
     def __init__(self, message: str, *, usage: Usage | None = None, attempts: int = 1) -> None:
         super().__init__(message)
@@ -74,20 +74,20 @@ class TurnsUnreadableError(RuntimeError):
 
 
 class Extractor(Protocol):
-    """Turns to cards. Guarantees no card whose source span is not in a turn of the burst.
+    """Extracts cards from turns. The source span of every card lies in a turn of the session batch.
 
-    Raises :class:`ExtractorUnavailableError` when it could read no turn at all now: the burst comes again
-    later. Anything else it raises is held against the burst, and ends as an ``ExtractionFailed`` in the log.
+    Raises :class:`ExtractorUnavailableError` when no turn can be extracted now. The caller then tries the batch again
+    later. Any other error blames the batch, and the log gets an ``ExtractionFailed``.
     """
 
     name: str
     model: str | None
     prompt_version: str
 
-    def extract(self, burst: SessionBatch) -> Extraction: ...
+    def extract(self, batch: SessionBatch) -> Extraction: ...
 
 
 class RemoteExtractor(Extractor, Protocol):
-    """An extractor that asks somebody else: slow, used by many threads at once, and closed in the end."""
+    """An extractor that calls a server. It is slow and thread-safe. The caller closes it."""
 
     def close(self) -> None: ...

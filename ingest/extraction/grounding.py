@@ -1,12 +1,12 @@
-"""Where words come from: cutting out what an assistant was given, and checking that a quote was said."""
+"""Grounding: removes memory blocks from a turn and checks that a quote occurs in a text."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# The blocks a memory puts into a prompt. Turns that quote a prompt carry them back; a card that rested on
-# one would be the memory hearing itself.
+# The blocks that a memory puts into a prompt. A turn that quotes a prompt brings the blocks back. A card that rests on
+# such a block would repeat an older card.
 _BLOCKS = (
     "state_cards|event_cards|knowledge_cards|knowledge_cards_referenced|relevant_memory|relevant_memories|"
     "memory|memories|aging_facts|contradiction_alert|current_time|recent_notes|user_profile|core_document|"
@@ -19,8 +19,10 @@ _SPACE = re.compile(r"\s+")
 
 
 def memory_blocks(text: str) -> list[tuple[int, int]]:
-    """The spans of the outermost memory blocks, in order. An opening tag without its end is a span of its
-    own: what follows it may be anyone's words. Linear in the length of the text."""
+    """Returns the spans of the outermost memory blocks, in order. The time is linear in the length of the text.
+
+    An opening tag without its closing tag is a span of its own, because the words after it may be the speaker's.
+    """
     if "<" not in text:
         return []
     closings: dict[str, list[int]] = {}
@@ -40,7 +42,7 @@ def memory_blocks(text: str) -> list[tuple[int, int]]:
 
 
 def without_memory_blocks(text: str) -> str:
-    """``text`` with every memory block replaced by spaces: same length, same lines, same offsets."""
+    """Returns ``text`` with spaces in place of every memory block. Length, lines and offsets stay the same."""
     pieces: list[str] = []
     reached = 0
     for start, end in memory_blocks(text):
@@ -50,7 +52,10 @@ def without_memory_blocks(text: str) -> str:
 
 
 def is_grounded(quote: str, text: str) -> bool:
-    """Whether ``quote`` was said in ``text``, width, case and white space aside; an empty quote never was."""
+    """Returns True when ``quote`` occurs in ``text``, without regard to width, case and white space.
+
+    An empty quote never occurs.
+    """
     wanted = _plain(quote)
     return bool(wanted) and wanted in _plain(text)
 

@@ -1,4 +1,4 @@
-"""The concept keys a user has, so that what is written today is called what it was called yesterday."""
+"""The concept keys that a user already has. They keep the names of facts stable over time."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from events.types.cards import StateAsserted
 from events.types.envelope import NewEvent
 
 _DEPTH = 20_000
-"""How far back in its partition the log is asked: a hint may be incomplete, and must be cheap."""
+"""Number of positions back from the head that the query reads. The keys are a hint, so the query must be cheap."""
 _MOST_KEYS = 40
 
 
 class KnownConcepts:
-    """Per user, the keys said of late, the most recent first. A hint and no more: keys may be missing."""
+    """Keeps the recent concept keys of each user. The keys are a hint: some may be missing."""
 
     def __init__(self) -> None:
         self._keys: dict[int, dict[str, dict[str, None]]] = {}
 
     def of(self, connection: Connection, partition: int, user_id: str) -> tuple[str, ...]:
-        """The keys of a user; the first question for a partition asks the log."""
+        """Returns the keys of a user, sorted. The first call for a partition queries the log."""
         if partition not in self._keys:
             found: dict[str, dict[str, None]] = {}
             for user, key, _ in connection.execute(
@@ -31,11 +31,11 @@ class KnownConcepts:
                 if len(keys) < _MOST_KEYS:
                     keys[key] = None
             self._keys[partition] = found
-        # In one order whatever was said last, so that a prompt changes only when there is a new key.
+        # A sorted result changes a prompt only when there is a new key.
         return tuple(sorted(self._keys[partition].get(user_id, ())))
 
     def learn(self, partition: int, events: Iterable[NewEvent]) -> None:
-        """These were appended."""
+        """Adds the keys of ``events``, which were appended to ``partition``."""
         known = self._keys.get(partition)
         if known is None:
             return

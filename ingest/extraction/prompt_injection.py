@@ -1,8 +1,8 @@
-"""Words addressed to the machine that reads a turn: whatever is made of them, no card rests on them.
+"""Finds prompt injection: words of a turn that give orders to the model. No card rests on such words.
 
-This knows the usual ways of giving orders to a reader, in English and Chinese, and distrusts what follows them
-in the same turn, for such an order rarely ends with its sentence. It knows no others: asking to be remembered
-("save to memory that I am vegetarian") is no such order but what a memory is for.
+The patterns know the usual orders in English and Chinese. The rest of the turn after an order is not trusted either,
+because such an order rarely ends with its sentence. A request to remember ("save to memory that I am vegetarian") is
+no prompt injection. It is the purpose of a memory.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 from events.language.chinese_script import to_simplified
 
-# An order stands at the beginning of something or is asked for; "I ignored all the instructions" tells a story.
+# An order begins a clause or follows a request. "I ignored all the instructions" is a story and no order.
 _ORDER = r"(?:^|[.!?:;,\n\"'“‘(\]>*#-]|\bplease\b|\bmust\b|\bshould\b|\bto\b|\band\b|\bthen\b)[ \t]*"
 _SIGNS = re.compile(
     rf"""
@@ -32,14 +32,14 @@ _SIGNS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
-# Every sign has one of these in it; most turns have none, and looking for them costs a tenth.
+# Every order contains one of these. Most turns contain none, and this search costs a tenth of the full pattern.
 _ORDER_WORDS = re.compile(
     r"ignor|disreg|forget|overrid|bypass|discard|card|call the|tool|function|you are now|instruc|prompt|"
     r"(?:act|behave|respond|answer|pretend) |</?[a-z]|\[/?(?:inst|sys)|<\||system|assistant|human|"
     r"忽略|[无無][视視]|忘[掉记記]|不要理[会會]|不用管|[系][统統]|你[现現]在是|新的?指|卡片|呼叫",
     re.IGNORECASE,
 )
-# The same for a text of ASCII letters in lower case, where plain look-ups are eight times as fast as the pattern.
+# The same words for lower-case ASCII text, where substring searches are eight times as fast as the pattern.
 _ORDER_WORDS_ASCII = (
     "ignor", "disreg", "forget", "overrid", "bypass", "discard", "card", "call the", "tool", "function",
     "you are now", "instruc", "prompt", "act ", "behave ", "respond ", "answer ", "pretend ", "<", "[inst",
@@ -51,12 +51,12 @@ _ENDS = re.compile(r"[.!?。！？\n]")
 def _may_give_orders(text: str) -> bool:
     if text.isascii():
         lowered = text.lower()
-        return any(smell in lowered for smell in _ORDER_WORDS_ASCII)
+        return any(word in lowered for word in _ORDER_WORDS_ASCII)
     return _ORDER_WORDS.search(text) is not None
 
 
 def trusted_length(text: str) -> int:
-    """How many characters of ``text`` stand before the first sentence that gives orders to its reader."""
+    """Returns the number of characters of ``text`` before the first sentence with a prompt injection."""
     if not _may_give_orders(text):
         return len(text)
     found = _SIGNS.search(text if text.isascii() else to_simplified(text))

@@ -1,4 +1,4 @@
-"""What a user may cost in a day."""
+"""The token budget: the tokens that a user may cost in a day."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ logger = logging.getLogger(__name__)
 
 
 class TokenBudget:
-    """Tokens a user, a UTC day, as the log has counted them; 0 is no limit.
+    """Counts the tokens of each user in a UTC day against a limit. A limit of 0 means no limit.
 
-    A user's turns are read by whoever owns their partition, so what this process spent on top of what it found in
-    the log is all there is. What is under way is counted when it is done: the limit is passed by
-    what runs at once, at most.
+    One process owns the partition of a user. The log's count at the first question plus this process's own spending is
+    therefore complete. Running calls count when they end, so the concurrent calls of a user may exceed the limit.
     """
 
     def __init__(self, tokens: int) -> None:
@@ -31,7 +30,7 @@ class TokenBudget:
         self._spent: dict[str, int] = {}
 
     def exhausted(self, connection: Connection, user_id: str, now: datetime | None = None) -> bool:
-        """Whether the user has nothing left for today."""
+        """Returns True when the user has no tokens left for today."""
         if not self._tokens:
             return False
         today = (now or datetime.now(UTC)).astimezone(UTC).date()
@@ -43,8 +42,11 @@ class TokenBudget:
         return self._spent[user_id] >= self._tokens
 
     def _in_the_log(self, connection: Connection, user_id: str, since: datetime) -> int:
-        """What the log has counted; everything there is where these very events cannot be counted, so that a limit is
-        kept and nobody else waits."""
+        """Returns the tokens that the log counts since ``since``.
+
+        Returns the whole budget when the database cannot count the events of this user. The limit then holds, and the
+        other users do not wait.
+        """
         try:
             row = connection.execute(
                 statement("ingest.extraction", "tokens_spent"),
@@ -54,22 +56,22 @@ class TokenBudget:
             if not is_the_datas_fault(error):
                 raise
             logger.warning(
-                "what a user has spent cannot be counted, the rules read: %s", in_a_line(str(error))
+                "the tokens of a user cannot be counted, so the rules extract: %s", in_a_line(str(error))
             )
             return self._tokens
         assert row is not None
         return int(row[0])
 
     def spend(self, user_id: str, usage: Usage) -> None:
-        """``usage`` was appended to the log."""
+        """Adds ``usage``, which was appended to the log."""
         if user_id in self._spent:
             self._spent[user_id] += usage.tokens
 
     def forget(self) -> None:
-        """Others may have read these users' turns in between: the log must be asked again."""
+        """Clears the counts, so the next question queries the log. Other processes may have spent tokens meanwhile."""
         self._spent.clear()
 
     @property
     def reached(self) -> int:
-        """How many users known here have nothing left."""
+        """The number of users in this process that have no tokens left."""
         return sum(1 for spent in self._spent.values() if self._tokens and spent >= self._tokens)

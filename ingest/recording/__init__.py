@@ -1,1 +1,1 @@
-"""Turns off the Redis stream, into the log."""
+"""Moves turns from the Redis streams into the log."""

@@ -1,4 +1,4 @@
-"""Dead letters: turns the contract refused, kept with field and reason until an operator mends or drops them."""
+"""Dead letters: turns that broke the contract, kept with field and reason until an operator retries or drops them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _ENTRY_ID = re.compile(rb"\d{1,20}-\d{1,20}")
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A refused entry: its own id, the id it was pushed under, where and why it broke the contract, its bytes.
+    """A refused entry with the field that broke the contract, the reason and the original bytes of its fields.
 
-    Both ids end in the ``mark`` of their stream, where there are several.
+    ``id`` is the id in the dead stream. ``entry_id`` is the id under which the turn was pushed. Both ids end in the
+    ``mark`` of their stream. The mark is empty when there is only one stream.
     """
 
     id: str
@@ -37,20 +38,22 @@ class DeadLetter:
 
     @property
     def own_id(self) -> str:
-        """Its id within the dead letters of its stream."""
+        """The id in the dead stream, without the mark."""
         return self.id.removesuffix(self.mark)
 
     @property
     def pushed_at(self) -> datetime:
-        """When the app pushed it; where its id is no date, when it died."""
+        """The time at which the app pushed the turn, or the time of the refusal when the entry id is no date."""
         return pushed_at(self.entry_id, entry_time(self.own_id))
 
-    def mended(self, changes: Mapping[str, str], without: frozenset[str] = frozenset()) -> dict[bytes, bytes]:
-        """The fields to push again: its own with ``changes``, and without the names in ``without``.
+    def fields_to_retry(
+        self, changes: Mapping[str, str], without: frozenset[str] = frozenset()
+    ) -> dict[bytes, bytes]:
+        """Returns the fields to push again: the original ones with ``changes``, without the names in ``without``.
 
-        What the first entry's id said is written out, for the new entry has another: when the turn was said,
-        and the id that keeps it from counting twice. Raises :class:`TurnInvalidError` while the turn would
-        only die again.
+        The new entry has another id, so ``said_at`` and ``turn_id`` are filled from the first entry's id when they are
+        missing. The turn therefore keeps its time and counts once. Raises :class:`TurnInvalidError` when the turn still
+        breaks the contract.
         """
         fields = dict(self.fields)
         for name in without:
@@ -59,7 +62,7 @@ class DeadLetter:
         if not fields.get(b"said_at"):
             fields[b"said_at"] = self.pushed_at.isoformat(timespec="milliseconds").encode()
         if not fields.get(b"turn_id", b"").strip():
-            # An id that is no date can be another entry's by now.
+            # An id that is no date may belong to another entry after a roll-over.
             dated = is_date(self.entry_id, entry_time(self.own_id))
             fields[b"turn_id"] = (self.entry_id if dated else f"dead/{self.id}").encode()
         texts: dict[str, str] = {}
@@ -71,9 +74,10 @@ class DeadLetter:
 
 
 class DeadLetters:
-    """The dead letters of every stream turns come in on. All methods raise one of ``REDIS_AWAY``.
+    """The dead letters of every Redis stream of turns. All methods raise one of ``REDIS_AWAY`` when Redis is away.
 
-    Each stream keeps its own, beside it, so that an entry dies and comes back in one step, in a cluster too.
+    The dead letters of a stream lie on the same node as the stream. An entry therefore moves between both atomically,
+    in a cluster too.
     """
 
     def __init__(self, client: redis.Redis, stream: str) -> None:
@@ -81,10 +85,10 @@ class DeadLetters:
         self._keys = {mark_of(name): keys_of(client, name) for name in streams_named(stream)}
 
     def __iter__(self) -> Iterator[DeadLetter]:
-        """Every dead letter, oldest first, a page at a time."""
-        there = set(existing(self._redis, [keys.dead for keys in self._keys.values()]))
+        """Yields every dead letter, oldest first. Reads one page at a time."""
+        present = set(existing(self._redis, [keys.dead for keys in self._keys.values()]))
         return merge(
-            *(self._of(mark, keys) for mark, keys in self._keys.items() if keys.dead in there),
+            *(self._of(mark, keys) for mark, keys in self._keys.items() if keys.dead in present),
             key=lambda letter: _parts(letter.own_id),
         )
 
@@ -96,31 +100,31 @@ class DeadLetters:
             after = "(" + _text(page[-1][0])
 
     def find(self, letter_id: str) -> DeadLetter | None:
-        """The dead letter ``letter_id``: its own id, or the one its turn was pushed under."""
+        """Returns the dead letter with this id, or None. ``letter_id`` is its own id or the id of the pushed turn."""
         own, at, number = letter_id.partition("@")
         keys = self._keys.get(at + number)
         if keys is not None:
             try:
                 page = cast("list[Any]", self._redis.xrange(keys.dead, min=own, max=own))
             except redis.ResponseError:
-                return None  # no id at all
+                return None  # The text is not an id.
             for entry_id, fields in page:
                 return _letter(entry_id, fields, at + number)
         return next((letter for letter in self if letter.entry_id == letter_id), None)
 
     def push_again(self, letter: DeadLetter, fields: Mapping[bytes, bytes]) -> str | None:
-        """``fields`` onto their stream in place of ``letter``, atomically; the new entry's name.
+        """Replaces ``letter`` by an entry with ``fields`` on its stream, atomically. Returns the name of the entry.
 
-        None when the letter is gone: somebody else was quicker, and nothing is pushed.
+        Returns None and pushes nothing when the letter is gone: somebody else retried or dropped it.
         """
         keys = self._keys[letter.mark]
         pushed = self._run("retry_dead_letter", [keys.dead, keys.stream, keys.counts], letter, _flat(fields))
         return None if pushed is None else _text(pushed) + letter.mark
 
     def drop(self, letter: DeadLetter, because: str) -> bool:
-        """``letter`` onto the stream of dropped ones with the reason given; False when it is gone already.
+        """Moves ``letter`` to the stream of dropped letters, with the reason ``because``. Returns False if it is gone.
 
-        That stream keeps the latest 10,000; how many were dropped is counted for ever.
+        The stream of dropped letters keeps the latest 10,000. The count of dropped letters includes all.
         """
         record = {
             b"letter_id": letter.id.encode(),

@@ -1,4 +1,4 @@
-"""All the streams turns come in on, looked at as one queue."""
+"""The intake: all turn queues as one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from ingest.recording.turn_queue import TurnQueue
 
 @dataclass(frozen=True, slots=True)
 class IntakeStatistics:
-    """What all streams hold together: turns not settled, the age of the oldest of them, dead letters, counts."""
+    """The sums over all queues.
+
+    ``behind`` is the number of turns that are not settled, and ``seconds`` the age of the oldest of them. ``dead`` is
+    the number of dead letters. ``counts`` holds the counts of :meth:`TurnQueue.counts` by name.
+    """
 
     behind: int = 0
     seconds: float = 0.0
@@ -25,9 +29,9 @@ class IntakeStatistics:
 
 
 class Intake:
-    """Answers for all streams, or not at all: what one of them does not tell is unknown for the whole.
+    """Answers for all streams together. When one stream does not answer, the whole answer is unknown.
 
-    Connects when first asked. All methods raise one of ``REDIS_AWAY``.
+    The intake connects at the first call. All methods raise one of ``REDIS_AWAY`` when a node of Redis is away.
     """
 
     def __init__(self, settings: Settings, connect: Callable[[], redis.Redis]) -> None:
@@ -39,42 +43,42 @@ class Intake:
         return self._connect()
 
     def streams(self) -> list[str]:
-        """Every stream turns may be on: those read always, and any other that is there, left by another layout."""
+        """Returns every stream that may hold turns: the configured ones, and existing ones of an earlier layout."""
         always = read_streams(self._settings)
         others = [stream for stream in streams_named(self._settings.turns_stream) if stream not in always]
         return [*always, *existing(self._redis, others)]
 
     def queues(self) -> list[TurnQueue]:
-        """The queue of each stream."""
+        """Returns the turn queue of each stream."""
         return [TurnQueue(self._redis, stream, self._settings.consumer_group) for stream in self.streams()]
 
     def close(self) -> None:
-        """Let go of Redis."""
+        """Closes the connection to Redis."""
         if "_redis" in self.__dict__:
             self._redis.close()
             del self._redis
 
     def statistics(self) -> IntakeStatistics:
-        """How everything stands now; never zero for unknown."""
+        """Returns the present sums over all queues. Raises one of ``REDIS_AWAY``: an unknown number is never zero."""
         behind, dead, seconds = 0, 0, 0.0
         counts = {"recorded": 0, "duplicates": 0}
         for queue in self.queues():
-            backlog = queue.backlog()
-            behind += backlog.waiting + backlog.pending
+            depth = queue.depth()
+            behind += depth.waiting + depth.pending
             dead += queue.dead_count()
-            if backlog.oldest_id is not None:
-                seconds = max(seconds, (queue.now() - entry_time(backlog.oldest_id)).total_seconds())
+            if depth.oldest_id is not None:
+                seconds = max(seconds, (queue.now() - entry_time(depth.oldest_id)).total_seconds())
             for name, count in queue.counts().items():
                 counts[name] = counts.get(name, 0) + count
         return IntakeStatistics(behind, seconds, dead, counts)
 
     def last_ids(self) -> dict[str, str]:
-        """The id of the last entry ever pushed, of every stream that had one."""
+        """Returns the id of the last entry ever pushed, by stream. Streams without an entry are absent."""
         found = {queue.stream: queue.last_id() for queue in self.queues()}
         return {stream: last for stream, last in found.items() if last is not None}
 
     def settled_up_to(self, last_ids: Mapping[str, str]) -> bool:
-        """Whether everything pushed up to these entries, by stream, is recorded or dead."""
+        """Returns True when every entry up to these ids, by stream, is recorded or dead."""
         return all(
             TurnQueue(self._redis, stream, self._settings.consumer_group).settled_up_to(last)
             for stream, last in last_ids.items()
@@ -82,7 +86,7 @@ class Intake:
 
 
 def open_intake(settings: Settings, *, timeout_s: float = 5.0) -> Intake:
-    """The intake the settings name; calls give up after ``timeout_s``."""
+    """Returns the intake that the settings name. Each call fails after ``timeout_s``."""
 
     def connect() -> redis.Redis:
         return connect_redis(

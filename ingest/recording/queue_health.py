@@ -1,4 +1,4 @@
-"""How the recorder stands: the queue's part of the overview. Unknown is never zero."""
+"""The health of the recorder, judged from the turn queues. An unknown number is None, never zero."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from ingest.recording.intake import Intake
 
 @dataclass(frozen=True, slots=True)
 class QueueHealth:
-    """What Redis knows: the backlog and the counts since the stream began; ``why`` they are unknown, if they are."""
+    """The numbers of the intake that Redis knows. ``why`` is the reason when they are unknown.
+
+    ``behind`` is the queue depth, ``seconds`` the age of the oldest turn. ``counts`` began with the stream.
+    """
 
     behind: int | None
     seconds: float | None
@@ -20,12 +23,12 @@ class QueueHealth:
     why: str | None = None
 
     def recorder(self, log: LogHealth) -> StageHealth:
-        """The recorder, from its queue and from what its workers told Postgres."""
-        said = [report for report in log.reports if report.stage == RECORDER]
-        moved = [report.moved_s for report in said if report.moved_s is not None]
+        """Returns the health of the recorder, judged from the queues and from the heartbeats in Postgres."""
+        heartbeats = [report for report in log.reports if report.stage == RECORDER]
+        moved = [report.moved_s for report in heartbeats if report.moved_s is not None]
         stage = assess(
             RECORDER,
-            said,
+            heartbeats,
             behind=self.behind or 0,
             seconds=self.seconds,
             moved_s=min(moved, default=None),
@@ -36,7 +39,7 @@ class QueueHealth:
             else sum(map(self._count, ("recorded", "duplicates", "dead"))),
         )
         if log.events is None:
-            # Its workers tell Postgres how they are: nobody can say more than what lies in the queue.
+            # The heartbeats are in Postgres. Without Postgres only the queue depth is known.
             why = log.reader("extractor").detail
             stage = replace(stage, state="unknown", detail=why, workers=None, stalled_s=None)
         if self.behind is None:
@@ -48,12 +51,12 @@ class QueueHealth:
 
     @classmethod
     def absent(cls, why: str) -> QueueHealth:
-        """All of it unknown."""
+        """Returns a health in which every number is unknown because of ``why``."""
         return cls(None, None, {}, None, why)
 
 
 class QueueMonitor:
-    """Looks at the queue again and again; a Redis that is away is an answer, not an error."""
+    """Reads the queue health at each call. A Redis that is away is a result, not an error."""
 
     def __init__(self, intake: Intake) -> None:
         self._intake = intake

@@ -1,4 +1,4 @@
-"""The recorder: turns off the queue, checked, into the log. No understanding happens here."""
+"""The recorder takes turns off the queues, checks them and appends them to the log. It extracts nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,14 +15,12 @@ import redis
 
 from events.health.health_status import RECORDER
 from events.health.heartbeat import Heartbeat
-from events.platform.database import connect_with_retry
-from events.platform.failures import is_away
-from events.platform.isolation import is_the_datas_fault, isolate
-from events.platform.linger import Linger, pause
+from events.platform.isolation import is_the_datas_fault
+from events.platform.linger import Linger
 from events.platform.settings import Settings
 from events.platform.streams import MOST_STREAMS, REDIS_AWAY, connect_redis, read_streams
 from events.store import log
-from events.types.envelope import Appended, NewEvent, uuid7
+from events.types.envelope import NewEvent, uuid7
 from events.types.turn_contract import (
     TurnInvalidError,
     is_date,
@@ -34,6 +32,7 @@ from events.types.turn_contract import (
 )
 from events.types.turns import TurnRecorded
 from ingest.recording.intake import Intake, open_intake
+from ingest.recording.log_appender import LogAppender, Refused
 from ingest.recording.turn_queue import Entry, TurnQueue
 
 logger = logging.getLogger(__name__)
@@ -42,20 +41,19 @@ _BLOCK_MS = 500
 _HOUSEKEEPING_S = 1.0
 _LOOK_FOR_STREAMS_S = 1.0
 _LOOK_AT_READERS_S = 0.05
-_FORGET_AFTER_MS = 3_600_000
-_PATIENCE_S = 0.1
-_LONGEST_PAUSE_S = 2.0
+_DELETE_CONSUMER_AFTER_MS = 3_600_000
 _ASK_CLOCK_EVERY_S = 60.0
 
 
 WHOLE_TURN = "(turn)"
-"""Named in a dead letter where no single field is to blame."""
+"""The field of a dead letter when no single field is at fault."""
 
 
 def event_of(entry: Entry, now: datetime) -> NewEvent:
-    """The event a stream entry asks for, ``now`` being the time on the clock of its Redis.
+    """Returns the ``TurnRecorded`` event of a stream entry.
 
-    Raises :class:`TurnInvalidError`.
+    ``now`` is the time on the clock of the entry's Redis server. Raises :class:`TurnInvalidError` when the entry
+    breaks the turn contract.
     """
     fields: dict[str, str] = {}
     for raw_name, raw_value in entry.fields.items():
@@ -74,25 +72,29 @@ def event_of(entry: Entry, now: datetime) -> NewEvent:
 
 
 class Recorder:
-    """Consumes every stream turns come in on until told to stop. Run as many as you like, each with its own ``name``.
+    """Records the turns of every Redis stream until ``stopping()`` is true. Loses no turn and records none twice.
 
-    An entry is acknowledged only after its turn is durable in the log, so a crash anywhere repeats work
-    and never loses it; the turn's dedupe key makes the repeat harmless. While Postgres or Redis is away
-    the recorder waits, says so, and goes on; a stream whose node is away does not hold up the others.
-    Streams are found by looking, so it does not matter with how many the turns were pushed.
+    The recorder acknowledges an entry only after the turn is durable in the log. A crash therefore repeats work and
+    loses none. The idempotency key of the turn makes the repetition harmless. While Postgres or Redis is away, the
+    recorder waits, reports the reason in its heartbeat and tries again. A stream whose Redis node is away does not
+    delay the other streams. The recorder looks for streams every second, so the publishers may use another number of
+    streams. Any number of recorders may run. Each recorder needs its own ``name``.
     """
 
     def __init__(self, settings: Settings, name: str, stopping: Callable[[], bool]) -> None:
         self._settings = settings
         self._name = name
-        self._told_to_stop = stopping
+        self._stop_requested = stopping
         self._failed = False
         self._heartbeat = Heartbeat(settings.database_url, RECORDER, name)
         self._appender = LogAppender(settings.database_url, self._heartbeat, self._stopping)
         self._stream_health = StreamHealth(self._heartbeat)
 
     def run(self) -> None:
-        """Consume until ``stopping``; returns after the batches in hand are settled."""
+        """Records until ``stopping()`` is true. Returns after every running batch is settled.
+
+        Raises the error of a stream reader that failed for a reason outside the data.
+        """
         intake = open_intake(self._settings)
         try:
             with self._heartbeat, ThreadPoolExecutor(1 + MOST_STREAMS, "recorder") as threads:
@@ -103,7 +105,7 @@ class Recorder:
         logger.info("recorder %s stopped", self._name)
 
     def _read_all(self, intake: Intake, threads: ThreadPoolExecutor) -> None:
-        """A thread for each stream, also for those that turn up later."""
+        """Reads each stream in its own thread. Streams that appear later get a thread too."""
         readers: dict[str, Future[None]] = {}
         streams: Sequence[str] = read_streams(self._settings)
         looked = 0.0
@@ -114,7 +116,7 @@ class Recorder:
                         readers[stream] = threads.submit(self._reader_of(stream).run)
                 for reader in readers.values():
                     if reader.done():
-                        reader.result()  # what ends a reader ends the process, to be started again
+                        reader.result()  # An error that ends a reader ends the process. A supervisor restarts it.
                 if time.monotonic() - looked > _LOOK_FOR_STREAMS_S:
                     streams, looked = self._streams(intake), time.monotonic()
                 else:
@@ -129,104 +131,31 @@ class Recorder:
         )
 
     def _stopping(self) -> bool:
-        return self._failed or self._told_to_stop()
+        return self._failed or self._stop_requested()
 
     def _streams(self, intake: Intake) -> Sequence[str]:
         try:
             return intake.streams()
         except REDIS_AWAY as error:
-            # Each reader tells of its own stream; those that are known are read as far as they can be.
-            logger.debug("cannot look for streams: %s", error)
+            # Each reader reports the health of its own stream. The configured streams are read meanwhile.
+            logger.debug("the recorder cannot list the streams: %s", error)
             return read_streams(self._settings)
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The log cannot take an event, whatever else is appended with it; ``reason`` is for an operator."""
-
-    reason: str
-
-
-class _StoppedError(Exception):
-    """Told to stop while Postgres was away."""
-
-
-class LogAppender:
-    """Appends to the log for all streams of a process, one batch at a time, over one connection."""
-
-    def __init__(self, database_url: str, heartbeat: Heartbeat, stopping: Callable[[], bool]) -> None:
-        self._url = database_url
-        self.heartbeat = heartbeat
-        self._stopping = stopping
-        self._lock = threading.Lock()
-        self._connection: log.Connection | None = None
-
-    def append(self, events: Sequence[NewEvent]) -> list[Appended | Refused] | None:
-        """Where each event is in the log, durably, or why it cannot be there; None when told to stop first.
-
-        An event that cannot be appended is found by halving the batch: all others are appended. Waits while
-        Postgres is away, or is not as it should be.
-        """
-        places: dict[int, Appended | Refused] = {}
-
-        def attempt(which: Sequence[int]) -> None:
-            appended = self._append([events[index] for index in which])
-            places.update(zip(which, appended, strict=True))
-
-        with self._lock:
-            try:
-                culprits = isolate(range(len(events)), attempt, blames=_is_its_fault)
-            except _StoppedError:
-                return None
-        for culprit in culprits:
-            places[culprit.item] = Refused(log.reason_of(culprit.error))
-        return [places[index] for index in range(len(events))]
-
-    def _append(self, events: Sequence[NewEvent]) -> list[Appended]:
-        """All of them or none. Raises what is their fault, and :class:`_StoppedError`."""
-        delay = _PATIENCE_S
-        while True:
-            if self._connection is None or self._connection.closed:
-                self._connection = connect_with_retry(
-                    self._url, application="recorder", stopping=self._stopping
-                )
-                if self._connection is None:
-                    raise _StoppedError
-            try:
-                appended = log.append(self._connection, events)
-                log.announce(self._connection, events)
-            except Exception as error:
-                if is_the_datas_fault(error):
-                    raise
-                why = "postgres went away" if is_away(error) else "postgres cannot take turns"
-                logger.warning("%s while recording, trying again in %.1f s: %s", why, delay, error)
-                self.heartbeat.waiting(f"{why}: {error}")
-                self._connection.close()
-                pause(delay, self._stopping)
-                delay = min(delay * 2, _LONGEST_PAUSE_S)
-                continue
-            return appended
-
-    def close(self) -> None:
-        """Give the connection back."""
-        if self._connection is not None:
-            self._connection.close()
-
-
-def _is_its_fault(error: Exception) -> bool:
-    return is_the_datas_fault(error) and not isinstance(error, _StoppedError)
-
-
 class StreamHealth:
-    """What keeps streams from being read: a recorder waits when all of them do, and says so when some do."""
+    """Reports to the heartbeat why Redis streams cannot be read.
+
+    The recorder is ``waiting`` when no stream can be read. The recorder is ``running`` when at least one stream can
+    be read. The heartbeat then carries the reason of a stream that cannot be read.
+    """
 
     def __init__(self, heartbeat: Heartbeat) -> None:
         self._heartbeat = heartbeat
         self._lock = threading.Lock()
         self._streams: dict[str, str | None] = {}
 
-    def tell(self, stream: str, why: str | None = None) -> None:
-        """``stream`` cannot be read now, or can be."""
+    def report(self, stream: str, why: str | None = None) -> None:
+        """Records that ``stream`` cannot be read because of ``why``, or can be read when ``why`` is None."""
         with self._lock:
             self._streams[stream] = why
             waiting = [f"{name}: {reason}" for name, reason in self._streams.items() if reason]
@@ -237,7 +166,7 @@ class StreamHealth:
 
 
 class StreamReader:
-    """Consumes one stream."""
+    """Records the turns of one Redis stream."""
 
     def __init__(
         self,
@@ -255,12 +184,15 @@ class StreamReader:
         self._stream_health = stream_health
         self._stopping = stopping
         self._client: redis.Redis | None = None
-        self._far = False
+        self._far_ahead = False
         self._clock: tuple[float, datetime | None] = (0.0, None)
         self._linger = Linger(settings.linger_ms / 1000, stopping)
 
     def run(self) -> None:
-        """Consume until ``stopping``; returns after the batch in hand is settled."""
+        """Records until ``stopping()`` is true. Returns after the running batch is settled.
+
+        Raises ``MemoryError`` and ``ImportError``. Every other error leads to a new attempt.
+        """
         delay, housekeeping = 0.05, 0.0
         queue: TurnQueue | None = None
         while not self._stopping():
@@ -271,44 +203,52 @@ class StreamReader:
                     delay = 0.05
                 entries = queue.read(self._name, self._settings.batch_turns, _BLOCK_MS)
                 self._linger.begin_round()
-                self._stream_health.tell(self._stream)
+                self._stream_health.report(self._stream)
                 if entries:
                     self._record(queue, entries)
                     if len(entries) < self._settings.batch_turns:
                         self._linger.wait()
-                if self._far:
+                if self._far_ahead:
                     self._roll_over(queue)
                 if time.monotonic() - housekeeping > _HOUSEKEEPING_S:
                     self._reclaim(queue)
                     queue.trim()
-                    self._far = True
+                    self._far_ahead = True
                     housekeeping = time.monotonic()
             except redis.ResponseError as error:
-                # The stream or group vanished under us (FLUSHALL, a fresh Redis): make it again.
-                logger.warning("redis refused: %s; opening the stream again in %.1f s", error, delay)
-                self._stream_health.tell(self._stream, f"redis refused: {error}")
+                # The stream or the group is gone (FLUSHALL, an empty Redis). The next round creates both.
+                logger.warning(
+                    "redis refused: %s; the recorder opens the stream again in %.1f s", error, delay
+                )
+                self._stream_health.report(self._stream, f"redis refused: {error}")
                 queue, delay = None, self._pause(delay)
             except REDIS_AWAY as error:
-                logger.warning("redis is away, waiting %.1f s: %s", delay, error)
-                self._stream_health.tell(self._stream, f"redis is away: {error}")
+                logger.warning("redis is away; the recorder waits %.1f s: %s", delay, error)
+                self._stream_health.report(self._stream, f"redis is away: {error}")
                 queue, delay = None, self._pause(delay)
             except Exception as error:
-                # Nobody foresaw it. What is in hand stays pending and comes again; other streams go on.
+                # An unexpected error. The entries of the batch stay pending and are read again. Other streams run on.
                 if isinstance(error, MemoryError | ImportError):
                     raise
-                logger.exception("cannot record from %s, trying again in %.1f s", self._stream, delay)
-                self._stream_health.tell(self._stream, log.reason_of(error))
+                logger.exception(
+                    "cannot record from %s; the recorder tries again in %.1f s", self._stream, delay
+                )
+                self._stream_health.report(self._stream, log.reason_of(error))
                 queue, delay = None, self._pause(delay)
         if self._client is not None:
             self._client.close()
 
     def _roll_over(self, queue: TurnQueue) -> None:
-        """Look whether the last id is too far ahead: once a second, and behind every batch with such ids, for there
-        may be few moments in which everybody has settled what they were given."""
-        self._far = False
+        """Rolls the stream over when its last id is too far ahead.
+
+        The caller checks once a second and after every batch with such ids. Moments in which every group has settled
+        all delivered entries may be rare.
+        """
+        self._far_ahead = False
         if queue.roll_over():
             logger.warning(
-                "the last id of %s was more than a day ahead of the clock: it begins anew", self._stream
+                "the last id of %s was more than a day ahead of the clock: the stream restarts at the present",
+                self._stream,
             )
 
     def _open(self) -> TurnQueue:
@@ -321,8 +261,8 @@ class StreamReader:
             )
         queue = TurnQueue(self._client, self._stream, self._settings.consumer_group)
         queue.open()
-        if gone := queue.forget(_FORGET_AFTER_MS):
-            logger.info("forgot %d recorders that read %s before and are gone", gone, self._stream)
+        if deleted := queue.delete_idle_consumers(_DELETE_CONSUMER_AFTER_MS):
+            logger.info("deleted %d consumers of %s that were idle for an hour", deleted, self._stream)
         logger.info("recording turns from %s as %s", self._stream, self._name)
         return queue
 
@@ -332,13 +272,13 @@ class StreamReader:
 
     def _drain_own(self, queue: TurnQueue) -> None:
         while not self._stopping() and (entries := queue.read_own(self._name, self._settings.batch_turns)):
-            logger.info("recording %d turns left over from before the restart", len(entries))
+            logger.info("recording %d turns that were pending before the restart", len(entries))
             self._record(queue, entries)
 
     def _reclaim(self, queue: TurnQueue) -> None:
         entries = queue.reclaim(self._name, self._settings.reclaim_after_ms, self._settings.batch_turns)
         if entries:
-            logger.info("took over %d turns from a recorder that went away", len(entries))
+            logger.info("took over %d turns from a recorder that is gone", len(entries))
             self._record(queue, entries)
 
     def _record(self, queue: TurnQueue, entries: Sequence[Entry]) -> None:
@@ -356,23 +296,23 @@ class StreamReader:
                 dead.append((entry, WHOLE_TURN, f"cannot be read: {log.reason_of(error)}"))
         appended = self._appender.append([event for _, event in good])
         if appended is None:
-            return  # told to stop while Postgres was away: the entries stay pending and come again
+            return  # The recorder stops while Postgres is away. The entries stay pending and are read again.
         recorded: list[Entry] = []
         duplicates: set[str] = set()
-        for (entry, event), place in zip(good, appended, strict=True):
-            if isinstance(place, Refused):
-                dead.append((entry, WHOLE_TURN, f"the log cannot take it: {place.reason}"))
+        for (entry, event), result in zip(good, appended, strict=True):
+            if isinstance(result, Refused):
+                dead.append((entry, WHOLE_TURN, f"the log cannot store the turn: {result.reason}"))
                 continue
             recorded.append(entry)
-            if place.duplicate:
+            if result.duplicate:
                 duplicates.add(entry.id)
                 turn: Any = event.payload
                 assert isinstance(turn, TurnRecorded)
                 logger.info(
                     "turn %s was recorded before, at %d/%d: duplicate",
-                    turn.turn_id, place.partition, place.position,
+                    turn.turn_id, result.partition, result.position,
                     extra={
-                        "turn_id": turn.turn_id, "partition": place.partition, "position": place.position,
+                        "turn_id": turn.turn_id, "partition": result.partition, "position": result.position,
                     },
                 )  # fmt: skip
         for entry, field, reason in dead:
@@ -388,18 +328,18 @@ class StreamReader:
         self._appender.heartbeat.passed(len(entries))
 
     def _named(self, queue: TurnQueue, entries: Sequence[Entry], now: datetime) -> Sequence[Entry]:
-        """Entries with names no other ever had: an id that is no date can come again in a stream that rolled over."""
+        """Returns the entries with unique names. An id that is no date can return after the stream rolled over."""
         if all(is_date(entry.id, now) for entry in entries):
             return entries
-        self._far = True
-        life = queue.life()
+        self._far_ahead = True
+        incarnation = queue.incarnation()
         return [
-            entry if is_date(entry.id, now) else replace(entry, mark=f"{entry.mark}{life}")
+            entry if is_date(entry.id, now) else replace(entry, mark=f"{entry.mark}{incarnation}")
             for entry in entries
         ]
 
     def _now(self, queue: TurnQueue) -> datetime:
-        """The time on the clock of Redis, asked for once a minute: it tells days, not seconds."""
+        """Returns the time on the clock of Redis, read once a minute. The checks need days, not seconds."""
         asked, now = self._clock
         passed = time.monotonic() - asked
         if now is None or not 0 <= passed < _ASK_CLOCK_EVERY_S:

@@ -1,4 +1,4 @@
-"""One Redis stream turns arrive on: reading in a consumer group, acknowledging, trimming, dead letters."""
+"""The turn queue: one Redis stream that is read in a consumer group, acknowledged and trimmed."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from events.types.turn_contract import MAX_AHEAD, is_date
 
 logger = logging.getLogger(__name__)
 
-# Prefix of an original field inside a dead letter: raw bytes, so it can be pushed again.
+# Prefix of an original field inside a dead letter. The field keeps its raw bytes, so it can be pushed again.
 DEAD_FIELD = b"field:"
 ROLLED_OVER = "rolled_over"
-"""Among the counts of a stream: how often it began anew."""
+"""The name of the count of roll-overs of a stream."""
 MOST_FIELDS = 1000
-"""Fields of a refused entry that are kept; a turn has 13."""
+"""Number of fields of a refused entry that a dead letter keeps. A turn has 13 fields."""
 MOST_BYTES = 4 * 1024 * 1024
-"""Of its fields together; a turn has 70 KiB."""
-_LARGEST = 2**64 - 1  # of both numbers of an id
+"""Bytes of all fields together that a dead letter keeps. A turn has at most 70 KiB."""
+_LARGEST = 2**64 - 1  # The largest value of each of the two numbers of an id.
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A stream entry as it lies in Redis: raw bytes, nothing decoded yet.
+    """A stream entry as Redis stores it: raw bytes, not decoded.
 
-    ``mark`` tells it from an entry of another stream with the same id.
+    ``mark`` distinguishes the entry from an entry of another stream with the same id.
     """
 
     id: str
@@ -42,13 +42,17 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What no other entry of any stream is called."""
+        """The name of the entry, unique over all streams."""
         return self.id + self.mark
 
 
 @dataclass(frozen=True, slots=True)
 class QueueDepth:
-    """What is still in the queue: ``waiting`` was never delivered, ``pending`` is delivered and unacknowledged."""
+    """Number of turns of one queue that are not acknowledged.
+
+    ``waiting`` turns were never delivered. ``pending`` turns were delivered. ``oldest_id`` is the id of the oldest of
+    them, or None when the queue is empty.
+    """
 
     waiting: int
     pending: int
@@ -56,10 +60,10 @@ class QueueDepth:
 
 
 class TurnQueue:
-    """One stream and one consumer group; safe for any number of consumers.
+    """One Redis stream and one consumer group, safe for any number of consumers.
 
-    Guarantees that an entry leaves the group only through :meth:`settle`, and the stream only after it
-    left every group. All methods raise ``redis.RedisError`` when Redis is away.
+    An entry leaves the group only through :meth:`settle`. An entry leaves the stream only after it left every group.
+    All methods raise ``redis.RedisError`` when Redis is away.
     """
 
     def __init__(self, client: redis.Redis, stream: str, group: str) -> None:
@@ -70,9 +74,9 @@ class TurnQueue:
         self._group = group
 
     def open(self) -> None:
-        """Make the group, from the very first entry: what was pushed before the first start counts too."""
+        """Creates the group at the first entry, so turns pushed before the first start are read too."""
         try:
-            # Looking first: in a full memory Redis refuses to make even a group that is there already.
+            # The check comes first: with full memory, Redis refuses XGROUP CREATE even for an existing group.
             if self._group in {_text(group["name"]) for group in self._redis.xinfo_groups(self.stream)}:
                 return
         except redis.ResponseError as error:
@@ -85,24 +89,25 @@ class TurnQueue:
                 raise
 
     def read_own(self, consumer: str, count: int) -> list[Entry]:
-        """What ``consumer`` was given before and never settled: its legacy after a crash and restart."""
+        """Returns up to ``count`` entries that ``consumer`` received before a crash and never settled."""
         return self._read(consumer, "0", count, None)
 
     def read(self, consumer: str, count: int, block_ms: int) -> list[Entry]:
-        """Up to ``count`` new entries, waiting at most ``block_ms`` for the first."""
+        """Returns up to ``count`` new entries. Waits at most ``block_ms`` for the first."""
         return self._read(consumer, ">", count, block_ms)
 
     def reclaim(self, consumer: str, idle_ms: int, count: int) -> list[Entry]:
-        """Take over entries that another consumer has held for ``idle_ms`` without settling them."""
+        """Takes over up to ``count`` entries that another consumer has held for ``idle_ms`` without settling them."""
         reply: Any = self._redis.xautoclaim(
             self.stream, self._group, consumer, min_idle_time=idle_ms, count=count
         )
         return self._entries(reply[1])
 
-    def forget(self, idle_ms: int) -> int:
-        """Remove consumers from the group that hold nothing and were not heard of for ``idle_ms``; how many went.
+    def delete_idle_consumers(self, idle_ms: int) -> int:
+        """Deletes consumers without pending entries that were idle for ``idle_ms``. Returns the number deleted.
 
-        Every process that ever read is one, and Redis keeps them for good. One that comes back is made again.
+        Every process that ever read is a consumer, and Redis never deletes consumers by itself. Redis creates a deleted
+        consumer again when it reads.
         """
         return int(
             cast(
@@ -114,13 +119,13 @@ class TurnQueue:
     def settle(
         self, entries: Sequence[Entry], dead: Sequence[tuple[Entry, str, str]], duplicates: Set[str]
     ) -> None:
-        """Acknowledge ``entries`` and move ``dead`` ones, with field and reason, to the dead stream.
+        """Acknowledges ``entries``, and moves each of ``dead`` (entry, field, reason) to the dead stream.
 
-        Counts ``entries``, those whose ids are in ``duplicates`` as such. What somebody else settled in the
-        meantime is left alone. Works in a full memory, for nothing else makes room there.
+        Each entry counts once, as a duplicate when its id is in ``duplicates``. Entries that another consumer settled
+        meanwhile are skipped. ``settle`` works with full memory, because only settling makes room there.
         """
-        # Without MULTI, in which a full memory refuses every command: each script is atomic by itself. And without a
-        # pipeline, for that of a cluster takes no scripts.
+        # MULTI is not used: with full memory, Redis refuses every command in MULTI. Each Lua script is atomic by
+        # itself. A pipeline is not used: the pipeline of a cluster takes no Lua scripts.
         keys = self._keys
         if entries:
             counted = [
@@ -143,7 +148,7 @@ class TurnQueue:
             )
 
     def trim(self) -> int:
-        """Drop what every group has acknowledged; returns how many entries went."""
+        """Deletes the entries that every group has acknowledged. Returns the number deleted."""
         keep_from: list[tuple[int, int]] = []
         for group in self._redis.xinfo_groups(self.stream):
             name = group["name"]
@@ -161,10 +166,11 @@ class TurnQueue:
         return int(self._redis.xtrim(self.stream, minid=f"{milliseconds}-{sequence}", approximate=False))
 
     def roll_over(self) -> bool:
-        """Begin the stream anew at the present where its last id is more than a day ahead; whether it did.
+        """Restarts the stream at the present when its last id is more than a day ahead. Returns True if it did.
 
-        Redis counts ids on from the largest there ever was, and takes none beyond the last possible one. Nothing is
-        lost: it waits until every group has settled what it was given, and what nobody was given yet moves along.
+        Redis continues from the largest id of the stream and takes no entry after the largest possible id. No entry is
+        lost. The roll-over happens only when every group has settled all delivered entries. Undelivered entries move
+        to the restarted stream.
         """
         ahead = int(MAX_AHEAD.total_seconds() * 1000)
         done: Any = self._redis.eval(
@@ -172,12 +178,15 @@ class TurnQueue:
         )
         return int(done) == 1
 
-    def life(self) -> str:
-        """What tells an id that is no date from the same id before the stream rolled over. Empty before that."""
-        return life_mark(self._redis.hget(self._keys.counts, ROLLED_OVER))
+    def incarnation(self) -> str:
+        """Returns the mark that distinguishes an id that is no date from the same id before a roll-over.
 
-    def backlog(self) -> QueueDepth:
-        """How much is in the queue. Raises ``redis.RedisError``; never answers zero for unknown."""
+        The mark is empty before the first roll-over.
+        """
+        return incarnation_mark(self._redis.hget(self._keys.counts, ROLLED_OVER))
+
+    def depth(self) -> QueueDepth:
+        """Returns the number of turns in the queue. Raises ``redis.RedisError``: an unknown depth is never zero."""
         try:
             groups = self._redis.xinfo_groups(self.stream)
         except redis.ResponseError as error:
@@ -192,7 +201,7 @@ class TurnQueue:
                 if pending:
                     summary = self._redis.xpending(self.stream, self._group)
                     oldest = _text(summary["min"])
-        # What was delivered is soon trimmed, what waits may be millions: count the small side.
+        # Millions of entries may wait, but delivered entries are trimmed soon. So the delivered ones are counted.
         waiting = int(self._redis.xlen(self.stream)) - self._delivered(delivered)
         if oldest is None:
             first: Any = self._redis.xrange(
@@ -202,7 +211,7 @@ class TurnQueue:
         return QueueDepth(max(0, waiting), pending, oldest)
 
     def _delivered(self, last: str | None) -> int:
-        """How many delivered entries still lie in the stream."""
+        """Returns the number of delivered entries that the stream still holds."""
         if last is None:
             return 0
         count, after = 0, "-"
@@ -212,26 +221,28 @@ class TurnQueue:
         return count
 
     def now(self) -> datetime:
-        """The time on the clock that entry ids are taken from: in a cluster, that of the stream's own node."""
-        said: Any = self._redis.eval(lua_script("now"), 1, self.stream)
-        seconds, microseconds = map(int, said)
+        """Returns the time on the clock that makes entry ids. In a cluster this is the clock of the stream's node."""
+        reply: Any = self._redis.eval(lua_script("now"), 1, self.stream)
+        seconds, microseconds = map(int, reply)
         return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
 
     def counts(self) -> dict[str, int]:
-        """Turns recorded, duplicates, entries found dead, retried and dropped, and how often the stream rolled over."""
+        """Returns the counts by name: recorded, duplicates, dead, retried, dropped and ``rolled_over``."""
         found = self._redis.hgetall(self._keys.counts)
         return {"recorded": 0, "duplicates": 0} | {_text(name): int(count) for name, count in found.items()}
 
     def dead_count(self) -> int:
-        """Entries in the dead stream now."""
+        """Returns the number of entries in the dead stream."""
         return int(self._redis.xlen(self._keys.dead))
 
     def settled_up_to(self, entry_id: str) -> bool:
-        """Whether everything pushed up to ``entry_id`` is recorded or dead; in a stream that rolled over since,
-        whether all that was pushed is."""
+        """Returns True when every entry up to ``entry_id`` is recorded or dead.
+
+        If the stream rolled over since, every entry of the stream must be recorded or dead.
+        """
         if not is_date(entry_id, now := self.now()) and (last := self.last_id()) and is_date(last, now):
-            backlog = self.backlog()
-            return not backlog.waiting and not backlog.pending
+            depth = self.depth()
+            return not depth.waiting and not depth.pending
         for group in self._redis.xinfo_groups(self.stream):
             if _text(group["name"]) == self._group:
                 if _parts(group["last-delivered-id"]) < _parts(entry_id):
@@ -243,7 +254,7 @@ class TurnQueue:
         return False
 
     def last_id(self) -> str | None:
-        """The id of the last entry ever pushed; None before the first."""
+        """Returns the id of the last entry ever pushed, or None before the first."""
         try:
             info = self._redis.xinfo_stream(self.stream)
         except redis.ResponseError as error:
@@ -262,13 +273,13 @@ class TurnQueue:
             return []
         pairs = list(reply.items()) if isinstance(reply, dict) else reply
         page = pairs[0][1]
-        # Newer protocol versions nest the page once more.
+        # RESP3 nests the page once more.
         if page and isinstance(page[0], list) and page[0] and isinstance(page[0][0], tuple | list):
             page = page[0]
         return self._entries(page)
 
     def _entries(self, page: Sequence[Any]) -> list[Entry]:
-        # A pending entry that was deleted from the stream by hand comes back without fields.
+        # A pending entry that was deleted from the stream by hand arrives without fields.
         return [
             Entry(_text(item[0]), dict(item[1] or {}), self._mark)
             for item in page
@@ -276,14 +287,17 @@ class TurnQueue:
         ]
 
 
-def life_mark(rolled_over: bytes | str | None) -> str:
-    """The mark of a stream's life, told how often it rolled over."""
+def incarnation_mark(rolled_over: bytes | str | None) -> str:
+    """Returns the mark of a stream that rolled over ``rolled_over`` times. The mark is empty for None."""
     return "" if rolled_over is None else f"~{_text(rolled_over)}"
 
 
 def _letter(entry: Entry, field: str, reason: str) -> list[bytes | str]:
-    """The fields of a dead letter, flat. A script takes a few thousand words, and a command so many bytes: what is more
-    is cut off, and told."""
+    """Returns the fields of a dead letter as a flat list of names and values.
+
+    A Lua script takes a few thousand arguments, and a command has a limit in bytes. Larger entries are cut, and the
+    reason of the dead letter says so.
+    """
     if len(entry.fields) > MOST_FIELDS:
         reason = f"{reason} (the first {MOST_FIELDS} of {len(entry.fields)} fields are kept)"
     kept: list[bytes | str] = []
@@ -301,7 +315,7 @@ def _letter(entry: Entry, field: str, reason: str) -> list[bytes | str]:
 
 @cache
 def lua_script(name: str) -> str:
-    """A Lua script of this package."""
+    """Returns the text of a Lua script of this package."""
     return files("ingest.recording").joinpath("lua", f"{name}.lua").read_text("utf-8")
 
 

@@ -128,7 +128,7 @@ def run_retry(
     kept: list[dict[str, str]] = []
     for letter in _letters(letters, ids, everything=options.all):
         try:
-            fields = letter.mended(changes, frozenset(unset or ()))
+            fields = letter.fields_to_retry(changes, frozenset(unset or ()))
         except TurnInvalidError as error:
             kept.append({"id": letter.id, "field": error.field, "reason": error.reason})
             continue

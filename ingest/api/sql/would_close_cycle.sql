@@ -1,4 +1,4 @@
--- Whether the way from one card along relations of these predicates comes to another; every card is visited once.
+-- True when relations of these predicates lead from one card to the other. UNION visits every card once.
 WITH RECURSIVE reached(card) AS (
     SELECT %(from_card)s::uuid
     UNION

@@ -1,1 +1,1 @@
-"""The extractor that asks a language model through the Messages API; the SDK is loaded with :mod:`.client` only."""
+"""The extractor that asks a language model through the Messages API. Only :mod:`.client` imports the SDK."""

@@ -1,4 +1,4 @@
-"""Where the model is asked."""
+"""The address of the model's server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OFFICIAL = "https://api.anthropic.com"
 
 
 def address_of(settings: Settings) -> str:
-    """The server's address, without what may be secret in a URL."""
+    """Returns the server's address without user, password and query, which may be secret."""
     parts = urlsplit(settings.anthropic_base_url or OFFICIAL)
     host = parts.hostname or "?"
     return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "") + parts.path.rstrip("/")

@@ -1,4 +1,4 @@
-"""Found cards to believed ones: every one is held against the words of the turns, its time against the calendar."""
+"""Grounds the cards of a model: checks each card against the words of the turns, and resolves its time."""
 
 from __future__ import annotations
 
@@ -31,30 +31,33 @@ _FOREIGN = re.compile(r"[^\W\d_]")
 _QUOTES = str.maketrans("‘’“”", "''\"\"")
 _SURE, _LESS_SURE = 0.9, 0.75
 _YES_OR_NO = frozenset(("yes", "no"))
-_BEFORE = 2_000  # characters in which a word that points back may find what it means
-_AROUND = 6_000  # characters to either side in which a name may have been said
+_BEFORE = 2_000  # Characters before a sentence in which a word that points back may find its meaning.
+_AROUND = 6_000  # Characters to either side in which a name may have been said.
 
 
 @dataclass(frozen=True, slots=True)
 class GroundedCards:
-    """The cards that stand, in the order of their turns, and how many did not."""
+    """The grounded cards in the order of their turns, and the number of refused cards."""
 
     cards: tuple[CardEvent, ...]
     refused: int
 
 
 class TurnWords:
-    """The words of one turn, in which quotes are looked up however their spaces, case and width came back."""
+    """The words of one turn. Finds a quote without regard to spaces, case and width."""
 
     def __init__(self, turn: TurnRecorded) -> None:
         self.turn = turn
         self.words = without_memory_blocks(turn.text)
-        # Orders to whoever reads them are somebody's words, and kept as such, and nobody's facts.
+        # A prompt injection stays in the turn's words, but no card rests on it.
         self.trusted = self.words[: trusted_length(self.words)]
         self._plain, self._places = _plain(self.trusted)
 
     def find(self, quote: str) -> SourceSpan | None:
-        """Where ``quote`` was said; None when it was not, or only in a memory block or among orders to the reader."""
+        """Returns the span of ``quote``, or None.
+
+        A quote inside a memory block or a prompt injection does not count.
+        """
         for wanted in dict.fromkeys((quote, unescape(quote))):
             plain, _ = _plain(wanted)
             at = self._plain.find(plain) if plain else -1
@@ -66,19 +69,19 @@ class TurnWords:
         return None
 
     def says(self, value: str) -> bool:
-        """Whether the words of ``value`` occur."""
+        """Returns True when ``value`` occurs in the trusted words."""
         plain, _ = _plain(value)
         return plain in self._plain
 
 
-def ground_cards(answer: Answer, burst: SessionBatch) -> GroundedCards:
-    """The cards of ``answer`` that the turns of ``burst`` bear out, and an episode of every turn of substance.
+def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
+    """Returns the cards of ``answer`` that the turns of ``batch`` bear out, and an episode of every substantive turn.
 
-    Refused are quotes nobody said, states and events of a machine, and cards whose value, names or numbers are not
-    in the words around the quote (:mod:`ingest.extraction.evidence.evidence`).
+    A card is refused when nobody said its quote, when it is a state or an event that an assistant said, or when its
+    value, names or numbers are not in the words around the quote (:mod:`ingest.extraction.evidence.evidence`).
     """
-    words = [TurnWords(said.turn) for said in burst.turns]
-    before = [TurnWords(said.turn) for said in burst.preceding]
+    words = [TurnWords(recorded.turn) for recorded in batch.turns]
+    before = [TurnWords(recorded.turn) for recorded in batch.preceding]
     cards: list[list[CardEvent]] = [[] for _ in words]
     seen: set[tuple[object, ...]] = set()
     refused = answer.faulty
@@ -90,7 +93,7 @@ def ground_cards(answer: Answer, burst: SessionBatch) -> GroundedCards:
         card = (
             None
             if place is None
-            else _card(found, _Heard([*before, *words], len(before) + place[0], place[1]))
+            else _card(found, _QuoteInContext([*before, *words], len(before) + place[0], place[1]))
         )
         if place is None or card is None:
             refused += 1
@@ -100,15 +103,15 @@ def ground_cards(answer: Answer, burst: SessionBatch) -> GroundedCards:
     return GroundedCards(
         tuple(
             card
-            for said, found_here in zip(words, cards, strict=True)
-            for card in (*_episode(said, len(found_here)), *found_here)
+            for each, found_here in zip(words, cards, strict=True)
+            for card in (*_episode(each, len(found_here)), *found_here)
         ),
         refused,
     )
 
 
 def substantive(turn: TurnRecorded) -> bool:
-    """Whether a turn says anything beyond small talk; what is written in other scripts is taken to."""
+    """Returns True when a turn says more than small talk. Text in other scripts always counts as substantive."""
     words = without_memory_blocks(turn.text)
     if turn.role == "system" or not words.strip():
         return False
@@ -119,7 +122,10 @@ def substantive(turn: TurnRecorded) -> bool:
 
 
 def _place(number: int, quote: str, words: Sequence[TurnWords]) -> tuple[int, SourceSpan] | None:
-    """The turn a quote is from, and where in it; a model that miscounts is helped, as long as the words are there."""
+    """Returns the index of the turn with the quote, and the span, or None.
+
+    The model may name the wrong turn. The nearest other turn with the quote is then taken.
+    """
     wanted = number - 1
     order = sorted(range(len(words)), key=lambda index: (index != wanted, abs(index - wanted)))
     for index in order:
@@ -129,31 +135,33 @@ def _place(number: int, quote: str, words: Sequence[TurnWords]) -> tuple[int, So
     return None
 
 
-class _Heard:
-    """A quote in its turn, with what was said around it."""
+class _QuoteInContext:
+    """A quote in its turn, with the words around it."""
 
     def __init__(self, words: Sequence[TurnWords], index: int, span: SourceSpan) -> None:
-        self.said = words[index]
-        self.turn = self.said.turn
+        self.words = words[index]
+        self.turn = self.words.turn
         self.span = span
-        begin, end = sentence(self.said.trusted, span.start, span.end)
-        self.sentence = self.said.trusted[begin:end].strip()
+        begin, end = sentence(self.words.trusted, span.start, span.end)
+        self.sentence = self.words.trusted[begin:end].strip()
         own = [one.trusted for one in words[:index] if _same_speaker(one.turn, self.turn)]
-        self._before = "\n".join((*own, self.said.trusted[:begin]))[-_BEFORE:]
+        self._before = "\n".join((*own, self.words.trusted[:begin]))[-_BEFORE:]
         spoken = "\n".join(one.trusted for one in words[:index] if one.turn.role == "user")
-        self._turn = self.said.trusted[max(0, begin - _AROUND) : end + _AROUND]
+        self._turn = self.words.trusted[max(0, begin - _AROUND) : end + _AROUND]
         self._around = f"{spoken[-_AROUND:]}\n{self._turn}\n{self.turn.speaker or ''}"
 
     def evidence(self, *, back: bool = False) -> Evidence:
-        """What a state or an event may rest on: the sentence, and what the same speaker said before where the sentence
-        points ``back``."""
+        """Returns the evidence for a state or an event: the sentence of the quote.
+
+        When the sentence points back, or with ``back``, the earlier words of the same speaker count too.
+        """
         near = self.sentence
         if back or points_back(near):
             near = f"{self._before}\n{near}"
         return Evidence(near, self._around)
 
     def explanation(self) -> Evidence:
-        """What a definition may rest on: the whole turn."""
+        """Returns the evidence for a definition: the words around the quote in its turn."""
         return Evidence(self._turn, self._around)
 
 
@@ -161,41 +169,43 @@ def _same_speaker(one: TurnRecorded, other: TurnRecorded) -> bool:
     return (one.role, one.speaker) == (other.role, other.speaker)
 
 
-def _card(found: StateFound | EventFound | KnowledgeFound, heard: _Heard) -> CardEvent | None:
-    role = heard.turn.role
+def _card(found: StateFound | EventFound | KnowledgeFound, quote: _QuoteInContext) -> CardEvent | None:
+    role = quote.turn.role
     if role == "system":
         return None
     if isinstance(found, KnowledgeFound):
-        return _knowledge(found, heard)
+        return _knowledge(found, quote)
     if role != "user":
         return None
-    return _state(found, heard) if isinstance(found, StateFound) else _event(found, heard)
+    return _state(found, quote) if isinstance(found, StateFound) else _event(found, quote)
 
 
-def _content(text: str, heard: _Heard, evidence: Evidence, entity: str) -> str | None:
-    """What a card says: ``text`` where it is borne out, the speaker's own sentence where only that is; None where
-    neither is."""
-    spoken = _as_spoken(text, heard.turn, heard.span.text)
-    if spoken == heard.span.text:
+def _content(text: str, quote: _QuoteInContext, evidence: Evidence, entity: str) -> str | None:
+    """Returns the content of a card, or None when the words refuse ``text``.
+
+    The content is ``text`` when the words bear it out. It is the speaker's own sentence when ``text`` is loose.
+    """
+    spoken = _as_spoken(text, quote.turn, quote.span.text)
+    if spoken == quote.span.text:
         return spoken
-    verdict = evidence.verdict(spoken, known=f"{entity} {heard.turn.speaker or ''}")
+    verdict = evidence.verdict(spoken, known=f"{entity} {quote.turn.speaker or ''}")
     if verdict == "refused":
         return None
-    return spoken if verdict == "borne" else heard.sentence or heard.span.text
+    return spoken if verdict == "borne" else quote.sentence or quote.span.text
 
 
-def _state(found: StateFound, heard: _Heard) -> StateAsserted | None:
-    turn, span = heard.turn, heard.span
+def _state(found: StateFound, quote: _QuoteInContext) -> StateAsserted | None:
+    turn, span = quote.turn, quote.span
     key = canonical_key(found.concept_key)
     value = _as_spoken(found.value, turn).strip()
     identity = normalise_value(key, value)
-    evidence = heard.evidence(back=found.statement == "ended")
+    evidence = quote.evidence(back=found.statement == "ended")
     if not identity or not (identity in _YES_OR_NO or evidence.says(value)):
         return None
     entity = _entity(found.entity, turn)
     if normalise_entity(found.entity) != "user" and not evidence.knows(entity):
         return None
-    content = _content(found.content, heard, evidence, entity)
+    content = _content(found.content, quote, evidence, entity)
     if content is None:
         return None
     known = concept(key)
@@ -221,18 +231,18 @@ def _state(found: StateFound, heard: _Heard) -> StateAsserted | None:
         occurred_at_hint=found.occurred_at_hint,
         time_grain=when.grain if when is not None else None,
         time_resolved=point is not None or until is not None,
-        # A value in another form than the speaker's may be right; it is less sure than one that was said.
-        confidence=_SURE if heard.said.says(value) else _LESS_SURE,
+        # A value in another form than the speaker's is less certain than a value that was said.
+        confidence=_SURE if quote.words.says(value) else _LESS_SURE,
     )
 
 
-def _event(found: EventFound, heard: _Heard) -> EventNoted | None:
-    turn, span = heard.turn, heard.span
-    evidence = heard.evidence()
+def _event(found: EventFound, quote: _QuoteInContext) -> EventNoted | None:
+    turn, span = quote.turn, quote.span
+    evidence = quote.evidence()
     entity = _entity(found.entity, turn)
     if normalise_entity(found.entity) != "user" and not evidence.knows(entity):
         return None
-    content = _content(found.content, heard, evidence, entity)
+    content = _content(found.content, quote, evidence, entity)
     if content is None:
         return None
     when = moment(found.occurred_at_hint, turn, span)
@@ -255,14 +265,14 @@ def _event(found: EventFound, heard: _Heard) -> EventNoted | None:
     )
 
 
-def _knowledge(found: KnowledgeFound, heard: _Heard) -> KnowledgeLearned | None:
-    turn, span = heard.turn, heard.span
+def _knowledge(found: KnowledgeFound, quote: _QuoteInContext) -> KnowledgeLearned | None:
+    turn, span = quote.turn, quote.span
     title = found.title.strip()
-    evidence = heard.explanation()
+    evidence = quote.explanation()
     definition = _as_spoken(found.definition, turn, span.text)
     if not evidence.knows(title) or evidence.verdict(definition, known=title, share=0.5) == "refused":
         return None
-    content = _content(found.content or span.text, heard, evidence, title)
+    content = _content(found.content or span.text, quote, evidence, title)
     if content is None:
         return None
     aliases = (alias.strip() for alias in found.aliases if alias.strip() != title)
@@ -277,10 +287,10 @@ def _knowledge(found: KnowledgeFound, heard: _Heard) -> KnowledgeLearned | None:
     )
 
 
-def _episode(said: TurnWords, cards: int) -> list[EventNoted]:
-    """The turn itself, in its human words; nothing of small talk."""
-    turn = said.turn
-    if not substantive(turn) and not (cards and said.words.strip()):
+def _episode(words: TurnWords, cards: int) -> list[EventNoted]:
+    """Returns the turn as one episode, without memory blocks. Returns an empty list for small talk."""
+    turn = words.turn
+    if not substantive(turn) and not (cards and words.words.strip()):
         return []
     segments: list[tuple[int, int]] = []
     reached = 0
@@ -313,7 +323,7 @@ def _episode(said: TurnWords, cards: int) -> list[EventNoted]:
 
 
 def _identity(card: CardEvent) -> tuple[object, ...]:
-    """What makes two cards of one burst the same card, found twice."""
+    """Returns a key that is equal for two cards of one batch when the model found the same card twice."""
     if isinstance(card, StateAsserted):
         value = normalise_value(card.concept_key, card.value)
         return (
@@ -354,7 +364,10 @@ def _origin(turn: TurnRecorded, span: SourceSpan) -> CardOrigin:
 
 
 def _as_spoken(text: str, turn: TurnRecorded, instead: str | None = None) -> str:
-    """``text`` if it is in the speaker's script, else brought into it, else the speaker's own words ``instead``."""
+    """Returns ``text`` in the speaker's script.
+
+    Returns ``instead``, the speaker's own words, when one is Chinese, Japanese or Korean and the other is not.
+    """
     text = text.strip()
     if instead is not None and has_cjk(text) != has_cjk(instead):
         return instead
@@ -365,19 +378,19 @@ def _as_spoken(text: str, turn: TurnRecorded, instead: str | None = None) -> str
         return to_simplified(text)
     if to_simplified(text) != text:
         return text
-    # The speaker writes traditional characters, and none came back: those that were spoken are put back.
-    spoken = {plain: said for said, plain in zip(turn.text, folded, strict=True) if said != plain}
+    # The speaker writes traditional characters, and ``text`` has none. The speaker's characters replace them.
+    spoken = {plain: written for written, plain in zip(turn.text, folded, strict=True) if written != plain}
     return "".join(spoken.get(character, character) for character in text)
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
-    """``text`` without spaces, in one case and width, and where each of its characters came from."""
+    """Returns ``text`` without spaces, in one case and width, and the source offset of each character."""
     characters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
         if _SPACE.match(character):
             continue
-        # Decomposed, because an accent may have come as a character of its own.
+        # NFKD, because the quote may have an accent as a separate character.
         for plain in unicodedata.normalize("NFKD", character.translate(_QUOTES)).casefold():
             if not _SPACE.match(plain):
                 characters.append(plain)

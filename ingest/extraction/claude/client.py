@@ -1,4 +1,4 @@
-"""One call of the Messages API, and what its failure means. Keys and what people said are never logged."""
+"""Makes one call of the Messages API and classifies its failure. Keys and the words of turns are never logged."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from ingest.extraction.extractor_port import ExtractorUnavailableError
 
 logger = logging.getLogger(__name__)
 
-# At their debug level these write whole requests: what people said, and to whom.
-for _talkative in ("anthropic", "httpx2", "httpcore2"):
-    logging.getLogger(_talkative).setLevel(logging.WARNING)
+# At the debug level these loggers write whole requests with the words of turns.
+for _library in ("anthropic", "httpx2", "httpcore2"):
+    logging.getLogger(_library).setLevel(logging.WARNING)
 
 _CONNECT_S = 5.0
-# Of one kind in one answer: more than any model takes in. Sums of them stay far within 64 bits.
+# Tokens of one kind in one answer. No model takes more. Sums stay far below 64 bits.
 _MOST_TOKENS = 10_000_000
 _LONGEST_WAIT_S = 300.0
 _LONGEST_REASON = 200
-# What a server says when it has too much to do or is not there: nobody's words are to blame.
+# The statuses of an overloaded or absent server. The turns are not at fault.
 _BUSY = frozenset((408, 429, 503, 529))
 _REFUSED = {
     401: "refuses the key: set ANTHROPIC_API_KEY to a valid one",
-    402: "wants to be paid: see to the account behind ANTHROPIC_API_KEY",
-    403: "does not let this key in: give it the right to use the model",
+    402: "requires payment: check the billing of the account of ANTHROPIC_API_KEY",
+    403: "denies permission: give ANTHROPIC_API_KEY the right to use the model",
     404: "knows no such address or model: check ANTHROPIC_BASE_URL and CARDLOG_MODEL",
 }
 _PRICES: dict[str, dict[str, float]] = json.loads(
@@ -49,9 +49,10 @@ _PRICES: dict[str, dict[str, float]] = json.loads(
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: why it ended, the tool's input where the tool was called, prose, and what it cost.
+    """The reply of the model: stop reason, input of the tool call, text outside the call, and the cost.
 
-    ``content`` is the answer as it came, to be shown to the model again when it must mend it.
+    ``tool_input`` and ``tool_use_id`` are None without a tool call. ``content`` is the unchanged answer, which the
+    client sends back when the model must correct it.
     """
 
     stop_reason: str | None
@@ -63,12 +64,11 @@ class Reply:
 
 
 class MessagesClient:
-    """Asks one server for one model. Safe to use from any number of threads.
+    """Calls one model on one server. Thread-safe.
 
-    Tries each call once: when and whether to try again is for those to decide who see all the calls. The whole
-    of an answer, from the connection to the last byte, takes no longer than ``extract_timeout_s``. What people
-    said goes to the address in the settings and nowhere else: no redirect is followed, and no proxy of the
-    environment is used.
+    The client tries each call once, because the caller sees all calls and decides about retries. One exchange, from the
+    connection to the last byte, takes at most ``extract_timeout_s``. The words of turns go to the address in the
+    settings and nowhere else: the client follows no redirect and uses no proxy of the environment.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -76,13 +76,13 @@ class MessagesClient:
         self.address = address_of(settings)
         self._thinking = settings.thinking
         self._prices = _prices(settings.model)
-        # A key is always given, so that the SDK never goes looking for credentials elsewhere on this machine.
-        self._whole_s = float(settings.extract_timeout_s)
+        # The key is never empty, so the SDK does not search this machine for credentials.
+        self._exchange_s = float(settings.extract_timeout_s)
         self._sdk = anthropic.Anthropic(
             api_key=revealed(settings.anthropic_api_key) or "none",
             base_url=settings.anthropic_base_url or OFFICIAL,
             max_retries=0,
-            timeout=anthropic.Timeout(self._whole_s, connect=_CONNECT_S),
+            timeout=anthropic.Timeout(self._exchange_s, connect=_CONNECT_S),
             http_client=httpx2.Client(
                 transport=BoundedTransport(),
                 headers={"accept-encoding": "identity"},
@@ -92,16 +92,16 @@ class MessagesClient:
         )
 
     def ask(self, messages: list[dict[str, Any]], max_tokens: int) -> Reply:
-        """The answer to ``messages``. Raises :class:`ExtractorUnavailableError` where there is none."""
+        """Returns the reply to ``messages``. Raises :class:`ExtractorUnavailableError` when there is none."""
         began = time.monotonic()
-        # A model that thinks cannot be forced to a tool; the prompt asks for it then.
+        # The API does not force a tool on a model with thinking. The prompt then asks for the tool.
         mode: dict[str, Any] = (
             {"thinking": {"type": "adaptive"}, "tool_choice": {"type": "auto"}}
             if self._thinking
             else {"thinking": {"type": "disabled"}, "tool_choice": {"type": "tool", "name": prompt.TOOL}}
         )
         try:
-            with deadline(self._whole_s):
+            with deadline(self._exchange_s):
                 raw = self._sdk.messages.with_raw_response.create(
                     model=self.model,
                     max_tokens=max_tokens,
@@ -130,7 +130,7 @@ class MessagesClient:
         return self._reply(body, time.monotonic() - began)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Closes the connections."""
         self._sdk.close()
 
     def _reply(self, body: bytes, seconds: float) -> Reply:
@@ -140,7 +140,7 @@ class MessagesClient:
             stop_reason = message["stop_reason"]
             usage = self._usage(message.get("usage") or {}, seconds)
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise self._no_message("something that is no message", seconds) from None
+            raise self._no_message("a body that is no message", seconds) from None
         calls = [block for block in content if block.get("type") == "tool_use"]
         prose = "\n".join(str(block.get("text", "")) for block in content if block.get("type") == "text")
         return Reply(
@@ -162,7 +162,10 @@ class MessagesClient:
     def priced(
         self, *, fresh: int, answered: int, written: int, read: int, calls: int = 1, seconds: float = 0.0
     ) -> Usage:
-        """Tokens with their list price, which is None for a model nobody told the price of."""
+        """Returns the tokens with their cost at list price. The cost is None when the price of the model is unknown.
+
+        ``fresh`` are input tokens outside the cache, ``written`` and ``read`` cache tokens, ``answered`` output tokens.
+        """
         cost = None
         if self._prices is not None:
             tokens = {"input": fresh, "output": answered, "cache_write": written, "cache_read": read}
@@ -178,15 +181,15 @@ class MessagesClient:
         )
 
     def _usage(self, counted: Mapping[str, Any], seconds: float) -> Usage:
-        """What the server says it counted. A number that cannot be is left out, and the cost is then not known."""
+        """Returns the usage that the server reports. An impossible number counts as 0, and the cost is then unknown."""
         names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
         tokens = {name: _tokens(counted.get(name)) for name in names}
-        doubtful = [name for name, count in tokens.items() if count is None]
+        impossible = [name for name, count in tokens.items() if count is None]
         fresh, answered, written, read = (tokens[name] or 0 for name in names)
         usage = self.priced(fresh=fresh, answered=answered, written=written, read=read, seconds=seconds)
-        if not doubtful:
+        if not impossible:
             return usage
-        logger.warning("%s counts tokens that cannot be: %s", self.address, ", ".join(doubtful))
+        logger.warning("%s reports impossible token counts: %s", self.address, ", ".join(impossible))
         return replace(usage, cost_usd=None)
 
     def _refused(self, error: anthropic.APIStatusError) -> ExtractorUnavailableError:
@@ -195,19 +198,19 @@ class MessagesClient:
             return ExtractorUnavailableError(f"{self.address} {_REFUSED[status]} (status {status})")
         if 300 <= status < 400:
             return ExtractorUnavailableError(
-                f"{self.address} redirects (status {status}), which is not followed: "
+                f"{self.address} redirects (status {status}), and redirects are not followed: "
                 "set ANTHROPIC_BASE_URL to the address that answers"
             )
-        said = _short(error.api_message or "")
+        reason = _short(error.api_message or "")
         return ExtractorUnavailableError(
-            f"{self.address} answers with status {status}" + (f": {said}" if said else ""),
+            f"{self.address} answers with status {status}" + (f": {reason}" if reason else ""),
             retry_after=retry_after(error.response.headers),
             suspect=status not in _BUSY,
         )
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """The seconds a server asks to be left alone, at most five minutes; None where it does not say."""
+    """Returns the pause in seconds that a server asks for, at most five minutes, or None without such a header."""
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         text = headers.get(name)
         if text is None:
@@ -225,13 +228,13 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
 
 
 def _prices(model: str) -> dict[str, float] | None:
-    """Dollars a million tokens, by the longest name the model's begins with."""
+    """Returns the price in dollars per million tokens, or None. The longest matching prefix of ``model`` decides."""
     names = [name for name in _PRICES if model.startswith(name)]
     return _PRICES[max(names, key=len)] if names else None
 
 
 def _tokens(count: object) -> int | None:
-    """A count of tokens, 0 where there is none; None for what is no such count."""
+    """Returns a count of tokens: 0 when it is absent, None when it is impossible."""
     if count is None:
         return 0
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST_TOKENS:
@@ -240,6 +243,6 @@ def _tokens(count: object) -> int | None:
 
 
 def _short(text: str) -> str:
-    """The beginning of what a server wrote, in one line without control characters."""
+    """Returns the beginning of a server's text as one line without control characters."""
     start = " ".join(text[: 4 * _LONGEST_REASON].split())[:_LONGEST_REASON]
     return "".join(character if character.isprintable() else "?" for character in start)

@@ -1,4 +1,4 @@
-"""The extractor that asks a language model, and believes only what the turns bear out."""
+"""The extractor that asks a language model and keeps only the cards that the turns bear out."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ from ingest.extraction.extractor_port import (
 
 logger = logging.getLogger(__name__)
 
-_MOST_REPEATED = 100_000  # bytes of an answer that the model is shown again
-_ANSWERED_A_TURN = 80  # tokens, on conversations with about one card a turn
+_MOST_REPEATED = 100_000  # Bytes of an answer that may go back to the model.
+_ANSWERED_A_TURN = 80  # Output tokens, measured on conversations with about one card a turn.
 
 
 class ClaudeExtractor:
-    """Cards by a model behind the Messages API; a burst without substance costs no call.
+    """Extracts cards with a model behind the Messages API. A batch of small talk costs no call. Thread-safe.
 
-    Every card quotes words of a turn, every time in it was reckoned by :mod:`events.language.timex` from the turn's
-    own clock.
-    An answer that cannot be used is asked for once more, with what was wrong. Raises
-    :class:`ExtractorUnavailableError` where there was no answer and :class:`TurnsUnreadableError` where there was
-    none that could be used twice. Safe to use from any number of threads.
+    Every card quotes words of a turn. :mod:`events.language.timex` computes every time from the turn's own clock.
+    When an answer is unusable, the extractor asks once more and names the faults. Raises
+    :class:`ExtractorUnavailableError` when there is no answer, and :class:`TurnsUnreadableError` when the second answer
+    is unusable too.
     """
 
     name = "claude"
@@ -45,21 +44,21 @@ class ClaudeExtractor:
         self.model: str | None = self._client.model
         self.prompt_version = prompt.version()
 
-    def extract(self, burst: SessionBatch) -> Extraction:
-        if not any(substantive(said.turn) for said in burst.turns):
+    def extract(self, batch: SessionBatch) -> Extraction:
+        if not any(substantive(recorded.turn) for recorded in batch.turns):
             return Extraction()
-        answer, usage = self._answer(burst)
-        found = ground_cards(answer, burst)
+        answer, usage = self._answer(batch)
+        found = ground_cards(answer, batch)
         return Extraction(found.cards, usage, found.refused)
 
-    def estimate(self, bursts: Iterable[SessionBatch]) -> Usage:
-        """About what reading ``bursts`` would cost, the stable part of the prompt kept by the server."""
+    def estimate(self, batches: Iterable[SessionBatch]) -> Usage:
+        """Returns the estimated cost of extracting ``batches``. The server caches the stable part of the prompt."""
         calls = fresh = answered = 0
-        for burst in bursts:
-            if any(substantive(said.turn) for said in burst.turns):
+        for batch in batches:
+            if any(substantive(recorded.turn) for recorded in batch.turns):
                 calls += 1
-                fresh += prompt.about_tokens(prompt.question(burst))
-                answered += _ANSWERED_A_TURN * len(burst.turns)
+                fresh += prompt.about_tokens(prompt.question(batch))
+                answered += _ANSWERED_A_TURN * len(batch.turns)
         if not calls:
             return Usage()
         stable = prompt.about_tokens(prompt.system()) + prompt.about_tokens(str(prompt.tool()))
@@ -67,38 +66,38 @@ class ClaudeExtractor:
         return self._client.priced(fresh=fresh, answered=answered, written=stable, read=read, calls=calls)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Closes the connections."""
         self._client.close()
 
-    def _answer(self, burst: SessionBatch) -> tuple[Answer, Usage]:
-        messages: list[dict[str, Any]] = [{"role": "user", "content": prompt.question(burst)}]
+    def _answer(self, batch: SessionBatch) -> tuple[Answer, Usage]:
+        messages: list[dict[str, Any]] = [{"role": "user", "content": prompt.question(batch)}]
         reply = self._client.ask(messages, self._max_tokens)
         answer, fault = _read(reply)
         if fault is None:
             return answer, reply.usage
         if reply.stop_reason == "refusal":
-            # What a model refuses once it refuses again.
+            # A model that refuses once refuses again.
             raise TurnsUnreadableError(fault, usage=reply.usage)
-        logger.info("an answer cannot be used and is asked for again: %s", fault)
+        logger.info("the model is asked again because its answer cannot be used: %s", fault)
         longer = self._max_tokens * (2 if reply.stop_reason == "max_tokens" else 1)
         try:
-            mended = self._client.ask([*messages, *_complaint(reply, fault)], longer)
+            retried = self._client.ask([*messages, *_complaint(reply, fault)], longer)
         except ExtractorUnavailableError as error:
             error.usage = reply.usage + error.usage
             raise
-        usage = reply.usage + mended.usage
-        second, still = _read(mended)
-        if still is None:
+        usage = reply.usage + retried.usage
+        second, second_fault = _read(retried)
+        if second_fault is None:
             return second, usage
-        # What is right in an answer that is partly wrong is worth having; the rest counts as refused.
-        for each, stop in ((second, mended.stop_reason), (answer, reply.stop_reason)):
+        # The valid cards of a partly invalid answer are kept. The others count as refused.
+        for each, stop in ((second, retried.stop_reason), (answer, reply.stop_reason)):
             if each.usable and stop != "max_tokens" and (each.states or each.events or each.knowledge):
                 return each, usage
-        raise TurnsUnreadableError(still, usage=usage, attempts=2)
+        raise TurnsUnreadableError(second_fault, usage=usage, attempts=2)
 
 
 def _read(reply: Reply) -> tuple[Answer, str | None]:
-    """The answer in ``reply``, and what must be mended in it."""
+    """Returns the answer in ``reply`` and its fault, or None when the answer has no fault."""
     if reply.stop_reason == "refusal":
         return Answer(usable=False), "the model refuses to read these turns"
     answer = answer_of(reply.tool_input if reply.tool_use_id is not None else _object_in(reply.prose))
@@ -110,7 +109,7 @@ def _read(reply: Reply) -> tuple[Answer, str | None]:
 
 
 def _object_in(prose: str) -> object:
-    """The JSON object that prose holds: servers without tools let their models write it out."""
+    """Returns the JSON object in ``prose``, or None. Models on servers without tools write the object as text."""
     start, end = prose.find("{"), prose.rfind("}")
     if start < 0 or end < start:
         return None
@@ -122,31 +121,34 @@ def _object_in(prose: str) -> object:
 
 
 def _complaint(reply: Reply, fault: str) -> list[dict[str, Any]]:
-    """What is said to a model whose answer cannot be used; nothing where it is best asked the same again."""
+    """Returns the messages that name the fault of an answer to the model.
+
+    The list is empty for an answer that was cut off: the same question with a higher token limit follows.
+    """
     if reply.stop_reason == "max_tokens":
         return []
     wanted = f"That cannot be used: {fault}. Call {prompt.TOOL} again, once, with every card and without these faults."
-    said = [block for block in reply.content if _may_be_repeated(block)]
-    if not said or not _short_enough(said):
+    repeated = [block for block in reply.content if _may_be_repeated(block)]
+    if not repeated or not _short_enough(repeated):
         return [{"role": "user", "content": wanted}]
     results = [
         {"type": "tool_result", "tool_use_id": block["id"], "is_error": True, "content": wanted}
-        for block in said
+        for block in repeated
         if block["type"] == "tool_use"
     ]
-    return [{"role": "assistant", "content": said}, {"role": "user", "content": results or wanted}]
+    return [{"role": "assistant", "content": repeated}, {"role": "user", "content": results or wanted}]
 
 
-def _short_enough(said: list[dict[str, Any]]) -> bool:
-    """Whether an answer is worth sending back: not a huge one, and not one nested so deep that nobody can write it."""
+def _short_enough(blocks: list[dict[str, Any]]) -> bool:
+    """Returns True when an answer may go back to the model: it is not huge and not nested too deep to encode."""
     try:
-        return len(orjson.dumps(said)) <= _MOST_REPEATED
+        return len(orjson.dumps(blocks)) <= _MOST_REPEATED
     except TypeError:
         return False
 
 
 def _may_be_repeated(block: dict[str, Any]) -> bool:
-    """Whether a server takes its own block back: not empty text, and not a call whose input is no object."""
+    """Returns True when the server accepts its own block: the text is not empty, the input of a call is an object."""
     if block.get("type") == "tool_use":
         return isinstance(block.get("input"), dict) and isinstance(block.get("id"), str)
     return block.get("type") != "text" or bool(str(block.get("text") or "").strip())

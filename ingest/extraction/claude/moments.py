@@ -1,4 +1,4 @@
-"""When something was: the words of a hint, made a time by the calendar and never by the model."""
+"""Resolves the time hint of a card with timex. The model never computes a time."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from ingest.extraction.rules.moments import Moment
 _INTERVAL = re.compile(r"(?<=\d)(Z|[+-]\d\d:\d\d)?\s*/\s*(?=\d{4}-)")
 _ENDS = re.compile(r"[.!?](?=\s)|[。！？\n]")
 _LONGEST_HINT = 200
-_AROUND = 300  # characters before and after a quote that may be of its sentence
+_AROUND = 300  # Characters before and after a quote that may belong to its sentence.
 
 
 def moment(hint: str | None, turn: TurnRecorded, quote: SourceSpan) -> Moment | None:
-    """The time ``hint`` means to the one who said ``turn``; None where it names none.
+    """Returns the time that ``hint`` means on the clock of ``turn``, or None when the hint names no time.
 
-    Words of the turn are read in their sentence, whose tense says whether "on Tuesday" is over; a date the turn
-    does not write that way (ISO 8601) is read alone. The first time it names counts, an open one less than a closed.
+    A hint in the words of the turn is resolved within its sentence, because the tense decides whether "on Tuesday" is
+    past. Any other hint, for instance an ISO 8601 date, is resolved alone. A time with a start wins over a time without
+    one, then the most confident time wins.
     """
     if not hint or not hint.strip():
         return None
@@ -46,7 +47,7 @@ def _best(found: Iterable[timex.Found]) -> timex.Found | None:
 
 
 def sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    """The sentences a quote touches; where one is very long, what stands around the quote."""
+    """Returns the span of the sentences that a quote touches, at most 300 characters to either side of the quote."""
     begin = max(0, start - _AROUND)
     for mark in _ENDS.finditer(text, begin, start):
         begin = mark.end()

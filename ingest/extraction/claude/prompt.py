@@ -1,7 +1,7 @@
-"""What the model is asked: a part that never changes, and after it what is new.
+"""The prompt: a stable part, then the part that changes with every session batch.
 
-The stable part is rendered once, so that its bytes are the same in every request and a server can keep it.
-Its version is the number its author gave it and a hash of every byte the model is shown with it.
+The stable part is rendered once, so its bytes are equal in every request and the server can cache it. Its version is
+the author's number and a hash over the stable part, the tool description and the schema.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _DESCRIPTION = (
 )
 _NUMBER = re.compile(r'<extraction_prompt version="(\d+)">')
 _MOST_ALIASES = 5
-_LONGEST_CONTEXT = 600  # characters of an earlier turn the model is shown
+_LONGEST_CONTEXT = 600  # Characters of an earlier turn that the model sees.
 
 
 @cache
 def system() -> str:
-    """The stable part, concept keys and all."""
+    """Returns the stable part with the concept keys."""
     text = files("ingest.extraction.claude").joinpath("prompt.xml").read_text("utf-8")
     keys = "\n".join(
         f"{one.key} ({'one' if one.cardinality == 'single_value' else 'many'}): {', '.join(_few(one.aliases))}"
@@ -45,7 +45,7 @@ def system() -> str:
 
 @cache
 def version() -> str:
-    """``claude-<number>-<hash>``: changes with every byte of the stable part or of the schema."""
+    """Returns ``claude-<number>-<hash>``. It changes with every byte of the stable part or of the schema."""
     number = _NUMBER.search(system())
     assert number is not None, "prompt.xml begins with its version"
     digest = sha256(f"{system()}\0{_DESCRIPTION}\0{schema.TEXT}".encode()).hexdigest()
@@ -53,38 +53,40 @@ def version() -> str:
 
 
 def tool() -> dict[str, Any]:
-    """The tool whose input is the answer."""
+    """Returns the tool whose input is the answer."""
     return {"name": TOOL, "description": _DESCRIPTION, "input_schema": schema.SCHEMA}
 
 
-def question(burst: SessionBatch) -> str:
-    """The changing part: what is known, what was said before, when it is, and the turns, as data."""
+def question(batch: SessionBatch) -> str:
+    """Returns the changing part: known concept keys, earlier turns, the current time and the turns, all as data."""
     parts = []
-    if burst.known_concepts:
+    if batch.known_concepts:
         parts.append(
-            f"<known_concepts>{escape(', '.join(burst.known_concepts), quote=False)}</known_concepts>"
+            f"<known_concepts>{escape(', '.join(batch.known_concepts), quote=False)}</known_concepts>"
         )
-    if burst.preceding:
+    if batch.preceding:
         earlier = "\n".join(
-            _element("turn", said.turn, _spoken(said.turn)[:_LONGEST_CONTEXT]) for said in burst.preceding
+            _element("turn", recorded.turn, _spoken(recorded.turn)[:_LONGEST_CONTEXT])
+            for recorded in batch.preceding
         )
         parts.append(f"<earlier_turns>\n{earlier}\n</earlier_turns>")
-    parts.append(f"<current_time>{clock(burst.turns[-1].turn)}</current_time>")
+    parts.append(f"<current_time>{clock(batch.turns[-1].turn)}</current_time>")
     turns = "\n".join(
-        _element("turn", said.turn, _spoken(said.turn), number) for number, said in enumerate(burst.turns, 1)
+        _element("turn", recorded.turn, _spoken(recorded.turn), number)
+        for number, recorded in enumerate(batch.turns, 1)
     )
     parts.append(f"<turns>\n{turns}\n</turns>")
     return "\n".join(parts)
 
 
 def about_tokens(text: str) -> int:
-    """Roughly how many tokens a text is: a quarter of its Latin characters, and every other one."""
+    """Returns a rough number of tokens: one for four ASCII characters, one for each other character."""
     latin = sum(map(str.isascii, text))
     return latin // 4 + len(text) - latin
 
 
 def clock(turn: TurnRecorded) -> str:
-    """When a turn was said on the speaker's own clock, with the zone: ``2026-05-08T16:44:10+08:00 (Asia/Taipei)``."""
+    """Returns the local time of a turn with its zone: ``2026-05-08T16:44:10+08:00 (Asia/Taipei)``."""
     local = local_said_at(turn)
     return f"{local.isoformat(timespec='seconds')} ({_zone(local)})"
 
@@ -95,12 +97,12 @@ def _zone(instant: datetime) -> str:
 
 
 def _spoken(turn: TurnRecorded) -> str:
-    """The words of a turn, without what its speaker had been given to read."""
+    """Returns the words of a turn without memory blocks."""
     return without_memory_blocks(turn.text).strip()
 
 
 def _element(name: str, turn: TurnRecorded, words: str, number: int | None = None) -> str:
-    """A turn as an element nobody's words can close."""
+    """Returns a turn as an XML element. All text is escaped, so no words can close the element."""
     attributes = [("role", turn.role), ("said_at", local_said_at(turn).isoformat(timespec="seconds"))]
     if number is not None:
         attributes.insert(0, ("n", str(number)))
@@ -111,7 +113,7 @@ def _element(name: str, turn: TurnRecorded, words: str, number: int | None = Non
 
 
 def _few(aliases: Iterable[str]) -> list[str]:
-    """Some names in each script: the model knows many languages and needs only to see what is meant."""
+    """Returns up to five aliases, Latin and Chinese. The model knows many languages and needs only examples."""
     latin = [alias for alias in aliases if alias.isascii()]
     chinese = [alias for alias in aliases if not alias.isascii()]
     return [*latin[:3], *chinese[: _MOST_ALIASES - min(3, len(latin))]]

@@ -1,7 +1,7 @@
-"""The shape an answer must have, and what is wrong with one that has another.
+"""Checks the shape of an answer and names its faults.
 
-``schema.json`` is what the model is given. The check here is kinder than the schema where nothing can be
-misunderstood: an absent list is empty, null is absent, and fields nobody asked for are passed over.
+The model gets ``schema.json``. This check is more tolerant than the schema where the meaning is clear: an absent list
+is empty, null means absent, and unknown fields are ignored.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ TEXT: str = files("ingest.extraction.claude").joinpath("schema.json").read_text(
 SCHEMA: dict[str, Any] = json.loads(TEXT)
 
 _MOST_FAULTS = 20
-# Of one kind in one answer, which reads a dozen turns; and other names of one concept.
+# Cards of one kind in one answer about a dozen turns, and aliases of one concept.
 MOST_CARDS = 60
 MOST_ALIASES = 20
-# Characters. Well above what a careful model writes, and below what the tables take (events.store.bounds).
+# Characters. More than a careful model writes, and less than the tables store (events.store.bounds).
 _LONGEST = {
     "quote": 4_000, "content": 1_000, "definition": 2_000, "entity": 200, "concept_key": 100, "value": 250,
     "replaces": 250, "title": 200, "aliases": 200, "occurred_at_hint": 200,
 }  # fmt: skip
-# What is looked up and shown as a name: no control characters, nothing that turns the direction of writing round.
+# Fields that are searched and shown as names. They hold no control characters and no bidirectional overrides.
 _NAMES = frozenset(("entity", "concept_key", "value", "replaces", "title", "aliases"))
 _NOT_IN_NAMES = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ue000-\uf8ff\ufffe\uffff]"
 )
 _LONGEST_SHOWN = 60
-# Nothing is written out that is then cut off, and nothing deeper than anybody reads.
+# reprlib bounds the length and the depth of a value in a fault before the value is written out.
 _BRIEF = reprlib.Repr()
 _BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxother = 3, 2 * _LONGEST_SHOWN, 2 * _LONGEST_SHOWN
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -48,7 +48,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateFound:
-    """A state as the model wrote it; nothing of it is believed yet."""
+    """A state as the model wrote it, not yet grounded."""
 
     turn: int
     quote: str
@@ -65,7 +65,7 @@ class StateFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFound:
-    """An event as the model wrote it."""
+    """An event as the model wrote it, not yet grounded."""
 
     turn: int
     quote: str
@@ -78,7 +78,7 @@ class EventFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeFound:
-    """An explanation as the model wrote it."""
+    """A definition as the model wrote it, not yet grounded."""
 
     turn: int
     quote: str
@@ -90,9 +90,9 @@ class KnowledgeFound:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The cards of an answer that have the right shape, and what is wrong with the others.
+    """The cards of an answer with the right shape, and the faults of the others.
 
-    ``usable`` is False where the answer as a whole has none, so that it says nothing about the turns.
+    ``faulty`` is the number of cards with faults. ``usable`` is False when the whole answer has the wrong shape.
     """
 
     states: tuple[StateFound, ...] = ()
@@ -104,7 +104,7 @@ class Answer:
 
 
 def answer_of(given: object) -> Answer:
-    """``given`` (the tool's input, as JSON gave it) as an answer. Never raises."""
+    """Returns ``given``, the decoded JSON input of the tool, as an answer. Never raises."""
     if not isinstance(given, dict):
         return Answer(faults=(f"the input is {_shown(given)}, not an object",), usable=False)
     lists = {name: given[name] for name in SCHEMA["properties"] if given.get(name) is not None}
@@ -150,7 +150,7 @@ def _faults(item: object, schema: Mapping[str, Any], where: str) -> Iterator[str
 
 def _value_faults(name: str, value: object, rule: Mapping[str, Any], where: str) -> Iterator[str]:
     wanted = rule["type"]
-    # In Python a bool is an int; in JSON it is not.
+    # A bool is an int in Python, but not in JSON.
     if not isinstance(value, _TYPES[wanted]) or (wanted == "integer" and isinstance(value, bool)):
         yield f"{where} is {_shown(value)}, not of type {wanted}"
     elif isinstance(value, list):

@@ -1,7 +1,7 @@
-"""The way to the model's server: one deadline for a whole exchange, and a bound on what may come back.
+"""The HTTP transport to the model's server: one deadline for a whole exchange, and a bound on the size of an answer.
 
-Whoever answers is not trusted. The library's own time limits count from byte to byte, so that a server that sends one
-byte a second holds a call for ever; here every read, write and connect gets what is left of the exchange's time.
+The server is not trusted. The time limits of the library restart with every byte, so a server that sends one byte a
+second would hold a call without end. Here every read, write and connect gets the rest of the exchange's time.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from typing import Any
 import httpcore2
 import httpx2
 
-LONGEST_BODY = 2 * 1024 * 1024  # bytes; an answer of 8,192 tokens is about 40 kB
-_PIECE = 4_096  # bytes written between two looks at the clock
+LONGEST_BODY = 2 * 1024 * 1024  # Bytes. An answer of 8,192 tokens has about 40 kB.
+_PIECE = 4_096  # Bytes written between two checks of the clock.
 _NOT_KEPT = frozenset((b"set-cookie", b"set-cookie2"))
 
 _until: ContextVar[float | None] = ContextVar("until", default=None)
 
 
 class AnswerRefusedError(httpx2.TransportError):
-    """The server answered with something that is not read any further; the message says with what."""
+    """The server sent an answer that is not read further. The message names the reason."""
 
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Everything this thread exchanges inside ends within ``seconds``, however the bytes trickle."""
+    """Ends every exchange of this thread in the context within ``seconds``, even when single bytes arrive."""
     token = _until.set(time.monotonic() + seconds)
     try:
         yield
@@ -38,12 +38,12 @@ def deadline(seconds: float) -> Iterator[None]:
 
 
 class BoundedTransport(httpx2.BaseTransport):
-    """Connections to one server, safe to use from any number of threads.
+    """Connections to one server. Thread-safe.
 
-    Guarantees that an exchange ends by its :func:`deadline`, and that no more than :data:`LONGEST_BODY` bytes of an
-    answer are kept. Answers that are compressed, or that succeed and are no JSON, are refused by their head.
-    Cookies are dropped, so no answer changes a later request. Nothing is read from the environment but where
-    OpenSSL finds its certificates. Raises httpx2's errors, and :class:`AnswerRefusedError`.
+    An exchange ends by its :func:`deadline`. The transport keeps at most :data:`LONGEST_BODY` bytes of an answer. It
+    refuses an answer by its head when the answer is compressed, or when it succeeds and is no JSON. It drops cookies,
+    so no answer changes a later request. From the environment it reads only the location of OpenSSL's certificates.
+    Raises the errors of httpx2 and :class:`AnswerRefusedError`.
     """
 
     def __init__(self, longest_body: int = LONGEST_BODY) -> None:
@@ -79,13 +79,14 @@ class BoundedTransport(httpx2.BaseTransport):
         return response
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Closes the connections."""
         self._pool.close()
 
     def _check_head(self, response: httpx2.Response) -> None:
         coding = response.headers.get("content-encoding", "identity").strip().lower()
         if coding not in {"", "identity"}:
-            # None was asked for: the few kilobytes of an answer gain nothing, and a thousandth of a bomb is small.
+            # The request asks for no compression. An answer has only a few kilobytes, and a compressed body may expand
+            # a thousandfold.
             raise AnswerRefusedError(f"a body in the coding {coding[:40]!r}, which was not asked for")
         if response.is_success:
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -94,7 +95,7 @@ class BoundedTransport(httpx2.BaseTransport):
 
 
 class _Body(httpx2.SyncByteStream):
-    """The body of an answer, up to a size."""
+    """The body of an answer with a bound on its size. Raises :class:`AnswerRefusedError` above the bound."""
 
     def __init__(self, stream: Iterable[bytes], longest: int) -> None:
         self._stream = stream
@@ -116,7 +117,7 @@ class _Body(httpx2.SyncByteStream):
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A connection on which every wait ends with the exchange's time."""
+    """A connection on which every wait ends at the deadline of the exchange."""
 
     def __init__(self, stream: httpcore2.NetworkStream) -> None:
         self._stream = stream
@@ -143,7 +144,7 @@ class _Stream(httpcore2.NetworkStream):
 
 
 class _Backend(httpcore2.NetworkBackend):
-    """The library's own sockets, wrapped."""
+    """Opens the library's sockets as :class:`_Stream`."""
 
     def __init__(self) -> None:
         self._sockets = httpcore2.SyncBackend()
@@ -161,19 +162,19 @@ class _Backend(httpcore2.NetworkBackend):
 
 
 def _left(timeout: float | None, late: type[httpcore2.TimeoutException]) -> float | None:
-    """The time a wait may take. Raises ``late`` where there is none left."""
+    """Returns the seconds that a wait may take. Raises ``late`` when the deadline has passed."""
     until = _until.get()
     if until is None:
         return timeout
     left = until - time.monotonic()
     if left <= 0:
-        raise late("the time for the whole answer is over")
+        raise late("the deadline of the whole exchange has passed")
     return left if timeout is None else min(left, timeout)
 
 
 @contextmanager
 def _library_errors() -> Iterator[None]:
-    """The connection library's errors as the client library's, which is what its users expect."""
+    """Translates the errors of httpcore2 into those of httpx2, which the SDK expects."""
     try:
         yield
     except httpcore2.ConnectTimeout as error:

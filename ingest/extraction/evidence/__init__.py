@@ -1,1 +1,1 @@
-"""Whether words bear out what is said to rest on them."""
+"""Checks that the words of turns bear out a card."""

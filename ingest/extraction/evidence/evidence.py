@@ -1,9 +1,9 @@
-"""Whether words bear out what is said to rest on them: values, names and numbers must have been spoken.
+"""Checks that words bear out a card: its values, names and numbers must have been spoken.
 
-A quote proves that it was said, and nothing of what stands beside it. So the words of a value, and every name and
-number of a content, are looked for in the sentences the quote touches, in any of their forms: case, width, script,
-accents, inflection, numbers in digits or words. A sentence that points back ("there", "she", 那邊) is read with what
-the same speaker said before it. Everything here is pure, and nothing raises on any text.
+A quote proves only that the quoted words were spoken, not the rest of the card. So the words of a value, and every name
+and number of a content, must occur in the sentences that the quote touches. The check accepts every form of a word:
+case, width, script, accents, inflection, numbers in digits or words. A sentence that points back ("there", "she", 那邊)
+is read together with the earlier words of the same speaker. All functions here are pure and raise on no text.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _HIRAGANA = re.compile("[\u3040-\u309f]")
 
 
 def plain(text: str) -> str:
-    """``text`` in one width, case and script, without accents."""
+    """Returns ``text`` in one width, case and script, without accents."""
     folded = unicodedata.normalize("NFKC", text.translate(_QUOTES))
     bare = "".join(
         character
@@ -64,7 +64,7 @@ def plain(text: str) -> str:
 
 
 def points_back(sentence: str) -> bool:
-    """Whether a sentence cannot be understood alone: it has a word that stands for another, or hardly any words."""
+    """Returns True when a sentence needs context: it has a word that stands for another, or very few words."""
     text = plain(sentence)
     words = _WORD.findall(text)
     characters = sum(map(len, _CJK_RUN.findall(text)))
@@ -74,10 +74,10 @@ def points_back(sentence: str) -> bool:
 
 
 class Evidence:
-    """The words something may rest on: its value and its numbers on ``near``, its names on ``far``, too.
+    """The words a card may rest on. Values and numbers must occur in ``near``, names in ``near`` or ``far``.
 
-    ``near`` are the sentences of the quote (and, where they point back, what came before). ``far`` is all that may
-    be meant by a name: the turn, the speaker, the turns before.
+    ``near`` are the sentences of the quote. When they point back, ``near`` includes the words before them. ``far`` is
+    everything a name may come from: the turn, the speaker and the turns before.
     """
 
     def __init__(self, near: str, far: str = "") -> None:
@@ -85,19 +85,19 @@ class Evidence:
         self._far = _words_of(f"{near}\n{far}")
 
     def says(self, value: str) -> bool:
-        """Whether the words of ``value``, in whatever form, stand near."""
+        """Returns True when the words of ``value`` occur in ``near``, in any form."""
         return _says(self._near, value)
 
     def knows(self, name: str) -> bool:
-        """Whether the words of ``name`` were said at all."""
+        """Returns True when the words of ``name`` occur in ``near`` or ``far``, in any form."""
         return _says(self._far, name)
 
     def verdict(self, content: str, *, known: str = "", share: float = 0.0) -> Verdict:
-        """How far ``content`` is borne out. ``known`` are names that may stand in it anyhow.
+        """Returns how far the words bear out ``content``. Names in ``known`` need not have been spoken.
 
-        "refused": it states a number or a name nobody said, or has hardly a word in common with what was said: none,
-        or less than ``share``. "loose": a name was said elsewhere, or it is put in words of its own, so that the
-        speaker's are the better ones.
+        "refused": ``content`` states a number or a name that nobody said, or shares no word with ``near``, or shares
+        less than the fraction ``share`` of its words. "loose": a name occurs only in ``far``, or ``content`` is a
+        paraphrase. The speaker's own words are then better. "borne": the words bear out ``content``.
         """
         near, known_words = self._near, _Words(known)
         text = plain(content)
@@ -138,7 +138,7 @@ class Evidence:
 
 
 class _Words:
-    """A text as words: what is in it, in any form."""
+    """A text as a set of words that finds a word in any of its forms."""
 
     def __init__(self, text: str) -> None:
         self.text = plain(text)
@@ -176,7 +176,7 @@ class _Words:
         return offered(self.text)
 
     def has(self, word: str) -> bool:
-        """Whether ``word``, or another form of it, stands in the text."""
+        """Returns True when ``word``, or another form of it, occurs in the text."""
         word = word.removesuffix("'s")
         if word in self._all or _stem(word) in self._stems:
             return True
@@ -188,17 +188,17 @@ class _Words:
         return any(_share_beginning(word, other, shortest) for other in self._by_beginning.get(word[:4], ()))
 
     def holds(self, characters: str) -> bool:
-        """Whether ``characters`` stand in the text just so, or by another name for the same."""
+        """Returns True when ``characters`` or a synonym of them occur in the text."""
         if characters in self.text:
             return True
         return any(one in self.text for one in _GROUPS_CJK.get(characters, ()))
 
     def has_digits(self, number: float) -> bool:
-        """Whether the digits of a long number stand in a row, however they are grouped."""
+        """Returns True when the digits of a number of seven or more digits occur in a row, in any grouping."""
         return 10**6 <= number < 10**15 and number.is_integer() and str(int(number)) in self._digits
 
     def squeezed_has(self, text: str) -> bool:
-        """Whether the letters of ``text`` stand in a row, whatever is between words; only of some length."""
+        """Returns True when the letters of ``text``, five or more, occur in a row. Separators do not count."""
         squeezed = re.sub(r"[\W_]+", "", text)
         return len(squeezed) >= 5 and squeezed in self._squeezed
 
@@ -226,7 +226,9 @@ def _says(words: _Words, value: str) -> bool:
     for run in runs:
         spoken_run = _covered(run, words, None)
         letters = [
-            said for character, said in zip(run, spoken_run, strict=True) if character not in "的了和与及在"
+            covered
+            for character, covered in zip(run, spoken_run, strict=True)
+            if character not in "的了和与及在"
         ]
         if letters and (sum(letters) * 4 < len(letters) * 3 or (len(letters) <= 3 and not all(letters))):
             return False
@@ -245,7 +247,7 @@ def _is_numeric(word: str) -> bool:
 
 
 def _names(content: str) -> list[str]:
-    """The words of a content that are written as names: with a capital, but for how a sentence begins."""
+    """Returns the words of a content that are written as names. A capital that only begins a sentence is no name."""
     found: list[str] = []
     for sentence in re.split(r"(?<=[.!?;:])\s+", unicodedata.normalize("NFKC", content.translate(_QUOTES))):
         for index, match in enumerate(_WORD.finditer(sentence)):
@@ -267,12 +269,16 @@ def _content_words(text: str) -> list[str]:
 
 
 def _covered(run: str, words: _Words, known: _Words | None) -> list[bool]:
-    """Which characters of a run stand in the text in a row of at least two, or alone where they do there."""
+    """Returns for each character of a run whether the text covers it.
+
+    A character is covered when it occurs in a row of at least two characters. One character is enough when the run has
+    one character or when the character is common.
+    """
     spoken = [False] * len(run)
     begin = 0
     while begin < len(run):
         end = begin
-        while end < len(run) and end - begin < 12 and _there(run[begin : end + 1], words, known):
+        while end < len(run) and end - begin < 12 and _occurs(run[begin : end + 1], words, known):
             end += 1
         if end - begin >= 2 or (end - begin == 1 and (len(run) == 1 or run[begin] in COMMON)):
             for place in range(begin, end):
@@ -281,12 +287,12 @@ def _covered(run: str, words: _Words, known: _Words | None) -> list[bool]:
     return spoken
 
 
-def _there(part: str, words: _Words, known: _Words | None) -> bool:
+def _occurs(part: str, words: _Words, known: _Words | None) -> bool:
     return words.holds(part) or (known is not None and known.holds(part))
 
 
 def _gaps(run: str, spoken: list[bool]) -> list[tuple[int, int]]:
-    """The stretches of a run nobody said, without the words a content is put in; at least two characters."""
+    """Returns the spans of a run that nobody said, without common words. Each has at least two characters."""
     gaps: list[tuple[int, int]] = []
     begin: int | None = None
     common = [character in COMMON or _HIRAGANA.match(character) is not None for character in run]
@@ -325,7 +331,7 @@ def _shortest(word: str) -> int:
 
 
 def _share_beginning(one: str, other: str, shortest: int) -> bool:
-    """Whether two words differ in their endings only."""
+    """Returns True when two words differ in their endings only."""
     if min(len(one), len(other)) < shortest or abs(len(one) - len(other)) > 3:
         return False
     common = 0

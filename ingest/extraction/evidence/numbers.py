@@ -1,4 +1,4 @@
-"""The numbers in a text, however they are written: 3, three, third, 三, 1,000, 1k, 2萬."""
+"""Finds the numbers in a text in every notation: 3, three, third, 三, 1,000, 1k, 2萬."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SCALES = {
     "m": 10**6,
     "bn": 10**9,
 }
-# Words that count and also mean other things: they bear a number out, and promise none.
+# Ambiguous number words. Such a word may bear out a number, but states none.
 _LOOSE = word_set("one first once single second couple pair both double triple twice zero nil")
 _MONTHS = {
     name[:length]: number
@@ -63,7 +63,7 @@ _RUN = re.compile(f"[{_CHINESE}]+")
 
 
 def offered(text: str) -> frozenset[float]:
-    """Every number that ``text`` (NFKC, case folded) can be taken to say."""
+    """Returns every number that ``text`` (NFKC, case folded) may say."""
     found: set[float] = set()
     for digits in _DIGITS.finditer(text):
         number = float(digits["number"].replace(",", ""))
@@ -79,7 +79,10 @@ def offered(text: str) -> frozenset[float]:
 
 
 def claimed(text: str) -> list[frozenset[float]]:
-    """The numbers that ``text`` states, each as what it may mean; words that only may be numbers are none."""
+    """Returns the numbers that ``text`` states, each as the set of its possible meanings.
+
+    Ambiguous number words do not count.
+    """
     found: list[frozenset[float]] = []
     for digits in _DIGITS.finditer(text):
         number = float(digits["number"].replace(",", ""))
@@ -96,12 +99,12 @@ def claimed(text: str) -> list[frozenset[float]]:
 
 
 def month_of(word: str) -> int | None:
-    """The number of a month's English name; None for any other word."""
+    """Returns the number of a month's English name, or None for any other word."""
     return _MONTHS.get(word)
 
 
 def is_number_word(word: str) -> bool:
-    """Whether a Latin word is a number, or part of one."""
+    """Returns True when a Latin word is a number or part of a number."""
     return word in _UNITS or word in _TENS or word in _SCALES
 
 
@@ -110,7 +113,7 @@ def _scale(written: str) -> float:
 
 
 def _in_words(text: str) -> list[tuple[float, bool]]:
-    """Numbers in English words, and whether the word may mean something else: "twenty-five", "three hundred"."""
+    """Returns the numbers in English words ("twenty-five", "three hundred"), each with True when it is ambiguous."""
     found: list[tuple[float, bool]] = []
     total = current = 0.0
     open_number, loose = False, False
@@ -136,7 +139,7 @@ def _in_words(text: str) -> list[tuple[float, bool]]:
 
 
 def _chinese(run: str) -> float:
-    """The number a run of numerals writes; digits in a row are read as such (二〇二六)."""
+    """Returns the number of a run of Chinese numerals. A run of digits is read digit by digit (二〇二六)."""
     if all(sign in _CHINESE_UNITS for sign in run):
         return float("".join(str(_CHINESE_UNITS[sign]) for sign in run[:15]))
     total = section = 0.0

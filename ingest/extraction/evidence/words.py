@@ -1,4 +1,4 @@
-"""The words by which it is judged whether something was spoken: what counts for nothing, and what means the same."""
+"""The word lists of the evidence check: words that need no evidence, and words with the same meaning."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ OPENERS = word_set(
     "wears wore weighs earns pays paid rents rented hired works engaged divorced pregnant fluent born "
     "based raised interested afraid suffers plan goal every each when while until because if"
 )
-"""How a content begins that leaves its subject out, or tells of what was said in words of its own."""
+"""The first words of a content that leaves out its subject or reports in its own words."""
 BACK = word_set(
     "it its he she they him her them his hers their theirs this that these those there here then same "
     "both one ones we us our yes yeah yep yup no nope sure too either neither so did do does former "
     "latter other another mine"
 )
-"""Words that stand for others."""
+"""Words that point back to other words."""
 BACK_CJK = re.compile(
     "[那这它他她牠此该也]|是的|对啊?|没错|嗯|不是|同样|两个都|前者|后者|そこ|それ|これ|はい|彼"
 )
@@ -45,7 +45,7 @@ ATTRIBUTES = frozenset(
     for name in (concept.key, *concept.aliases)
     for word in re.findall("[a-z]+", name.casefold())
 )
-"""What people have: the words of the concept keys."""
+"""The words of the concept keys and their aliases."""
 ALIKE = tuple(
     word_set(group)
     for group in (
@@ -105,7 +105,7 @@ COMMON = frozenset(
     "往来去之其所这那个只位名次种份台辆些每住搬说讲叫做用养爱怕学读写听看玩开飞坐骑走跑付欠租拿收送带找患"
     "吃喝买卖岁号他她它们自己并但如果因由时曾觉感认识换改变成结离分见戒辞"
 )
-"""Characters of the words a content is put in: verbs, particles, measure words. No name is made of them alone."""
+"""Characters of common words: verbs, particles, measure words. No name consists of them alone."""
 COMMON_WORD = re.compile(
     "住在|居住|搬到|搬家|工作|职业|任职|担任|上班|公司|使用|姓名|名字|名叫|喜欢|爱好|讨厌|偏好|打算|计划|"
     "准备|希望|现在|目前|曾经|已经|正在|参加|参与|举行|进行|开始|结束|完成|离开|辞职|退休|换成|改成|变成|"

@@ -1,4 +1,4 @@
-"""Whether words announce a change, where the pattern that read the new value could not see it."""
+"""Finds announced changes that the pattern of the new value does not see."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ _NEWS = {
 
 
 def made(key: str, sentence: Sentence) -> bool:
-    """Whether the sentence says, in words of its own, that what ``key`` is about has changed."""
+    """Returns True when other words of the sentence announce a change of the fact ``key``."""
     pattern = _NEWS.get(key)
     return pattern is not None and pattern.search(sentence.plain) is not None
 
 
 def beside_an_end(cards: list[CardEvent]) -> Iterator[CardEvent]:
-    """The cards; what a turn says beside the end of another value announces the change ("I'm not a nurse
-    anymore, I work as a baker")."""
+    """Yields the cards. A value next to the end of another value of the same fact becomes an announced change.
+
+    Example: "I'm not a nurse anymore, I work as a baker".
+    """
     states = [one for one in cards if isinstance(one, StateAsserted)]
     ended = {(one.entity, one.concept_key) for one in states if one.statement == "ended"}
     for one in cards:

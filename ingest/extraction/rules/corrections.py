@@ -59,14 +59,14 @@ _REACH = 6
 
 
 def announces(plain: str, chinese: bool) -> bool:
-    """Whether the sentence only says that something was a slip; what it should be comes in the next one."""
+    """Returns True when the sentence only announces a correction. The next sentence then has the right value."""
     return (_BARE_MARK_ZH if chinese else _BARE_MARK).match(plain) is not None
 
 
 def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft]:
-    """The state a slip was about, with the value put right; nothing where no earlier state fits.
+    """Yields the earlier state with the corrected value. Yields nothing when no earlier state fits.
 
-    ``announced``: the sentence before said that there was a slip, so a bare "it's X" is one too.
+    ``announced`` is true when the sentence before announced a correction. A bare "it's X" then is a correction too.
     """
     text = scene.masked
     found = (_CORRECTION_ZH if scene.sentence.chinese else _CORRECTION).search(text)
@@ -79,7 +79,7 @@ def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft]:
     old = next((scene.said(found, group) for group in ("o", "o2") if groups.get(group)), None)
     if not value or len(value.split(" ")) > 5:
         return
-    correction = _slip(scene.earlier(), value, old, TIME in found["v"])
+    correction = _corrected_state(scene.earlier(), value, old, TIME in found["v"])
     if correction is not None:
         yield StateDraft(
             entity=correction.entity,
@@ -92,7 +92,9 @@ def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft]:
         )
 
 
-def _slip(earlier: list[KnownState], value: str, old: str | None, dated: bool) -> KnownState | None:
+def _corrected_state(
+    earlier: list[KnownState], value: str, old: str | None, dated: bool
+) -> KnownState | None:
     for known in reversed(earlier[-_REACH:]):
         if known.event.statement == "ended" or (known.key in _DATED) != dated:
             continue
@@ -108,7 +110,7 @@ def _slip(earlier: list[KnownState], value: str, old: str | None, dated: bool) -
 
 
 def _shape(value: str) -> str:
-    """Names answer names, numbers numbers: a correction has the look of what it corrects."""
+    """Returns the kind of a value. A correction has the same kind as the value it corrects: a name corrects a name."""
     if not value.isascii():
         return "cjk"
     return "digit" if value[:1].isdigit() else "name" if value[:1].isupper() else "word"

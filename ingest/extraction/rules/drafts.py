@@ -1,4 +1,4 @@
-"""What a rule found, before time, scope and source are added."""
+"""Drafts of cards: the finds of a rule before time, scope and source are added."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from events.types.cards import StateAsserted, Statement
 
 @dataclass(frozen=True, slots=True)
 class KnownState:
-    """A state read earlier in the conversation: the card it became, and what the card does not keep."""
+    """A state found earlier in the conversation: its card, and the kind ("dog"), which the card does not keep."""
 
     event: StateAsserted
     kind: str | None
@@ -29,8 +29,10 @@ class KnownState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateDraft:
-    """A state as a rule read it. ``span`` are offsets in the sentence; ``timed`` says whether a
-    time said with it is when it began."""
+    """A state as a rule found it.
+
+    ``span`` holds offsets in the sentence. ``timed`` is true when a time near the state is the time it began.
+    """
 
     entity: str
     key: str
@@ -48,20 +50,20 @@ class StateDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
-    """Something that happened or is to happen; ``when`` says which time it needs to be believed."""
+    """A past or future event as a rule found it. ``when`` names the time that the sentence must state."""
 
     entity: str
     key: str
     span: tuple[int, int]
     content: str
     value: str | None = None
-    when: str = "any"  # "past" | "future" | "any": the time that must be said for the event to be kept
+    when: str = "any"  # "past" | "future" | "any"
     importance: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeDraft:
-    """A definition as a rule read it."""
+    """A definition as a rule found it. ``begin`` and ``stop`` are offsets in the sentence."""
 
     title: str
     definition: str

@@ -1,4 +1,4 @@
-"""The extractor that reads by rules: no model, no network, the same cards from the same turns."""
+"""The rules extractor: no model, no network, the same cards from the same turns."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ from ingest.extraction.rules.scene import Scene, compiled
 from ingest.extraction.rules.sentences import Sentence, hedged, irrealis, sentences, simplified
 from ingest.extraction.rules.triggers import may_correct, triggered
 
-# "Moved the date to August": a time something is put to is not when it was put.
-_UNTO = re.compile(r"\b(?:to|until|till) ?$|[到至]$")
+# "Moved the date to August": August is the new date and not the time of the event.
+_MOVED_TO = re.compile(r"\b(?:to|until|till) ?$|[到至]$")
 _REMEMBERED = 6
 _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
 
 
 class RulesExtractor:
-    """Cards by pattern, English and Chinese alike, and every substantive turn as an episode.
+    """Extracts cards by pattern from English and Chinese turns, and an episode from every substantive turn.
 
-    Prefers no card to a wrong one: questions, hypotheses, hedges, requests and quotations give none. Pure:
-    the same burst gives the same cards. Does not raise, whatever a turn's text.
+    The extractor prefers no card to a wrong card: questions, hypotheses, hedges, requests and quotations give no cards.
+    It is pure: the same batch gives the same cards. It raises on no text.
     """
 
     name = "rules"
     model: str | None = None
     prompt_version = "rules-1"
 
-    def extract(self, burst: SessionBatch) -> Extraction:
-        conversation = _Conversation(burst)
+    def extract(self, batch: SessionBatch) -> Extraction:
+        conversation = _Conversation(batch)
         cards: list[CardEvent] = []
-        for recorded in burst.turns:
+        for recorded in batch.turns:
             cards.extend(_read(recorded, conversation))
         return Extraction(tuple(cards))
 
 
 class _Conversation:
-    """The states read so far, by speaker; the turns before the burst are read only when someone asks."""
+    """The states found so far, by speaker. The turns before the batch are read at the first question."""
 
-    def __init__(self, burst: SessionBatch) -> None:
-        self._preceding = burst.preceding
+    def __init__(self, batch: SessionBatch) -> None:
+        self._preceding = batch.preceding
         self._before: dict[str | None, list[KnownState]] = {}
         self._said: dict[str | None, list[KnownState]] = {}
 
@@ -84,7 +84,7 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
     segments = list(_human_segments(turn.text))
     if not segments:
         return
-    reading = _Reading(turn, conversation)
+    reader = _TurnReader(turn, conversation)
     trusted = trusted_length(turn.text)
     cards: list[CardEvent] = []
     question = False
@@ -94,9 +94,9 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
             question = sentence.question
             if begin + sentence.begin >= trusted:
                 continue
-            cards.extend(reading.sentence(sentence, begin + sentence.begin, pending))
+            cards.extend(reader.sentence(sentence, begin + sentence.begin, pending))
             pending = corrections.announces(sentence.plain, sentence.chinese)
-    episode = reading.episode(segments, len(cards), question)
+    episode = reader.episode(segments, len(cards), question)
     if episode is not None:
         yield episode
     yield from announcements.beside_an_end(cards)
@@ -106,7 +106,7 @@ _PAST_TENSE = re.compile(r"\b(?:[a-z]{3,}ed|left|got|began|went|took|gave|quit|s
 
 
 def _human_segments(text: str) -> Iterator[tuple[int, str]]:
-    """The parts of a turn between memory blocks that hold anything, with their offsets."""
+    """Yields the non-empty parts of a turn between memory blocks, with their offsets."""
     reached = 0
     for start, end in (*memory_blocks(text), (len(text), len(text))):
         if text[reached:start].strip():
@@ -122,8 +122,8 @@ def _zone(name: str) -> ZoneInfo | None:
         return None
 
 
-class _Reading:
-    """One turn being read: its clock, its speaker, and what was found already."""
+class _TurnReader:
+    """Reads one turn with its clock and its speaker. Each fact becomes one card."""
 
     def __init__(self, turn: TurnRecorded, conversation: _Conversation) -> None:
         self._turn = turn
@@ -133,11 +133,11 @@ class _Reading:
         zone = _zone(turn.timezone)
         self._reference: datetime = said_at.astimezone(zone) if zone is not None else said_at
         self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
-        # Words like 我的狗 are the same in both scripts; then the zone says who writes.
+        # Words like 我的狗 are equal in both scripts. The time zone of the speaker then decides.
         self._traditional = simplified(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
         self._seen: set[tuple[str, str, str, str]] = set()
 
-    def sentence(self, sentence: Sentence, offset: int, slip_announced: bool) -> Iterator[CardEvent]:
+    def sentence(self, sentence: Sentence, offset: int, correction_announced: bool) -> Iterator[CardEvent]:
         if sentence.question:
             return
         for definition in knowledge.definition(sentence):
@@ -147,7 +147,7 @@ class _Reading:
         dates = _Dates(sentence, self._reference)
         happened = False
         found: list[CardEvent] = []
-        for draft in self._drafts(sentence, slip_announced):
+        for draft in self._drafts(sentence, correction_announced):
             if isinstance(draft, KnowledgeDraft) or irrealis(sentence, draft.span[1]):
                 continue
             if isinstance(draft, StateDraft):
@@ -161,9 +161,9 @@ class _Reading:
                     found.append(event)
         yield from _without_ended(found)
 
-    def _drafts(self, sentence: Sentence, slip_announced: bool) -> Iterator[Draft]:
+    def _drafts(self, sentence: Sentence, correction_announced: bool) -> Iterator[Draft]:
         rules = triggered(sentence)
-        correcting = slip_announced or may_correct(sentence)
+        correcting = correction_announced or may_correct(sentence)
         if not rules and not correcting:
             return
         masked = mask(sentence)
@@ -178,7 +178,7 @@ class _Reading:
         )
         yield from (_chinese if sentence.chinese else _english)(scene, rules)
         if correcting:
-            yield from corrections.correction(scene, announced=slip_announced)
+            yield from corrections.correction(scene, announced=correction_announced)
 
     def _state(
         self, draft: StateDraft, sentence: Sentence, offset: int, dates: _Dates
@@ -243,8 +243,10 @@ class _Reading:
         return event
 
     def _is_told_as_past(self, moment: Moment, draft: StateDraft, sentence: Sentence) -> bool:
-        """Whether words in the past tense stand with a time that is still to come: "left at the end of the month"
-        is told of a month that has passed, and which one nobody can say."""
+        """Returns True when the words are in the past tense but the resolved time is in the future.
+
+        "Left at the end of the month" means a past month, and nobody knows which one.
+        """
         future = moment.start is not None and moment.start > self._reference
         return future and _PAST_TENSE.search(sentence.plain, *draft.span) is not None
 
@@ -253,7 +255,7 @@ class _Reading:
         if draft.when != "any":
             if moment is None or moment.start is None:
                 return None
-            if _UNTO.search(sentence.plain[max(0, moment.begin - 6) : moment.begin]):
+            if _MOVED_TO.search(sentence.plain[max(0, moment.begin - 6) : moment.begin]):
                 return None
             future = moment.start > self._reference or (
                 moment.end is not None and moment.end > self._reference
@@ -300,7 +302,7 @@ class _Reading:
         )
 
     def episode(self, segments: list[tuple[int, str]], cards: int, question: bool) -> EventNoted | None:
-        """The turn itself, in its human words; None for small talk."""
+        """Returns the turn as one episode, without memory blocks, or None for small talk."""
         content = " ".join(text.strip() for _, text in segments)
         read = episodes.read(content)
         if not cards and not read.substantive:
@@ -337,7 +339,7 @@ class _Reading:
 
 
 class _Dates:
-    """The times of a sentence, asked of the grammar once and only when a card wants one. Offsets are the text's."""
+    """The times of a sentence. The grammar finds them once, at the first question. Offsets are in the sentence."""
 
     def __init__(self, sentence: Sentence, reference: datetime) -> None:
         self._sentence = sentence
@@ -353,7 +355,7 @@ class _Dates:
 
 
 def _without_ended(cards: list[CardEvent]) -> list[CardEvent]:
-    """The cards, less what one sentence both names and ends ("my dog Rex died" has no Rex any more)."""
+    """Returns the cards without the states that the same sentence ends ("my dog Rex died" asserts no dog)."""
     ended = {_fact(one) for one in cards if isinstance(one, StateAsserted) and one.statement == "ended"}
     if not ended:
         return cards

@@ -1,4 +1,4 @@
-"""Definitions: what a sentence explains of a thing that is nobody's."""
+"""Finds definitions: sentences that explain a general concept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ingest.extraction.rules.drafts import KnowledgeDraft
 from ingest.extraction.rules.english.words import NOT_NAMES, OCCUPATIONS
 from ingest.extraction.rules.sentences import Sentence
 
-# What a definition calls its subject; "a teacher" or "a great place" is none.
+# The head nouns of a definition. "A teacher" or "a great place" is no definition.
 _HEADS = (
     "acronym|abbreviation|algorithm|analog|api|application|approach|architecture|attack|attribute|"
     "benchmark|branch|cache|cipher|class|"
@@ -114,7 +114,7 @@ _DEFINING = word_set(
 
 
 def definition(sentence: Sentence) -> Iterable[KnowledgeDraft]:
-    """What the sentence defines, if anything; never a person, never what only the speaker feels."""
+    """Returns the definitions in the sentence. A statement about a person or a feeling is no definition."""
     if sentence.chinese:
         return _chinese(sentence)
     return () if _DEFINING.isdisjoint(sentence.words) else _english(sentence)
@@ -212,7 +212,10 @@ def _is_term(term: str) -> bool:
 
 
 def _technical(term: str) -> bool:
-    """An acronym or a word with capitals or digits inside: "means" after other words is seldom a definition."""
+    """Returns True for an acronym or a word with inner capitals or digits.
+
+    "Means" after other words is seldom a definition.
+    """
     return re.search(r"[A-Z][A-Z0-9]|[a-z][A-Z]|\d|[+#./]", term) is not None
 
 

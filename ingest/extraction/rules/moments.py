@@ -1,7 +1,7 @@
-"""The time said with a statement: masking time words so that patterns see past them, and resolving them.
+"""Masks the time words of a sentence, so that patterns can skip them, and resolves the times.
 
-Masking is lexical and cheap: it only has to see that words are about time. The names of months, days, seasons and
-units are those of :mod:`events.language.timex`, which says what a time means once a rule has found something to date.
+Masking is lexical and cheap: it only finds the words about time. The names of months, days, seasons and units are those
+of :mod:`events.language.timex`. timex resolves a time only after a rule has found a statement that needs one.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ TIME = "\x01"
 
 
 def _capitalised(words: Iterable[str]) -> str:
-    """The alternatives of a pattern, the longer ones first."""
+    """Returns the capitalised words as alternatives of a pattern, the longer ones first."""
     return "|".join(word.capitalize() for word in sorted(words, key=len, reverse=True))
 
 
-# "May" is a verb more often than a month, and has patterns of its own.
+# "May" is a verb more often than a month, so it has its own patterns.
 _MONTH = _capitalised(MONTHS.keys() - {"may"})
 _DAY = _capitalised(WEEKDAYS)
 _COUNT = (
@@ -85,7 +85,7 @@ _TIMES_ZH = re.compile(
     r"(?:上|下)半年|年[初底中]|月[初底中]|周末|(?:春节|中秋节?|端午节?|国庆节?|元旦|圣诞节?|除夕|清明节?)(?:期间|那天|当天)?|"
     rf"(?:刚才|刚刚|刚|最近|近来|目前|现在|如今|眼下|后来|前阵子|前几天|前些天|这阵子|这几天|这两天|不久前|一直以来|向来)|"
     rf"(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|半夜|深夜)(?:{_DIGIT}{{1,3}}[点:：](?:{_DIGIT}{{1,3}}分?|半|钟|整)?)|"
-    # 一点 alone is as often "a little".
+    # 一点 alone often means "a little".
     rf"(?!一点(?![半钟整零十二三四五\d]))(?:{_DIGIT}{{1,3}}[点:：](?:{_DIGIT}{{1,3}}分?|半|钟|整)?)|"
     r"(?:今年|去年|明年)?[春夏秋冬](?:天|季)|"
     r"凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|半夜|深夜"
@@ -93,8 +93,8 @@ _TIMES_ZH = re.compile(
 )
 
 
-# Every English time has one of these words in it, or a digit. Most sentences have none, and looking at their
-# words costs a tenth of trying the pattern at every letter.
+# Every English time contains one of these words or a digit. Most sentences contain none, and this check costs a tenth
+# of the pattern.
 _TIMELY = frozenset(
     {*MONTHS, *WEEKDAYS, *SEASON_WORDS, *UNITS}
     | word_set(
@@ -105,7 +105,7 @@ _TIMELY = frozenset(
 _JOINT = re.compile("['-]")
 
 
-# And every Chinese one has one of these characters.
+# Every Chinese time contains one of these characters.
 _TIMELY_ZH = frozenset(
     "天日晚早夜周星礼月季期年号/-0123456789Qq半节旦诞夕刚近现前今眼后阵几久直向来点:：晨午傍末春夏秋冬"
 )
@@ -121,7 +121,7 @@ def _tells_time(sentence: Sentence) -> bool:
 
 
 def mask(sentence: Sentence) -> str:
-    """The sentence's plain text with time words replaced by :data:`TIME`, same length."""
+    """Returns the plain text with :data:`TIME` in place of each character of a time. The length stays the same."""
     if not _tells_time(sentence):
         return sentence.plain
     return (_TIMES_ZH if sentence.chinese else _TIMES_EN).sub(
@@ -131,8 +131,11 @@ def mask(sentence: Sentence) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A resolved time: ``start`` to ``end`` (exclusive, and counting in what the words do: "to May 3" ends with
-    that day), with the words that said it. ``start`` is None where they name an end only ("until June")."""
+    """A resolved time from ``start`` to ``end``, with its words and their offsets in the sentence.
+
+    ``end`` is exclusive and lies after the last named day: "to May 3" ends at the end of May 3. ``start`` is None when
+    the words name only an end ("until June").
+    """
 
     start: datetime | None
     end: datetime | None
@@ -144,21 +147,23 @@ class Moment:
 
     @classmethod
     def of(cls, found: timex.Found, words: str) -> Moment:
-        """What ``found`` says, as somebody means it who says ``words``."""
+        """Returns the moment of a time expression. An end that the speaker names is part of the range."""
         end = found.through or found.end
         return cls(found.start, end, words, found.begin, found.stop, found.grain, found.ambiguous)
 
     @property
     def point(self) -> datetime | None:
-        """When something said with this time began: the middle of a week or weekend (nobody means its
-        Monday), the start of anything else."""
+        """The instant at which a state with this time began.
+
+        This is the middle of a week or weekend, because nobody means its Monday. Otherwise it is the start.
+        """
         if self.start is not None and self.end is not None and self.grain in ("week", "weekend"):
             middle = self.start + (self.end - self.start) / 2
             return middle.replace(hour=0, minute=0, second=0, microsecond=0)
         return self.start
 
 
-# Said of time without saying when; a date made of them would be an invention.
+# Words about time that name no date.
 _VAGUE = re.compile(
     r"(?:recently|lately|the other day|nowadays|these days|soon|weekend|"
     r"最近|近来|近來|近期|这阵子|這陣子|以前|以后|以後|now|"
@@ -169,14 +174,14 @@ _OUTLANDISH = timedelta(days=366 * 120)
 
 
 def moments(sentence: Sentence, reference: datetime) -> list[Moment]:
-    """Every time said in the sentence, in order; recurring and clock-only times are left out by the grammar."""
+    """Returns the times in the sentence, in order. The grammar leaves out recurring times and bare clock times."""
     found = []
     for one in timex.find(sentence.raw, reference):
         if (one.start is None and one.end is None) or one.grain == "second" or _VAGUE.fullmatch(one.text):
             continue
         if one.start is not None and abs(one.start - reference) > _OUTLANDISH:
             continue
-        # "A month later we got a cat" counts from what was told before, and nobody knows when that was.
+        # "A month later we got a cat" counts from an earlier event whose time is unknown.
         if one.start is not None and one.start > reference and one.text.lower().endswith(" later"):
             continue
         found.append(Moment.of(one, one.text))
@@ -184,8 +189,11 @@ def moments(sentence: Sentence, reference: datetime) -> list[Moment]:
 
 
 def nearest(found: list[Moment], sentence: Sentence, begin: int, stop: int) -> Moment | None:
-    """The time that belongs to ``begin``..``stop``: said inside it, else in its clause, else the sentence's only
-    one where it opens the sentence."""
+    """Returns the time that belongs to ``begin``..``stop``, or None.
+
+    A time inside the span wins, then a time in its clause. Otherwise the only time of the sentence counts when it opens
+    the sentence.
+    """
     if not found:
         return None
     inside = [one for one in found if one.begin < stop and one.stop > begin]
@@ -234,7 +242,7 @@ _GRAINS = {"周": "week", "星期": "week", "礼拜": "week", "月": "month", "�
 
 
 def lasting(sentence: Sentence, begin: int, stop: int, reference: datetime) -> Moment | None:
-    """When something that has lasted "for three years" began, in the clause of ``begin``..``stop``."""
+    """Returns the start of a duration ("for three years") in the clause of ``begin``..``stop``, or None."""
     first, last = clause(sentence, begin, stop)
     if sentence.chinese:
         found = _LASTING_ZH.search(sentence.plain, first)

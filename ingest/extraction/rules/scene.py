@@ -1,4 +1,4 @@
-"""What a rule sees of the sentence it reads, and what a rule is."""
+"""The scene, which is the input of a rule, and the rule itself."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from ingest.extraction.rules.sentences import Sentence
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One sentence under the rules' eyes. ``masked`` is its plain text with times masked; ``owner`` is who says
-    "I"; ``earlier()`` gives the states already read of this conversation, newest last (asking for them may
-    mean reading earlier turns, so ask late)."""
+    """One sentence with its context.
+
+    ``masked`` is the plain text with masked times. ``owner`` is the entity that says "I". ``earlier()`` returns the
+    earlier states of the conversation, the newest last. The first call may extract earlier turns, so call it late.
+    """
 
     sentence: Sentence
     masked: str
@@ -24,8 +26,10 @@ class Scene:
     earlier: Callable[[], list[KnownState]]
 
     def said(self, found: re.Match[str], group: str) -> str:
-        """The words of a group as spoken, tidied at the edges; empty where the pattern has no such group or
-        it did not take part."""
+        """Returns the words of a group as spoken, without punctuation at the edges.
+
+        The result is empty when the pattern has no such group or the group did not match.
+        """
         begin, stop = found.span(group) if group in found.re.groupindex else (-1, -1)
         return (
             self.sentence.raw[begin:stop].strip(' \t,.;:!?，。；：！？、~～"“”「」『』《》()（）')
@@ -39,8 +43,10 @@ Make = Callable[[re.Match[str], Scene], Iterable[Draft]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A pattern tried in sentences that have one of ``words``; ``free`` rules do their own reading of hedges,
-    ``dated`` ones have nothing to find where no time is said."""
+    """A pattern for sentences that contain one of ``words``.
+
+    A ``free`` rule handles hedges itself. A ``dated`` rule needs a time in the sentence.
+    """
 
     words: tuple[str, ...]
     source: str
@@ -51,5 +57,5 @@ class Rule:
 
 @lru_cache(maxsize=1024)
 def compiled(source: str) -> re.Pattern[str]:
-    """A rule's pattern, compiled at its first use: most processes never meet most words."""
+    """Returns the compiled pattern of a rule. It is compiled at the first use, because most rules are never used."""
     return re.compile(source)

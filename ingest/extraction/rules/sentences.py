@@ -1,7 +1,7 @@
-"""A turn cut into sentences, and the words that keep a sentence from being a statement of fact.
+"""Splits a turn into sentences, and finds the words that keep a sentence from being a statement of fact.
 
-Every text here keeps the length of the turn's text, so offsets found in a sentence are offsets of the
-turn once its ``begin`` is added.
+Every text here keeps the length of the turn's text. An offset in a sentence plus the sentence's ``begin`` is therefore
+an offset in the turn.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from events.language.chinese_script import has_cjk, to_simplified
 from events.language.values import word_set
 from ingest.extraction.rules.english.words import FIRMS, LANGUAGES, PLACES
 
-# What stands for words that must not be read: longer quotations, code, quoted mail. No pattern has it.
+# Replaces each character of words that the rules must not read: longer quotations, code, quoted mail. No pattern
+# matches it.
 HIDDEN = "\x02"
-# Where a longer sentence ends for the rules: nobody states one fact in more, and pasted text often does.
+# The rules skip longer sentences. A longer sentence is usually pasted text and not the statement of one fact.
 MAX_SENTENCE = 500
 MAX_SENTENCES = 120
 
 _END = re.compile(
     r"[.!?…]+[\"”’')\]]*(?=\s|$)|[。！？；\n…]+[」』”]?|;(?=\s)|[!?](?=[\u3400-\u9fff「])|(?<=\s)[-–—](?=\s)"
 )
-# Where a sentence may end: looked for first, one character at a time, which a class does six times as fast.
+# The characters at which a sentence may end. This class runs first, because it is six times as fast as _END.
 _MAY_END = re.compile(r"[.!?…。！？；;\n–—-]")
 _ABBREVIATION = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|e\.g|i\.e|etc|Mt|Ave|No|Inc|Ltd|Co|U\.S|U\.K|[A-Z])$"
@@ -45,7 +46,7 @@ _TASK = re.compile(
     r"\b",
     re.IGNORECASE,
 )
-# The words a task begins with; "role-play", "act-like" and the rest begin with one of them, too.
+# The first words of a task. "role-play", "act-like" and the other forms begin with one of them too.
 _TASK_WORDS = word_set(
     "translate rewrite rephrase reword proofread summarize summarise paraphrase classify extract convert edit correct "
     "polish improve write draft compose generate pretend imagine suppose roleplay role-play role act complete "
@@ -106,9 +107,12 @@ _HEDGE_ZH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a turn: ``raw`` as said, ``plain`` for patterns (straight apostrophes, quotations hidden;
-    Chinese in simplified script), of one length. ``words`` are its Latin words, and ``"#"`` for a digit: what
-    decides cheaply which rules have anything to look for."""
+    """A sentence of a turn. ``raw`` and ``plain`` have the same length.
+
+    ``raw`` is the text as said. ``plain`` is the text for patterns: straight apostrophes, hidden quotations, Chinese in
+    simplified script. ``words`` are the Latin words, the first digit of each number, and ``"#"``. They decide cheaply
+    which rules to try.
+    """
 
     begin: int
     raw: str
@@ -120,12 +124,12 @@ class Sentence:
 
 @lru_cache(maxsize=16)
 def simplified(text: str) -> str:
-    """``text`` in simplified script, remembered: a turn is asked for it as a whole and for its episode."""
+    """Returns ``text`` in simplified script. A cache serves the second use, the episode of the same turn."""
     return to_simplified(text)
 
 
 def readable(text: str) -> str:
-    """``text`` with code, quoted lines and longer quotations hidden; same length."""
+    """Returns ``text`` with code, quoted lines and longer quotations hidden. The length stays the same."""
     plain = text.translate(_APOSTROPHE) if not text.isascii() else text.replace("\t", " ")
     if "`" in plain:
         plain = _CODE.sub(_hide, plain)
@@ -149,7 +153,7 @@ def _hide_long(found: re.Match[str]) -> str:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of ``text`` worth reading, in order; what a request pastes in ("Translate: …") is not."""
+    """Yields the sentences of ``text`` for the rules, in order. Skips text that a request pastes ("Translate: …")."""
     plain = readable(text)
     in_simplified = plain if plain.isascii() else simplified(plain)
     begin = 0
@@ -197,7 +201,7 @@ _KNOWN = re.compile(
 
 
 def _with_capitals(piece: str) -> str:
-    """The sentence with its "i" as I and, where it has no capitals at all, with those of well-known names."""
+    """Returns the sentence with "I" for "i". In a sentence without capitals, well-known names get theirs."""
     piece = _LOWER_I.sub("I", piece)
     if piece.islower() or ("I" in piece and piece.replace("I", "").islower()):
         piece = _KNOWN.sub(lambda known: known[0].title(), piece)
@@ -224,8 +228,10 @@ def _asks(piece: str, chinese: bool) -> bool:
 
 
 def irrealis(sentence: Sentence, stop: int) -> bool:
-    """Whether the words up to ``stop`` speak of what is not: a condition, a wish, a dream, an example. In
-    Chinese the rest of the clause counts too (…的話)."""
+    """Returns True when the words up to ``stop`` state no fact but a condition, a wish, a dream or an example.
+
+    In Chinese the rest of the clause counts too (…的話).
+    """
     if sentence.chinese:
         return _IRREALIS_ZH.search(sentence.plain, 0, clause(sentence, stop, stop)[1]) is not None
     return _IRREALIS.search(sentence.plain, 0, stop) is not None
@@ -239,7 +245,7 @@ _CLAUSE = re.compile(
 
 
 def clause(sentence: Sentence, begin: int, stop: int) -> tuple[int, int]:
-    """The bounds, inside the sentence, of the clauses that ``begin``..``stop`` touch."""
+    """Returns the bounds of the clauses that ``begin``..``stop`` touch, as offsets in the sentence."""
     first, last = 0, len(sentence.plain)
     for border in _CLAUSE.finditer(sentence.plain):
         if border.end() <= begin:
@@ -251,6 +257,6 @@ def clause(sentence: Sentence, begin: int, stop: int) -> tuple[int, int]:
 
 
 def hedged(sentence: Sentence, begin: int, stop: int) -> bool:
-    """Whether the words before ``stop``, in the clause of ``begin``, keep it from being said as a fact."""
+    """Returns True when a hedge or a negation stands before ``stop`` in the clause of ``begin``."""
     first, _ = clause(sentence, begin, stop)
     return (_HEDGE_ZH if sentence.chinese else _HEDGE).search(sentence.plain, first, stop) is not None

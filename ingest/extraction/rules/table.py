@@ -1,8 +1,7 @@
-"""The tables patterns are written in: which words call for a pattern, and who makes cards of its matches.
+"""Reads the pattern tables: the trigger words of each pattern, and the function that makes drafts of its matches.
 
-A block is ``name: trigger words``, then the pattern on indented lines that are joined as they are. ``!``
-before the name marks a pattern that reads hedges itself, ``~`` one that needs a time; ``@list`` among the
-words stands for a word list.
+A block is ``name: trigger words``, then the pattern on indented lines, which are joined unchanged. ``!`` before the
+name marks a pattern that handles hedges itself. ``~`` marks a pattern that needs a time. ``@list`` inserts a word list.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _MARKS = "!~"
 def rules(
     file: str, makes: Mapping[str, Make], lists: Mapping[str, Iterable[str]], expand: Callable[[str], str]
 ) -> tuple[Rule, ...]:
-    """The rules of a table, in its order. Raises KeyError for a name nobody makes cards for."""
+    """Returns the rules of a table, in its order. Raises KeyError when ``makes`` or ``lists`` lacks a name."""
     text = resources.files("ingest.extraction.rules").joinpath(file).read_text(encoding="utf-8")
     return tuple(
         Rule(tuple(_words(head, lists)), expand(source), makes[name.strip(_MARKS)], "!" in name, "~" in name)

@@ -1,4 +1,4 @@
-"""Which rules a sentence calls for: those one of whose words is in it, found without trying any pattern."""
+"""Selects the rules for a sentence by their trigger words, before any pattern runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _by_word(rules: Iterable[Rule]) -> dict[str, tuple[int, ...]]:
 
 _ENGLISH_BY_WORD = _by_word(english.RULES)
 _CHINESE_BY_WORD = _by_word(chinese.RULES)
-# By first character: a sentence has some twenty different ones, and there are ten times as many words.
+# Indexed by first character: a sentence has about twenty different characters, and there are ten times as many words.
 _CHINESE_BY_CHARACTER = {
     first: tuple(one for one in _CHINESE_BY_WORD.items() if one[0][0] == first)
     for first in {word[0] for word in _CHINESE_BY_WORD}
@@ -33,14 +33,14 @@ _CHINESE_BY_CHARACTER = {
 
 
 def may_correct(sentence: Sentence) -> bool:
-    """Whether a word of the sentence may put a slip right."""
+    """Returns True when a word of the sentence may introduce a correction."""
     if sentence.chinese:
         return _CORRECTING_ZH.search(sentence.plain) is not None
     return not _CORRECTING.isdisjoint(sentence.words)
 
 
 def triggered(sentence: Sentence) -> list[int]:
-    """The places, in their table, of the rules that a word of the sentence calls for, in order."""
+    """Returns the sorted indexes, in their table, of the rules whose trigger words are in the sentence."""
     if sentence.chinese:
         text = sentence.plain
         found: set[int] = set()

@@ -1,4 +1,4 @@
-"""The sentence on a card: short, whole, in the language and script of the turn."""
+"""Writes the content of a card: a short sentence in the language and script of the turn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from events.language.chinese_script import to_simplified
 from events.language.concepts import concept
 from events.language.values import word_set
 
-# What holds, per concept: English (a verb first, so that a name can stand before it) and Chinese.
+# The sentence of each concept in English and Chinese. The English one begins with a verb, so a name fits before it.
 _HOLDS = {
     "residence": ("Lives in {v}", "住在{v}"),
     "employer": ("Works at {v}", "在{v}工作"),
@@ -61,7 +61,7 @@ _VERBS = ("住", "在", "養", "喜", "使", "寫", "會", "正", "有")
 def state(
     key: str, value: str, entity: str, *, ended: bool, chinese: bool, traditional: bool, kind: str | None
 ) -> str:
-    """The sentence for a state. A name stands before it unless it is the owner of the memory."""
+    """Returns the sentence of a state. The entity stands before it unless the entity is the owner of the memory."""
     text = (_chinese if chinese else _english)(key, value, ended, kind)
     if entity != "user":
         text = (
@@ -73,7 +73,7 @@ def state(
 
 
 def fold_script_except(text: str, *kept: str) -> str:
-    """``text`` in simplified script, what was said left as it was said."""
+    """Returns ``text`` in simplified script. The strings in ``kept`` stay in the speaker's script."""
     folded = to_simplified(text)
     for said in kept:
         folded = folded.replace(to_simplified(said), said)
@@ -118,7 +118,7 @@ def _spoken(key: str) -> str:
 
 @lru_cache(maxsize=256)
 def _label(key: str) -> str:
-    """The Chinese name of a concept: its first Chinese alias."""
+    """Returns the first Chinese alias of a concept, or the key when there is none."""
     known = concept(key)
     names = known.aliases if known is not None else ()
     return next((name for name in names if not name.isascii()), key)

@@ -1,5 +1,5 @@
--- What reading a user's turns has cost since an instant, as the log has it. What is no count says nothing, and must not
--- keep anybody from being asked: one bad payload would.
+-- The tokens that the extraction of a user's turns has cost since an instant. A value that is no count is ignored.
+-- Without this check, one bad payload would fail the query.
 SELECT coalesce(sum(CASE WHEN spent.tokens ~ '^[0-9]{1,15}$' THEN spent.tokens::bigint END), 0)
 FROM log.events e
 CROSS JOIN LATERAL json_each_text(

@@ -1,4 +1,4 @@
--- One dead letter out of the dead ones and onto the record of what was dropped: both or neither.
+-- Moves one dead letter to the stream of dropped letters, atomically. Returns false if the letter is gone.
 -- KEYS: dead stream, dropped stream, counts. ARGV: letter id, entries kept, then the fields of the record.
 if redis.call('XDEL', KEYS[1], ARGV[1]) == 0 then
     return false

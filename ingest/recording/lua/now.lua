@@ -1,2 +1,2 @@
--- The clock of the node that has the stream. KEYS: stream.
+-- Returns the clock of the node that has the stream. KEYS: stream.
 return redis.call('TIME')

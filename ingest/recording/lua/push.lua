@@ -1,6 +1,7 @@
--- Several turns onto one stream, where a transaction cannot be had. KEYS: stream. ARGV: for each turn, how many words its
--- fields and values are, then those. Gives the ids of the entries, and the error in place of the id of one that the
--- stream did not take: entries before it are there, for a script undoes nothing.
+-- Pushes several turns onto one stream. A cluster uses this Lua script in place of a transaction.
+-- KEYS: stream. ARGV: for each turn, the number of its names and values, then the names and values.
+-- Returns the ids of the entries in order. A refused entry has its error in place of its id. The entries before it
+-- stay in the stream, because a Lua script does not roll back.
 local ids, at = {}, 1
 while at <= #ARGV do
     local last = at + tonumber(ARGV[at])

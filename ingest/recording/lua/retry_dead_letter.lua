@@ -1,4 +1,4 @@
--- One dead letter back onto the stream, and out of the dead ones: both or neither, and never twice.
+-- Moves one dead letter back to the stream of turns, atomically and at most once. Returns false if the letter is gone.
 -- KEYS: dead stream, turns stream, counts. ARGV: letter id, then the fields of the turn.
 if redis.call('XDEL', KEYS[1], ARGV[1]) == 0 then
     return false

@@ -1,12 +1,13 @@
--- A stream whose last id is too far ahead begins anew at the present, once every group has settled what it was given.
--- What nobody was given yet moves along, in its order and under the name it had. No entry is lost, no group either,
--- and no id of the new stream was one of the old: the first comes after this millisecond. How often it did is counted,
--- for ids that are too far ahead can come again then.
--- 1 where it began anew, 0 where there is no need, -1 where somebody still has to read or settle.
--- KEYS: stream, counts. ARGV: how far ahead an id may be in milliseconds, what follows an id in a name.
+-- Restarts a stream at the present when its last id is too far ahead and every group has settled all delivered entries.
+-- Undelivered entries move to the restarted stream, in their order and under their names. No entry and no group is
+-- lost. No id occurs in both streams, because the first new id comes after this millisecond. The script counts the
+-- roll-overs, because ids that are too far ahead can then occur again.
+-- Returns 1 after a roll-over, 0 when none is necessary, -1 when a group still has to read or to settle entries.
+-- KEYS: stream, counts. ARGV: how far ahead an id may be in milliseconds, the mark that follows an id in a name.
 local MOST_ENTRIES, MOST_WORDS = 500, 4000
 
-local function said(list, name)
+-- Returns the value of a name in a flat list of names and values.
+local function value_of(list, name)
     for place = 1, #list, 2 do
         if list[place] == name then
             return list[place + 1]
@@ -17,7 +18,7 @@ end
 if redis.call('EXISTS', KEYS[1]) == 0 then
     return 0
 end
-local last = said(redis.call('XINFO', 'STREAM', KEYS[1]), 'last-generated-id')
+local last = value_of(redis.call('XINFO', 'STREAM', KEYS[1]), 'last-generated-id')
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 if tonumber(string.match(last, '^%d+')) <= now + tonumber(ARGV[1]) then
@@ -29,12 +30,12 @@ if #groups == 0 then
 end
 local waiting
 for _, group in ipairs(groups) do
-    if said(group, 'pending') > 0 then
+    if value_of(group, 'pending') > 0 then
         return -1
     end
-    local delivered = said(group, 'last-delivered-id')
+    local delivered = value_of(group, 'last-delivered-id')
     local rest = {}
-    -- Behind the last id there is nothing, and behind the largest there cannot be: Redis refuses to look there.
+    -- No entry follows the last id. Redis refuses an XRANGE after the largest possible id, so the query is skipped.
     if delivered ~= last then
         rest = redis.call('XRANGE', KEYS[1], '(' .. delivered, '+', 'COUNT', MOST_ENTRIES + 1)
     end
@@ -47,8 +48,8 @@ end
 if #waiting > MOST_ENTRIES then
     return -1
 end
--- All that could fail is looked at before anything is changed: a script that fails half-way stays half done.
-local life = redis.call('HGET', KEYS[2], 'rolled_over')
+-- The script checks everything that can fail before the first write, because a Lua script does not roll back.
+local rolled_over = redis.call('HGET', KEYS[2], 'rolled_over')
 for _, entry in ipairs(waiting) do
     local words = entry[2]
     if #words > MOST_WORDS then
@@ -62,16 +63,16 @@ for _, entry in ipairs(waiting) do
     end
     if not named then
         words[#words + 1] = 'turn_id'
-        words[#words + 1] = entry[1] .. ARGV[2] .. (life and '~' .. life or '')
+        words[#words + 1] = entry[1] .. ARGV[2] .. (rolled_over and '~' .. rolled_over or '')
     end
 end
 redis.call('DEL', KEYS[1])
 for _, group in ipairs(groups) do
-    redis.call('XGROUP', 'CREATE', KEYS[1], said(group, 'name'), '0', 'MKSTREAM')
+    redis.call('XGROUP', 'CREATE', KEYS[1], value_of(group, 'name'), '0', 'MKSTREAM')
 end
 redis.call('XSETID', KEYS[1], string.format('%.0f', now) .. '-18446744073709551615')
 for _, group in ipairs(groups) do
-    redis.call('XGROUP', 'SETID', KEYS[1], said(group, 'name'), '$')
+    redis.call('XGROUP', 'SETID', KEYS[1], value_of(group, 'name'), '$')
 end
 for _, entry in ipairs(waiting) do
     redis.call('XADD', KEYS[1], '*', unpack(entry[2]))

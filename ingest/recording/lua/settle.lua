@@ -1,7 +1,7 @@
--- Recorded entries out of the group. Each counts once: a recorder that was so slow that another took its entries
--- over finds them gone, and counts nothing. Acknowledging comes first: in a full memory Redis refuses a script whose
--- first write takes room, and only settling makes room.
--- KEYS: stream, counts. ARGV: group, then for each entry its id and the count it belongs to.
+-- Acknowledges recorded entries. Each entry counts once: when another recorder took the entries over, XACK returns 0
+-- and the slow recorder counts nothing. XACK comes first: with full memory, Redis refuses a Lua script whose first
+-- write needs memory, and only settling makes room.
+-- KEYS: stream, counts. ARGV: group, then for each entry its id and the name of its count.
 local counts = {}
 for index = 2, #ARGV, 2 do
     if redis.call('XACK', KEYS[1], ARGV[1], ARGV[index]) == 1 then

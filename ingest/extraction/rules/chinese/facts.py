@@ -1,4 +1,4 @@
-"""Chinese states and events of people: where they live, what they like, do and plan."""
+"""Makes Chinese states and events of people: where they live, what they like, do and plan."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ _SPORTING = re.compile(rf"^[打踢](?=(?:{SPORTS})$)")
 
 
 def _pastime(words: str) -> str:
-    """The sport of "打網球"; other pastimes as they are: stopping names the same thing as playing."""
+    """Returns the sport without its verb ("網球" for "打網球"), so that the start and the end have the same value.
+
+    Returns other pastimes unchanged.
+    """
     return words[1:] if _SPORTING.match(to_simplified(words)) else words
 
 
@@ -50,15 +53,18 @@ def states(
     timed: bool = False,
     bare: bool = False,
 ) -> Make:
-    """A builder of the state in group ``v``; ``o`` is what it replaced, ``r`` the role. Without a subject only
-    ``bare`` rules speak: their verbs are the speaker's own ("搬到台中了")."""
+    """Returns a function that makes the state in group ``v``.
+
+    Group ``o`` is the replaced value, group ``r`` the role. In a clause without a subject only ``bare`` rules apply:
+    their verbs imply the speaker ("搬到台中了").
+    """
 
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         entity, value = actor(scene), clean(scene.said(found, "v"))
         if entity is None or not value or (is_bare(scene) and not bare):
             return
         if key == "employer":
-            # "台北的聯發科" is where, and whom for.
+            # "台北的聯發科" names the city and the employer. The employer is the value.
             value = value[len(_WHERE.findall(to_simplified(value))[0]) :]
         real_key = key
         if key == "employer" and CITY.match(to_simplified(value)):
@@ -187,7 +193,7 @@ _HABITUAL = re.compile("每|常|平时|平日|固定|一直|习惯|现在|开始
 
 
 def _plays(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "我每週都打網球": a sport somebody plays again and again, and not once."""
+    """Makes a hobby of a sport that somebody plays regularly ("我每週都打網球")."""
     entity = actor(scene)
     first, last = clause(scene.sentence, *found.span())
     said = scene.sentence.plain[first:last]
@@ -204,7 +210,7 @@ def _plays(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _car(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "我開一台 Mazda 3", "把 Mazda 賣了，換了一台 Volvo": a car where a maker is named."""
+    """Makes a vehicle where a car maker is named ("我開一台 Mazda 3", "把 Mazda 賣了，換了一台 Volvo")."""
     entity = actor(scene)
     groups = found.groupdict()
     if entity is None or is_bare(scene):
@@ -228,7 +234,7 @@ _DIALLED = re.compile(r"\+?\d[\d -]{5,18}\d")
 
 
 def _phone_is(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "有事打…，這是我的電話": the number just before."""
+    """Makes a phone number of the number just before the words ("有事打…，這是我的電話")."""
     numbers = _DIALLED.findall(scene.sentence.raw, 0, found.start())
     if numbers:
         yield StateDraft(
@@ -244,7 +250,7 @@ _DAY_OF_YEAR = re.compile(r"月.*[日号\d一二三四五六七八九十]|\d[-/]
 
 
 def _birthday(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "我五月十四號生日": the day said right before."""
+    """Makes a birthday of the day right before the word ("我五月十四號生日")."""
     entity = actor(scene)
     date = re.search(rf"{TIME}+$", scene.masked[: found.start()])
     if entity is None or date is None or is_bare(scene):
@@ -258,7 +264,7 @@ _NO_LONGER = re.compile("以前|之前|曾|当时|那时|小时候|后来|搬走
 
 
 def _lasting_home(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "我在高雄住了兩年多": where somebody lives, unless the sentence tells of the past."""
+    """Makes a residence of "我在高雄住了兩年多", unless the sentence is about the past."""
     if not _NO_LONGER.search(scene.sentence.plain):
         yield from states("residence", _home, timed=True)(found, scene)
 
@@ -281,7 +287,7 @@ def _likes(key: str, *, ended: bool = False) -> Make:
         ):
             return
         parts = re.split(r"[和跟与及、]|还有|以及", scene.said(found, "v"))
-        # "瓶子的「料」和「色」": cut inside a quotation, or between two, the parts say nothing by themselves.
+        # "瓶子的「料」和「色」": parts that are cut inside a quotation or between two quotations have no meaning.
         if len(parts) > 1 and any(_QUOTE.search(part) for part in parts):
             return
         for one in parts:

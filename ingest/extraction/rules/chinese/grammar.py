@@ -1,4 +1,4 @@
-"""The shape of Chinese sentences: clauses, who each is about, and the pieces patterns are made of."""
+"""The grammar of Chinese sentences: clauses, the entity of each clause, and the pieces of patterns."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _PROJECT = (
 _PLACE = rf"[^，,。！!?？；;、\s的了在跟和与是有不还也就都去来到从着得{TIME}{HIDDEN}A-Za-z0-9]"
 PIECES = {
     "<END>": _END,
-    # A city first: 成都 and 永和 have characters in them that elsewhere end a place.
+    # Cities come first: 成都 and 永和 contain characters that otherwise end a place.
     "<PL>": rf"(?:{CITIES})(?:[市县区]{_PLACE}{{0,6}}?)?|{_PLACE}{{2,10}}?|"
     rf"[A-Z][A-Za-z]+(?: [A-Z][a-z]+){{0,2}}",
     "<ORG>": rf"[^，,。！!?？；;、\s了在{TIME}{HIDDEN}]{{2,20}}?|[A-Z][\w&.+-]*(?: [A-Z][\w&.+-]*){{0,3}}?",
@@ -89,8 +89,11 @@ _PIECE = re.compile("<[A-Z]+>")
 
 @dataclass(frozen=True, slots=True)
 class ClauseScene(Scene):
-    """A clause and the entity it is about (None: nobody named, nobody to inherit); ``carried`` where that
-    entity was named in a clause before, ``bare`` where it was named nowhere."""
+    """A clause and the entity it is about.
+
+    ``actor`` is None when neither this clause nor an earlier one names an entity. ``carried`` is true when an earlier
+    clause named the entity. ``bare`` is true when no clause named it, so the speaker is assumed.
+    """
 
     actor: str | None = None
     bare: bool = False
@@ -98,29 +101,32 @@ class ClauseScene(Scene):
 
 
 def actor(scene: Scene) -> str | None:
-    """Whom the clause is about."""
+    """Returns the entity that the clause is about, or None."""
     return scene.actor if isinstance(scene, ClauseScene) else scene.owner
 
 
 def is_carried(scene: Scene) -> bool:
-    """Whether the one the clause is about was named in an earlier clause."""
+    """Returns True when an earlier clause named the entity."""
     return isinstance(scene, ClauseScene) and scene.carried
 
 
 def is_bare(scene: Scene) -> bool:
-    """Whether nobody was named and nobody inherited: the speaker is only supposed."""
+    """Returns True when no clause named the entity, so the speaker is assumed."""
     return isinstance(scene, ClauseScene) and scene.bare
 
 
 def clauses(scene: Scene) -> Iterator[tuple[ClauseScene, int, int]]:
-    """The sentence's clauses with who each is about; a clause without a subject keeps that of the one before."""
+    """Yields each clause with its entity, and the bounds of the text after its subject.
+
+    A clause without a subject keeps the entity of the clause before.
+    """
     text = scene.masked
     borders = [border.start() for border in _CLAUSE_END.finditer(text)] + [len(text)]
     begin = 0
     actor: str | None = None
     for end in borders:
         found = _SUBJECT.match(text, begin)
-        # "我上司，他……" puts the pronoun behind the comma; the subject may then end beyond this clause.
+        # "我上司，他……" has the pronoun after the comma. The subject may then end after this clause.
         rest = begin
         bare = False
         if found is not None and found.start("s") < end:
@@ -133,7 +139,7 @@ def clauses(scene: Scene) -> Iterator[tuple[ClauseScene, int, int]]:
         if rest <= end:
             carried = rest == begin or found is None or found.start("s") >= end
             yield _about(scene, scene.owner if bare else actor, bare, carried), rest, end
-        # What follows "我養了一隻貓" without a subject is as likely the cat's age as the owner's.
+        # After "我養了一隻貓", a clause without a subject may be about the cat or about the owner.
         if ANIMAL.search(text, begin, end):
             actor = None
         begin = end + 1
@@ -163,11 +169,11 @@ def _named(found: re.Match[str], scene: Scene, actor: str | None) -> str | None:
 
 
 def expand(source: str) -> str:
-    """A pattern with its ``<PIECES>`` put in."""
+    """Returns a pattern with its ``<PIECES>`` replaced."""
     return _PIECE.sub(lambda found: f"(?:{PIECES[found[0]]})", source)
 
 
-# A city alone: 在台北上班 says where, not for whom.
+# A city alone: 在台北上班 names the place and not the employer.
 CITY = re.compile(rf"(?:{CITIES})+(?:市|县|省|区|那边|这边)?$|[\u4e00-\u9fff]{{2,3}}[市县镇乡]$")
-# What stands before and behind the words of a date and is no part of it.
+# Words before and after a date that are no part of it.
 TIME_EDGE = re.compile(r"^(?:在|到|于|至|是|定在|预计|大概|大约)+|(?:左右)$")

@@ -1,4 +1,4 @@
-"""Chinese states of whom people belong with: family, friends and pets."""
+"""Makes Chinese states of relationships: family, friends and pets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ingest.extraction.rules.scene import Make, Scene
 
 
 def _is_kin(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "王磊是我的上司": the named one is the owner's superior."""
+    """Makes a relation of the owner to the named person ("王磊是我的上司")."""
     entity = actor(scene)
     if entity is None or entity == scene.owner or is_bare(scene):
         return
@@ -29,7 +29,7 @@ def _is_kin(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _is_pet(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "豆豆是我的狗": the named one is the owner's pet."""
+    """Makes a pet of the owner of the named animal ("豆豆是我的狗")."""
     entity = actor(scene)
     if entity is None or entity == scene.owner or is_bare(scene):
         return
@@ -41,13 +41,13 @@ _TOGETHER = re.compile("(?:我|咱)们[^，]{0,4}$")
 
 
 def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "我太太叫小芳": the clause is about the relation; its name is the value."""
+    """Makes a relation from the name of a relative ("我太太叫小芳"). The name is the value."""
     entity = actor(scene)
     value = _given_name(scene.said(found, "v"))
     if entity is None or value is None or is_bare(scene):
         return
     if entity == scene.owner:
-        # "我住的小區，叫陽光小區" names the estate, not its dweller; "我們叫壓蓋" names a thing.
+        # "我住的小區，叫陽光小區" names the estate and not the person. "我們叫壓蓋" names a thing.
         if is_carried(scene) or _TOGETHER.search(scene.masked[: found.start()]):
             return
         yield StateDraft(entity=entity, key="name", value=value, span=found.span())
@@ -65,7 +65,7 @@ def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _kin_is(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "我的主管是雅婷", "我的主管換成雅婷了": who it is, where the words are somebody's name."""
+    """Makes a relation from "我的主管是雅婷" or "我的主管換成雅婷了" when the value is a name."""
     entity = actor(scene)
     value = _given_name(scene.said(found, "v"))
     if entity is None or entity == scene.owner or value is None or is_bare(scene):
@@ -123,7 +123,7 @@ def _pets(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _pet_named_later(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "……養了一隻貓，叫麻糬": the name in a clause of its own, right after the pet."""
+    """Makes a pet from a name in its own clause right after the pet ("……養了一隻貓，叫麻糬")."""
     last = next(iter(scene.earlier()[-1:]), None)
     value = _given_name(scene.said(found, "v"))
     if last is None or last.key != "pet" or last.kind is not None or value is None:
@@ -147,7 +147,7 @@ def _may_be_a_pet(name: str, words: str, scene: Scene) -> bool:
         or name == scene.owner
     ):
         return False
-    # "走了" is as often "left"; then something else must speak of animals.
+    # "走了" often means "left". Then another word must name an animal.
     return re.search("过世|去世|离世|死", words) is not None or ANIMAL.search(scene.masked) is not None
 
 
@@ -157,8 +157,10 @@ _NOBODY = re.compile(
 
 
 def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """A pet that died. Where nobody said before whose pet it is, it is taken for the speaker's: what ends
-    ends only where it ever held, so of anybody else's it says nothing."""
+    """Makes the end of a pet that died. A pet without a known owner counts as the speaker's.
+
+    An end has an effect only when the state held before. So a wrong owner does no harm.
+    """
     groups = found.groupdict()
     said = scene.said(found, "v")
     if groups.get("pet"):

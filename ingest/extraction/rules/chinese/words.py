@@ -1,4 +1,4 @@
-"""The words the Chinese rules know, in simplified script (sentences are folded before they are read)."""
+"""The word lists of the Chinese rules, in simplified script. Sentences are simplified before the rules run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ def _by_word(words: dict[str, str]) -> dict[str, str]:
     return {word: key for key, listed in words.items() for word in listed.split()}
 
 
-# Kinds of people one speaks of as 我的…, by the concept they are.
+# Relations that follow 我的…, with their concept keys.
 RELATIONS = _by_word(
     {
         "spouse": "太太 老婆 妻子 老公 丈夫 先生 爱人",
@@ -50,7 +50,7 @@ OCCUPATIONS = (
     "执行长|创办人"
 )
 DEGREES = "博士后|博士|硕士|研究所|本科|学士|大学|专科|大专|高中|高职|中专|初中|国中|小学"
-# What people and things are said to have (我的…是…), by the concept it is.
+# Attributes of people and things (我的…是…), with their concept keys.
 ATTRIBUTES = _by_word(
     {
         "name": "姓名 名字 大名 全名",
@@ -98,7 +98,7 @@ ATTRIBUTES = _by_word(
         "favourite_game": "最喜欢的游戏",
     }
 )
-# What given names are made of; two of them in a row, where a name may stand, are one, but for these words.
+# The characters of given names. Two of them in a row, at the place of a name, are a name, except these words.
 GIVEN = (
     "雅婷志明美玲家豪怡君俊宏淑芬建國国佩珊宗翰欣冠宇晓柏惠如承恩思颖文彬郁强伟芳娜秀英敏静丽勇艳杰娟涛磊洋军霞平刚"
     "桂兰华梅燕玉红凤萍鹏飞辉波斌宁龙浩凯超健峰亮康嘉琪欢雪琳云莉萱涵梓轩子睿博泽诗语彤妍瑶琴瑞祥福德贤仁义信诚"
@@ -120,7 +120,7 @@ SPORTS = (
     "曲棍球|太极拳?|麻将|桥牌"
 )
 
-# Where 在…上班 names a place and not a firm.
+# Words with which 在…上班 names a place and not a firm.
 CITIES = (
     "台北|新北|台中|台南|高雄|桃园|新竹|基隆|嘉义|彰化|南投|云林|屏东|宜兰|花莲|台东|苗栗|北京|上海|广州|"
     "深圳|杭州|南京|苏州|成都|重庆|武汉|西安|天津|长沙|郑州|青岛|大连|厦门|福州|宁波|合肥|济南|昆明|沈阳|"

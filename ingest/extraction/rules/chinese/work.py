@@ -1,4 +1,4 @@
-"""Chinese states of work and projects: employers, schools, tools, stages, dates and decisions."""
+"""Makes Chinese states of work and projects: employers, schools, tools, stages, dates and decisions."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _tools(*, announced: bool = False, ended: bool = False) -> Make:
                 timed=True,
             )
         for value, key in new:
-            # An unlisted Latin word behind 用 is as often a size or a brand; a change says that it is a tool.
+            # An unlisted Latin word after 用 may be a size or a brand. In a change it is a tool.
             if value.lower() not in TOOLS and not (announced or groups.get("p")):
                 continue
             replaced = old is not None and old[1] != "tool"
@@ -113,13 +113,16 @@ def _project(words: str) -> str | None:
     )
 
 
-# "飛魚專案延期了，改到三月上線": the clause before says what it is about.
+# "飛魚專案延期了，改到三月上線": the clause before names the project.
 _PROJECT_BEFORE = re.compile(r"(?P<p>[\u4e00-\u9fff\w.-]{2,16}?(?:专案|项目|产品|系统))(?=[^，。]{0,8}，)")
 _MOVES = re.compile("延|推迟|改|提前|挪")
 
 
 def _dated(key: str) -> Make:
-    """A date that is the value itself: a release, a deadline. It may move, and then it is announced."""
+    """Returns a function that makes a state whose value is a date: a release, a deadline.
+
+    A moved date is an announced change.
+    """
 
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         groups = found.groupdict()
@@ -204,7 +207,8 @@ _FIRM_LIKE = re.compile(
 
 
 def _joins(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "加入 X": one joins clubs and chats too, so X must look like a firm or the words be about work."""
+    """Makes an employer from "加入 X". People join clubs and chats too, so X must look like a firm, or the words must
+    be about work."""
     value = to_simplified(scene.said(found, "v"))
     known = tool(value)
     if known is not None and known[1] != "tool":
@@ -261,7 +265,7 @@ def _degree(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _occupation_ended(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "我不當老師了"."""
+    """Makes the end of an occupation ("我不當老師了")."""
     entity = actor(scene)
     if entity is not None and not is_bare(scene):
         yield StateDraft(

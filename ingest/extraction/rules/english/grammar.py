@@ -1,4 +1,4 @@
-"""The pieces English rules are made of: subjects, gaps, names, and what each resolves to."""
+"""The pieces of English patterns: subjects, gaps and names, and the functions that resolve them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ADJ = (
     r"(?:(?:older|younger|elder|eldest|youngest|oldest|little|big|twin|best|late|new|dear|closest|close|"
     r"former|old) )?"
 )
-# A capitalised word, brands with inner capitals and digits included.
+# A capitalised word, also a brand with inner capitals and digits.
 _C = r"[A-Z][\w'&+#.-]*[\w+#]|[A-Z]"
 _CAPS = rf"(?:{_C})(?: (?:(?:of|de|la|del|da|do|upon|for|the|&) )?(?:{_C})){{0,3}}"
 _GAP_WORD = (
@@ -46,7 +46,7 @@ PIECES = {
     "<I>": r"(?<![\w'])(?P<s>I|[Ww]e)",
     "<S>": rf"(?<![\w'])(?P<s>I|[Ww]e|[Hh]e|[Ss]he|[Mm]y {_ADJ}(?:{_REL})(?:,? [A-Z][a-z]+,?)?|"
     rf"[A-Z][a-z]+'s {_ADJ}(?:{_REL})|[A-Z][a-z]+)",
-    # Chat drops its subject: "Moved to Lisbon!", "Just lost my job".
+    # Chat leaves out the subject: "Moved to Lisbon!", "Just lost my job".
     "<SUBJ>": r"(?:(?<![\w'])(?:I|[Ww]e)(?:'ve| have)?(?: just| finally)? (?:quit|left|resigned|moved|graduated|"
     r"sold|finished|retired|packed|got)[^,.;!?]{1,40}? and (?:then |just |also )?|"
     r"^(?:(?:just|finally|also|recently|so|yes|yeah|well|ok|btw|oh|and|then|officially|Just|"
@@ -74,7 +74,7 @@ _PIECE = re.compile("<[A-Z]+>")
 
 
 def expand(source: str) -> str:
-    """A rule's source with its ``<PIECES>`` put in; a piece used twice keeps its groups in the first."""
+    """Returns a pattern with its ``<PIECES>`` replaced. Of a piece used twice, only the first keeps its groups."""
     source = source.replace("<SUBJ>", PIECES["<SUBJ>"])
     seen: set[str] = set()
 
@@ -104,7 +104,7 @@ _KINDRED = re.compile(
 
 
 def subject(found: re.Match[str], scene: Scene) -> str | None:
-    """The entity a rule's subject means: the owner, a person as named, a relation; None where unsure."""
+    """Returns the entity of a rule's subject: the owner, a person's name or a relation. Returns None when unsure."""
     said = found["s"] if "s" in found.re.groupindex else None
     if said is None:
         return scene.owner
@@ -133,7 +133,7 @@ def _kin(kin: str, owner: str) -> str:
 
 
 def is_name(word: str, *, first: bool = False) -> bool:
-    """Whether a capitalised word is likely someone's name; stricter where it opens the sentence."""
+    """Returns True when a capitalised word is likely a name. ``first``, at the start of a sentence, is stricter."""
     plain = word.split(" ", maxsplit=1)[0].strip("\"“”'").lower()
     if plain in GIVEN_NAMES:
         return True
@@ -143,7 +143,7 @@ def is_name(word: str, *, first: bool = False) -> bool:
 
 
 def name(words: str) -> str | None:
-    """A person's or pet's name as spoken, cut where it stops being one; None where it never was."""
+    """Returns the name of a person or a pet at the start of ``words``, as spoken, or None."""
     kept: list[str] = []
     for word in words.strip("\"“”' ").split(" "):
         if word.lower().strip("'\".") in NOT_NAMES or not word[:1].isupper():
@@ -153,7 +153,7 @@ def name(words: str) -> str | None:
 
 
 def place(words: str) -> str | None:
-    """A place as spoken, without what only follows it ("Boston, Tim" is Boston)."""
+    """Returns a place as spoken, without words that only follow it ("Boston, Tim" is Boston), or None."""
     head, _, tail = words.partition(", ")
     kept = head.split(" ")
     while kept and kept[-1].lower() in NOT_NAMES | {"of", "the"}:
@@ -174,7 +174,7 @@ _CALLED = re.compile(r"\b(?:called|named) (.+)$")
 
 
 def organisation(words: str) -> str | None:
-    """An employer as spoken: the name where it has one, else what kind of place it is."""
+    """Returns an employer as spoken, or None: its name, or the kind of the place when it has no name."""
     if (called := _CALLED.search(words)) is not None:
         return called[1]
     if words[:1].islower() and not words.removeprefix("the ")[:1].isupper():
@@ -190,7 +190,7 @@ def organisation(words: str) -> str | None:
 
 
 def role(words: str) -> str | None:
-    """An occupation as spoken ("senior data engineer"), cut after its head; None where it is none."""
+    """Returns an occupation as spoken up to its head ("senior data engineer"), or None."""
     kept: list[str] = []
     for word in words.rstrip("-").split(" ")[:6]:
         if word.lower() in (
@@ -266,8 +266,10 @@ LEISURE = word_set(
 
 
 def thing(words: str, *, longest: int = 4) -> str | None:
-    """What is liked, played or used, as spoken and no longer than a few words; None where it points elsewhere
-    ("that", "how you …") or goes on like a sentence."""
+    """Returns a thing that somebody likes, plays or uses, as spoken, in at most ``longest`` words.
+
+    Returns None when the words point elsewhere ("that", "how you …") or continue like a sentence.
+    """
     whole = words.strip(" ,'\"“”-")
     words = _JOIN.sub("", whole).strip(" ,'\"“”-")
     words = _FILLER_END.sub("", words).strip(" ,'\"“”-")
@@ -279,14 +281,14 @@ def thing(words: str, *, longest: int = 4) -> str | None:
         r"\b(?:you|your|it|this|that|these|those|them|is|are|was|were|i|my)\b", words, re.IGNORECASE
     ):
         return None
-    # "Escaping" of "escaping to that world" is not what is liked; "painting" of "painting with friends" is.
+    # "Escaping" of "escaping to that world" is no liked thing. "Painting" of "painting with friends" is one.
     if words != whole and words.endswith("ing") and " " not in words and words not in LEISURE:
         return None
     return words
 
 
 def many(words: str) -> list[str]:
-    """The members of "a, b and c"."""
+    """Returns the members of a list such as "a, b and c"."""
     return [
         one.strip() for one in re.split(r",\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+", words) if one.strip()
     ]

@@ -1,4 +1,4 @@
-"""English states and events of what people like, do, suffer and plan."""
+"""Makes English states and events of what people like, do, suffer and plan."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
         value = thing(scene.said(found, "v"))
         if entity is None or value is None or not _agrees(found):
             return
-        # "We love" speaks for a company as often as for a household.
         items = many(value) if not re.search(r"\d", value) else [value]
         for one in items:
             item = one.removeprefix("to ").removeprefix("playing ")
@@ -50,7 +49,7 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
 
 
 def _agrees(found: re.Match[str]) -> bool:
-    """ "Anna loves", "I love": a name before a bare verb is no one's name ("Themes like …")."""
+    """Returns True when subject and verb agree ("Anna loves", "I love"). "Themes" of "themes like …" is no name."""
     verb = found.groupdict().get("verb")
     return verb is None or (found["s"] in ("I", "We", "we")) != verb.endswith("s")
 
@@ -87,7 +86,7 @@ def _hobby(*, announced: bool = False, ended: bool = False) -> Make:
 
 
 def _pastime_of(words: str) -> tuple[str, str] | None:
-    """A pastime as spoken and the concept it is a value of; None where it is none."""
+    """Returns a pastime as spoken and its concept key, or None."""
     for form in (words, words.split(" ", maxsplit=1)[0]):
         if _INSTRUMENT.match(form):
             return form, "instrument"
@@ -97,7 +96,7 @@ def _pastime_of(words: str) -> tuple[str, str] | None:
 
 
 def _pastime_changed(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "Switched from tennis to squash": the one ends where the other begins."""
+    """Makes the end of one pastime and the start of another ("Switched from tennis to squash")."""
     entity = subject(found, scene)
     old, new = _pastime_of(scene.said(found, "o")), _pastime_of(scene.said(found, "v"))
     if entity is None or old is None or new is None:
@@ -115,7 +114,10 @@ def _pastime_changed(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _several(key: str, allowed: str | None = None, *, timed: bool = False) -> Make:
-    """A state for each member of a list in group ``v``; with ``allowed`` only what it matches."""
+    """Returns a function that makes a state of each member of the list in group ``v``.
+
+    With ``allowed``, only members that match this pattern count.
+    """
     pattern = re.compile(rf"(?:{allowed})$", re.IGNORECASE) if allowed else None
 
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -177,7 +179,7 @@ def _goal(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _started(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "Started playing guitar", "began painting": a pastime taken up, where it is plainly one."""
+    """Makes a new pastime when the words clearly name one ("Started playing guitar", "began painting")."""
     entity = subject(found, scene)
     words = re.sub(r"^play(?:ing)? (?:the )?", "", scene.said(found, "v"))
     if "learn" in found[0]:
@@ -206,12 +208,15 @@ def _car(words: str) -> str | None:
 
 
 def is_car(words: str) -> bool:
-    """Whether the words name a car by its maker."""
+    """Returns True when the words name a car by its maker."""
     return any(word.lower() in CAR_MAKERS for word in words.split(" ")[:2])
 
 
 def _car_changed(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "Sold the Yaris and bought a Volvo": cars where a maker's name or what is known of the speaker says so."""
+    """Makes a change of vehicle ("Sold the Yaris and bought a Volvo").
+
+    A maker's name or an earlier vehicle of the conversation must show that the words name cars.
+    """
     entity = subject(found, scene)
     old, new = (_car(scene.said(found, group)) for group in "ov")
     if entity is None:

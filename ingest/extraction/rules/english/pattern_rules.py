@@ -1,4 +1,4 @@
-"""The English rules: the pattern table with the pieces and word lists only it needs."""
+"""The English rules: the pattern table, with the pieces and word lists that only the table uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""English states of people: where they live, what they are called, and whatever "my … is" says."""
+"""Makes English states of people: residence, names, and the attributes in "my … is"."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def states(
     timed: bool = False,
     confidence: float = 0.9,
 ) -> Make:
-    """A builder of the state in group ``v``; ``o`` is what it replaced, ``r`` the role that comes with it."""
+    """Returns a function that makes the state in group ``v``. Group ``o`` is the replaced value, ``r`` the role."""
 
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         entity = subject(found, scene)
@@ -84,7 +84,7 @@ _DAY_OF_YEAR = re.compile(
 
 
 def _date_of(found: re.Match[str], scene: Scene) -> str | None:
-    """The date that group ``v`` opens with, as said; None where there is none."""
+    """Returns the date at the start of group ``v`` as said, or None."""
     time = re.match("[^\x01]{0,20}\x01+", found["v"])
     if time is None:
         return None
@@ -96,7 +96,7 @@ _NUMBER = re.compile(r"\+?[\d(][\d() -]{5,18}\d")
 
 
 def _number_of(found: re.Match[str], scene: Scene) -> str | None:
-    """The telephone number in group ``v``; None where there is none."""
+    """Returns the telephone number in group ``v``, or None."""
     number = _NUMBER.search(scene.sentence.raw, *found.span("v"))
     return number[0] if number is not None and sum(c.isdigit() for c in number[0]) >= 6 else None
 
@@ -110,7 +110,7 @@ _FREE_VALUE = re.compile(
 
 
 def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "My sister's birthday is May 4", "my email is …", "my favourite colour is blue"."""
+    """Makes an attribute ("My sister's birthday is May 4", "my email is …", "my favourite colour is blue")."""
     owner, attribute = found["of"], found["attr"].lower()
     begin = found.start()
     if owner.lower() == "my":
@@ -179,7 +179,7 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         entity=entity,
         key=key,
         value=value,
-        # No further than the value: "… if anybody asks" behind it makes nothing doubtful.
+        # The span ends with the value. A condition after the value ("… if anybody asks") does not make it doubtful.
         span=(found.start(), max(found.end("attr"), found.start("v") + len(value))),
         announced=" new " in f" {attribute} " or re.search(r" (?:now|changed)\b", found[0]) is not None,
         timed=key in ("residence", "employer", "occupation"),
@@ -204,7 +204,7 @@ def _phone(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _born(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "I was born on May 4": a birthday where a day is said, and not only a year."""
+    """Makes a birthday when the words name a day and not only a year ("I was born on May 4")."""
     entity, date = subject(found, scene), _date_of(found, scene)
     if entity is not None and date is not None and _DAY_OF_YEAR.search(date):
         yield StateDraft(entity=entity, key="birthday", value=date, span=found.span())

@@ -1,4 +1,4 @@
-"""English states of tools and projects: what is used, stages, dates and decisions."""
+"""Makes English states of tools and projects: tools, stages, dates and decisions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOOL_TAIL = re.compile(
 
 
 def tool(words: str) -> tuple[str, str] | None:
-    """A tool as spoken and the concept it is a value of; only names: listed ones, or capitalised."""
+    """Returns a tool as spoken and its concept key, or None. A tool is a listed name or a capitalised name."""
     words = _TOOL_TAIL.sub("", words.strip()).strip(" ,.'\"")
     for prefix in ("the ", "a ", "an ", "my ", "our "):
         words = words.removeprefix(prefix)
@@ -87,7 +87,7 @@ def _user_of_tools(found: re.Match[str], scene: Scene) -> str | None:
 
 
 def project(said: str, scene: Scene) -> str | None:
-    """The entity a sentence about a project means: its name, or "project" where it is only "the project"."""
+    """Returns the entity of a sentence about a project, or None: its name, or "project" for "the project"."""
     if (noun := _PROJECT_NOUN.match(said)) is not None:
         return noun[1].lower().split(" ")[-1] if noun[1].lower() != "project" else "project"
     word = re.sub(r"^(?:the )?project | project$", "", said)
@@ -110,7 +110,7 @@ def _tools(*, announced: bool = False, ended: bool = False) -> Make:
         old = tool(scene.said(found, "o")) if groups.get("o") else None
         kind = _KIND_WORD.search(scene.masked)
         known = any(value.lower() in TOOLS for value, _ in (*new, *([old] if old else [])))
-        # "Switched to Foo" and "use Foo" speak of tools whatever Foo is; "moved to Foo" does not.
+        # "Switched to Foo" and "use Foo" name a tool for every Foo. "Moved to Foo" does not.
         sure = bool(groups.get("sure")) if announced else groups.get("plain") is not None
         if not known and kind is None and not sure:
             return
@@ -167,7 +167,10 @@ _LATER = re.compile(r" (?:back )?to (?P<v>\x01+)")
 
 
 def _dated(key: str) -> Make:
-    """A date that is the value itself: a release, a deadline. It may move, and then it is announced."""
+    """Returns a function that makes a state whose value is a date: a release, a deadline.
+
+    A moved date is an announced change.
+    """
 
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         groups = found.groupdict()
@@ -181,7 +184,7 @@ def _dated(key: str) -> Make:
         else:
             entity = project(said.removesuffix("'s"), scene)
         value = _TIME_EDGE.sub("", scene.said(found, "v"))
-        # "From July to August": where it went, not where it was.
+        # "From July to August": August is the new date.
         later = _LATER.match(scene.masked, found.end()) if _MOVES.search(found[0]) else None
         if later is not None:
             value = _TIME_EDGE.sub("", scene.said(later, "v"))
@@ -199,7 +202,7 @@ def _dated(key: str) -> Make:
 
 
 def _decided(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "We decided to …": the decision as an event, and the tool it is about as a state."""
+    """Makes an event of a decision ("We decided to …"), and a state of the tool that it chooses."""
     rest = scene.sentence.raw[slice(*found.span("v"))].strip(" ,.")
     if len(rest) < 4 or "?" in rest:
         return

@@ -1,4 +1,4 @@
-"""English states of whom people belong with: family, friends and pets."""
+"""Makes English states of relationships: family, friends and pets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ingest.extraction.rules.scene import Make, Scene
 
 
 def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "My wife Anna", "Anna is my wife": the name is the owner's spouse."""
+    """Makes a relation of the owner to a named person ("My wife Anna", "Anna is my wife")."""
     said = name(scene.said(found, "v"))
     if said is None or not is_name(said) or said == scene.owner:
         return
@@ -37,7 +37,7 @@ def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _pets(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """Pets one has, each by its name where it has one, else by its kind."""
+    """Makes a state of each pet. The value is the name of the pet, or its kind when it has no name."""
     groups = found.groupdict()
     entity = subject(found, scene) if groups.get("s") else scene.owner
     kind = scene.said(found, "pet").lower()
@@ -85,13 +85,15 @@ def _singular(kind: str) -> str:
     return irregular.get(last, last.removesuffix("s"))
 
 
-# Behind "my friend" or another name, a name is a person's.
+# The name of a pet must open a clause. After "my friend" or another name, a name belongs to a person.
 _OPENS = re.compile(r"(?:^|[,;:] |\b(?:and|but|so|when|since|that|because|[Ss]adly|[Yy]esterday) |\x01,? )$")
 
 
 def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """A pet that died. A bare name nobody spoke of before is taken for a pet of the speaker's: what ends ends
-    only where it ever held, so of a person it says nothing."""
+    """Makes the end of a pet that died. An unknown bare name counts as a pet of the speaker.
+
+    An end has an effect only when the state held before. So the name of a person does no harm.
+    """
     groups = found.groupdict()
     said = name(scene.said(found, "v")) if groups.get("v") else None
     if groups.get("pet"):
@@ -132,7 +134,7 @@ def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _pronoun_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "Her name is Mochi" right after "I adopted a cat": the nameless pet's name."""
+    """Makes the name of a nameless pet ("Her name is Mochi" right after "I adopted a cat")."""
     nameless = [one for one in scene.earlier()[-2:] if one.key == "pet" and one.value.lower() in PETS]
     if not nameless:
         return

@@ -1,10 +1,10 @@
-"""The words the English rules know: kinds of people, work, tools, and words that only look like names."""
+"""The word lists of the English rules: relations, occupations, tools, and words that only look like names."""
 
 from __future__ import annotations
 
 from events.language.values import word_set
 
-# Kinds of people one speaks of as "my …", and the concept they are.
+# Relations that follow "my …", with their concept keys.
 RELATIONS = {
     "wife": "spouse", "husband": "spouse", "spouse": "spouse", "hubby": "spouse",
     "partner": "partner", "boyfriend": "partner", "girlfriend": "partner", "fiance": "partner",
@@ -73,7 +73,7 @@ OCCUPATIONS = word_set(
     "devops "
     "pm swe lead head driver fellow partner associate controller owner dba sysadmin tester"
 )
-# Heads that name work only when something in front of them says which.
+# Heads that name an occupation only with a word before them.
 VAGUE_OCCUPATIONS = word_set("lead head partner associate fellow owner model captain guard agent maker buyer "
     "trader "
                            "officer driver builder founder director minister principal operator")  # fmt: skip
@@ -92,7 +92,7 @@ ORGANISATION_HEADS = (
     "foundation|institute|ministry|nursery|kindergarten|daycare|salon|garage|farm|brewery|airline"
 )
 
-# Tools by the concept they are a value of. Lower case; several words allowed.
+# Tools in lower case, with their concept keys. A tool may have several words.
 TOOLS: dict[str, str] = {}
 for _key, _names in (
     ("browser", "chrome|google chrome|firefox|mozilla firefox|safari|edge|microsoft edge|brave|opera|vivaldi|"
@@ -176,7 +176,7 @@ STAGE_WORDS = (
     "polishing|refactoring|research|requirements|integration|migration|preview|general availability|ga|rc"
 )
 
-# Capitalised, and no one's name: what starts sentences, and what a calendar capitalises.
+# Capitalised words that are no names: first words of sentences, and words of the calendar.
 NOT_NAMES = word_set(
     "a about above absolutely according actually after again agreed ah aha all almost alright also "
     "although always "
@@ -276,14 +276,14 @@ PLACES = word_set(
     "georgia virginia alaska hawaii europe asia africa america york"
 )
 
-# Makers of cars: "bought a Volvo" speaks of a car, "bought a Kindle" does not.
+# Makers of cars: "bought a Volvo" is about a car, "bought a Kindle" is not.
 CAR_MAKERS = word_set(
     "toyota volvo skoda škoda mazda kia renault fiat honda ford nissan bmw audi tesla hyundai vw volkswagen subaru "
     "peugeot citroen citroën mercedes mercedes-benz lexus chevrolet chevy jeep opel vauxhall porsche suzuki "
     "mitsubishi dacia polestar byd buick cadillac dodge chrysler acura infiniti genesis jaguar rivian saab vespa"
 )
 
-# Given names, for the few rules that cannot tell a person from a firm or a tool ("I left Sam").
+# Given names, for the rules that could take a person for a firm or a tool ("I left Sam").
 GIVEN_NAMES = word_set(
     "aaron abby abigail adam adrian aiden alan albert alex alexa alexander alexandra alexis alice alicia "
     "alison allison amanda amber amelia amy "
@@ -321,7 +321,7 @@ GIVEN_NAMES = word_set(
     "william willie zach zachary zoe"
 )
 
-# Firms so well known that a text without capitals still names them.
+# Well-known firms. A text without capitals names them too.
 FIRMS = word_set(
     "google microsoft amazon netflix openai anthropic nvidia tesla ibm intel tsmc mediatek samsung sony "
     "facebook spotify stripe airbnb uber "

@@ -1,4 +1,4 @@
-"""English states of work: employers joined and left, and occupations."""
+"""Makes English states of work: employers joined and left, and occupations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _EMPLOYMENT = re.compile(
 
 
 def _joined(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "Joined X": an employer where a role or talk of work says so, or X is a name that is no tool or club."""
+    """Makes an employer from "joined X". X must be no tool and no club.
+
+    A role, another word about work, or a time must be in the sentence.
+    """
     entity, firm = subject(found, scene), organisation(scene.said(found, "v"))
     if entity is None or firm is None or firm.lower() in TOOLS:
         return
@@ -50,14 +53,17 @@ def _joined(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _left(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "Left X": an employer left only where it is known as one, or the sentence is about work."""
+    """Makes the end of an employer from "left X".
+
+    The employer must be known, or the sentence must be about work, or "left X" must be the whole clause.
+    """
     entity, firm = subject(found, scene), organisation(scene.said(found, "v"))
     if entity is None or firm is None or firm.lower() in PLACES:
         return
     known = any(one.key == "employer" and one.value.lower() == firm.lower() for one in scene.earlier())
     certain = found["sure"] is not None or found.group("verb") not in ("left", "leaving")
     if not (known or certain or _EMPLOYMENT.search(scene.masked)):
-        # "I left Google last month" and no more: a name that is no place and no person's.
+        # "I left Google last month" without more words. Google is neither a place nor a given name.
         after = scene.masked[found.end() :].strip(" \x01")
         if firm[:1].islower() or firm.lower() in GIVEN_NAMES or not re.match(r"$|[.,!;]", after):
             return
@@ -114,7 +120,7 @@ def _occupation(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 def _occupation_ended(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """ "I'm not a nurse anymore", "no longer a nurse"."""
+    """Makes the end of an occupation ("I'm not a nurse anymore", "no longer a nurse")."""
     entity = subject(found, scene) if found["s"] else scene.owner
     job = role(next(said for group in "vwx" if (said := scene.said(found, group))))
     if entity is not None and job is not None:

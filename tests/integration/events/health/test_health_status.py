@@ -370,21 +370,21 @@ def test_the_backlog_counts_what_waits_whether_the_delivered_is_trimmed_or_not(
     redis: Redis, redis_url: str
 ) -> None:
     queue = TurnQueue(Redis.from_url(redis_url), "turns", "g")
-    assert queue.backlog() == QueueDepth(0, 0, None)
+    assert queue.depth() == QueueDepth(0, 0, None)
     ids = [str(redis.xadd("turns", {"n": number})) for number in range(10)]
-    assert queue.backlog() == QueueDepth(10, 0, ids[0])
+    assert queue.depth() == QueueDepth(10, 0, ids[0])
     queue.open()
-    assert queue.backlog() == QueueDepth(10, 0, ids[0])
+    assert queue.depth() == QueueDepth(10, 0, ids[0])
     taken = queue.read("r", 4, 10)
-    assert queue.backlog() == QueueDepth(6, 4, ids[0])
+    assert queue.depth() == QueueDepth(6, 4, ids[0])
     queue.settle(taken[1:], [], frozenset())
-    assert queue.backlog() == QueueDepth(6, 1, ids[0])
+    assert queue.depth() == QueueDepth(6, 1, ids[0])
     queue.settle(taken[:1], [], frozenset())
-    assert queue.backlog() == QueueDepth(6, 0, ids[4])
+    assert queue.depth() == QueueDepth(6, 0, ids[4])
     queue.trim()
-    assert queue.backlog() == QueueDepth(6, 0, ids[4])
+    assert queue.depth() == QueueDepth(6, 0, ids[4])
     queue.settle(queue.read("r", 10, 10), [], frozenset())
-    assert queue.backlog() == QueueDepth(0, 0, None)
+    assert queue.depth() == QueueDepth(0, 0, None)
 
 
 def test_a_look_that_hangs_is_unknown_and_only_one_is_under_way() -> None:

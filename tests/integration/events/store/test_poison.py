@@ -148,7 +148,8 @@ def test_what_the_log_alone_refuses_is_found_among_a_batch_and_buried(
     letters = [fields for _, fields in redis.xrange("turns:dead")]
     assert [letter["field:text"] for letter in letters] == ["cursed 17", "cursed 18", "cursed 71"]
     assert all(
-        "the log cannot take it: ProgramLimitExceeded: index row" in letter["reason"] for letter in letters
+        "the log cannot store the turn: ProgramLimitExceeded: index row" in letter["reason"]
+        for letter in letters
     )
     assert connection.execute("SELECT count(*) FROM log.events").fetchone() == (97,)
 
@@ -219,7 +220,7 @@ def test_a_log_key_file_that_cannot_be_read_buries_no_turn(
         EXTRACTOR.open(connection)
         with pytest.raises(authentication.KeyFileError):
             worker.step(connection)
-        assert not any(position for position, _ in EXTRACTOR.standing(connection).values()), (
+        assert not any(position for position, _ in EXTRACTOR.progress(connection).values()), (
             "nothing is given up"
         )
         redis.xadd("turns", {"user_id": "u", "text": "I moved to Cairo."})
@@ -228,7 +229,7 @@ def test_a_log_key_file_that_cannot_be_read_buries_no_turn(
         thread = threading.Thread(target=recorder.run)
         thread.start()
         try:
-            eventually(lambda: queue.backlog().pending == 1)
+            eventually(lambda: queue.depth().pending == 1)
             authentication.create(key_file, {})
             eventually(lambda: queue.counts().get("recorded", 0) == 1 and settled(queue))
         finally:

@@ -177,7 +177,7 @@ def test_a_dead_turn_with_a_far_id_is_pushed_again_with_the_time_it_died(
         [letter] = letters
         assert letter.entry_id == LARGEST
         eventually(lambda: near_now(redis, queue_of(settings).last_id() or ""))
-        assert letters.push_again(letter, letter.mended({"role": "user"})) is not None
+        assert letters.push_again(letter, letter.fields_to_retry({"role": "user"})) is not None
         eventually(lambda: texts(connection, "u") == ["x"])
     [event] = log.read(connection, partition_of("u"))
     assert event.payload.turn_id == f"dead/{letter.id}", "the id it was pushed under may come again"

@@ -56,7 +56,7 @@ def record(settings: Settings) -> None:
     """Let the recorder take what is on the stream now."""
     queue = TurnQueue(raw(settings), settings.turns_stream, settings.consumer_group)
     with recording(settings):
-        eventually(lambda: (backlog := queue.backlog()).waiting == 0 and backlog.pending == 0)
+        eventually(lambda: (backlog := queue.depth()).waiting == 0 and backlog.pending == 0)
 
 
 def letters_of(settings: Settings) -> DeadLetters:
@@ -81,8 +81,8 @@ def test_a_mended_turn_keeps_the_time_and_the_identity_it_was_first_pushed_with(
     assert (letter.entry_id, letter.field, letter.pushed_at) == (ENTRY, "timezone", PUSHED)
     assert "Asia/Taipei" in letter.reason
     with pytest.raises(TurnInvalidError, match="timezone"):
-        letter.mended({})
-    fields = letter.mended({"timezone": "Asia/Taipei"})
+        letter.fields_to_retry({})
+    fields = letter.fields_to_retry({"timezone": "Asia/Taipei"})
     assert letters.push_again(letter, fields) is not None
     assert list(letters) == []
     record(settings)
@@ -106,7 +106,7 @@ def test_a_time_and_an_id_the_app_gave_are_kept(
     record(settings)
     letters = letters_of(settings)
     [letter] = letters
-    assert letters.push_again(letter, letter.mended({}, frozenset(["mood"])))
+    assert letters.push_again(letter, letter.fields_to_retry({}, frozenset(["mood"])))
     record(settings)
     [turn] = turns(connection, "u1")
     assert (turn.said_at, turn.turn_id) == (datetime.fromisoformat(said), "t1")
@@ -143,7 +143,7 @@ def test_two_who_retry_at_once_push_once(settings: Settings, redis: Redis) -> No
 
     def retry(mine: list[DeadLetter]) -> None:
         own = letters_of(settings)
-        pushed.extend(own.push_again(letter, letter.mended({"role": "user"})) for letter in mine)
+        pushed.extend(own.push_again(letter, letter.fields_to_retry({"role": "user"})) for letter in mine)
 
     threads = [threading.Thread(target=retry, args=(list(order),)) for order in (letters, reversed(letters))]
     for thread in threads:

@@ -198,7 +198,7 @@ def test_dead_letters_of_every_stream_are_seen_mended_and_dropped(
         assert standing(settings) == {"behind": 0, "dead": len(found)}
         assert letters.drop(found[-1], "enough")
         for letter in found[:-1]:
-            fields = letter.mended({"timezone": "UTC"})
+            fields = letter.fields_to_retry({"timezone": "UTC"})
             assert letters.push_again(letter, fields)
             assert letters.push_again(letter, fields) is None
         assert list(letters) == []

@@ -41,7 +41,7 @@ def queue_of(settings: Settings) -> TurnQueue:
 
 
 def settled(queue: TurnQueue) -> bool:
-    backlog = queue.backlog()
+    backlog = queue.depth()
     return backlog.waiting == 0 and backlog.pending == 0
 
 
@@ -141,7 +141,7 @@ def test_only_what_every_group_acknowledged_is_trimmed(settings: Settings, redis
     assert queue.trim() == 0
 
 
-def test_recorders_that_are_gone_are_forgotten_but_not_what_they_held(
+def test_idle_consumers_are_deleted_but_not_those_with_pending_entries(
     settings: Settings, redis: Redis
 ) -> None:
     queue = queue_of(settings)
@@ -150,8 +150,8 @@ def test_recorders_that_are_gone_are_forgotten_but_not_what_they_held(
         redis.xadd("turns", {"user_id": "u1", "text": text})
     queue.settle(queue.read("done", 1, 10), [], set())
     assert len(queue.read("holding", 1, 10)) == 1
-    assert queue.forget(3_600_000) == 0
-    assert queue.forget(0) == 1
+    assert queue.delete_idle_consumers(3_600_000) == 0
+    assert queue.delete_idle_consumers(0) == 1
     left = redis.xinfo_consumers("turns", settings.consumer_group)
     assert [consumer["name"] for consumer in left] == ["holding"]
     assert [entry.fields[b"text"] for entry in queue.read_own("holding", 10)] == [b"held"]
@@ -179,7 +179,7 @@ def test_while_postgres_is_away_the_recorder_waits_and_loses_nothing(
         eventually(lambda: texts(connection, "u1") == ["before"])
         _allow(connection, postgres_url, name, False)
         redis.xadd("turns", {"user_id": "u1", "text": "during"})
-        eventually(lambda: queue_of(settings).backlog().pending == 1)
+        eventually(lambda: queue_of(settings).depth().pending == 1)
         _allow(connection, postgres_url, name, True)
         eventually(lambda: texts(connection, "u1") == ["before", "during"])
         eventually(lambda: settled(queue_of(settings)))

@@ -52,7 +52,7 @@ class Memory:
             Redis.from_url(self.settings.redis_url), self.settings.turns_stream, self.settings.consumer_group
         )
         try:
-            eventually(lambda: (found := queue.backlog()).waiting == found.pending == 0)
+            eventually(lambda: (found := queue.depth()).waiting == found.pending == 0)
         finally:
             stop.set()
             worker.join(10)
