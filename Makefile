@@ -119,6 +119,7 @@ format: setup ## rewrite the code in the one style
 
 docs: setup ## build the documentation site in build/site; a broken link fails the build
 	@$(PY) -m deploy.tools.decision_index
+	@$(PY) -m deploy.tools.pictures
 	@$(PY) -m deploy.tools.docs_site
 	@$(BIN)/zensical build --strict --clean
 	@echo "open build/site/index.html"

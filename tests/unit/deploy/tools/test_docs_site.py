@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from deploy.tools import api_reference, decision_index
+from deploy.tools import api_reference, decision_index, pictures
 from deploy.tools.docs_site import ROOT, BrokenLinkError, prepare
 
 _LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>")
@@ -120,3 +120,19 @@ def test_the_index_takes_titles_and_statuses_from_the_records(tmp_path: Path) ->
         "# D\n\n|---|---|---|---|\n| [0001](0001-new.md) | New | replaced by 3 | 2020-01-01 |\n"
         f"| [0003](0003-later.md) | Later | accepted | {today} |\n\nThe end.\n"
     )
+
+
+def test_the_pictures_are_fresh(tmp_path: Path) -> None:
+    """Run ``make docs`` where this fails."""
+    pictures.main(tmp_path)
+    assert {file.name: file.read_text("utf-8") for file in pictures.FOLDER.iterdir()} == {
+        file.name: file.read_text("utf-8") for file in tmp_path.iterdir()
+    }
+
+
+def test_the_architecture_names_every_room() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    for package in ("events", "ingest", "projectors", "retrieval", "deploy"):
+        for room in (ROOT / package).iterdir():
+            if room.is_dir() and room.name != "__pycache__":
+                assert f"`{package}/{room.name}/`" in page
