@@ -21,7 +21,6 @@ TARGET = ROOT / "build" / "docs"
 
 _PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 _FOLDERS = {"docs": ".", "examples": "examples"}
-_GENERATED = {"api/write.md", "api/read.md"}
 _LINK = re.compile(r"!?\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)\)")
 _FENCE = re.compile(r"^(?P<fence>```+|~~~+).*?^(?P=fence)[^\S\n]*$", re.M | re.S)
 
@@ -109,8 +108,6 @@ def _destination(root: Path, source: Path, target: str, places: Places) -> Path 
     for candidate in (inside, inside / "README.md"):
         if candidate in places:
             return places[candidate]
-    if inside.is_relative_to("docs") and str(inside.relative_to("docs")) in _GENERATED:
-        return inside.relative_to("docs")
     return wanted if wanted.exists() else None
 
 
