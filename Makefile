@@ -28,7 +28,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test unit integration acceptance chaos test-api test-model test-distributed test-kafka check format bench aging model lock clean
+.PHONY: help setup demo run up test unit integration acceptance chaos test-api test-model test-distributed test-kafka check format docs bench aging model lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -116,6 +116,13 @@ check: setup ## format, lint, types, import directions, lock files, deployments
 format: setup ## rewrite the code in the one style
 	@$(PY) -m ruff format .
 	@$(PY) -m ruff check --fix .
+
+docs: setup ## build the documentation site in build/site; a broken link fails the build
+	@$(PY) -m deploy.tools.decision_index
+	@$(PY) -m deploy.tools.pictures
+	@$(PY) -m deploy.tools.docs_site
+	@$(BIN)/zensical build --strict --clean
+	@echo "open build/site/index.html"
 
 bench: setup ## measure (some need data: each script in tests/bench says which)
 	@status=0; for each in tests/bench/[!s]*/*.py; do echo "== $$each"; PYTHONPATH=. $(PY) "$$each" || status=1; done; exit $$status
