@@ -6,8 +6,7 @@ import logging
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from events.platform.settings import Settings
 from projectors.kafka.topic import BrokerAwayError
@@ -58,13 +57,8 @@ class Publisher:
         )
         self._failed: str | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # What is not acknowledged will be published again: nobody waits for it.
+    def close(self) -> None:
+        """Drops every message that Kafka did not acknowledge. The next publisher publishes those again."""
         self._producer.purge()
         self._producer.flush(0)
 

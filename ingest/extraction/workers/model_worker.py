@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from events.health.heartbeat import Heartbeat
-from events.platform.database import connect_with_retry
-from events.platform.failures import is_away
 from events.platform.isolation import isolate
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store import log
-from events.store.checkpoints import CheckpointMovedError, Connection
+from events.store.checkpoints import Connection
 from events.store.feed import Feed, LogFeed
+from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
 from events.types.envelope import Event, NewEvent
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from ingest.extraction.circuit_breaker import CircuitBreaker, backoff
@@ -38,7 +36,6 @@ from ingest.extraction.workers.slots import Slots
 
 logger = logging.getLogger(__name__)
 
-_PATIENCE_S = 0.1
 _LOOK_EVERY_S = 0.05
 _RULES_FALLBACKS_AT_ONCE = 64
 _KEPT_S = 60.0
@@ -47,7 +44,7 @@ _IDLE_SESSION_TIMEOUT_MS = 15_000
 _Key = tuple[int, tuple[int, ...]]  # partition, positions of the turns
 
 
-class ModelWorker:
+class ModelWorker(Handler):
     """Follows the log with a window of turns in hand, until told to stop.
 
     Every turn is read once, whatever is killed when: the events of a burst are appended when it is done, in the
@@ -72,7 +69,6 @@ class ModelWorker:
         self._settings = settings
         self._extractor = extractor
         self._rules_fallback = rules_fallback
-        self._stopping = stopping
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
         self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
         self._assignment = PartitionAssignment(
@@ -92,55 +88,38 @@ class ModelWorker:
         self._kept: dict[_Key, list[NewEvent]] = {}
         self._kept_until = 0.0
         self._next_look = 0.0
+        self._subscription = Subscription(
+            settings,
+            self,
+            self._feed,
+            self._heartbeat,
+            stopping,
+            SubscriptionOptions(
+                name=PROCESSOR.name,
+                idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
+                idle_session_timeout_ms=_IDLE_SESSION_TIMEOUT_MS,
+            ),
+        )
 
     def run(self) -> None:
-        """Extract until ``stopping``; answers under way get a moment to arrive, and what arrived is written."""
-        with self._heartbeat:
-            try:
-                self._follow()
-            finally:
-                self._calls.close()
-                self._extractor.close()
+        """Extracts until ``stopping``. Running calls then get ``extract_grace_s``, and their results are written."""
+        try:
+            self._subscription.run()
+        finally:
+            self._calls.close()
+            self._extractor.close()
 
-    def _follow(self) -> None:
-        while not self._stopping():
-            connection = connect_with_retry(
-                self._settings.database_url,
-                application="extractor",
-                stopping=self._stopping,
-                idle_in_transaction_timeout_ms=self._settings.idle_in_transaction_timeout_ms,
-            )
-            if connection is None or not self._feed.open():
-                break
-            try:
-                connection.execute(
-                    statement("ingest.extraction.workers", "set_idle_session_timeout"),
-                    {"idle_ms": _IDLE_SESSION_TIMEOUT_MS},
-                )
-                PROCESSOR.open(connection)
-                name, version = self._extractor.name, self._extractor.prompt_version
-                logger.info("extracting with %s %s (%s)", name, self._extractor.model, version)
-                self._serve(connection)
-            except CheckpointMovedError as error:
-                logger.warning("standing by: %s", error)
-                time.sleep(_PATIENCE_S)
-            except Exception as error:
-                if is_away(error):
-                    logger.warning("postgres went away while extracting, trying again: %s", error)
-                    self._heartbeat.waiting(f"postgres went away: {log.reason_of(error)}")
-                    time.sleep(_PATIENCE_S)
-                else:
-                    logger.exception("extracting stands still, trying again")
-                    self._heartbeat.waiting(log.reason_of(error))
-                    time.sleep(_PATIENCE_S * 10)
-            finally:
-                self._relinquish()
-                connection.close()
-                self._feed.close()
-        logger.info("extractor stopped")
+    def prepare(self, connection: Connection) -> bool:
+        PROCESSOR.open(connection)
+        name, version = self._extractor.name, self._extractor.prompt_version
+        logger.info("extracting with %s %s (%s)", name, self._extractor.model, version)
+        return True
 
-    def _relinquish(self) -> None:
-        """The connection is lost and the partitions with it; what was paid for is kept for when they are back."""
+    def release(self) -> None:
+        """Gives up all partitions, because their locks ended with the connection.
+
+        Results that are paid for are kept until the partitions are back.
+        """
         for task in self._assignment.forget():
             self._kept[_key(task)] = task.outcome or []
         self._kept_until = time.monotonic() + _KEPT_S
@@ -152,46 +131,49 @@ class ModelWorker:
         self._concepts = KnownConcepts()
         self._next_look = 0.0
 
-    def _serve(self, connection: Connection) -> None:
-        deadline: float | None = None
-        while True:
-            now = time.monotonic()
-            if self._stopping():
-                deadline = deadline or now + self._settings.extract_grace_s
-                if not self._calls.under_way or now >= deadline:
-                    break
-            elif now >= self._next_look:
-                ready, more = self._assignment.look(connection, now)
-                self._waiting += ready
-                # Where there is more right behind, there is no reason to wait for the next look.
-                self._next_look = 0.0 if more else now + _LOOK_EVERY_S
-            if deadline is None:
-                self._launch(connection, now)
-            for done in self._calls.completed(_LOOK_EVERY_S if self._nothing_to_write() else 0.0):
-                self._settle(done)
-            self._write(connection)
-            self._report()
-            if self._calls.under_way or deadline is not None:
-                continue
-            if now > self._kept_until:
-                self._kept.clear()
-            if not self._assignment:
-                self._feed.wait()
-                self._next_look = 0.0
-            elif self._nothing_to_write() and self._next_look > time.monotonic():
-                # Only time, or news, can bring anything on.
-                self._feed.wait(_LOOK_EVERY_S)
+    def handle(self, connection: Connection) -> RoundResult:
+        """Reads on in the log, starts calls, and writes the results of completed calls."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            ready, more = self._assignment.look(connection, now)
+            self._waiting += ready
+            # Known events make the next look due at once.
+            self._next_look = 0.0 if more else now + _LOOK_EVERY_S
+        self._launch(connection, now)
+        passed = self._write_completed(connection)
+        result = replace(self._status(), passed=passed)
+        if self._calls.under_way:
+            return replace(result, more=True)
+        if now > self._kept_until:
+            self._kept.clear()
+        if not self._assignment:
+            self._next_look = 0.0
+            return result
+        if self._nothing_to_write() and self._next_look > time.monotonic():
+            # Only time or new events can start the next task.
+            return replace(result, wait_s=_LOOK_EVERY_S)
+        return replace(result, more=True)
+
+    def drain(self, connection: Connection) -> None:
+        deadline = time.monotonic() + self._settings.extract_grace_s
+        while self._calls.under_way and time.monotonic() < deadline:
+            self._heartbeat.passed(self._write_completed(connection))
         if self._calls.under_way:
             logger.warning(
-                "%d answers under way are abandoned; they are asked for again", self._calls.under_way
+                "%d running calls are abandoned; the next worker repeats them", self._calls.under_way
             )
+
+    def _write_completed(self, connection: Connection) -> int:
+        """Waits a moment for running calls, then writes every result. Returns the number of events passed."""
+        for done in self._calls.completed(_LOOK_EVERY_S if self._nothing_to_write() else 0.0):
+            self._settle(done)
+        return self._write(connection)
 
     def _nothing_to_write(self) -> bool:
         return next(self._assignment.finished(), None) is None
 
-    def _write(self, connection: Connection) -> None:
+    def _write(self, connection: Connection) -> int:
         written, passed, culprits = self._assignment.write(connection)
-        self._heartbeat.passed(passed)
         for task in written:
             self._heartbeat.count(counted(task.outcome or ()))
             for event in task.outcome or ():
@@ -202,6 +184,7 @@ class ModelWorker:
             spent = [event.payload.usage for event in culprit.item.outcome or () if _is_reading(event)]
             culprit.item.spent = sum(spent, Usage())
             self._fail(culprit.item, culprit.error)
+        return passed
 
     def _launch(self, connection: Connection, now: float) -> None:
         """Begin the calls that may begin, every user's first before anybody's second; let others be stood in for."""
@@ -368,8 +351,8 @@ class ModelWorker:
             usage=task.spent if event is task.turns[0] else Usage(),
         )
 
-    def _report(self) -> None:
-        """Say how it stands: waiting where nothing can go on, and who reads instead where somebody does."""
+    def _status(self) -> RoundResult:
+        """Returns the remark for the operator: why turns wait, or why the rules read instead of the model."""
         now = time.monotonic()
         if (
             self._breaker.is_disturbed
@@ -377,16 +360,15 @@ class ModelWorker:
             and (self._waiting or self._flights)
             and not self._succeeding(now)
         ):
-            self._heartbeat.waiting(f"turns wait: {self._breaker.reason}")
-        elif self._breaker.state(now) != "closed" and self._settings.rules_fallback:
-            self._heartbeat.running(f"the rules stand in for the model: {self._breaker.reason}")
-        elif self._budget.reached:
-            self._heartbeat.running(
-                f"the rules stand in: {self._budget.reached} users have reached today's budget of "
+            return RoundResult(stalled=f"turns wait: {self._breaker.reason}")
+        if self._breaker.state(now) != "closed" and self._settings.rules_fallback:
+            return RoundResult(note=f"the rules stand in for the model: {self._breaker.reason}")
+        if self._budget.reached:
+            return RoundResult(
+                note=f"the rules stand in: {self._budget.reached} users have reached today's budget of "
                 f"{self._settings.budget_tokens_per_user_day} tokens"
             )
-        else:
-            self._heartbeat.running(self._feed.note)
+        return RoundResult()
 
     def _succeeding(self, now: float) -> bool:
         """Whether calls are under way that nothing speaks against yet."""

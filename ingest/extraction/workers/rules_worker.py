@@ -7,21 +7,25 @@ Extractors that wait for somebody else's answers have a worker of their own
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from events.health.heartbeat import Heartbeat
-from events.platform.database import connect_with_retry
-from events.platform.failures import is_away
 from events.platform.isolation import is_the_datas_fault, isolate
-from events.platform.linger import Linger, pause
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log
-from events.store.checkpoints import CheckpointMovedError, Claim, Connection, Processor, reached_heads
+from events.store.checkpoints import Claim, Connection, Processor
 from events.store.feed import Feed, LogFeed
 from events.store.log import Unreadable
+from events.store.subscription import (
+    Batches,
+    Handler,
+    RoundResult,
+    Subscription,
+    SubscriptionOptions,
+    handle_batch,
+)
 from events.types.envelope import Event, NewEvent
 from events.types.turns import TurnRecorded
 from ingest.extraction.conversation import CONTEXT_TURNS, preceding, recorded
@@ -40,8 +44,6 @@ logger = logging.getLogger(__name__)
 
 PROCESSOR = Processor(STAGE)
 TURN = TurnRecorded.__name__
-_PATIENCE_S = 0.1
-_LONGEST_PAUSE_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Reading:
     failed: bool = False
 
 
-class ExtractorWorker:
+class ExtractorWorker(Handler):
     """Follows the log until told to stop.
 
     The appended events and the moved checkpoint commit together, so every turn is read exactly once,
@@ -74,111 +76,78 @@ class ExtractorWorker:
     ) -> None:
         self._settings = settings
         self._extractor = extractor
-        self._stopping = stopping
         self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
-        # Where this worker left each partition, and the turns above that which were read out of their order.
+        # The position where this worker left each partition, and the turns above it that are extracted already.
         self._left: dict[int, int] = {}
-        self._linger = Linger(settings.linger_ms / 1000, stopping)
-        self._more = False
         self._read_before: dict[int, frozenset[int]] = {}
+        self._subscription = Subscription(
+            settings,
+            self,
+            self._feed,
+            self._heartbeat,
+            stopping,
+            SubscriptionOptions(
+                name=PROCESSOR.name,
+                linger_s=settings.linger_ms / 1000,
+                blocked=(ExtractorUnavailableError,),
+                idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
+            ),
+        )
 
     def run(self) -> None:
-        """Extract until ``stopping``. Waits out a Postgres that is away, and an extractor that is."""
-        with self._heartbeat:
-            self._follow()
+        """Extracts until ``stopping``. Waits while Postgres or the extractor is away."""
+        self._subscription.run()
 
-    def _follow(self) -> None:
-        delay = _PATIENCE_S
-        while not self._stopping():
-            connection = connect_with_retry(
-                self._settings.database_url,
-                application="extractor",
-                stopping=self._stopping,
-                idle_in_transaction_timeout_ms=self._settings.idle_in_transaction_timeout_ms,
-            )
-            if connection is None or not self._feed.open():
-                break
-            try:
-                PROCESSOR.open(connection)
-                logger.info("extracting with %s (%s)", self._extractor.name, self._extractor.prompt_version)
-                while not self._stopping():
-                    self._linger.begin_round()
-                    passed = self.step(connection)
-                    self._heartbeat.running(self._feed.note)
-                    self._heartbeat.passed(passed)
-                    if passed and delay > _PATIENCE_S:
-                        logger.info("extracting goes on")
-                        delay = _PATIENCE_S
-                    if not self._more:
-                        if passed:
-                            self._linger.wait()
-                        self._feed.wait()
-            except CheckpointMovedError as error:
-                logger.warning("standing by: %s", error)
-            except Exception as error:
-                # Nothing of the batch counts.
-                if is_away(error):
-                    logger.warning("postgres went away while extracting, trying again: %s", error)
-                    self._heartbeat.waiting(f"postgres went away: {error}")
-                    time.sleep(_PATIENCE_S)
-                    continue
-                # Say what stands in the way and try again, ever more slowly.
-                known = isinstance(error, ExtractorUnavailableError)
-                logger.log(
-                    logging.WARNING if known else logging.ERROR,
-                    "extracting stands still, trying again in %.1f s: %s", delay, error, exc_info=not known,
-                )  # fmt: skip
-                why = str(error) if known else log.reason_of(error)
-                delay = self._pause_after_failure(why, delay)
-            finally:
-                connection.close()
-                self._feed.close()
-        logger.info("extractor stopped")
+    def prepare(self, connection: Connection) -> bool:
+        PROCESSOR.open(connection)
+        logger.info("extracting with %s (%s)", self._extractor.name, self._extractor.prompt_version)
+        return True
 
-    def _pause_after_failure(self, why: str, delay: float) -> float:
-        """Say why nothing moves, wait, and return the next, longer wait."""
-        self._heartbeat.waiting(why)
-        pause(delay, self._stopping)
-        return min(delay * 2, _LONGEST_PAUSE_S)
+    def handle(self, connection: Connection) -> RoundResult:
+        """Extracts one batch in one transaction."""
+        appended: list[NewEvent] = []
+        left: dict[int, int] = {}
 
-    def step(self, connection: Connection) -> int:
-        """One batch, in one transaction; returns how many events of the log were passed."""
-        self._more = False
-        with connection.transaction():
-            claims = self._claim(connection)
-            if not claims:
-                return 0
-            batches = self._feed.read(connection, claims, limit=self._settings.batch_events)
+        def extract(batches: Batches) -> None:
             events = [
                 event
                 for claim, page in batches
                 for event in page
                 if event.type == TURN and event.position not in self._read_before.get(claim.partition, ())
             ]
-            appended = self._appended(connection, list(self._readings(connection, events)))
-            PROCESSOR.advance(connection, [(claim, page[-1].position) for claim, page in batches])
-        self._left.update((claim.partition, page[-1].position) for claim, page in batches)
+            appended.extend(self._appended(connection, list(self._readings(connection, events))))
+            left.update((claim.partition, page[-1].position) for claim, page in batches)
+
+        with connection.transaction():
+            result = handle_batch(
+                connection,
+                PROCESSOR,
+                self._feed,
+                extract,
+                events=self._settings.batch_events,
+                admit=lambda claims: self._owned(connection, claims),
+            )
+        self._left.update(left)
         if appended:
             log.announce(connection, appended)
             self._heartbeat.count(counted(appended))
-        # Right behind a batch that reached all there was, another look would find nothing but what it appended itself.
-        self._more = not reached_heads(batches)
-        return sum(len(page) for _, page in batches)
+        return result
 
-    def _claim(self, connection: Connection) -> list[Claim]:
-        """Partitions nobody else has; where another extractor was in between, what it read ahead is looked up."""
-        claims = PROCESSOR.claim(connection, partitions=self._feed.sought(connection, PROCESSOR))
-        if not claims:
-            return []
-        own = {
+    def _owned(self, connection: Connection, claims: list[Claim]) -> list[Claim]:
+        """Returns the claims on partitions that no other extractor owns.
+
+        Another extractor may have read ahead in a partition since this worker left it. The turns that it extracted
+        are looked up then.
+        """
+        owned = {
             row[0]
             for row in connection.execute(
                 statement("ingest.extraction.workers", "try_lock_partitions"),
                 {"partitions": [claim.partition for claim in claims]},
             )
         }
-        claims = [claim for claim in claims if claim.partition in own]
+        claims = [claim for claim in claims if claim.partition in owned]
         strange = [claim for claim in claims if self._left.get(claim.partition) != claim.position]
         if strange:
             self._read_before.update(read_ahead(connection, {c.partition: c.position for c in strange}))
