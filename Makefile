@@ -99,7 +99,7 @@ test-kafka: setup ## the same on Apache Kafka 4 (Java 17, Maven and Maven Centra
 	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed tests/kafka -k real
 
 test-model: setup ## 2,000 mutated answers of a model: other users' cards arrive within 5 s throughout
-	@CARDLOG_TEST_MUTATIONS=2000 $(PY) -m pytest tests/acceptance/hostile/test_hostile_model.py -k mutated
+	@CARDLOG_TEST_MUTATIONS=2000 $(PY) -m pytest -s --show-capture=no tests/acceptance/hostile/test_hostile_model.py -k mutated
 
 check: setup ## format, lint, types, import directions, lock files, deployments
 	@$(PY) -m ruff format --check .

@@ -104,10 +104,10 @@ def run(words: Sequence[str]) -> int:
         given["data"] = data
     if "settings" in wanted:
         from deploy import logs  # noqa: PLC0415 - help and --version need none of these
-        from events.platform.settings import Settings  # noqa: PLC0415
+        from events.platform.environment import load_settings  # noqa: PLC0415
         from events.store import authentication  # noqa: PLC0415
 
-        settings = Settings.from_environment(data=data)
+        settings = load_settings(data=data)
         authentication.use_file(settings.log_key_file)
         logs.configure_logging(settings, os.environ.get("CARDLOG_PROCESS", verb_of(words).strip()), data=data)
         given["settings"] = settings

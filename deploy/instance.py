@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from events.platform.settings import Settings, data_folder
+from events.platform.environment import data_folder
+from events.platform.settings import Settings
 from events.store import authentication
 
 READY_FILE = "ready.json"

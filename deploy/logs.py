@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from events.platform.settings import PROCESS, Settings, redacted, unknown_variables
+from events.platform.environment import unknown_variables
+from events.platform.settings import PROCESS, Settings, redacted
 
 if TYPE_CHECKING:
     from structlog.types import EventDict, Processor

@@ -17,6 +17,7 @@ import psycopg
 
 from events.health.heartbeat import UNSEEN_S, reports
 from events.platform.database import connect
+from events.platform.environment import load_settings
 from events.platform.settings import Settings, SettingsError
 
 PORTS = {"write": 8700, "read": 8701}
@@ -72,7 +73,7 @@ def main(command_line: Path = Path("/proc/1/cmdline")) -> int:
     """Exit status 0 while the process of that command line, words ended by NUL, is alive; else 1 and why."""
     words = command_line.read_bytes().decode(errors="replace").split("\0")
     try:
-        why = check_liveness(words, Settings.from_environment())
+        why = check_liveness(words, load_settings())
     except SettingsError as error:
         why = str(error)
     if why is not None:

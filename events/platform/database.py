@@ -22,9 +22,6 @@ _MIGRATION_LOCK = 0x6361726460  # any constant: one migrator at a time
 
 Connection = psycopg.Connection[Any]
 
-AWAY = (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout)
-"""What says that a connection is over: the server went away, or took back what a stopped process held."""
-
 
 class DatabaseUnfitError(RuntimeError):
     """The server cannot carry Cardlog; the message is one sentence with the remedy."""

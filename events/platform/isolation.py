@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 import psycopg
 
 from events.platform.failures import is_away
+from events.platform.settings import SettingsError
 
 T = TypeVar("T")
 
@@ -35,8 +36,8 @@ def is_the_datas_fault(error: BaseException) -> bool:
 
     False while the server is away (:func:`events.platform.failures.is_away`), for a server whose schema, rights or
     files are
-    not as they should be, and for a machine without memory, files or network. True for everything else, known or not:
-    an error nobody thought of harms its culprit, and nobody else.
+    not as they should be, for a setting or a log key file that cannot be used, and for a machine without memory, files or network.
+    True for everything else, known or not: an error nobody thought of harms its culprit, and nobody else.
     """
     if isinstance(error, psycopg.Error):
         if is_away(error):
@@ -47,7 +48,7 @@ def is_the_datas_fault(error: BaseException) -> bool:
         return not state.startswith(_SETTING_CLASSES) and state not in _SETTING_STATES
     if isinstance(error, OSError):
         return error.errno in _VALUE_ERRNOS
-    return isinstance(error, Exception) and not isinstance(error, MemoryError | ImportError)
+    return isinstance(error, Exception) and not isinstance(error, MemoryError | ImportError | SettingsError)
 
 
 def isolate(

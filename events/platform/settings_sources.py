@@ -1,8 +1,7 @@
 """Reading the settings from where they are given, and saying in our own words what is wrong with them.
 
-pydantic and pydantic-settings take 0.2 s to import: events/platform/settings.py imports this module when there is
-something
-to read, and ``cardlog --help`` never does.
+pydantic and pydantic-settings take 0.2 s to import: events/platform/environment.py imports this module when there
+is something to read, and ``cardlog --help`` never does.
 """
 
 from __future__ import annotations

@@ -20,6 +20,8 @@ from uuid import UUID
 
 import orjson
 
+from events.platform.settings import SettingsError
+
 _KIND = "cardlog log key"
 _FORMAT = 1
 _ID_BYTES = 8
@@ -29,7 +31,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-class KeyFileError(RuntimeError):
+class KeyFileError(SettingsError):
     """The key file cannot be used. The message names the file and the remedy."""
 
 

@@ -30,6 +30,8 @@ MAX_HINT = 1_024
 MAX_TEXT = 64 * 1024  # The bound of a turn: an episode holds the text of its turn.
 MAX_REASON = 8 * 1024
 
+MAX_WEIGHT = 1_000.0
+
 MAX_TAGS = 64
 MAX_ALIASES = 64
 MAX_TURNS = 1_000
@@ -37,7 +39,13 @@ MAX_BEFORE = 16
 
 _Identity = Callable[[str], str]
 _MAX_COUNT = 2**48
+_LEAST_REAL = 2.0**-126
 _YEARS = range(2, 9999)  # One day more or less, in any timezone, is still a date.
+
+
+def as_real(number: float) -> float:
+    """Returns ``number`` for a column of type ``real``. PostgreSQL refuses tiny numbers, so they become 0."""
+    return number if abs(number) >= _LEAST_REAL else 0.0
 
 
 def check(payload: Payload) -> None:
@@ -124,7 +132,7 @@ def _common(card: StateAsserted | EventNoted | KnowledgeLearned) -> Iterator[str
     """Yields the faults of the fields that all cards share."""
     yield from _text("content", card.content, MAX_TEXT)
     yield from _several("tags", card.tags, MAX_TAGS, MAX_TAG)
-    for field, number, most in (("confidence", card.confidence, 1.0), ("weight", card.weight, 1_000.0)):
+    for field, number, most in (("confidence", card.confidence, 1.0), ("weight", card.weight, MAX_WEIGHT)):
         if isinstance(number, bool) or not math.isfinite(number) or not 0 <= number <= most:
             yield f"{field} is {number!r}; use 0 to {most:g}"
     if not isinstance(card, KnowledgeLearned):

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from psycopg.rows import dict_row, tuple_row
+from psycopg.rows import tuple_row
 
 from events.platform.sql import statement
 from events.store.log import event_if_readable, event_of
+from events.store.rows import rows_of
 from events.types.envelope import Event
 
 Connection = psycopg.Connection[Any]
@@ -126,16 +127,16 @@ def read_claimed(
     of the codec for payloads that this build cannot read. With ``keep_unreadable`` such an event has an
     :class:`events.store.log.Unreadable` payload instead.
     """
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(
-            statement("events.store", "read_claimed"),
-            {
-                "partitions": [claim.partition for claim in claims],
-                "positions": [claim.position for claim in claims],
-                "heads": [claim.head for claim in claims],
-                "limit": limit,
-            },
-        ).fetchall()
+    rows = rows_of(
+        connection,
+        statement("events.store", "read_claimed"),
+        {
+            "partitions": [claim.partition for claim in claims],
+            "positions": [claim.position for claim in claims],
+            "heads": [claim.head for claim in claims],
+            "limit": limit,
+        },
+    )
     read_event = event_if_readable if keep_unreadable else event_of
     batches: dict[int, list[Event]] = {claim.partition: [] for claim in claims}
     for row in rows:

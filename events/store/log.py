@@ -10,13 +10,14 @@ from typing import Any
 
 import orjson
 import psycopg
-from psycopg.rows import dict_row, tuple_row
+from psycopg.rows import tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
 from events.platform.failures import in_a_line
 from events.platform.sql import statement
 from events.store import authentication
 from events.store.bounds import check
+from events.store.rows import rows_of
 from events.types.codec import PayloadError, UnknownEventTypeError, decode, describe, encode
 from events.types.envelope import Appended, Event, NewEvent, partition_of
 
@@ -26,6 +27,8 @@ Connection = psycopg.Connection[Any]
 
 # Postgres and Python can both read these years in every timezone.
 _YEARS = range(2, 9999)
+_INSTANTS = ("occurred_at", "recorded_at")
+_NO_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
 # NUL as JSON writes it. The server stores such a payload, and then refuses every query that looks into it.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -137,18 +140,21 @@ def announce(connection: Connection, events: Iterable[NewEvent] = ()) -> None:
 
 def read(connection: Connection, partition: int, *, after: int = 0, limit: int | None = None) -> list[Event]:
     """Returns the events of ``partition`` above position ``after``, in order, at most ``limit``."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(
-            statement("events.store", "read_partition"),
-            {"partition": partition, "after": after, "limit": limit},
-        ).fetchall()
+    rows = rows_of(
+        connection,
+        statement("events.store", "read_partition"),
+        {"partition": partition, "after": after, "limit": limit},
+    )
     for row in rows:
         del row["digest"]
     return [event_of(row) for row in rows]
 
 
 def event_of(row: dict[str, Any]) -> Event:
-    """Returns the event of ``row`` and changes ``row``. Raises the errors of the codec for an unreadable payload."""
+    """Returns the event of ``row`` and changes ``row``. Raises the errors of the codec for data it cannot read."""
+    for field in _INSTANTS:
+        if not isinstance(row[field], datetime):
+            raise PayloadError(f"{field}: {in_a_line(str(row[field]), 40)} is no instant that can be read")
     row["payload"] = decode(row["type"], row["schema_version"], row.pop("data"))
     return Event(**row)
 
@@ -162,13 +168,18 @@ class Unreadable:
 
 
 def event_if_readable(row: dict[str, Any]) -> Event:
-    """Returns the event of ``row``, with :class:`Unreadable` for an unreadable payload. Never raises."""
+    """Returns the event of ``row``, with :class:`Unreadable` for an unreadable payload. Never raises.
+
+    An unreadable instant of such an event is 1970-01-01.
+    """
     data = row["data"]
     try:
         return event_of(row)
     except Exception as error:
         # Decoding is pure. Every error of the codec or of an upcaster therefore comes from these bytes.
+        row.pop("data", None)
         row["payload"] = Unreadable(reason_of(error), data)
+        row.update({field: _NO_INSTANT for field in _INSTANTS if not isinstance(row[field], datetime)})
         return Event(**row)
 
 

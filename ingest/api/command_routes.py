@@ -9,11 +9,11 @@ from uuid import UUID
 
 import psycopg
 from fastapi import APIRouter
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import ConnectionPool
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
+from events.http.database import problem_of
 from events.http.instants import Instant, refuse_future
-from events.http.problem import ProblemError
 from events.http.service import JSONResponse
 from events.http.tokens import Keyring, Sealer
 from events.platform.sql import statement
@@ -165,8 +165,8 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
             with pool.connection(timeout=2.0) as connection:
                 sealer = keyring.sealer or learned(connection)
                 found = say(connection)
-        except (psycopg.OperationalError, psycopg.errors.UndefinedTable, PoolTimeout) as error:
-            raise ProblemError(503, "Log unavailable", str(error).partition("\n")[0]) from error
+        except psycopg.Error as error:
+            raise problem_of(error, "Log unavailable") from error
         return JSONResponse(document_of(user_id, found, sealer), status_code=202)
 
     def learned(connection: Connection) -> Sealer:

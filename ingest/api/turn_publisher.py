@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
+import redis
+
 from events.platform.settings import Settings
 from events.platform.streams import (
     REDIS_AWAY,
@@ -23,6 +25,14 @@ from events.types.turn_contract import is_date
 from ingest.recording.turn_queue import ROLLED_OVER, life_mark, lua_script
 
 
+class _HalfwayError(RuntimeError):
+    """The server took some of the turns; ``names`` has None for those it refused."""
+
+    def __init__(self, refusal: redis.ResponseError, names: Sequence[str | None]) -> None:
+        super().__init__(str(refusal))
+        self.names = names
+
+
 class PublishFailedError(RuntimeError):
     """Not all turns are known to be on their streams; ``accepted`` are the places of those that are."""
 
@@ -34,7 +44,8 @@ class PublishFailedError(RuntimeError):
 class TurnPublisher:
     """Pushes turns onto the streams of their users.
 
-    A single Redis takes all turns of a call or none; of a cluster, each stream takes all of its own or none.
+    A single Redis takes all turns of a call or none; of a cluster, each stream takes all of its own or none. But a
+    stream whose last possible id is given out in between takes those before it, and no other.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -62,7 +73,12 @@ class TurnPublisher:
         names: dict[int, str] = {}
         failed: BaseException | None = None
         for places, answer in zip(together.values(), done, strict=True):
-            if isinstance(answer, BaseException):
+            if isinstance(answer, _HalfwayError):
+                names |= {
+                    place: name for place, name in zip(places, answer.names, strict=True) if name is not None
+                }
+                failed = answer
+            elif isinstance(answer, BaseException):
                 if not isinstance(answer, REDIS_AWAY):
                     raise answer
                 failed = answer
@@ -73,16 +89,20 @@ class TurnPublisher:
         return [names[place] for place in range(len(turns))]
 
     async def _push(self, turns: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
-        """All of them or none."""
+        """All of them or none, where no :class:`_HalfwayError` tells which."""
         if self._together:
             pipe = self._redis.pipeline(transaction=True)
             for stream, turn in turns:
                 pipe.xadd(stream, dict(turn))  # type: ignore[arg-type]
-            ids = await pipe.execute()
+            ids = await pipe.execute(raise_on_error=False)
         else:
             # The client's pipelines of a cluster look for slots from threads of their own, on loops of their own.
             words = [word for _, turn in turns for word in (2 * len(turn), *chain(*turn.items()))]
             ids = await self._call("EVAL", lua_script("push"), 1, turns[0][0], *words)
+        refusals = [each for each in ids if isinstance(each, redis.ResponseError)]
+        if refusals:
+            taken = [None if isinstance(each, redis.ResponseError) else each.decode() for each in ids]
+            raise _HalfwayError(refusals[0], taken) if any(taken) else refusals[0]
         names = [entry.decode() for entry in ids]
         # What the recorder will call them, whose clock is that of Redis.
         now = datetime.now(UTC)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from psycopg.rows import dict_row
-
 from events.platform.sql import statement
 from events.store import log
 from events.store.checkpoints import Connection
+from events.store.rows import rows_of
 from events.types.envelope import Event
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RecordedTurn
@@ -30,17 +29,17 @@ def preceding(connection: Connection, firsts: Sequence[Event]) -> list[tuple[Rec
     found: list[list[RecordedTurn]] = [[] for _ in firsts]
     asked = [place for place, event in enumerate(firsts) if event.version > 1]
     if asked:
-        with connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(
-                statement("ingest.extraction", "preceding_turns"),
-                {
-                    "partitions": [firsts[place].partition for place in asked],
-                    "users": [firsts[place].user_id for place in asked],
-                    "streams": [firsts[place].stream for place in asked],
-                    "versions": [firsts[place].version for place in asked],
-                    "limit": CONTEXT_TURNS,
-                },
-            ).fetchall()
+        rows = rows_of(
+            connection,
+            statement("ingest.extraction", "preceding_turns"),
+            {
+                "partitions": [firsts[place].partition for place in asked],
+                "users": [firsts[place].user_id for place in asked],
+                "streams": [firsts[place].stream for place in asked],
+                "versions": [firsts[place].version for place in asked],
+                "limit": CONTEXT_TURNS,
+            },
+        )
         for row in rows:
             place = asked[row.pop("ordinal") - 1]
             event = log.event_if_readable(row)

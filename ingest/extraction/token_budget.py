@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, date, datetime, time
 
+import psycopg
+
+from events.platform.failures import in_a_line
+from events.platform.isolation import is_the_datas_fault
 from events.platform.sql import statement
 from events.store.checkpoints import Connection
 from events.types.envelope import partition_of
 from events.types.extraction import Usage
+
+logger = logging.getLogger(__name__)
 
 
 class TokenBudget:
@@ -32,13 +39,26 @@ class TokenBudget:
             self._day, self._spent = today, {}
         if user_id not in self._spent:
             since = datetime.combine(today, time(), UTC)
+            self._spent[user_id] = self._in_the_log(connection, user_id, since)
+        return self._spent[user_id] >= self._tokens
+
+    def _in_the_log(self, connection: Connection, user_id: str, since: datetime) -> int:
+        """What the log has counted; everything there is where these very events cannot be counted, so that a limit is
+        kept and nobody else waits."""
+        try:
             row = connection.execute(
                 statement("ingest.extraction", "tokens_spent"),
                 {"partition": partition_of(user_id), "user_id": user_id, "since": since},
             ).fetchone()
-            assert row is not None
-            self._spent[user_id] = int(row[0])
-        return self._spent[user_id] >= self._tokens
+        except psycopg.Error as error:
+            if not is_the_datas_fault(error):
+                raise
+            logger.warning(
+                "what a user has spent cannot be counted, the rules read: %s", in_a_line(str(error))
+            )
+            return self._tokens
+        assert row is not None
+        return int(row[0])
 
     def spend(self, user_id: str, usage: Usage) -> None:
         """``usage`` was appended to the log."""

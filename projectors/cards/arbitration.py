@@ -62,14 +62,21 @@ class ContestedStatement:
 
 @dataclass(frozen=True, slots=True)
 class _ValuesInForce:
-    """What holds from a statement on: the values, each with who said so last; since when, and until when."""
+    """What holds from a statement on: the values, each with who said so last; since when, and until when.
+
+    ``passing`` are values of stretches of time, each with its end.
+    """
 
     values: dict[str, Statement]
     since: datetime
     until: datetime | None
+    passing: dict[str, datetime] = field(default_factory=dict)
 
     def at(self, instant: datetime) -> dict[str, Statement]:
         return self.values if self.until is None or self.until > instant else {}
+
+    def passing_at(self, instant: datetime) -> dict[str, datetime]:
+        return {value: until for value, until in self.passing.items() if until > instant}
 
 
 class ConflictResolver:
@@ -106,6 +113,7 @@ class ConflictResolver:
         else:
             self._settle_by_claim(ordered)
             self._judge(ordered)
+        self._reconsider(ordered)
 
     def holds(self, value: str, instant: datetime, number: int) -> bool:
         """Whether ``value`` holds where a statement stands, so far."""
@@ -117,15 +125,13 @@ class ConflictResolver:
         place = bisect_left(self._places, (since, ordered.number))
         before = self._in_force[place - 1] if place else None
         held = before.at(since) if before is not None else {}
-        if before is None or not held or statement.value_key in held or self._is_past(ordered):
+        known = held if before is None else {**held, **before.passing_at(since)}
+        if before is None or not held or statement.value_key in known or self._is_past(ordered):
             self._accept(ordered)
             return
-        # Differences, because a month before the first day there is no day.
-        past = bisect_right(self._changes, -self._window, key=lambda change: change - since)
-        nth = 1 + bisect_right(self._changes, since) - past
         insort(self._changes, since)
         old = list(held.values())[-1]
-        reason = self._doubt(ordered, old, before.since, nth)
+        reason = self._doubt(ordered, old, before.since)
         ruling = self._rulings.get(statement.event.event_id)
         if reason is None and ruling is None:
             self._withdraw(statement)
@@ -151,8 +157,12 @@ class ConflictResolver:
         place = bisect_left(self._places, (ordered.effective_at, ordered.number))
         return place < len(self._places) and self._places[place][0] <= ordered.statement.said_at
 
-    def _doubt(self, ordered: OrderedStatement, old: Statement, since: datetime, nth: int) -> str | None:
+    def _doubt(self, ordered: OrderedStatement, old: Statement, since: datetime) -> str | None:
+        """Why a change, counted already, is not to be believed at once where ``old`` has held ``since``."""
         new, limit = ordered.statement.state, self._thresholds
+        # Differences, because a month before the first day there is no day.
+        past = bisect_right(self._changes, -self._window, key=lambda change: change - ordered.effective_at)
+        nth = bisect_right(self._changes, ordered.effective_at) - past
         if nth >= limit.changes:
             return f"change number {nth} of {new.concept_key} within {limit.days} days"
         held_for = ordered.effective_at - since
@@ -191,6 +201,25 @@ class ConflictResolver:
             elif over in {"", contest.statement.value_key}:
                 self._withdraw(ordered.statement)
 
+    def _reconsider(self, ordered: OrderedStatement) -> None:
+        """Judge what is contested anew where ``heard`` tells of the time up to it: the old may have been over by then,
+        and the question is what holds in its place."""
+        if self._open is None:
+            return
+        contest, contested = self._open
+        since = contested.effective_at
+        if ordered is contested or ordered.effective_at > since:
+            return
+        before = self._in_force[bisect_right(self._places, since, key=lambda place: place[0]) - 1]
+        held = before.at(since)
+        old = held.get(contest.old.value_key) or next(reversed(held.values()), None)
+        borne_out = old is None or contested.statement.value_key in held
+        reason = None if old is None or borne_out else self._doubt(contested, old, before.since)
+        if old is None or reason is None:
+            self._bear_out(ordered.statement)
+        else:
+            contest.old, contest.reason = old, reason
+
     def _bear_out(self, by: Statement) -> None:
         assert self._open is not None
         contest, contested = self._open
@@ -223,16 +252,21 @@ class ConflictResolver:
 def _after(before: _ValuesInForce | None, ordered: OrderedStatement) -> _ValuesInForce:
     statement, instant = ordered.statement, ordered.effective_at
     payload, value = statement.state, statement.value_key
-    held = before.at(instant) if before is not None else {}
+    if before is None:
+        before = _ValuesInForce({}, instant, None)
+    held, passing = before.at(instant), before.passing_at(instant)
     rest = {other: claim for other, claim in held.items() if other != value}
     if payload.statement == "ended":
-        if before is None:
-            return _ValuesInForce({}, instant, None)
-        return _ValuesInForce(rest if value else {}, before.since, before.until)
-    if before is not None and value in held:
-        return _ValuesInForce(
-            {**rest, value: statement}, before.since, payload.effective_until or before.until
-        )
+        still = {other: until for other, until in passing.items() if other != value}
+        return _ValuesInForce(rest if value else {}, before.since, before.until, still if value else {})
+    if value in held:
+        until = payload.effective_until or before.until
+        return _ValuesInForce({**rest, value: statement}, before.since, until, passing)
     if payload.effective_until is not None:
-        return before or _ValuesInForce({}, instant, None)
-    return _ValuesInForce({**(held if ordered.beside else {}), value: statement}, instant, None)
+        return _ValuesInForce(
+            before.values, before.since, before.until, {**passing, value: payload.effective_until}
+        )
+    if value in passing:
+        return before  # said within the stretch, and over with it
+    beside = (held, passing) if ordered.beside else ({}, {})
+    return _ValuesInForce({**beside[0], value: statement}, instant, None, beside[1])

@@ -12,6 +12,7 @@ import orjson
 from events.language.concepts import canonical_key, normalise_entity
 from events.language.ngrams import pairs
 from events.language.terms import GRAMS, TERMS, USERS, analyse
+from events.store.bounds import as_real
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.envelope import Event
 from events.types.naming import KnowledgeMerged
@@ -151,8 +152,8 @@ def _base(
         "value": None,
         "cardinality": None,
         "tags": list(tags),
-        "confidence": confidence,
-        "weight": weight,
+        "confidence": as_real(confidence),
+        "weight": as_real(weight),
         "provenance": origin.provenance,
         "content": content,
         "mentions": 1,

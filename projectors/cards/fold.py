@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+from events.store.bounds import as_real
 from events.types.cards import EventNoted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
@@ -190,7 +191,7 @@ def _connect(
         return
     changes.relations_put[key] = {
         "reason": payload.reason,
-        "confidence": payload.confidence,
+        "confidence": as_real(payload.confidence),
         "event_id": event.event_id,
         "created_at": event.recorded_at,
         "actor": event.actor,

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from psycopg.rows import class_row, dict_row
+from psycopg.rows import class_row
 
 from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.sql import statement
 from events.store.checkpoints import CheckpointMovedError, LogHoleError, Processor
 from events.store.log import Connection, Unreadable, event_if_readable, reason_of
+from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from projectors.generations.generations import (
     Generation,
@@ -282,10 +283,9 @@ def _go_on(
 
 
 def _page(connection: Connection, names: Mapping[str, object], after: int = 0) -> list[Event]:
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(
-            statement(_PACKAGE, "parked_events"), {**names, "after": after, "limit": _PAGE}
-        ).fetchall()
+    rows = rows_of(
+        connection, statement(_PACKAGE, "parked_events"), {**names, "after": after, "limit": _PAGE}
+    )
     return [event_if_readable(row) for row in rows]
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 
+FALLING_BEHIND = "falling behind"
+"""How a stage begins what it says of itself when more is put off than it can do."""
+
 _OVER_S = 60.0
 _SOONEST_S = 5.0
 _MINUTE_S = 60.0
@@ -34,7 +37,7 @@ class Backlog:
             return f"behind: {what}"
         a_second = (before - waiting) / (now - since)
         if a_second <= 0:
-            return f"falling behind: {what}, at this rate never embedded"
+            return f"{FALLING_BEHIND}: {what}, at this rate never embedded"
         return f"catching up: {what}, at this rate embedded in {_span(waiting / a_second)}"
 
 

@@ -8,11 +8,12 @@ from typing import Annotated, Literal
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from events.http.instants import Instant, refuse_future
 from events.http.problem import invalid
 from events.language.concepts import canonical_key, normalise_entity
+from events.store.bounds import MAX_WEIGHT, as_real
 from events.types.cards import Cardinality, Provenance, Sentiment
 from events.types.relations import Predicate
 from events.types.turn_contract import TurnInvalidError, text_of
@@ -46,6 +47,9 @@ class TemporalParams(ReaderIn):
     known_at: Annotated[Instant | None, Field(description="only what had been recorded by this instant")] = (
         None
     )
+
+
+Real = Annotated[float, AfterValidator(as_real)]
 
 
 class SliceIn(TemporalParams):
@@ -97,9 +101,9 @@ class SliceIn(TemporalParams):
         UUID | None, Field(description="a knowledge card: the cards that mention its concept")
     ] = None
     provenance: list[Provenance] | None = None
-    min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
-    max_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
-    min_weight: Annotated[float | None, Field(ge=0)] = None
+    min_confidence: Annotated[Real | None, Field(ge=0, le=1)] = None
+    max_confidence: Annotated[Real | None, Field(ge=0, le=1)] = None
+    min_weight: Annotated[Real | None, Field(ge=0, le=MAX_WEIGHT)] = None
     predicate: Annotated[list[Predicate] | None, Field(description="cards that stand in such a relation")] = (
         None
     )

@@ -13,8 +13,8 @@ from uuid import UUID
 import orjson
 import psycopg
 from fastapi import APIRouter, Query
-from psycopg_pool import PoolTimeout
 
+from events.http.database import problem_of
 from events.http.problem import ProblemError, invalid
 from events.http.service import JSONResponse
 from events.language.concepts import normalise_value
@@ -201,11 +201,12 @@ def cards_router(fresh: Fresh) -> APIRouter:
 
 
 async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """What ``ask`` reads. A 503 problem where Postgres is away, or has no card tables yet."""
+    """What ``ask`` reads. A 503 problem where Postgres is away, or has no card tables yet; a 422 where these data are
+    to blame."""
     try:
         return await retry_on_lost_connection(ask, *args, **kwargs)
-    except (psycopg.OperationalError, psycopg.errors.UndefinedTable, PoolTimeout) as error:
-        raise ProblemError(503, "Cards unavailable", str(error).partition("\n")[0]) from error
+    except psycopg.Error as error:
+        raise problem_of(error, "Cards unavailable") from error
 
 
 def _cursor(card: UUID | None) -> str | None:

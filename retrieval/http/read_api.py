@@ -21,6 +21,7 @@ from events.health.cached_probe import CachedProbe
 from events.health.health_status import LogHealth, LogMonitor, refuse_if_stuck
 from events.health.metrics import HealthSnapshot, StageMetrics
 from events.http.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.http.database import is_gone, problem_of
 from events.http.instants import Instant, refuse_future
 from events.http.problem import ProblemError, invalid
 from events.http.service import JSONResponse, Stages, Status, install
@@ -53,7 +54,7 @@ from retrieval.recall.metrics import RecallMetrics
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.recall import Ask, Recall, RecallUnavailableError
 from retrieval.recall.user_sizes import UserSizes
-from retrieval.replicas.read_servers import AWAY, ReadServer, ReadServers, ServerSelection
+from retrieval.replicas.read_servers import ReadServer, ReadServers, ServerSelection
 
 logger = logging.getLogger(__name__)
 
@@ -237,16 +238,19 @@ def create_app(settings: Settings) -> FastAPI:
                 async with limiter.place():
                     try:
                         answer = await choice.server.recall.answer(question)
-                    except (RecallUnavailableError, *AWAY) as error:
-                        if choice.server is servers.primary:
+                    except (RecallUnavailableError, psycopg.Error, TimeoutError) as error:
+                        away = isinstance(error, RecallUnavailableError) or is_gone(error)
+                        if choice.server is servers.primary or not away:
                             raise
                         # It died under the question.
                         warnings.append(f"answered by the primary: {servers.rest(choice.server, error)}")
                         answer = await servers.primary.recall.answer(question)
             except SaturatedError as error:
                 raise ProblemError(503, "Too many questions", str(error)) from error
-            except (RecallUnavailableError, *AWAY) as error:
+            except RecallUnavailableError as error:
                 raise ProblemError(503, "Cards unavailable", str(error)) from error
+            except (psycopg.Error, TimeoutError) as error:
+                raise problem_of(error, "Cards unavailable") from error
         answer["warnings"] += warnings
         if choice.waited and not choice.fresh:
             answer["warnings"].append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
@@ -272,14 +276,16 @@ def create_app(settings: Settings) -> FastAPI:
 
         try:
             return keyring.learn(*await retry_on_lost_connection(look))
-        except (*AWAY, psycopg.errors.UndefinedTable) as error:
+        except (psycopg.Error, TimeoutError) as error:
+            if not (is_gone(error) or isinstance(error, psycopg.errors.UndefinedTable)):
+                raise
             raise unread(error) from error
 
     async def fresh_reader(token: str | None, user_id: str) -> CardReader:
         try:
             choice = await _choose(token, user_id)
-        except AWAY as error:
-            raise ProblemError(503, "Cards unavailable", str(error)) from error
+        except (psycopg.Error, TimeoutError) as error:
+            raise problem_of(error, "Cards unavailable") from error
         if not choice.waited:
             raise ProblemError(503, "Too many waits", choice.warnings[-1], field="wait_for")
         if not choice.fresh:

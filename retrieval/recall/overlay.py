@@ -265,7 +265,7 @@ class Overlay:
         try:
             with self._log.connection(timeout=self._within * _SHARE_FOR_LOG) as log:
                 return read_unprojected_tail(log, user_id, queued, folded)
-        except psycopg.OperationalError as error:
+        except psycopg.Error as error:
             logger.warning("the overlay cannot read the primary's log: %s", error)
             why = "the overlay cannot ask the primary what is under way; the last moments may be missing"
             found = read_unprojected_tail(tables, user_id, queued)

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import psycopg
 
+from events.platform.failures import is_away
 from retrieval.cards.alerts import contradictions
 from retrieval.cards.document import card_document
 from retrieval.channels.channel import Channel
@@ -110,7 +111,8 @@ class Recall:
         return self._executor.health()
 
     async def answer(self, ask: Ask) -> dict[str, Any]:
-        """The contract's answer. Raises :class:`RecallUnavailableError` when Postgres is away."""
+        """The contract's answer. Raises :class:`RecallUnavailableError` when Postgres is away, and what psycopg raises
+        where the data of this one question are to blame."""
         now = ask.as_of or ask.now
         question = understand(ask.query, now)
         scope = scope_of(
@@ -205,10 +207,13 @@ class Recall:
 
 
 async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
-    """What ``read`` gives, as :func:`patiently` has it; :class:`RecallUnavailableError` where it cannot be had."""
+    """What ``read`` gives, as :func:`patiently` has it; :class:`RecallUnavailableError` while Postgres is away. Raises
+    what psycopg raises where the question is to blame."""
     try:
         return await retry_on_lost_connection(resolution)
-    except psycopg.OperationalError as error:
+    except psycopg.Error as error:
+        if not is_away(error):
+            raise
         raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
 
 

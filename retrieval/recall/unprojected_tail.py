@@ -13,12 +13,12 @@ from importlib.resources import files
 from typing import Any, cast
 
 import redis.asyncio
-from psycopg.rows import dict_row
 
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, is_cluster, mark_of, read_streams, ready, streams_named
 from events.store.log import Connection, event_if_readable
+from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turn_contract import TurnInvalidError, parse_turn, pushed_at, session_of, text_of, turn_key
@@ -270,20 +270,19 @@ def read_unprojected_tail(
 def _rows(
     connection: Connection, user_id: str, queued: Sequence[TurnRecorded], folded: int | None
 ) -> list[dict[str, Any]]:
-    with connection.cursor(row_factory=dict_row) as cursor:
-        cursor.execute(
-            statement("retrieval.recall", "unprojected_events"),
-            {
-                "partition": partition_of(user_id),
-                "user_id": user_id,
-                "keys": [turn_key(turn.turn_id) for turn in queued],
-                "folded": folded,
-                "types": _TYPES,
-                "depth": LOG_DEPTH,
-                "limit": _MOST_EVENTS,
-            },
-        )
-        return cursor.fetchall()
+    return rows_of(
+        connection,
+        statement("retrieval.recall", "unprojected_events"),
+        {
+            "partition": partition_of(user_id),
+            "user_id": user_id,
+            "keys": [turn_key(turn.turn_id) for turn in queued],
+            "folded": folded,
+            "types": _TYPES,
+            "depth": LOG_DEPTH,
+            "limit": _MOST_EVENTS,
+        },
+    )
 
 
 def _event(row: dict[str, Any]) -> Event:
@@ -336,18 +335,17 @@ def _before(
         firsts.setdefault(session_of(turn.turn), None if event is None else event.version)
     if not firsts:
         return {}
-    with connection.cursor(row_factory=dict_row) as cursor:
-        cursor.execute(
-            statement("retrieval.recall", "preceding_turns"),
-            {
-                "partition": partition_of(user_id),
-                "user_id": user_id,
-                "streams": list(firsts),
-                "versions": list(firsts.values()),
-                "limit": CONTEXT_TURNS,
-            },
-        )
-        rows = cursor.fetchall()
+    rows = rows_of(
+        connection,
+        statement("retrieval.recall", "preceding_turns"),
+        {
+            "partition": partition_of(user_id),
+            "user_id": user_id,
+            "streams": list(firsts),
+            "versions": list(firsts.values()),
+            "limit": CONTEXT_TURNS,
+        },
+    )
     own = {turn.turn.turn_id for turn in turns}
     before: dict[str, list[RecordedTurn]] = {}
     for row in rows:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool
 
+from events.http.database import is_gone
 from events.http.tokens import Awaited
+from events.platform.failures import in_a_line
 from events.platform.sql import statement
 from retrieval.cards.reader import CardReader
 from retrieval.pool.connections import Pool
@@ -22,8 +24,6 @@ from retrieval.replicas.freshness import Arrival, Arrivals
 from retrieval.replicas.wal_clock import WalClock
 
 logger = logging.getLogger(__name__)
-
-AWAY = (psycopg.OperationalError, PoolTimeout, TimeoutError)
 
 _LOOK_EVERY_S = 0.25
 _PRIMARY_WITHIN_S = 2.0
@@ -162,7 +162,9 @@ class ReadServers:
                 if found.cards:
                     return ServerSelection(choice.server, (*choice.warnings, *_shortcomings(found, vectors)))
                 why = f"{choice.server.name} had not got what was waited for within {within_s * 1000:.0f} ms"
-            except AWAY as error:
+            except (psycopg.Error, TimeoutError) as error:
+                if not is_gone(error):
+                    raise
                 why = self.rest(choice.server, error)
             choice = ServerSelection(self.primary, (*choice.warnings, f"answered by the primary: {why}"))
         left = max(_REPLICA_WITHIN_S, until - time.monotonic())
@@ -175,7 +177,8 @@ class ReadServers:
         return await self._arrivals[server.name].of(user_id, awaited, within_s, vectors=vectors)
 
     def rest(self, server: ReadServer, error: BaseException) -> str:
-        """``server`` failed: ask others for a while. Gives the reason, for people."""
+        """``server`` is away: ask others for a while. Gives the reason, for people. An error that a question brought
+        about is none of the server's (:func:`events.http.database.is_gone`)."""
         reason = str(error).strip().splitlines()
         why = f"is away: {reason[0] if reason else type(error).__name__}"
         self._rests[server.name] = (time.monotonic() + _RESTS_S, why)
@@ -191,9 +194,12 @@ class ReadServers:
             row = await self._ask(replica.pool, "replay_position", _REPLICA_WITHIN_S)
             answers = True
             found = self._judged(row)
-        except AWAY as error:
-            self.rest(replica, error)
-            found = self._rests[replica.name][1]
+        except (psycopg.Error, TimeoutError) as error:
+            if is_gone(error):
+                self.rest(replica, error)
+                found = self._rests[replica.name][1]
+            else:
+                found = f"cannot tell how fresh it is: {in_a_line(str(error))}"
         self._tell(replica, found)
         return found, answers
 
@@ -225,7 +231,7 @@ class ReadServers:
                 (end,) = await self._ask(self._watch_pool, "wal_end", _PRIMARY_WITHIN_S)
                 self._clock.note(at, end)
                 self._primary_away = None
-            except (*AWAY, psycopg.Error) as error:
+            except (psycopg.Error, TimeoutError) as error:
                 reason = str(error).strip().splitlines()
                 self._primary_away = reason[0] if reason else type(error).__name__
             await asyncio.sleep(_LOOK_EVERY_S)

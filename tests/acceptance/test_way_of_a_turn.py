@@ -125,7 +125,9 @@ def test_a_bad_turn_over_http_is_a_problem_that_names_the_field(
 
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b'{"user_id":"u","text":"\\ud800"}', b""])
 def test_a_body_that_is_no_json_is_refused(stack: Running, body: bytes) -> None:
-    refused = httpx.post(f"{stack.write_url}/v1/turns", content=body)
+    refused = httpx.post(
+        f"{stack.write_url}/v1/turns", content=body, headers={"content-type": "application/json"}
+    )
     assert refused.status_code == 422
     assert refused.json()["field"] in ("(body)", "text")
 

@@ -121,7 +121,7 @@ def mutated(valid: dict[str, Any], chance: random.Random) -> object:
         elif change < 0.8 and isinstance(holder, dict):
             holder[chance.choice(_RUBBISH) or "more"] = _odd(chance)
         elif isinstance(holder[key], list) and holder[key]:
-            holder[key] = [copy.deepcopy(holder[key][0]) for _ in range(chance.choice((2, 40, 2_000)))]
+            holder[key] = [holder[key][0]] * chance.choice((2, 40, 2_000))
         elif isinstance(holder[key], str):
             cut = chance.randrange(len(holder[key]) + 1)
             holder[key] = holder[key][:cut] + chance.choice(_RUBBISH) + holder[key][cut:]
@@ -133,17 +133,48 @@ def mutated(valid: dict[str, Any], chance: random.Random) -> object:
 def mutated_usage(chance: random.Random) -> object:
     """What a server says it counted, mostly nonsense."""
     if chance.random() < 0.5:
-        return None
+        return {}
     names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     return {name: chance.choice((1, -1, 1e308, 2**70, "many", True, None, [1], {}, 0.5)) for name in names}
 
 
-def sent(answer: object) -> bytes | None:
-    """The bytes of ``answer``; None where JSON cannot carry it."""
-    try:
-        return json.dumps(answer).encode()
-    except (ValueError, RecursionError):
-        return None
+def mutated_message(valid: dict[str, Any], chance: random.Random) -> bytes:
+    """A message that calls the tool with a mutation of ``valid``: what JSON can carry, and at most 300 kB of it (a body
+    that is too large is one case, not every tenth)."""
+    while True:
+        try:
+            call = {
+                "type": "tool_use",
+                "id": "toolu_1",
+                "name": "record_cards",
+                "input": mutated(valid, chance),
+            }
+            if _size(call["input"]) > _LARGEST:
+                continue
+            message = {
+                "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [call],
+                "stop_reason": "tool_use", "stop_sequence": None, "usage": mutated_usage(chance),
+            }  # fmt: skip
+            body = json.dumps(message).encode()
+        except (ValueError, RecursionError):
+            continue
+        return _HEAD + b"connection: close\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+
+
+_LARGEST = 300_000
+
+
+def _size(tree: object) -> int:
+    """About how many bytes ``tree`` has as JSON; not much more than the largest allowed is looked at."""
+    size, level = 0, [tree]
+    while level and size <= _LARGEST:
+        each = level.pop()
+        if isinstance(each, dict):
+            level += [*each, *each.values()]
+        elif isinstance(each, list):
+            level += each
+        size += len(each) if isinstance(each, str) else 4
+    return size
 
 
 def _odd(chance: random.Random) -> object:

@@ -41,10 +41,10 @@ DO $$
 DECLARE
     it record;
 BEGIN
-    -- Checkpoints and the like are the workers' own; the truth is not.
+    -- Checkpoints and the like are the workers' own; the truth is not, nor what tokens are signed with.
     FOR it IN SELECT c.oid::regclass AS name FROM pg_class c
               WHERE c.relnamespace = 'log'::regnamespace AND c.relkind IN ('r', 'p')
-                AND c.relname NOT IN ('events', 'heads', 'migrations') LOOP
+                AND c.relname NOT IN ('events', 'heads', 'migrations', 'token_key') LOOP
         EXECUTE format('GRANT INSERT, UPDATE, DELETE ON %s TO %I', it.name, {role_name});
     END LOOP;
     -- What was folded before, by another role.

@@ -195,15 +195,17 @@ class ModelWorker(Handler):
                 break
             if self._kept and (kept := self._kept.pop(_key(task), None)) is not None:
                 task.outcome = kept
-            elif task.not_before > now or (self._coming and _key(task) in self._coming):
+            elif self._coming and _key(task) in self._coming:
                 continue
             elif self._budget.exhausted(connection, task.user_id):
                 if len(fell_back) < _RULES_FALLBACKS_AT_ONCE:
                     fell_back.append(task)
             elif (
-                len(asked) < self._calls.available
-                and self._slots.admit(task.user_id)
-                and self._breaker.allows_call(now)
+                task.not_before <= now
+                and self._slots.admit(task.user_id, self._calls.available - len(asked))
+                and self._breaker.allows_call(
+                    now, newcomer=task.tries == 0 and not self._slots.troubled(task.user_id)
+                )
             ):
                 asked.append(task)
                 self._slots.take(task.user_id)

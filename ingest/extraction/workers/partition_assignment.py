@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from psycopg.rows import dict_row
-
 from events.platform.isolation import Culprit, is_the_datas_fault, isolate
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -13,6 +11,7 @@ from events.store import log
 from events.store.checkpoints import CheckpointMovedError, Claim, Connection
 from events.store.feed import Feed
 from events.store.log import Unreadable
+from events.store.rows import rows_of
 from events.types.envelope import Event, NewEvent
 from events.types.turns import TurnRecorded
 from ingest.extraction.workers.partition_window import ExtractionTask, PartitionWindow
@@ -105,11 +104,11 @@ class PartitionAssignment:
             positions = window.resumable(_of_one(in_hand)) if window.aside else []
             if not positions:
                 continue
-            with connection.cursor(row_factory=dict_row) as cursor:
-                rows = cursor.execute(
-                    statement("ingest.extraction.workers", "turns_at"),
-                    {"partition": window.partition, "positions": positions},
-                ).fetchall()
+            rows = rows_of(
+                connection,
+                statement("ingest.extraction.workers", "turns_at"),
+                {"partition": window.partition, "positions": positions},
+            )
             for event in map(log.event_if_readable, rows):
                 unreadable = isinstance(event.payload, Unreadable)
                 outcome = self._unreadable(event, event.payload) if unreadable else None

@@ -17,6 +17,7 @@ from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log
 from events.store.checkpoints import Connection
+from events.store.rows import rows_of
 from events.types.envelope import PARTITIONS, Event, NewEvent, partition_of, uuid7
 from events.types.extraction import CardsWithdrawn, TurnsExtracted
 from events.types.turns import TurnRecorded
@@ -245,11 +246,11 @@ class Reextraction:
         self, connection: Connection, partition: int, readings: Sequence[PastExtraction]
     ) -> list[Event]:
         wanted = sorted({position for reading in readings for position in reading.turns})
-        with connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(
-                statement("ingest.extraction.workers", "turns_at"),
-                {"partition": partition, "positions": wanted},
-            ).fetchall()
+        rows = rows_of(
+            connection,
+            statement("ingest.extraction.workers", "turns_at"),
+            {"partition": partition, "positions": wanted},
+        )
         events = [log.event_if_readable(row) for row in rows]
         return [event for event in events if isinstance(event.payload, TurnRecorded)]
 

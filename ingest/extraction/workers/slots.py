@@ -11,13 +11,15 @@ from ingest.extraction.workers.partition_window import ExtractionTask
 class Slots:
     """Shares of ``limit`` calls. Pure bookkeeping: no clock, no threads.
 
-    No user has more than a quarter of them. Users whose last call failed have no more than half together, so that
-    the other half is there for those whose calls succeed. Everybody has at least one.
+    No user has more than a quarter of them, and more than one only while a quarter is free: a few users whose calls
+    all hang leave that quarter to whoever has none under way. Users whose last call failed have no more than half
+    together, so that the other half is there for those whose calls succeed. Everybody has at least one.
     """
 
     def __init__(self, limit: int) -> None:
         self._of_one = max(1, limit // 4)
         self._in_trouble = max(1, limit // 2)
+        self._for_firsts = limit // 4
         self._troubled: set[str] = set()
         self._calls: Counter[str] = Counter()
 
@@ -48,9 +50,15 @@ class Slots:
             turns[user_id] += 1
         return [reading for _, reading in sorted(places, key=lambda place: place[0])]
 
-    def admit(self, user_id: str) -> bool:
-        """Whether one more call for the user is within the shares."""
-        if self._calls[user_id] >= self._of_one:
+    def troubled(self, user_id: str) -> bool:
+        """Whether the user's last call failed."""
+        return user_id in self._troubled
+
+    def admit(self, user_id: str, free: int) -> bool:
+        """Whether one more call for the user is within the shares, where ``free`` may begin."""
+        if free <= 0 or self._calls[user_id] >= self._of_one:
+            return False
+        if self._calls[user_id] and free <= self._for_firsts:
             return False
         troubled = sum(count for each, count in self._calls.items() if each in self._troubled)
         return user_id not in self._troubled or troubled < self._in_trouble

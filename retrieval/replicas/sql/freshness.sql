@@ -8,7 +8,12 @@ SELECT e.position AS turn,
        (SELECT c.position FROM log.checkpoints c
         JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation AND g.status = 'live'
         WHERE c.processor = 'vectors' AND c.partition = w.partition) AS vectors,
-       h.position AS head
+       h.position AS head,
+       -- Whether anybody embeds, and does not say that it takes longer and longer.
+       EXISTS (SELECT FROM log.heartbeats s
+               WHERE s.stage = 'vectors' AND s.state = 'running'
+                 AND s.seen_at > clock_timestamp() - make_interval(secs => %(unseen_s)s)
+                 AND coalesce(s.detail, '') NOT LIKE %(falling)s) AS keeps_up
 FROM unnest(%(partitions)s::smallint[], %(users)s::text[], %(keys)s::text[])
     WITH ORDINALITY AS w(partition, user_id, key, number)
 JOIN log.heads h ON h.partition = w.partition

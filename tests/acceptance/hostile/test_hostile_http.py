@@ -29,6 +29,12 @@ WEB = httpx.Client(
 BOTH = pytest.mark.parametrize("service", ["read", "write"])
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _closing() -> Iterator[None]:
+    yield
+    WEB.close()
+
+
 def url_of(stack: Running, service: str) -> str:
     return str(getattr(stack, f"{service}_url"))
 

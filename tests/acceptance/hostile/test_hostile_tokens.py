@@ -84,6 +84,20 @@ def test_an_invented_token_is_refused_everywhere(stack: Running) -> None:
     assert ask(stack, "mallory", genuine).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE log.token_key SET key = key", "DELETE FROM log.token_key", "TRUNCATE log.token_key",
+     "INSERT INTO log.token_key (singleton, key) VALUES (false, 'x')"],
+)  # fmt: skip
+def test_services_read_the_key_of_tokens_and_cannot_change_it(stack: Running, statement: str) -> None:
+    token = push(stack, "key", "I live in Porto.")
+    with psycopg.connect(stack.database_url) as connection:
+        assert connection.execute("SELECT length(key) >= 32 FROM log.token_key").fetchone() == (True,)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(statement)  # type: ignore[call-overload]
+    assert ask(stack, "key", token).status_code == 200
+
+
 def test_a_token_names_nobody_and_holds_only_for_whom_it_was_given(stack: Running) -> None:
     token = push(stack, "a very private name", "I live in Porto.")
     assert b"private" not in base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))

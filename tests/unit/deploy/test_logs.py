@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from deploy import logs
-from events.platform.settings import Settings
+from events.platform.environment import load_settings
 
 Say = Callable[[logging.Logger], None]
 
@@ -32,7 +32,7 @@ def written(
 
     def write(log_format: str, name: str, say: Say) -> str:
         root.handlers.clear()
-        settings = Settings.from_environment({"CARDLOG_LOG_FORMAT": log_format})
+        settings = load_settings({"CARDLOG_LOG_FORMAT": log_format})
         logs.configure_logging(settings, "projector")
         say(logging.getLogger(name))
         return capsys.readouterr().err

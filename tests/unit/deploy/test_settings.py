@@ -14,15 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from events.platform.environment import data_folder, load_settings, unknown_variables
 from events.platform.settings import (
     Secret,
     Settings,
     SettingsError,
-    data_folder,
     known_variables,
     redacted,
     revealed,
-    unknown_variables,
     variable_of,
 )
 
@@ -72,7 +71,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_what_cannot_be_used_is_named_with_value_and_remedy(variable: str, value: str, sentence: str) -> None:
     with pytest.raises(SettingsError) as refused:
-        Settings.from_environment({variable: value})
+        load_settings({variable: value})
     words = str(refused.value)
     assert words.startswith(f"{variable} ")
     assert sentence in words
@@ -86,17 +85,17 @@ def test_every_number_is_checked(name: str, value: str) -> None:
     with pytest.raises(
         SettingsError, match=rf"^{variable_of(name)} is '.*': use a whole number from \d+ to \d+$"
     ):
-        Settings.from_environment({variable_of(name): value})
+        load_settings({variable_of(name): value})
 
 
 def test_every_default_could_have_been_given() -> None:
     given = {variable_of(item.name): str(item.default) for item in fields(Settings)}
-    assert Settings.from_environment(given) == Settings() == Settings.from_environment({})
+    assert load_settings(given) == Settings() == load_settings({})
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:
     with pytest.raises(SettingsError, match=r"CARDLOG_POOL_SIZE.*CARDLOG_LOG_FORMAT"):
-        Settings.from_environment({"CARDLOG_POOL_SIZE": "no", "CARDLOG_LOG_FORMAT": "xml"})
+        load_settings({"CARDLOG_POOL_SIZE": "no", "CARDLOG_LOG_FORMAT": "xml"})
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,7 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
     ],
 )
 def test_what_can_be_used_is_taken_as_it_is(name: str, value: str) -> None:
-    settings = Settings.from_environment({variable_of(name): f" {value} "})
+    settings = load_settings({variable_of(name): f" {value} "})
     assert revealed(getattr(settings, name)) == value
 
 
@@ -127,7 +126,7 @@ def test_the_environment_comes_before_the_working_directory_before_the_data_fold
         "CARDLOG_POOL_SIZE=3\nCARDLOG_BATCH_EVENTS=3\nexport CARDLOG_BATCH_TURNS='3'\nANTHROPIC_API_KEY=k\n",
         "utf-8",
     )
-    settings = Settings.from_environment()
+    settings = load_settings()
     assert (settings.pool_size, settings.batch_events, settings.batch_turns) == (1, 2, 3)
     assert revealed(settings.anthropic_api_key) == "k"
 
@@ -136,16 +135,16 @@ def test_the_data_folder_meant_is_asked_and_no_other(folder: Path) -> None:
     (folder / "data" / ".env").write_text("CARDLOG_POOL_SIZE=3", "utf-8")
     (folder / "other").mkdir()
     (folder / "other" / ".env").write_text("CARDLOG_POOL_SIZE=4", "utf-8")
-    assert Settings.from_environment(data=folder / "other").pool_size == 4
+    assert load_settings(data=folder / "other").pool_size == 4
     (folder / ".env").write_text("CARDLOG_DATA=other", "utf-8")
     assert data_folder() == Path("other")
-    assert Settings.from_environment().pool_size == 4
+    assert load_settings().pool_size == 4
 
 
 def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
     (folder / ".env").write_bytes(b"CARDLOG_MODEL=\xff\xfe")
     with pytest.raises(SettingsError, match=r"^\.env cannot be read \(it is not UTF-8\)"):
-        Settings.from_environment()
+        load_settings()
 
 
 def test_names_that_are_no_settings_are_reported_with_the_nearest(
@@ -198,13 +197,13 @@ def test_a_secret_is_used_and_not_printed() -> None:
 )
 def test_a_refused_url_is_told_without_its_password(value: str) -> None:
     with pytest.raises(SettingsError, match="CARDLOG_DATABASE_URL") as refused:
-        Settings.from_environment({"CARDLOG_DATABASE_URL": value})
+        load_settings({"CARDLOG_DATABASE_URL": value})
     assert "ter2" not in str(refused.value)
 
 
 def test_a_refused_key_is_not_told() -> None:
     with pytest.raises(SettingsError, match="ANTHROPIC_API_KEY") as refused:
-        Settings.from_environment({"ANTHROPIC_API_KEY": "hunter2\nhunter2"})
+        load_settings({"ANTHROPIC_API_KEY": "hunter2\nhunter2"})
     assert "hunter2" not in str(refused.value)
 
 
@@ -212,7 +211,7 @@ def test_a_refused_key_is_not_told() -> None:
 def test_whatever_a_variable_holds_is_taken_or_refused(text: str) -> None:
     for name in ("database_url", "redis_url", "modes", "read_url", "kafka_brokers", "pool_size", "log_level"):
         try:
-            Settings.from_environment({variable_of(name): text})
+            load_settings({variable_of(name): text})
         except SettingsError as error:
             assert str(error).startswith("CARDLOG_")  # noqa: PT017
 
@@ -227,7 +226,7 @@ def test_urls_lose_their_logins_wherever_they_stand() -> None:
 
 def test_what_needs_no_setting_does_not_import_pydantic(folder: Path) -> None:
     code = (
-        "import sys; from events.platform.settings import Settings; Settings.from_environment(); "
+        "import sys; from events.platform.environment import load_settings; load_settings(); "
         "sys.exit('pydantic' in sys.modules)"
     )
     root = str(Path(__file__).resolve().parents[3])

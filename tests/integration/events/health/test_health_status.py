@@ -31,6 +31,7 @@ from events.health.heartbeat import Heartbeat, HeartbeatReport, WorkerState, rep
 from events.health.metrics import HealthSnapshot, StageMetrics
 from events.http.problem import ProblemError
 from events.platform.database import Connection, connect
+from events.platform.environment import load_settings
 from events.platform.settings import Settings, SettingsError
 from events.store import log
 from events.store.checkpoints import Processor
@@ -547,6 +548,6 @@ def test_the_journal_says_what_failed_and_not_what_somebody_said(
 
 
 def test_the_log_format_is_text_or_json() -> None:
-    assert Settings.from_environment({"CARDLOG_LOG_FORMAT": "json"}).log_format == "json"
+    assert load_settings({"CARDLOG_LOG_FORMAT": "json"}).log_format == "json"
     with pytest.raises(SettingsError, match="CARDLOG_LOG_FORMAT is 'xml': use text or json"):
-        Settings.from_environment({"CARDLOG_LOG_FORMAT": "xml"})
+        load_settings({"CARDLOG_LOG_FORMAT": "xml"})

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import orjson
+import psycopg
 import pytest
 from psycopg.rows import dict_row
 from redis import Redis
@@ -16,16 +19,16 @@ from redis import Redis
 from events.platform.database import Connection
 from events.platform.isolation import is_the_datas_fault
 from events.platform.settings import Settings
-from events.store import log
+from events.store import authentication, log
 from events.store.checkpoints import Processor
-from events.types.codec import describe
+from events.types.codec import PayloadError, describe
 from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.extraction import TurnsExtracted
 from events.types.turn_contract import TurnInvalidError
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.extraction.workers.rules_worker import ExtractorWorker
-from ingest.recording.recorder import event_of
+from ingest.recording.recorder import Recorder, event_of
 from ingest.recording.turn_queue import Entry
 from projectors.cards.projector import CardsProjector
 from projectors.embedding.embedder import HashEmbedder
@@ -90,8 +93,7 @@ def reached(connection: Connection, processor: Processor) -> bool:
 def drained(step: Callable[[], object], connection: Connection, processor: Processor) -> None:
     """A processor passes everything in as many steps as there are batches: it never stands still, and never repeats."""
     for _ in range(50):
-        step()
-        if reached(connection, processor):
+        if not step() and reached(connection, processor):
             return
     raise AssertionError("it does not get to the end of the log")
 
@@ -172,6 +174,69 @@ def test_the_rules_extractor_gives_poison_up_and_reads_every_good_turn(
     assert failed[0] > 0
     told = len(read - {good_users(n) for n in range(GOOD)}) + failed[0]
     assert told == taken, "every turn was read, or is said not to be"
+
+
+@pytest.mark.parametrize("instant", ["20000-01-01 00:00+00", "0044-03-15 12:00+00 BC", "infinity"])
+def test_an_instant_that_no_date_holds_is_one_unreadable_event(
+    instant: str, database: str, connection: Connection
+) -> None:
+    # One partition for both: what stops it would stop the good user.
+    bad, good = (
+        "poison",
+        next(n for n in map(good_users, range(9999)) if partition_of(n) == partition_of("poison")),
+    )
+    log.append(connection, [turn(bad, "forged"), noted(bad, "forged")])
+    with psycopg.connect(database, autocommit=True) as owner:
+        owner.execute("SET session_replication_role = replica")
+        owner.execute("UPDATE log.events SET occurred_at = %s::timestamptz", (instant,))
+    log.append(connection, [turn(good, "I live in Oslo."), noted(good, "good")])
+    with pytest.raises(PayloadError, match=r"occurred_at: .* is no instant that can be read"):
+        log.read(connection, partition_of(bad))
+    worker = ExtractorWorker(Settings(database_url=database), RulesExtractor(), lambda: False)
+    EXTRACTOR.open(connection)
+    drained(lambda: worker.step(connection), connection, EXTRACTOR)
+    told = connection.execute("SELECT user_id, type FROM log.events WHERE actor LIKE 'extractor%'").fetchall()
+    assert (bad, "ExtractionFailed") in told
+    assert (good, "TurnsExtracted") in told
+    projector = CardsProjector()
+    generation = ensure_live(connection, projector)
+    runner = Runner(Settings(database_url=database), projector, lambda: False)
+    drained(lambda: runner.step(connection), connection, generation.processor)
+    folded = connection.execute("SELECT DISTINCT user_id FROM cards.cards").fetchall()
+    assert folded == [(good,)]
+    assert connection.execute("SELECT DISTINCT user_id FROM log.parked").fetchall() == [(bad,)]
+
+
+def test_a_log_key_file_that_cannot_be_read_buries_no_turn(
+    database: str, redis: Redis, redis_url: str, connection: Connection, tmp_path: Path
+) -> None:
+    settings = Settings(database_url=database, redis_url=redis_url)
+    key_file = tmp_path / "log.key"
+    log.append(connection, [turn("u", "I live in Oslo.")])
+    authentication.use_file(str(key_file))
+    try:
+        worker = ExtractorWorker(settings, RulesExtractor(), lambda: False)
+        EXTRACTOR.open(connection)
+        with pytest.raises(authentication.KeyFileError):
+            worker.step(connection)
+        assert not any(position for position, _ in EXTRACTOR.standing(connection).values()), (
+            "nothing is given up"
+        )
+        redis.xadd("turns", {"user_id": "u", "text": "I moved to Cairo."})
+        queue = queue_of(settings)
+        recorder = Recorder(settings, "r1", (stop := threading.Event()).is_set)
+        thread = threading.Thread(target=recorder.run)
+        thread.start()
+        try:
+            eventually(lambda: queue.backlog().pending == 1)
+            authentication.create(key_file, {})
+            eventually(lambda: queue.counts().get("recorded", 0) == 1 and settled(queue))
+        finally:
+            stop.set()
+            thread.join(10)
+    finally:
+        authentication.use(None)
+    assert not redis.exists("turns:dead")
 
 
 def _raw(connection: Connection, partition: int) -> list[dict[str, Any]]:

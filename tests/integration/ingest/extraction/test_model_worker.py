@@ -674,6 +674,30 @@ def test_a_user_whose_budget_is_spent_is_read_by_the_rules_until_tomorrow(
     assert extracted(connection, "ana") == ["s-0", "s-1", "s-2", "s-3"]
 
 
+def test_what_is_no_count_of_tokens_in_the_log_keeps_nobody_from_being_read(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    spent = (
+        {"input_tokens": 1e308},
+        {"input_tokens": "many"},
+        [1],
+        {"output_tokens": 70, "input_tokens": -1},
+    )
+    for usage in spent:
+        item = {
+            "partition": partition_of("ana"), "event_id": str(uuid7()), "user_id": "ana",
+            "stream": "extraction/default/s", "type": "TurnsExtracted", "schema_version": 9,
+            "occurred_at": NOW.isoformat(), "actor": "another build", "data": {"usage": usage},
+        }  # fmt: skip
+        connection.execute("SELECT log.append(%s::json)", (json.dumps([item]),))
+    log.append(connection, [*moves("ana", 1), *moves("bea", 1)])
+    with reading(replace(settings, budget_tokens_per_user_day=70)):
+        eventually(lambda: extracted(connection, "bea") == ["s-0"])
+        eventually(lambda: towns(connection, "ana") == ["Lisbon"])
+    # What can be counted is: ana has spent her 70 tokens.
+    assert len(api.requests) == 1
+
+
 def test_a_turn_this_build_cannot_decode_fails_in_its_place(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:

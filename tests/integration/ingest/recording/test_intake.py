@@ -119,6 +119,20 @@ def test_what_is_pushed_over_http_is_spread_by_user_and_recorded(
     assert standing(settings) == {"behind": 0, "dead": 0, "recorded": 60}
 
 
+def test_a_push_that_meets_the_last_possible_id_says_which_turns_are_in(settings: Settings) -> None:
+    stream = stream_of(settings, "u1")
+    with client_of(settings) as client, TestClient(create_app(settings)) as write:
+        # Two ids are left behind this one.
+        client.xadd(stream, {"user_id": "u1", "text": "far"}, id=f"{2**64 - 1}-{2**64 - 3}")
+        pushed = [{"user_id": "u1", "text": f"turn {number}"} for number in range(4)]
+        answer = write.post("/v1/turns", json=pushed)
+        assert (answer.status_code, answer.json()["accepted"]) == (503, [0, 1]), answer.text
+        held = [turn["text"] for _, turn in client.xrange(stream)]
+        assert held == ["far", "turn 0", "turn 1"]
+        answer = write.post("/v1/turns", json=pushed)
+        assert (answer.status_code, answer.json()["accepted"]) == (503, []), answer.text
+
+
 def standing(settings: Settings) -> dict[str, int]:
     intake = open_intake(settings)
     try:

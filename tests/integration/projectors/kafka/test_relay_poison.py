@@ -11,7 +11,7 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from tests import poison
-from tests.integration.events.store.test_poison import GOOD, POISON, good_users, stored
+from tests.integration.events.store.test_poison import GOOD, POISON, forced, good_users, stored
 from tests.integration.projectors.kafka.test_relay import headers, on_topic, published, relaying
 from tests.integration.projectors.parking.test_parking import noted
 from tests.kafka.broker import MockBroker
@@ -34,7 +34,9 @@ def test_the_relay_publishes_everything_whatever_stands_in_it(
     settings = replace(Settings(), database_url=database, kafka_brokers=broker.address)
     good = [noted(good_users(n), f"good {n}") for n in range(GOOD)]
     stored(connection, poison.collected(poison.CARDS, POISON), good)
-    log.append(connection, [noted("large", "x" * 2_000_000)])
+    assert forced(connection, noted("large", "x" * 2_000_000)), (
+        "the log's function takes what its library refuses"
+    )
     with relaying(settings):
         eventually(published(settings, connection))
     messages = on_topic(settings)

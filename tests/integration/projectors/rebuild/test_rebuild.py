@@ -194,7 +194,8 @@ def test_the_digests_cover_every_table_of_every_projection(connection: Connectio
         ).fetchall()
         text = statement(projector.package, "digest").as_string(connection)
         assert found
-        assert all(f"FROM {name}" in text for (name,) in found)
+        # What is still to be done is no result: it says how far the live tables have come.
+        assert all(f"FROM {name}" in text for (name,) in found if name != "pending_vectors")
 
 
 # --- readers and writers go on

@@ -48,6 +48,7 @@ SLICES: list[tuple[dict[str, Any], list[str]]] = [
     ({"min_confidence": 0.9}, ["e1", "k", "s"]),
     ({"max_confidence": 0.5}, ["e2"]),
     ({"min_weight": 2}, ["e1"]),
+    ({"min_weight": 1e-60, "min_confidence": 5e-324, "max_confidence": 1}, ["e1", "e2", "k", "s"]),
     ({"episode": True}, ["e2"]),
     ({"min_importance": 8}, ["e1"]),
     ({"sentiment": "positive"}, ["e2"]),
@@ -291,15 +292,33 @@ def test_relations_say_how_why_and_by_whom(memory: Memory) -> None:
     assert len(memory.contents(predicate="expands")) == 2
 
 
+def test_numbers_too_small_for_their_column_are_nothing(memory: Memory) -> None:
+    least = 5e-324
+    pet = memory.event("Alex has a pet", day(0), confidence=least, weight=least)
+    dog = memory.state("pet", "Rex", day(30), confidence=1e-60, weight=1e-60)
+    memory.fold()
+    memory.post(
+        "relations",
+        from_card=str(dog),
+        to_card=str(pet),
+        predicate="expands",
+        reason="why",
+        confidence=1e-100,
+    )
+    memory.fold()
+    assert [edge["confidence"] for edge in memory.get(f"cards/{pet}/relations")["relations"]] == [0.0]
+    assert {(card["confidence"], card["weight"]) for card in memory.cards()} == {(0.0, 0.0)}
+
+
 def test_what_is_the_same_can_be_listed_once(memory: Memory) -> None:
-    cards = [memory.event(f"Rex ran, telling {n}", day(n)) for n in range(3)]
+    cards = [memory.event(f"Rex ran, round {n}", day(n)) for n in range(3)]
     for newer, older in ((2, 1), (1, 0)):
         memory.say(
             CardsConnected(from_card=cards[newer], to_card=cards[older], predicate="same_as", reason="again")
         )
     memory.fold()
     assert len(memory.contents()) == 3
-    assert memory.contents(collapse=True) == ["Rex ran, telling 0"]
+    assert memory.contents(collapse=True) == ["Rex ran, round 0"]
 
 
 def test_what_was_retracted_or_superseded_by_an_edge_is_hidden(memory: Memory) -> None:

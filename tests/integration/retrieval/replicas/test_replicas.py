@@ -300,3 +300,61 @@ def test_a_server_that_takes_writes_is_no_replica(
         answer = recall(memory)
         assert homes(answer) == [("Taipei", False)]
         assert any("is no replica" in text for text in answer["warnings"])
+
+
+def spoil(connection: Connection, user: str, state: str) -> None:
+    """Have the server refuse to read the relations of one user, of whose cards each has one, with this SQLSTATE."""
+    connection.execute(
+        "INSERT INTO cards.relations SELECT user_id, card_id, gen_random_uuid(), 'expands', 'because', 1, "
+        "gen_random_uuid(), now(), false, 'test', false FROM cards.state_cards WHERE user_id = %s",
+        (user,),
+    )
+    connection.execute(
+        "CREATE FUNCTION public.harmless(who text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN "
+        f"IF who = '{user}' THEN RAISE EXCEPTION 'row is too big' USING ERRCODE = '{state}'; END IF; "
+        "RETURN true; END $$"
+    )
+    connection.execute("ALTER TABLE cards.relations RENAME TO relations_kept")
+    connection.execute(
+        "CREATE VIEW cards.relations AS SELECT * FROM cards.relations_kept WHERE public.harmless(user_id)"
+    )
+
+
+@pytest.mark.parametrize("state", ["54000", "22003"])
+def test_a_question_whose_data_the_server_refuses_is_refused_and_rests_no_replica(
+    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path, state: str
+) -> None:
+    with reading(database, connection, following, tmp_path) as memory:
+        mallory = memory.of("mallory")
+        for one in (memory, mallory):
+            live_in(one, "Taipei", 0)
+            live_in(one, "Kaohsiung", 10)
+        spoil(connection, "mallory", state)
+        following.level()
+        [card] = mallory.cards(concept_key="residence", status="current")
+        question = {"user_id": "mallory", "query": "where do I live?"}
+        for _ in range(3):
+            answers = (
+                memory.read.post("/v1/recall", json=question),
+                memory.read.get(f"/v1/cards/{card['card_id']}/history", params={"user_id": "mallory"}),
+            )
+            for answer in answers:
+                assert answer.status_code == 422, answer.text
+                assert answer.headers["content-type"] == "application/problem+json"
+                assert "row is too big" in answer.json()["detail"]
+            # The replica goes on answering everybody else.
+            found = recall(memory)
+            assert homes(found) == [("Kaohsiung", False)]
+            assert warnings(found) == []
+
+
+def test_a_question_that_the_servers_have_no_room_for_is_asked_again_later(
+    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
+) -> None:
+    with reading(database, connection, following, tmp_path) as memory:
+        live_in(memory, "Taipei", 0)
+        live_in(memory, "Kaohsiung", 10)
+        spoil(connection, memory.user, "53300")
+        following.level()
+        answer = memory.read.post("/v1/recall", json={"user_id": memory.user, "query": "where do I live?"})
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from events.platform.failures import is_away
 from events.platform.isolation import is_the_datas_fault, isolate
+from events.store.authentication import KeyFileError
 
 
 @given(st.lists(st.booleans(), max_size=200))
@@ -81,6 +82,7 @@ def test_the_machines_troubles_are_told_from_those_of_values() -> None:
     assert not is_the_datas_fault(MemoryError())
     assert not is_the_datas_fault(ConnectionResetError())
     assert not is_the_datas_fault(OSError(errno.ENOSPC, "full"))
+    assert not is_the_datas_fault(KeyFileError("the log key file cannot be read"))
     assert is_the_datas_fault(OSError(errno.ENAMETOOLONG, "a zone of 5,000 letters"))
     assert is_the_datas_fault(OverflowError())
     assert is_the_datas_fault(psycopg.DataError("a NUL the driver refuses"))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from redis import Redis
 from redis.crc import key_slot
 
+from events.platform.environment import load_settings
 from events.platform.settings import Settings, SettingsError
 from events.platform.streams import (
     connect_redis,
@@ -69,7 +70,7 @@ def test_entries_of_two_streams_are_told_apart() -> None:
 @pytest.mark.parametrize("number", ["0", "65", "-1", "many"])
 def test_a_number_of_streams_that_cannot_be_is_refused_by_name(number: str) -> None:
     with pytest.raises(SettingsError, match="CARDLOG_TURN_STREAMS"):
-        Settings.from_environment({"CARDLOG_TURN_STREAMS": number})
+        load_settings({"CARDLOG_TURN_STREAMS": number})
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,29 @@ def test_a_probe_that_hangs_does_not_keep_others_from_finding_out() -> None:
     assert breaker.allows_call(6.0)
 
 
+def test_a_newcomer_does_not_wait_for_the_end_of_a_long_pause_nor_do_many_go_at_once() -> None:
+    breaker = CircuitBreaker(1)
+    now = 0.0
+    for _ in range(10):
+        breaker.record_failure(now, "no", who="mallory")
+        while not breaker.allows_call(now):
+            now += 0.5
+    breaker.record_failure(now, "no", who="mallory")
+    assert not breaker.allows_call(now + 20.0)
+    assert breaker.allows_call(now + 0.1, newcomer=True)
+    assert not breaker.allows_call(now + 2.0, newcomer=True)
+    assert breaker.allows_call(now + 2.1, newcomer=True)
+    breaker.record_success(now + 2.2, "ana")
+    assert breaker.allows_call(now + 2.2)
+
+
+def test_a_newcomer_leaves_alone_who_asks_for_it() -> None:
+    breaker = CircuitBreaker(1)
+    breaker.record_failure(0.0, "busy", retry_after=60.0)
+    assert not breaker.allows_call(59.0, newcomer=True)
+    assert breaker.allows_call(60.0, newcomer=True)
+
+
 def test_the_breaker_leaves_alone_who_asks_for_it() -> None:
     breaker = CircuitBreaker(5)
     breaker.record_failure(0.0, "busy", retry_after=7.0)

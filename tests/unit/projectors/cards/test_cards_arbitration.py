@@ -213,3 +213,27 @@ def test_rows_tell_both_sides_and_a_verdict_moves_them() -> None:
     assert cards["Rome"]["superseded_at"] == day(60)
     assert (cards["Milan"]["contested"], cards["Milan"]["superseded_at"]) == (False, None)
     assert [key[3] for key in tables.relations] == ["update"]
+
+
+def test_what_is_contested_is_asked_of_what_held_as_far_as_later_words_tell() -> None:
+    events = [moved("Taipei", 0), moved("Tainan", 5), moved("Hualien", 10), moved("Kaohsiung", 25)]
+    stretch = said("Keelung", 26, effective_until=day(28))
+    assert statuses(*events, stretch) == [("Hualien", "Kaohsiung", "open")]
+    # Told later, of a time before: the old was over when the contested began.
+    late = moved("Taitung", 40, since=20)
+    assert statuses(*events, stretch, late) == [("Taitung", "Kaohsiung", "open")]
+    assert current(timeline(*events, stretch, late)) == ["Taitung"]
+
+
+def test_what_is_contested_counts_once_later_words_tell_that_nothing_held_then() -> None:
+    events = [said("Rome", 0), said("Milan", 60)]
+    until = said("Rome", 70, since=0, effective_until=day(30))
+    assert statuses(*events, until) == [("Rome", "Milan", "withdrawn")]
+    assert current(timeline(*events, until)) == ["Milan"]
+
+
+def test_what_is_said_within_a_stretch_of_time_is_over_with_it() -> None:
+    stretch = said("Rome", 0, effective_until=day(50))
+    events = [stretch, said("Rome", 10), said("Milan", 60)]
+    assert statuses(*events) == []
+    assert current(timeline(*events)) == ["Milan"]

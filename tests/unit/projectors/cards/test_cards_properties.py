@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from datetime import datetime
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from events.types.envelope import Event
@@ -108,6 +108,13 @@ def test_tables_do_not_depend_on_arrival_or_batches(seed: int, length: int) -> N
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 40))
+# Told later: that the old was over before the contested began.
+@example(2639392749, 29)
+@example(3588856645, 24)
+@example(1986443351, 36)
+# Said within a stretch of time, and over with it.
+@example(2149164743, 23)
+@example(4036552616, 38)
 def test_while_a_conflict_is_open_the_old_is_current_and_the_new_never_was(seed: int, length: int) -> None:
     tables = tables_of(history(seed, length))
     for row in tables.arbitrations.values():

@@ -20,7 +20,7 @@ def begun(
 ) -> list[ExtractionTask]:
     asked: list[ExtractionTask] = []
     for reading in slots.in_order(waiting, under_way):
-        if len(asked) < free and slots.admit(reading.user_id):
+        if slots.admit(reading.user_id, free - len(asked)):
             asked.append(reading)
             slots.take(reading.user_id)
     return asked
@@ -38,8 +38,17 @@ def test_one_user_with_very_much_to_read_has_a_quarter_of_the_calls() -> None:
 
 def test_everybodys_first_goes_before_anybodys_second() -> None:
     waiting = [*readings("mallory", 500), *readings("ana", 2), *readings("bea", 1)]
-    asked = begun(Slots(8), waiting, [], 4)
+    asked = begun(Slots(8), waiting, [], 6)
     assert [reading.user_id for reading in asked] == ["mallory", "ana", "bea", "mallory"]
+
+
+def test_a_second_call_waits_while_no_more_than_a_quarter_is_left_for_those_with_none() -> None:
+    waiting = [reading for user in ("mallory", "mel", "mona", "milo") for reading in readings(user, 20)]
+    slots = Slots(16)
+    hanging = begun(slots, waiting, [], 16)
+    assert users(hanging) == {"mallory": 3, "mel": 3, "mona": 3, "milo": 3}
+    asked = begun(slots, [*waiting, *readings("ana", 2)], hanging, 4)
+    assert users(asked) == {"ana": 1}
 
 
 def test_users_in_trouble_leave_half_of_the_calls_to_the_others() -> None:

@@ -1,0 +1,9 @@
+-- Whether cards wait for their vector, for each of those who wait for a token: those of the token's events, and those of
+-- the user's earlier ones.
+SELECT EXISTS (SELECT FROM vectors.pending_vectors p
+               WHERE p.user_id = w.user_id AND p.failure IS NULL AND p.position BETWEEN w.since AND w.target) AS theirs,
+       EXISTS (SELECT FROM vectors.pending_vectors p
+               WHERE p.user_id = w.user_id AND p.failure IS NULL AND p.position < w.since) AS earlier
+FROM unnest(%(users)s::text[], %(sinces)s::bigint[], %(targets)s::bigint[])
+    WITH ORDINALITY AS w(user_id, since, target, number)
+ORDER BY w.number;
