@@ -1,4 +1,4 @@
-"""The relay: publishes the log to Kafka, in order, and remembers in Postgres how far it is."""
+"""The relay: publishes the log to Kafka in order. Its checkpoints are in Postgres."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 PROCESSOR = Processor("relay")
 _PACKAGE = "projectors.kafka"
-_BATCH = 200  # of each partition
+_BATCH = 200  # Events of each partition.
 _IDLE_SESSION_TIMEOUT_MS = 15_000
 _SLOW_S = 2.0
 _LONGEST_BACKOFF_S = 5.0
@@ -111,14 +111,17 @@ class Relay(Handler):
 
     @staticmethod
     def move(connection: Connection, claims: list[Claim], batch: list[Message]) -> None:
-        """All of ``batch`` is published: the checkpoints move behind it."""
+        """Moves the checkpoints past ``batch``, which Kafka acknowledged.
+
+        Raises :class:`events.store.checkpoints.CheckpointMovedError` when another relay moved a checkpoint.
+        """
         last = {message.partition: message.position for message in batch}
         with connection.transaction():
             PROCESSOR.advance(connection, [(claim, last[claim.partition]) for claim in claims])
 
     @staticmethod
     def news(connection: Connection) -> tuple[list[Claim], list[Message]]:
-        """The partitions with news, and what is to be published of them. Raises :class:`LogHoleError`."""
+        """Returns the partitions with news and their next messages. Raises :class:`LogHoleError` for a hole."""
         claims = [
             Claim(partition, position, head)
             for partition, (position, head) in PROCESSOR.progress(connection).items()
@@ -144,4 +147,4 @@ class Relay(Handler):
         else:
             if all(expected[claim.partition] > claim.position for claim in claims):
                 return claims, batch
-        raise LogHoleError("the log does not continue where the relay stands; run `cardlog log verify`")
+        raise LogHoleError("the log has a hole behind the relay's checkpoint; run `cardlog log verify`")

@@ -219,7 +219,7 @@ def test_a_log_key_file_that_cannot_be_read_buries_no_turn(
         EXTRACTOR.open(connection)
         with pytest.raises(authentication.KeyFileError):
             worker.step(connection)
-        assert not any(position for position, _ in EXTRACTOR.standing(connection).values()), (
+        assert not any(position for position, _ in EXTRACTOR.progress(connection).values()), (
             "nothing is given up"
         )
         redis.xadd("turns", {"user_id": "u", "text": "I moved to Cairo."})
