@@ -1,2 +1,2 @@
--- A process that is stopped keeps its connection, and with it the partitions it owns: the server ends it then.
+-- A stopped process keeps its connection and its locks. The server ends such a session after this time.
 SELECT set_config('idle_session_timeout', %(idle_ms)s::text, false);

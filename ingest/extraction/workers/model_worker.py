@@ -1,4 +1,4 @@
-"""The worker of an extractor that waits for answers: many calls at once, and no transaction open meanwhile."""
+"""The model worker: runs many calls of a model at once, outside any transaction."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _RULES_FALLBACKS_AT_ONCE = 64
 _KEPT_S = 60.0
 _IDLE_SESSION_TIMEOUT_MS = 15_000
 
-_Key = tuple[int, tuple[int, ...]]  # partition, positions of the turns
+_Key = tuple[int, tuple[int, ...]]  # The partition and the positions of the turns.
 
 
 class ModelWorker(Handler):
-    """Follows the log with a window of turns in hand, until told to stop.
+    """Extracts turns with a model until ``stopping`` is true.
 
-    Every turn is read once, whatever is killed when: the events of a burst are appended when it is done, in the
-    order of its session, and the checkpoint moves in the same transaction, but never past a turn that is not
-    done. What was appended above it is recognised by whoever comes next. A partition belongs to one worker at a
-    time, by a lock of the very connection that appends: whoever lost the one cannot use the other.
+    Every turn is extracted once, also after a kill at any moment. The events of a session batch are appended in the
+    order of the session. The checkpoint moves in the same transaction, but never past an open turn. The next worker
+    recognises events above the checkpoint. A partition belongs to one worker at a time, by a lock of the connection
+    that appends. A worker without the lock therefore cannot append.
 
-    Turns wait while the extractor is away, unless the stand-in may read them. A turn the extractor cannot
-    read while it reads others becomes an ``ExtractionFailed``, and so does one whose events the database does not take.
-    No user has more than a quarter of the calls, and those in trouble no more than half of them together.
+    Turns wait while the extractor is away, unless the rules fallback is allowed. A turn becomes an ``ExtractionFailed``
+    when the extractor cannot read it while it reads others, and when the database refuses its events. No user has
+    more than a quarter of the calls. Users whose calls fail have at most half of the calls together.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class ModelWorker(Handler):
         self._waiting: list[ExtractionTask] = []
         self._slots = Slots(self._calls.limit)
         self._flights: dict[_Key, ExtractionTask] = {}
-        # Answers that were paid for and whose partition was lost meanwhile: some coming, some there.
+        # Calls that are paid for and whose partition was lost meanwhile: the running calls, and the results.
         self._coming: set[_Key] = set()
         self._kept: dict[_Key, list[NewEvent]] = {}
         self._kept_until = 0.0
@@ -181,13 +181,16 @@ class ModelWorker(Handler):
                     self._budget.spend(event.user_id, event.payload.usage)
             self._concepts.learn(task.turns[0].partition, task.outcome or ())
         for culprit in culprits:
-            spent = [event.payload.usage for event in culprit.item.outcome or () if _is_reading(event)]
+            spent = [event.payload.usage for event in culprit.item.outcome or () if _has_usage(event)]
             culprit.item.spent = sum(spent, Usage())
             self._fail(culprit.item, culprit.error)
         return passed
 
     def _launch(self, connection: Connection, now: float) -> None:
-        """Begin the calls that may begin, every user's first before anybody's second; let others be stood in for."""
+        """Starts the calls that may start now, and extracts other tasks with the rules where these are allowed.
+
+        The first call of every user comes before the second call of any user.
+        """
         asked: list[ExtractionTask] = []
         fell_back: list[ExtractionTask] = []
         for task in self._slots.in_order(self._waiting, self._flights.values()):
@@ -217,61 +220,63 @@ class ModelWorker(Handler):
                 fell_back.append(task)
         self._fill(connection, [*asked, *fell_back])
         for task in asked:
-            if task.burst is not None:
+            if task.batch is not None:
                 self._flights[_key(task)] = task
                 self._calls.submit(_key(task), self._call(task))
             else:
                 self._breaker.record_no_verdict()
         for task in fell_back:
-            if task.burst is not None:
-                self._read_instead(task)
+            if task.batch is not None:
+                self._extract_with_rules(task)
         begun = {id(task) for task in (*asked, *fell_back)}
         self._waiting = [task for task in self._waiting if task.outcome is None and id(task) not in begun]
 
     def _fill(self, connection: Connection, tasks: Sequence[ExtractionTask]) -> None:
-        """Give each burst its context: what was said before, and what is known of the user. A reading whose context
-        cannot be had fails by itself."""
+        """Builds the session batch of each task: its turns, the turns before them, and the known concepts of the user.
+
+        A task whose context cannot be read fails alone.
+        """
 
         def attempt(some: Sequence[ExtractionTask]) -> None:
             earlier = preceding(connection, [task.turns[0] for task in some])
             for task, before in zip(some, earlier, strict=True):
                 partition = task.turns[0].partition
                 known = self._concepts.of(connection, partition, task.user_id)
-                task.burst = SessionBatch(tuple(recorded(turn) for turn in task.turns), before, known)
+                task.batch = SessionBatch(tuple(recorded(turn) for turn in task.turns), before, known)
 
-        fresh = [task for task in tasks if task.burst is None]
+        fresh = [task for task in tasks if task.batch is None]
         for culprit in isolate(fresh, attempt):
-            culprit.item.burst = None
+            culprit.item.batch = None
             self._fail(culprit.item, culprit.error)
 
     def _call(self, task: ExtractionTask) -> Callable[[], tuple[list[NewEvent], bool]]:
-        """What is done in a thread: everything from the question to the events, and nothing with the database."""
-        burst, spent = task.burst, task.spent
-        assert burst is not None
+        """Returns the function that a thread runs: it asks the model and builds the events, without the database."""
+        batch, spent = task.batch, task.spent
+        assert batch is not None
 
         def call() -> tuple[list[NewEvent], bool]:
-            extraction = self._extractor.extract(burst)
+            extraction = self._extractor.extract(batch)
             asked = extraction.usage.calls > 0
             extraction = replace(extraction, usage=spent + extraction.usage)
             knowledge = self._settings.knowledge_extraction
-            return events_of(burst, extraction, self._extractor, knowledge=knowledge), asked
+            return events_of(batch, extraction, self._extractor, knowledge=knowledge), asked
 
         return call
 
-    def _read_instead(self, task: ExtractionTask) -> None:
-        assert task.burst is not None
+    def _extract_with_rules(self, task: ExtractionTask) -> None:
+        assert task.batch is not None
         try:
-            extraction = self._rules_fallback.extract(task.burst)
+            extraction = self._rules_fallback.extract(task.batch)
             extraction = replace(extraction, usage=task.spent + extraction.usage)
             knowledge = self._settings.knowledge_extraction
             task.outcome = events_of(
-                task.burst, extraction, self._rules_fallback, knowledge=knowledge, rules_fallback=True
+                task.batch, extraction, self._rules_fallback, knowledge=knowledge, rules_fallback=True
             )
         except Exception as error:
             self._give_up(task, error)
 
     def _settle(self, done: CompletedCall[_Key, tuple[list[NewEvent], bool]]) -> None:
-        """Draw the conclusions from one call."""
+        """Passes the result of one call to breaker, slots and task."""
         now = time.monotonic()
         error = done.error
         task = self._flights.pop(done.key, None)
@@ -298,7 +303,7 @@ class ModelWorker(Handler):
             self._give_up(task, error)
 
     def _try_again(self, task: ExtractionTask, error: ExtractorUnavailableError, now: float) -> None:
-        """Later; unless these turns fail again and again while others are read in between."""
+        """Schedules another try. Gives up when these turns fail repeatedly while other turns succeed."""
         task.spent += error.usage
         task.tries += 1
         if error.suspect and task.tries > 1 and self._breaker.successes > task.successes_seen:
@@ -311,17 +316,17 @@ class ModelWorker(Handler):
         self._waiting.append(task)
 
     def _give_up(self, task: ExtractionTask, error: Exception) -> None:
-        """Several turns are tried in halves, so that only the culprit fails; one turn has failed."""
+        """Splits several turns into halves, so that only the culprit fails. A single turn fails."""
         if isinstance(error, TurnsUnreadableError):
             task.spent += error.usage
         if len(task.turns) > 1:
-            logger.info("%d turns cannot be read together, trying halves: %s", len(task.turns), error)
+            logger.info("%d turns cannot be extracted together, trying halves: %s", len(task.turns), error)
             self._waiting += self._assignment.split(task)
             return
         self._fail(task, error)
 
     def _fail(self, task: ExtractionTask, error: Exception) -> None:
-        """Every turn of the reading becomes a failure in the log; what it all cost stands with the first."""
+        """Makes a failure of every turn of the task. The first failure carries the usage of all calls."""
         outcome = [self._failure(event, task, error) for event in task.turns]
         task.spent = Usage()
         task.outcome = outcome
@@ -373,12 +378,12 @@ class ModelWorker(Handler):
         return RoundResult()
 
     def _succeeding(self, now: float) -> bool:
-        """Whether calls are under way that nothing speaks against yet."""
+        """True when the breaker is closed and a first try is running."""
         fresh = any(task.tries == 0 for task in self._flights.values())
         return self._breaker.state(now) == "closed" and fresh
 
 
-def _is_reading(event: NewEvent) -> bool:
+def _has_usage(event: NewEvent) -> bool:
     return isinstance(event.payload, TurnsExtracted | ExtractionFailed)
 
 

@@ -1,7 +1,6 @@
-"""The extractor of pure rules: reads recorded turns from the log in order and appends what it understood.
+"""The rules worker: extracts turns in the order of the log, inside the transaction of the batch.
 
-Extractors that wait for somebody else's answers have a worker of their own
-(:mod:`ingest.extraction.workers.model_worker`).
+Extractors that wait for a model have a worker of their own: :mod:`ingest.extraction.workers.model_worker`.
 """
 
 from __future__ import annotations
@@ -47,8 +46,12 @@ TURN = TurnRecorded.__name__
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What turns of one session came to: ``events`` to append, all or none. ``failed``: that they are given up."""
+class TurnResult:
+    """The result for turns of one session.
+
+    ``events`` are appended all or none. ``before`` are the turns before these turns. ``failed`` is True when the
+    events are failures.
+    """
 
     turns: tuple[Event, ...]
     events: tuple[NewEvent, ...]
@@ -57,13 +60,12 @@ class Reading:
 
 
 class ExtractorWorker(Handler):
-    """Follows the log until told to stop.
+    """Extracts turns with rules until ``stopping`` is true.
 
-    The appended events and the moved checkpoint commit together, so every turn is read exactly once,
-    whatever is killed when. Several workers share the partitions. A turn that cannot be read, that the extractor
-    fails on, or of which the log does not take what was understood, becomes an ``ExtractionFailed`` with the reason,
-    and the others go on.
-    Events come from ``feed``, from the log itself where none is given.
+    The events and the checkpoints commit together. Every turn is therefore extracted exactly once, also after a kill at
+    any moment. Several workers share the partitions. A turn becomes an ``ExtractionFailed`` with the reason when this
+    build cannot read it, when the extractor fails on it, or when the log refuses its events. Other turns are not
+    affected. Events come from ``feed``, or from the log when ``feed`` is None.
     """
 
     def __init__(
@@ -116,7 +118,7 @@ class ExtractorWorker(Handler):
                 for event in page
                 if event.type == TURN and event.position not in self._read_before.get(claim.partition, ())
             ]
-            appended.extend(self._appended(connection, list(self._readings(connection, events))))
+            appended.extend(self._appended(connection, list(self._results(connection, events))))
             left.update((claim.partition, page[-1].position) for claim, page in batches)
 
         with connection.transaction():
@@ -153,35 +155,35 @@ class ExtractorWorker(Handler):
             self._read_before.update(read_ahead(connection, {c.partition: c.position for c in strange}))
         return claims
 
-    def _readings(self, connection: Connection, events: Sequence[Event]) -> Iterable[Reading]:
-        """What each of the turns ``events`` comes to, those of a session read together."""
+    def _results(self, connection: Connection, events: Sequence[Event]) -> Iterable[TurnResult]:
+        """Yields a result for every turn of ``events``. The turns of a session are extracted together."""
         sessions: dict[tuple[str, str], list[Event]] = {}
         for event in events:
             if isinstance(event.payload, Unreadable):
                 failure = unreadable_turn(event, event.payload, self._extractor)
-                yield Reading((event,), (failure,), failed=True)
+                yield TurnResult((event,), (failure,), failed=True)
             elif isinstance(event.payload, TurnRecorded):
                 sessions.setdefault((event.user_id, event.stream), []).append(event)
         contexts: dict[tuple[str, str], tuple[RecordedTurn, ...]] = {}
 
-        def look(wanted: Sequence[tuple[str, str]]) -> None:
+        def read_context(wanted: Sequence[tuple[str, str]]) -> None:
             with connection.transaction():
                 found = preceding(connection, [sessions[session][0] for session in wanted])
             contexts.update(zip(wanted, found, strict=True))
 
-        for culprit in isolate(list(sessions), look):
+        for culprit in isolate(list(sessions), read_context):
             for event in sessions.pop(culprit.item):
                 yield self._given_up(event, culprit.error)
         for session, turns in sessions.items():
-            yield from self._read(turns, contexts[session])
+            yield from self._extract(turns, contexts[session])
 
-    def _read(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[Reading]:
-        """The reading of turns of one session; where together fails, one by one, so that only the culprit does."""
+    def _extract(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[TurnResult]:
+        """Extracts turns of one session together. After a failure, extracts them one by one to find the culprit."""
         try:
-            burst = SessionBatch(tuple(map(recorded, turns)), before)
-            extraction = self._extractor.extract(burst)
+            batch = SessionBatch(tuple(map(recorded, turns)), before)
+            extraction = self._extractor.extract(batch)
             made = events_of(
-                burst, extraction, self._extractor, knowledge=self._settings.knowledge_extraction
+                batch, extraction, self._extractor, knowledge=self._settings.knowledge_extraction
             )
         except ExtractorUnavailableError:
             raise
@@ -191,15 +193,15 @@ class ExtractorWorker(Handler):
             else:
                 yield self._given_up(turns[0], error)
         else:
-            yield Reading(tuple(turns), tuple(made), before)
+            yield TurnResult(tuple(turns), tuple(made), before)
 
-    def _one_by_one(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[Reading]:
-        said = (*before, *map(recorded, turns))
+    def _one_by_one(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[TurnResult]:
+        session = (*before, *map(recorded, turns))
         for index, turn in enumerate(turns, len(before)):
-            yield from self._read([turn], said[max(0, index - CONTEXT_TURNS) : index])
+            yield from self._extract([turn], session[max(0, index - CONTEXT_TURNS) : index])
 
-    def _given_up(self, turn: Event, error: Exception) -> Reading:
-        """One turn is not understood, and never will be by this extractor."""
+    def _given_up(self, turn: Event, error: Exception) -> TurnResult:
+        """Returns the failure of one turn, which this extractor can never extract."""
         assert isinstance(turn.payload, TurnRecorded)
         turn_id, reason = turn.payload.turn_id, log.reason_of(error)
         logger.warning(
@@ -220,33 +222,33 @@ class ExtractorWorker(Handler):
             reason,
             self._extractor,
         )
-        return Reading((turn,), (failure,), failed=True)
+        return TurnResult((turn,), (failure,), failed=True)
 
-    def _appended(self, connection: Connection, readings: Sequence[Reading]) -> list[NewEvent]:
-        """Append what was read, in the caller's transaction; what the log does not take is given up, and nothing else.
+    def _appended(self, connection: Connection, results: Sequence[TurnResult]) -> list[NewEvent]:
+        """Appends the events of ``results`` in the transaction of the caller and returns them.
 
-        Gives what was appended.
+        A turn whose events the log refuses becomes a failure. Other turns are not affected.
         """
         done: list[NewEvent] = []
 
-        def attempt(several: Sequence[Reading]) -> None:
-            events = [event for reading in several for event in reading.events]
+        def attempt(several: Sequence[TurnResult]) -> None:
+            events = [event for result in several for event in result.events]
             with connection.transaction():
                 log.append(connection, events)
             done.extend(events)
 
-        for culprit in isolate(readings, attempt):
-            reading = culprit.item
-            if reading.failed:
-                done += self._noted(connection, reading.turns[0], culprit.error)
-            elif len(reading.turns) > 1:
-                done += self._appended(connection, list(self._one_by_one(reading.turns, reading.before)))
+        for culprit in isolate(results, attempt):
+            result = culprit.item
+            if result.failed:
+                done += self._noted(connection, result.turns[0], culprit.error)
+            elif len(result.turns) > 1:
+                done += self._appended(connection, list(self._one_by_one(result.turns, result.before)))
             else:
-                done += self._appended(connection, [self._given_up(reading.turns[0], culprit.error)])
+                done += self._appended(connection, [self._given_up(result.turns[0], culprit.error)])
         return done
 
     def _noted(self, connection: Connection, turn: Event, error: Exception) -> list[NewEvent]:
-        """The failure of a turn in words of our own only, for its own names are what the log does not take."""
+        """Appends a failure without any name of the turn, because the log refuses these names. Returns the events."""
         reason = log.reason_of(error)
         failure = failure_of(
             turn.user_id,
@@ -264,19 +266,19 @@ class ExtractorWorker(Handler):
             if not is_the_datas_fault(unable):
                 raise
             logger.exception(
-                "the turn at %d/%d is passed over: not even its failure can be kept",
+                "the turn at %d/%d is skipped: the log refuses its failure, too",
                 turn.partition,
                 turn.position,
             )
-            self._heartbeat.failed(f"the turn at {turn.partition}/{turn.position} is passed over: {reason}")
+            self._heartbeat.failed(f"the turn at {turn.partition}/{turn.position} is skipped: {reason}")
             return []
         return [failure]
 
 
 def read_ahead(connection: Connection, checkpoints: dict[int, int]) -> dict[int, frozenset[int]]:
-    """The turns above each checkpoint that an extractor dealt with before it stopped, by partition.
+    """Returns the positions of the turns above each checkpoint that are extracted already, by partition.
 
-    Only whoever owns these partitions may rely on the answer.
+    ``checkpoints`` maps partitions to positions. The result is reliable only for the owner of these partitions.
     """
     rows = connection.execute(
         statement("ingest.extraction.workers", "extracted_above"),
