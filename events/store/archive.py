@@ -309,7 +309,9 @@ def _total(line: bytes) -> int:
         kind, version, user, heads = (header[name] for name in ("archive", "format", "user", "heads"))
         total = sum(head for _, head, _ in heads)
     except (ValueError, KeyError, TypeError) as error:
-        raise ArchiveError("this is no archive of a log: its first line does not say so") from error
+        raise ArchiveError(
+            "the first line is not that of an archive: export one with cardlog log export"
+        ) from error
     if kind != _KIND or version != FORMAT:
         raise ArchiveError(
             f"this is {kind!r} of format {version}; this build reads {_KIND!r} of format {FORMAT}"
@@ -332,7 +334,7 @@ def _check_end(line: bytes, seen: int, checksum: str) -> None:
         raise ArchiveError(f"the last line counts {count} events, the file holds {seen}")
     if expected != checksum:
         raise ArchiveError(
-            "the checksum of the file is not the one in its last line; every event in it is sound all the same"
+            "the checksum of the file is not the one in its last line; every event in the file is correct"
         )
 
 

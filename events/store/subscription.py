@@ -136,7 +136,7 @@ class Subscription:
         self._backoff_s = _FIRST_BACKOFF_S
 
     def run(self) -> None:
-        """Runs until ``stopping``. Raises nothing but what the feed or the handler raises beyond ``Exception``."""
+        """Runs until ``stopping``. Reports and waits out every error, except an error of ``release``."""
         with self._heartbeat:
             while not self._stopping():
                 connection = connect_with_retry(

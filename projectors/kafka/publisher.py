@@ -74,7 +74,7 @@ class Publisher:
         while (acknowledged := self._publish(batch, without, waiting)) and self._too_large:
             if self._too_large <= without:
                 raise BrokerAwayError(
-                    f"kafka at {self._brokers} takes no message at all, however small: message.max.bytes is too low"
+                    f"kafka at {self._brokers} takes no message, not even an empty one: raise message.max.bytes"
                 )
             logger.warning(
                 "%d messages are too large for kafka and are published without their lines: readers look in the log",

@@ -182,7 +182,9 @@ class Reextraction:
         """
         row = connection.execute(statement("ingest.extraction.workers", "reextraction_lock")).fetchone()
         if row is None or not row[0]:
-            raise ReextractionBusyError("another cardlog reextract is at work on this database; wait for it")
+            raise ReextractionBusyError(
+                "another cardlog reextract is running on this database: wait until it ends"
+            )
         tally = ReextractionSummary()
         calls: BoundedExecutor[tuple[int, int], list[NewEvent]] = BoundedExecutor(
             self._settings.extract_concurrency

@@ -150,9 +150,9 @@ class ExtractorWorker(Handler):
             )
         }
         claims = [claim for claim in claims if claim.partition in owned]
-        strange = [claim for claim in claims if self._left.get(claim.partition) != claim.position]
-        if strange:
-            self._read_before.update(read_ahead(connection, {c.partition: c.position for c in strange}))
+        unknown = [claim for claim in claims if self._left.get(claim.partition) != claim.position]
+        if unknown:
+            self._read_before.update(read_ahead(connection, {c.partition: c.position for c in unknown}))
         return claims
 
     def _results(self, connection: Connection, events: Sequence[Event]) -> Iterable[TurnResult]:
