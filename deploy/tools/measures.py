@@ -9,7 +9,7 @@ FOOTPRINT = (
     "tests/bench/deploy/footprint.py, 2026-11-22, 2 cores, "
     "Python 3.11, PostgreSQL 18.1, Redis 6.2, LoCoMo's turns"
 )
-EXTRACTION = "docs/benchmarks.md, Reading turns with a model, 2026-11-22"
+EXTRACTION = "docs/benchmarks.md, Extraction with a model, 2026-11-22"
 ASSUMED = "assumed"
 
 PARTITIONS = 64

@@ -35,8 +35,8 @@ def is_the_datas_fault(error: BaseException) -> bool:
     """Whether these very data are to blame: the same work on other data would succeed.
 
     False while the server is away (:func:`events.platform.failures.is_away`), for a server whose schema, rights or
-    files are
-    not as they should be, for a setting or a log key file that cannot be used, and for a machine without memory, files or network.
+    files are not as they should be, for a setting or a log key file that cannot be used, and for a machine without
+    memory, files or network.
     True for everything else, known or not: an error nobody thought of harms its culprit, and nobody else.
     """
     if isinstance(error, psycopg.Error):

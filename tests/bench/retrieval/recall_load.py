@@ -5,7 +5,8 @@
 The whole service with embedded servers, and the embedder it finds, or ``hash``, which costs next to nothing; 100
 users with some history. Recalls are asked over HTTP as they fall due, whether or not those before are answered, so a
 service that cannot follow shows it in the latencies. The floor of the same run is the same recalls before a turn comes
-in. Exit status 1 when any failed.
+in. Beside both, once a second, the age of the oldest event that is not in the cards, and the memory of all processes.
+Exit status 1 when any recall failed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from collections import Counter
 from statistics import quantiles
 
 import orjson
+import psutil
+import psycopg
 import uvloop
 
 from tests.acceptance.conftest import Running
@@ -106,13 +109,55 @@ async def push_steadily(running: Running, rate: int, seconds: float) -> int:
     return len(coming)
 
 
+LAG = """
+    SELECT coalesce(max(extract(epoch FROM clock_timestamp() - e.recorded_at)), 0)::float8
+    FROM log.checkpoints c
+    JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation AND g.status = 'live'
+    JOIN log.events e ON e.partition = c.partition AND e.position = c.position + 1
+    WHERE c.processor = 'cards'
+"""
+
+
+async def watch(running: Running, seconds: float) -> None:
+    """Print how far the cards are behind, in seconds, and the memory of all processes at three moments, in MB."""
+    lags: list[float] = []
+    memory: list[int] = []
+    until = time.perf_counter() + seconds
+    async with await psycopg.AsyncConnection.connect(running.database_url, autocommit=True) as connection:
+        while time.perf_counter() < until:
+            found = await (await connection.execute(LAG)).fetchone()
+            assert found is not None
+            lags.append(found[0])
+            memory.append(await asyncio.to_thread(_resident, running.process.pid))
+            await asyncio.sleep(1)
+    cuts = quantiles(lags, n=100, method="inclusive")
+    sys.stdout.write(
+        f"cards behind: p50 {cuts[49]:.3f}, p95 {cuts[94]:.3f}, most {max(lags):.3f} s; memory "
+        f"{memory[len(memory) // 10]} MB after a tenth, {memory[len(memory) // 2]} halfway, {memory[-1]} at the end\n"
+    )
+
+
+def _resident(pid: int) -> int:
+    """What ``pid`` and all below it hold, in MB; memory that several share counts once."""
+    total = 0
+    parent = psutil.Process(pid)
+    for process in (parent, *parent.children(recursive=True)):
+        try:
+            total += process.memory_full_info().pss
+        except psutil.Error:
+            continue
+    return total // 2**20
+
+
 async def measure(running: Running, recalls: int, rate: int, seconds: float) -> int:
     quiet, beside = Tally(), Tally()
     await recall_steadily(running.read_url, recalls, 5, Tally())
     await recall_steadily(running.read_url, recalls, min(20.0, seconds), quiet)
     quiet.report(f"{recalls} recalls/s alone")
-    _, pushed = await asyncio.gather(
-        recall_steadily(running.read_url, recalls, seconds, beside), push_steadily(running, rate, seconds)
+    _, pushed, _ = await asyncio.gather(
+        recall_steadily(running.read_url, recalls, seconds, beside),
+        push_steadily(running, rate, seconds),
+        watch(running, seconds),
     )
     beside.report(f"beside {rate} turns/s")
     await asyncio.to_thread(until_visible, running, HISTORY + pushed, "cards")
