@@ -1,4 +1,4 @@
-"""Anchors: signed notes of where the log stood, kept away from the database that could be rewritten."""
+"""Anchors: signed records of all heads of the log. Operators keep anchors outside the database."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ _LARGEST = 1_000_000
 
 
 class AnchorError(ValueError):
-    """The anchor proves nothing; the message says why."""
+    """The anchor proves nothing. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Where every partition stood at ``at``; a digest covers every event up to its own."""
+    """The head of every partition at ``at``. The digest of a head covers every event up to the head.
+
+    ``name`` is the file of the anchor. ``at`` is an ISO time. ``public_key`` are 32 bytes of Ed25519.
+    """
 
     name: str
     at: str
@@ -37,12 +40,12 @@ class Anchor:
 
 
 def public_key_of(key: Key) -> bytes:
-    """What anyone may have, to check anchors made with ``key``."""
+    """Returns the public key that checks the anchors of ``key``: 32 bytes of Ed25519."""
     return _signer(key).public_key().public_bytes_raw()
 
 
 def make(connection: Connection, key: Key) -> bytes:
-    """Where the log stands now, as a JSON document signed with ``key`` (Ed25519); one moment for all partitions."""
+    """Returns the heads of all partitions from one snapshot, as a JSON document signed with ``key`` (Ed25519)."""
     signer = _signer(key)
     heads = heads_of(connection)
     document = {
@@ -59,10 +62,11 @@ def make(connection: Connection, key: Key) -> bytes:
 
 
 def read(name: str, text: bytes, trusted: Keyring | bytes | None) -> Anchor:
-    """The anchor in ``text``, which came from the file ``name``.
+    """Returns the anchor in ``text``. ``name`` is the name of its file.
 
-    ``trusted`` says whose signature counts: of the keys of a keyring, or of one public key; with None, any that fits.
-    Raises :class:`AnchorError` for a document that is none, a signature that does not fit, or another's key.
+    ``trusted`` names the keys whose signature counts: a keyring, or one public key. None accepts every valid
+    signature. Raises :class:`AnchorError` for a document that is no anchor, for an invalid signature, and for the
+    signature of another key.
     """
     try:
         document = orjson.loads(text[: _LARGEST + 1])
@@ -94,7 +98,7 @@ def read(name: str, text: bytes, trusted: Keyring | bytes | None) -> Anchor:
 
 
 def heads_of(connection: Connection) -> dict[int, tuple[int, bytes]]:
-    """Of every partition, its last position and the digest there, at one moment."""
+    """Returns the head of every partition from one snapshot: its last position and the digest there."""
     rows = connection.execute(statement("events.store", "head_digests")).fetchall()
     return {partition: (position, bytes(digest)) for partition, position, digest in rows}
 
@@ -104,6 +108,6 @@ def _signer(key: Key) -> Ed25519PrivateKey:
 
 
 def _signed(document: Mapping[str, Any]) -> bytes:
-    """The bytes a signature covers: everything but itself, whatever the spaces and the order in the file."""
+    """Returns the bytes that a signature covers: all fields but the signature, in sorted order, without spaces."""
     rest = {name: value for name, value in document.items() if name != "signature"}
     return _KIND.encode() + b"\n" + orjson.dumps(rest, option=orjson.OPT_SORT_KEYS)

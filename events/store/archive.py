@@ -1,8 +1,8 @@
-"""The log as a file and back: JSON lines, streamed, checksummed, byte for byte.
+"""Exports the log to a file of JSON lines and imports it again, byte for byte.
 
-The first line says what it is and where every partition ends. Then comes a line an event, by partition and
-position, with the payload's bytes as they are stored and the event's digest. The last line counts the
-events and gives the SHA-256 of all bytes before it. The chain of digests can be followed without a database.
+The first line names the format and the head of every partition. One line an event follows, by partition and position,
+with the payload as stored and the digest of the event. The last line counts the events and holds the SHA-256 of all
+bytes before it. A reader can check the chain of digests without a database.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _REQUIRED = (
 )  # fmt: skip
 _NULL = "\\N"
 
-Progress = Callable[[int, int | None], object]  # events done, events in all where that is known
+Progress = Callable[[int, int | None], object]  # The events done, and the total or None.
 
 
 class ArchiveError(ValueError):
-    """The file is no whole archive, or does not fit this log; the message says where. What was imported stays."""
+    """The file is no whole archive or does not fit this log. The message says where. Imported events stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """What went into an archive; ``sha256`` is over everything but its last line."""
+    """The result of an export. ``sha256`` covers every line but the last."""
 
     events: int
     sha256: str
@@ -55,7 +55,7 @@ class ExportSummary:
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What an import did: events written now, and those that were there already, the same by digest."""
+    """The result of an import. ``already`` counts the events that the log held before, with the same digests."""
 
     added: int
     already: int
@@ -81,11 +81,11 @@ def export_log(
     user_id: str | None = None,
     progress: Progress = _quiet,
 ) -> ExportSummary:
-    """Write the whole log, or what it holds of one user, as of one moment, while others append.
+    """Writes the whole log, or the events of one user, from one snapshot. Appends may happen meanwhile.
 
-    Takes memory independent of the log's size. The archive of one user is for reading: without the other
-    users' events its chain cannot be followed, and :func:`import_log` refuses it. Raises
-    :class:`ArchiveError` for a log with a hole in it.
+    The memory does not depend on the size of the log. The archive of one user is for reading only, because its chain
+    of digests has gaps. :func:`import_log` refuses such an archive. Raises :class:`ArchiveError` for a log with a
+    hole.
     """
     checksum, events = sha256(), 0
 
@@ -120,15 +120,15 @@ def export_log(
 
 
 def import_log(connection: Connection, file: BinaryIO, *, progress: Progress = _quiet) -> ImportSummary:
-    """Bring every event of the archive ``file`` into the log: the same ids, positions, times and digests.
+    """Imports every event of the archive ``file``, with the same ids, positions, times and digests.
 
-    Each event's digest is recomputed before it is written. Events that are there already must be the same; the
-    others continue each partition exactly at its head, which moves with them. So an import may be
-    interrupted and repeated, and repeating a finished one changes nothing.
+    The import recomputes the digest of each event before it writes the event. Events that the log holds already must
+    be equal. The other events continue each partition exactly at its head. An interrupted import may be repeated, and
+    a repeated import changes nothing.
 
-    Raises :class:`ArchiveError` for a file that was changed or cut off, after importing what is whole before that
-    place, and for a log that went another way than the file, before anything is written (from a pipe,
-    which cannot be read twice: before anything is written in that partition).
+    Raises :class:`ArchiveError` for a file that was changed or cut off. The events before that place are imported
+    then. Raises :class:`ArchiveError` for a log with another history, before anything is written. A pipe cannot be
+    read twice, so the error then comes before anything is written in that partition.
     """
     if file.seekable():
         start = file.tell()
@@ -140,7 +140,7 @@ def import_log(connection: Connection, file: BinaryIO, *, progress: Progress = _
 
 
 def _compare(connection: Connection, file: BinaryIO) -> None:
-    """Raise :class:`ArchiveError` where an event of the log differs from the file's at its place."""
+    """Raises :class:`ArchiveError` when an event of the log differs from the event of the file at its position."""
     heads = dict(connection.execute(statement("events.store", "heads")).fetchall())
     if not any(heads.values()):
         return
@@ -177,7 +177,7 @@ def _same(connection: Connection, partition: int, events: Sequence[tuple[int, by
 
 
 class _Import:
-    """One pass over an archive."""
+    """Imports an archive in one pass."""
 
     def __init__(self, connection: Connection, progress: Progress) -> None:
         self._connection = connection
@@ -211,7 +211,7 @@ class _Import:
                         self._progress(seen, total)
                 checksum.update(line)
         finally:
-            # What is whole before a bad place is kept: the next try continues there.
+            # The events before a bad line stay. The next import continues there.
             self._flush()
         self._progress(seen, total)
         if not ended:
@@ -230,7 +230,7 @@ class _Import:
         self._bytes += len(line)
 
     def _parse(self, line: bytes, number: int) -> tuple[int, _Row]:
-        """The event of ``line``, once it is certain that it follows the one before."""
+        """Returns partition and row of ``line``. Raises :class:`ArchiveError` unless it follows the event before."""
         try:
             parsed = parse_line(line)
             fields, payload = parsed.fields, parsed.payload
@@ -253,7 +253,7 @@ class _Import:
         return partition, _Row(position, before, followed, fields, payload)
 
     def _flush(self) -> None:
-        """Write what is pending of one partition; rows and head in one transaction."""
+        """Writes the pending rows of one partition and moves its head, in one transaction."""
         rows, self._rows, self._bytes = self._rows, [], 0
         if not rows:
             return
@@ -303,13 +303,15 @@ class _Import:
 
 
 def _total(line: bytes) -> int:
-    """How many events the first line promises."""
+    """Returns the number of events that the first line announces."""
     try:
         header = orjson.loads(line)
         kind, version, user, heads = (header[name] for name in ("archive", "format", "user", "heads"))
         total = sum(head for _, head, _ in heads)
     except (ValueError, KeyError, TypeError) as error:
-        raise ArchiveError("this is no archive of a log: its first line does not say so") from error
+        raise ArchiveError(
+            "the first line is not that of an archive: export one with cardlog log export"
+        ) from error
     if kind != _KIND or version != FORMAT:
         raise ArchiveError(
             f"this is {kind!r} of format {version}; this build reads {_KIND!r} of format {FORMAT}"
@@ -332,17 +334,17 @@ def _check_end(line: bytes, seen: int, checksum: str) -> None:
         raise ArchiveError(f"the last line counts {count} events, the file holds {seen}")
     if expected != checksum:
         raise ArchiveError(
-            "the checksum of the file is not the one in its last line; every event in it is sound all the same"
+            "the checksum of the file is not the one in its last line; every event in the file is correct"
         )
 
 
 def _copied(fields: Mapping[str, Any], payload: str) -> str:
-    """The row as a line of COPY's text format."""
-    # No text of PostgreSQL holds a NUL, so the values can be escaped in one go and told apart afterwards.
+    """Returns the row as a line of COPY's text format."""
+    # No text of PostgreSQL holds a NUL. A NUL can therefore separate the values while all are escaped at once.
     values = [str(fields[name]) for name in _REQUIRED]
     line = _escaped("\0".join(("\\x" + fields["digest"], *values, payload))).replace("\0", "\t")
     options = [_NULL if fields[name] is None else _escaped(fields[name]) for name in _OPTIONAL]
-    mac = fields.get("mac")  # archives of older builds have none
+    mac = fields.get("mac")  # Archives of older builds have no HMAC.
     return "\t".join((line, *options, _NULL if mac is None else _escaped("\\x" + mac))) + "\n"
 
 

@@ -1,7 +1,7 @@
-"""Who appended an event: a key that processes hold and the database does not.
+"""Proves who appended an event, with a key that the processes hold and the database does not.
 
-A role that may append can append anything, and the chain of digests grows over it. What a holder of the key appended
-carries an HMAC over its content; what somebody else appended does not, and ``cardlog log verify`` names it.
+A role that may append can append anything, and the chain of digests then covers it. An event of a holder of the key
+carries an HMAC over its content. ``cardlog log verify`` names the first event without a valid HMAC.
 """
 
 from __future__ import annotations
@@ -32,32 +32,35 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class KeyFileError(SettingsError):
-    """The key file cannot be used; the message names the file and the remedy."""
+    """The key file cannot be used. The message names the file and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One secret. What authenticates events and what signs anchors are derived from it, each for itself."""
+    """One secret of 32 bytes. The keys for events and for anchors are derived from the secret."""
 
     secret: bytes = field(repr=False)
 
     @property
     def id(self) -> bytes:
-        """Names the key, and gives nothing of it away."""
+        """Names the key and reveals nothing of the secret: 8 bytes."""
         return self.derived(b"cardlog key id")[:_ID_BYTES]
 
     def derived(self, purpose: bytes) -> bytes:
-        """32 bytes for ``purpose``; those of another purpose do not follow from them."""
+        """Returns the 32 bytes of the key for ``purpose``. Keys for different purposes are independent."""
         return hmac.digest(self.secret, purpose, "sha256")
 
 
 Heads = Mapping[int, tuple[int, bytes]]
-"""Of every partition, the last position and its digest."""
+"""The head of every partition: its last position and the digest there."""
 
 
 class Keyring:
-    """The key in use and those before it. ``since`` is where the log stood when the first of them was made: what stands
-    there or before need not be authenticated, and must still have these digests."""
+    """The current key and the older keys. ``keys`` has the current key first.
+
+    ``since`` holds the heads of the log from the moment of the first key. Events up to these heads need no HMAC, and
+    the heads must still have these digests.
+    """
 
     def __init__(self, keys: Sequence[Key], since: Heads) -> None:
         self.keys = tuple(keys)
@@ -67,19 +70,19 @@ class Keyring:
 
     @property
     def current(self) -> Key:
-        """The key that new events and anchors are made with."""
+        """The key for new events and anchors."""
         return self.keys[0]
 
     def mac(self, content: bytes) -> bytes:
-        """The id of the key in use, and its HMAC-SHA-256 over ``content``."""
+        """Returns the id of the current key (8 bytes) and its HMAC-SHA-256 over ``content`` (32 bytes)."""
         return self._current + hmac.digest(self._events[self._current], content, "sha256")
 
     def knows(self, mac: bytes) -> bool:
-        """Whether ``mac`` was made with one of these keys, as it says itself."""
+        """True when ``mac`` names one of these keys. The HMAC itself is not checked."""
         return mac[:_ID_BYTES] in self._events
 
     def confirms(self, mac: bytes, content: bytes) -> bool:
-        """Whether a holder of one of these keys made ``mac`` for exactly ``content``."""
+        """True when ``mac`` is the HMAC of one of these keys over exactly ``content``."""
         key = self._events.get(mac[:_ID_BYTES])
         return key is not None and hmac.compare_digest(mac[_ID_BYTES:], hmac.digest(key, content, "sha256"))
 
@@ -97,9 +100,9 @@ def content(
     correlation_id: UUID | None,
     data: bytes,
 ) -> bytes:
-    """The bytes an HMAC covers: everything the appender decides, unambiguous, the payload as it is stored.
+    """Returns the bytes that an HMAC covers: every column that the appender decides, then the payload as stored.
 
-    Position, version and time of recording are the server's; anchors cover those.
+    The server decides position, version and time of recording. Anchors cover those columns.
     """
     at = (occurred_at - _EPOCH) // _MICROSECOND
     names = [
@@ -114,24 +117,27 @@ class _InUse:
 
 
 def use(keyring: Keyring | None) -> None:
-    """Authenticate what this process appends from now on; with None, nothing."""
+    """Authenticates the later appends of this process with ``keyring``. None turns authentication off."""
     _InUse.keyring, _InUse.file = keyring, None
 
 
 def use_file(name: str) -> None:
-    """Authenticate with the keys in the file ``name``, read when they are first wanted; with an empty name, nothing."""
+    """Authenticates the later appends of this process with the keys in the file ``name``.
+
+    The first append reads the file. An empty name turns authentication off.
+    """
     _InUse.keyring, _InUse.file = None, Path(name) if name else None
 
 
 def in_use() -> Keyring | None:
-    """The keyring this process appends with. Raises :class:`KeyFileError` where its file cannot be read."""
+    """Returns the keyring of this process. Raises :class:`KeyFileError` when its file cannot be read."""
     if _InUse.file is not None:
         use(load(_InUse.file))
     return _InUse.keyring
 
 
 def load(path: Path) -> Keyring:
-    """The keys in the file ``path``. Raises :class:`KeyFileError`."""
+    """Returns the keys in the file ``path``. Raises :class:`KeyFileError` when the file is not a readable key file."""
     try:
         text = path.read_bytes()[: _LARGEST + 1]
     except OSError as error:
@@ -156,7 +162,10 @@ def load(path: Path) -> Keyring:
 
 
 def create(path: Path, since: Heads) -> Keyring:
-    """A new key in the new file ``path``, readable by nobody else. Raises :class:`KeyFileError` where it exists."""
+    """Writes a new key to the new file ``path``, which only its owner may read.
+
+    Raises :class:`KeyFileError` when the file exists or cannot be written.
+    """
     keyring = Keyring([Key(secrets.token_bytes(_SECRET_BYTES))], since)
     try:
         _write(path, keyring)
@@ -170,7 +179,10 @@ def create(path: Path, since: Heads) -> Keyring:
 
 
 def rotate(path: Path) -> Keyring:
-    """A new key in front of those in ``path``, which go on confirming what they made. Raises :class:`KeyFileError`."""
+    """Puts a new key in front of the keys in ``path``. The older keys still confirm their events.
+
+    Raises :class:`KeyFileError` when the file cannot be read or written.
+    """
     old = load(path)
     keyring = Keyring([Key(secrets.token_bytes(_SECRET_BYTES)), *old.keys], old.since)
     fresh = path.with_name(path.name + ".new")
@@ -200,12 +212,12 @@ def _write(path: Path, keyring: Keyring) -> None:
     }
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "wb") as file:
-        os.fchmod(descriptor, 0o600)  # whatever the umask says, the owner can read it
+        os.fchmod(descriptor, 0o600)  # A umask may have taken the owner's right to read.
         file.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
         file.flush()
         os.fsync(descriptor)
 
 
 def fingerprint(key: bytes) -> str:
-    """A short name for a public key."""
+    """Returns a short name of a public key: 16 hexadecimal digits."""
     return sha256(key).hexdigest()[:16]

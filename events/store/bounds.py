@@ -1,7 +1,7 @@
-"""What the tables can take of a card event, checked where events are appended, whoever made them.
+"""Checks that the tables can hold a card event, before the event is appended.
 
-The log takes anything that is JSON; the tables behind it do not: a row of an index is at most 2,704 bytes, a number of
-a column has a range, text has no NUL. An event that no table takes would park its user, so it is not appended.
+The log accepts any JSON. The tables do not: a row of an index has at most 2,704 bytes, a number column has a range,
+and text has no NUL. An event that no table can hold would park its user, so the log refuses the event.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from events.types.codec import Payload, PayloadError
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from events.types.naming import KnowledgeMerged, TagAliased
 
-# Bytes of UTF-8. The longest row of an index is that of a state of several values: user, project (512 each, by the
-# contract of turns), entity, key, value and an id of 16 bytes; it must stay below 2,704 with what separates them.
+# Bytes of UTF-8. The longest row of an index belongs to a state of several values: user and project (512 bytes each,
+# by the turn contract), entity, key, value and an id of 16 bytes. The row must stay below 2,704 bytes.
 MAX_NAME = 512
 MAX_ENTITY = 512
 MAX_KEY = 128
@@ -27,7 +27,7 @@ MAX_VALUE = 768
 MAX_TITLE = 512
 MAX_TAG = 512
 MAX_HINT = 1_024
-MAX_TEXT = 64 * 1024  # what a turn may hold: an episode is the words of its turn
+MAX_TEXT = 64 * 1024  # The bound of a turn: an episode holds the text of its turn.
 MAX_REASON = 8 * 1024
 
 MAX_WEIGHT = 1_000.0
@@ -40,28 +40,28 @@ MAX_BEFORE = 16
 _Identity = Callable[[str], str]
 _MAX_COUNT = 2**48
 _LEAST_REAL = 2.0**-126
-_YEARS = range(2, 9999)  # a day to either side in any zone is still a date
+_YEARS = range(2, 9999)  # One day more or less, in any timezone, is still a date.
 
 
 def as_real(number: float) -> float:
-    """``number`` as a column of type ``real`` takes it: 0 where it is too small for one, which PostgreSQL refuses."""
+    """Returns ``number`` for a column of type ``real``. PostgreSQL refuses tiny numbers, so they become 0."""
     return number if abs(number) >= _LEAST_REAL else 0.0
 
 
 def check(payload: Payload) -> None:
-    """Raise :class:`PayloadError`, naming the field and what is allowed, for a payload that tables cannot take."""
+    """Raises :class:`PayloadError` for a payload that the tables cannot hold. The error names field and bound."""
     for fault in _faults(payload):
         raise PayloadError(f"{type(payload).__name__}.{fault}")
 
 
 def fault_of(payload: Payload) -> str | None:
-    """What :func:`check` would say of ``payload``; None where it would say nothing."""
+    """Returns the message of :func:`check` for ``payload``, or None for a payload within the bounds."""
     return next(_faults(payload), None)
 
 
 @singledispatch
 def _faults(payload: object) -> Iterator[str]:
-    """The faults of a payload, field first; none of a type nothing is said of here."""
+    """Yields the faults of a payload, each with its field first. Types without bounds have no faults."""
     yield from ()
 
 
@@ -129,7 +129,7 @@ def _reading(reading: TurnsExtracted | ExtractionFailed) -> Iterator[str]:
 
 
 def _common(card: StateAsserted | EventNoted | KnowledgeLearned) -> Iterator[str]:
-    """What every card has."""
+    """Yields the faults of the fields that all cards share."""
     yield from _text("content", card.content, MAX_TEXT)
     yield from _several("tags", card.tags, MAX_TAGS, MAX_TAG)
     for field, number, most in (("confidence", card.confidence, 1.0), ("weight", card.weight, MAX_WEIGHT)):
@@ -168,7 +168,7 @@ def _usage(usage: Usage) -> Iterator[str]:
 
 
 def _name(field: str, text: str, most: int, identity: _Identity) -> Iterator[str]:
-    """A name, as it is written and as it is filed: one character may become eighteen in its plain form."""
+    """Yields the faults of a name as written and in its plain form. One character may become eighteen there."""
     found = list(_text(field, text, most))
     yield from found
     if not found and (size := len(identity(text).encode())) > most:

@@ -1,7 +1,7 @@
-"""Reading the log exactly once: claim partitions, read what is new, move the checkpoint with the work.
+"""Reads the log exactly once: claim partitions, read the new events, move the checkpoints with the work.
 
-Everything here happens inside one transaction of the caller: what a processor writes and the checkpoint
-it moves become visible together, or not at all.
+Everything happens inside one transaction of the caller. The rows of a processor and its checkpoints become visible
+together or not at all.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Connection = psycopg.Connection[Any]
 
 
 class CheckpointMovedError(RuntimeError):
-    """Another runner moved the checkpoint first; roll back, nothing of this batch counts."""
+    """Another worker moved the checkpoint first. The caller rolls back and repeats the batch."""
 
 
 class LogHoleError(RuntimeError):
-    """The log does not continue where the checkpoint stands: a position is missing. Corruption, never normal."""
+    """A position behind the checkpoint is missing in the log. The log is corrupt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A partition locked for this transaction: read from ``position`` + 1, up to ``head`` at most."""
+    """A partition that is locked for this transaction. The events from ``position`` + 1 to ``head`` may be read."""
 
     partition: int
     position: int
@@ -40,13 +40,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """A reader of the log, known by name and generation. Extractors and relays have generation 0."""
+    """Names a processor by name and generation. Extractors and relays have generation 0."""
 
     name: str
     generation: int = 0
 
     def open(self, connection: Connection) -> None:
-        """Make the checkpoints of this processor, at 0, where they are not there yet."""
+        """Creates the missing checkpoints of this processor, at position 0."""
         connection.execute(
             statement("events.store", "open_checkpoints"),
             {"processor": self.name, "generation": self.generation},
@@ -55,7 +55,10 @@ class Processor:
     def claim(
         self, connection: Connection, *, limit: int = 64, partitions: Sequence[int] | None = None
     ) -> list[Claim]:
-        """Lock up to ``limit`` partitions that have news and that no other runner holds; of ``partitions`` only."""
+        """Locks up to ``limit`` partitions that have news and that no other worker holds.
+
+        ``partitions`` limits the choice. None means all partitions.
+        """
         if partitions is not None and not partitions:
             return []
         with connection.cursor(row_factory=tuple_row) as cursor:
@@ -71,9 +74,9 @@ class Processor:
         return [Claim(*row) for row in rows]
 
     def advance(self, connection: Connection, moves: Sequence[tuple[Claim, int]]) -> None:
-        """Move each claimed partition to its new position.
+        """Moves the checkpoint of each claim to its new position.
 
-        Raises :class:`CheckpointMovedError` unless every checkpoint still stood where its claim began.
+        Raises :class:`CheckpointMovedError` unless every checkpoint is still at the position of its claim.
         """
         cursor = connection.execute(
             statement("events.store", "advance"),
@@ -92,7 +95,7 @@ class Processor:
             )
 
     def progress(self, connection: Connection) -> dict[int, tuple[int, int]]:
-        """Where this processor and the head of each partition stand, at one moment."""
+        """Returns checkpoint and head of each partition, from one snapshot."""
         with connection.cursor(row_factory=tuple_row) as cursor:
             rows = cursor.execute(
                 statement("events.store", "progress"), {"processor": self.name, "generation": self.generation}
@@ -100,7 +103,7 @@ class Processor:
         return {partition: (position, head) for partition, position, head in rows}
 
     def positions(self, connection: Connection) -> dict[int, int]:
-        """Where this processor stands, by partition."""
+        """Returns the checkpoint of each partition."""
         with connection.cursor(row_factory=tuple_row) as cursor:
             return dict(
                 cursor.execute(
@@ -111,18 +114,18 @@ class Processor:
 
 
 def reached_heads(batches: Sequence[tuple[Claim, Sequence[Event]]]) -> bool:
-    """Whether the events of each claim go up to the head it was claimed at: what comes after will be announced."""
+    """True when the events of each claim reach the head of the claim. Later events are announced."""
     return all(events and events[-1].position >= claim.head for claim, events in batches)
 
 
 def read_claimed(
     connection: Connection, claims: Sequence[Claim], *, limit: int, keep_unreadable: bool = False
 ) -> list[tuple[Claim, list[Event]]]:
-    """The next events, at most ``limit`` of each claimed partition, in order.
+    """Returns the next events, at most ``limit`` of each claimed partition, in order.
 
-    Raises :class:`LogHoleError` when a batch does not start at checkpoint + 1 or skips a position, and the
-    codec's errors for data it cannot read; with ``keep_unreadable`` such an event comes with
-    :class:`events.store.log.Unreadable` for its payload instead.
+    Raises :class:`LogHoleError` when a batch does not start at checkpoint + 1 or skips a position. Raises the errors
+    of the codec for payloads that this build cannot read. With ``keep_unreadable`` such an event has an
+    :class:`events.store.log.Unreadable` payload instead.
     """
     rows = rows_of(
         connection,
@@ -144,7 +147,7 @@ def read_claimed(
 
 
 def check_contiguous(claim: Claim, events: Sequence[Event]) -> None:
-    """Raise :class:`LogHoleError` unless ``events`` are claim.position + 1, + 2, …, and not empty."""
+    """Raises :class:`LogHoleError` unless the positions of ``events`` are claim.position + 1, + 2, …, and not empty."""
     if not events:
         raise LogHoleError(
             f"partition {claim.partition} claims position {claim.head} but holds nothing after {claim.position}; "

@@ -1,4 +1,4 @@
-"""Whether the functions and triggers that guard the log are still those of the migrations."""
+"""Compares the functions and triggers that guard the log with those of the migrations."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _QUALIFIED = "log."
 
 
 class DefinitionsUnknownError(RuntimeError):
-    """The definitions cannot be compared here; the message says why and what to do."""
+    """The definitions cannot be compared. The message names reason and remedy."""
 
 
 def differences(connection: Connection) -> list[str]:
-    """What of the log's functions, triggers, columns, constraints and indexes is not as the migrations made it.
+    """Returns the functions, triggers, columns, constraints and indexes of the log that differ from the migrations.
 
-    The migrations are applied once more, to a schema of another name, in a transaction that is rolled back: this server
-    writes both sets of definitions, so nothing depends on its version. Leaves nothing behind. Raises
-    :class:`DefinitionsUnknownError` for a role that may not make a schema, and for a standby.
+    The migrations run once more, in another schema, in a transaction that is rolled back. The same server prints both
+    sets of definitions, so the result does not depend on its version. Raises :class:`DefinitionsUnknownError` for a
+    role that may not create a schema, and for a standby.
     """
     schema = f"log_expected_{secrets.token_hex(6)}"
     try:
         with connection.transaction(force_rollback=True):
-            # Names of other schemas are then written in full, in both sets.
+            # Without a search path both sets name other schemas in full.
             connection.execute(statement("events.store", "bare_search_path"))
             found = _definitions(connection, "log")
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))

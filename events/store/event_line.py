@@ -1,4 +1,4 @@
-"""An event as a line of JSON, as ``log.line`` writes it: what archives hold and what is published."""
+"""Event lines: one event as one line of JSON. ``log.line`` writes them for archives and for the relay."""
 
 from __future__ import annotations
 
@@ -34,18 +34,21 @@ _PLAIN = (
 
 
 class EventLineError(ValueError):
-    """The line is no event; the message says what of it."""
+    """The line is no event. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventLine:
-    """The columns of an event as JSON gives them, and its payload exactly as it is stored."""
+    """The columns of an event as JSON values, and its payload exactly as stored."""
 
     fields: Mapping[str, Any]
     payload: str
 
     def digest_after(self, before: bytes) -> bytes:
-        """The digest the log has for this event if the one before it has ``before``. Raises :class:`EventLineError`."""
+        """Returns the digest of this event when the event before has the digest ``before``: 32 bytes.
+
+        Raises :class:`EventLineError` when a column is missing or has a wrong value.
+        """
         try:
             content = (_canonical(self.fields) + self.payload).encode()
         except (ValueError, KeyError, TypeError) as error:
@@ -53,9 +56,9 @@ class EventLine:
         return sha256(before + sha256(content).digest()).digest()
 
     def event(self) -> Event:
-        """The event; one whose payload this build cannot read comes with :class:`events.store.log.Unreadable`.
+        """Returns the event, with :class:`events.store.log.Unreadable` for an unreadable payload.
 
-        Raises :class:`EventLineError` where a column is missing or no such value.
+        Raises :class:`EventLineError` when a column is missing or has a wrong value.
         """
         fields = self.fields
         try:
@@ -71,7 +74,7 @@ class EventLine:
 
 
 def parse_line(line: bytes) -> EventLine:
-    """The event in ``line``, with or without the end of the line. Raises :class:`EventLineError` for anything else."""
+    """Returns the event in ``line``, with or without a newline. Raises :class:`EventLineError` for any other text."""
     try:
         head, in_one_line, data = line.rstrip(b"\n").removesuffix(b"}").partition(_DATA)
         fields = orjson.loads(head + b"}") if in_one_line else orjson.loads(line)
@@ -80,13 +83,13 @@ def parse_line(line: bytes) -> EventLine:
         raise EventLineError(str(error)) from error
 
 
-@lru_cache(maxsize=4096)  # an append gives one time to a whole batch
+@lru_cache(maxsize=4096)  # All events of one append have the same time.
 def _microseconds(text: str) -> int:
     return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
 
 
 def _canonical(fields: Mapping[str, Any]) -> str:
-    """What the digest covers besides the payload, written as ``log.canonical`` writes it."""
+    """Returns the columns that the digest covers beside the payload, in the notation of ``log.canonical``."""
     names = [None if fields[name] is None else _quoted(fields[name]) for name in _NAMES]
     event_id, user_id, stream, kind, actor, dedupe_key, causation_id, correlation_id = names
     return (

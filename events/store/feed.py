@@ -1,4 +1,4 @@
-"""Where a reader of the log hears of news and takes events from: the log itself, or whoever carries it further."""
+"""The sources of a processor's events: the log itself, or a stream that carries the log."""
 
 from __future__ import annotations
 
@@ -12,37 +12,40 @@ from events.types.envelope import Event
 
 
 class Feed(Protocol):
-    """Brings events to one reader, who alone decides what of them counts: by the checkpoints in Postgres.
+    """Brings events to one processor.
 
-    A feed may be late, repeat itself, or miss out things; what :meth:`read` gives is right behind the claims and is
-    what the log holds there, all the same.
+    The checkpoints in Postgres decide which events count. News may be late, repeated or lost. The events of
+    :meth:`read` are always the events that the log holds right behind the claims.
     """
 
     def open(self) -> bool:
-        """Make ready, however long it takes; False when told to stop on the way."""
+        """Opens the feed and waits as long as necessary. Returns False when told to stop meanwhile."""
 
     def close(self) -> None:
-        """Let go of what :meth:`open` took. It may be opened again."""
+        """Releases the resources of the feed. :meth:`open` may follow."""
 
     def wait(self, patience: float | None = None) -> None:
-        """Return when there is news, or when ``patience`` seconds (its own measure by default) have passed."""
+        """Waits for news, at most ``patience`` seconds. None means the feed's own limit."""
 
     @property
     def note(self) -> str | None:
-        """What an operator should know of how it goes."""
+        """The remark of the feed for operators, or None."""
 
     def sought(self, connection: Connection, processor: Processor) -> Sequence[int] | None:
-        """The partitions ``processor`` may find news in; None for any."""
+        """Returns the partitions that may hold news for ``processor``. None means every partition."""
 
     def read(
         self, connection: Connection, claims: Sequence[Claim], *, limit: int
     ) -> list[tuple[Claim, list[Event]]]:
-        """The next events, at most ``limit`` of each claimed partition, as :func:`read_claimed` gives them."""
+        """Returns the next events, at most ``limit`` of each claimed partition, like :func:`read_claimed`."""
 
 
 class LogFeed:
-    """The log itself. News is announced over a connection of its own; that of other ``types`` than those named waits
-    until the next look."""
+    """Feeds a processor from the log.
+
+    A connection of its own receives the announcements. News of ``types`` ends a wait. Events of other types wait for
+    the next round. None means all types.
+    """
 
     note = None
 
@@ -61,7 +64,7 @@ class LogFeed:
         self._follower: Follower | None = None
 
     def open(self) -> bool:
-        """Listen for what is appended from now on."""
+        """Connects and listens for appends from now on."""
         self._connection = connect_with_retry(
             self._url, application=f"{self._application} listener", stopping=self._stopping
         )
@@ -71,13 +74,13 @@ class LogFeed:
         return True
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Closes the connection."""
         if self._connection is not None:
             self._connection.close()
         self._connection = self._follower = None
 
     def wait(self, patience: float | None = None) -> None:
-        assert self._follower is not None, "open it first"
+        assert self._follower is not None, "call open() first"
         self._follower.wait(patience)
 
     def sought(self, connection: Connection, processor: Processor) -> None:

@@ -1,4 +1,4 @@
-"""The append-only log: append, read, follow. The only truth; everything else is folded from it."""
+"""Appends to the log, reads it and follows it. Every other table is folded from the log."""
 
 from __future__ import annotations
 
@@ -25,31 +25,30 @@ CHANNEL = "cardlog_log"
 
 Connection = psycopg.Connection[Any]
 
-
-# What both Postgres and Python can read, whatever the timezone it is shown in.
+# Postgres and Python can both read these years in every timezone.
 _YEARS = range(2, 9999)
 _INSTANTS = ("occurred_at", "recorded_at")
 _NO_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
-# NUL as JSON writes it. The server keeps it, and then refuses every question about what is in such a payload.
+# NUL as JSON writes it. The server stores such a payload, and then refuses every query that looks into it.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class EventRefusedError(ValueError):
-    """An event that some reader of the log could not take, refused before it is there for ever."""
+    """The event is refused because some reader of the log could not read it. The log keeps events forever."""
 
 
 class AppendConflictError(RuntimeError):
-    """A stream was not at the version the appender expected; nothing of the batch was appended."""
+    """The stream is not at the expected version. Nothing of the batch was appended."""
 
 
 def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
-    """Append ``batch`` in one round trip; all of it or nothing, durable when the transaction commits.
+    """Appends all of ``batch`` or nothing, in one round trip. The events are durable after the commit.
 
-    Positions continue each partition's count without a hole. Events whose dedupe key is already there
-    are not appended again and come back as duplicates, in the order given. Call :func:`announce` after
-    the commit. Raises :class:`AppendConflictError` where an expected stream version does not hold,
-    :class:`EventRefusedError` for an instant or a character that the log could not give back, and what the codec
-    and the server raise for other data they cannot take.
+    Positions continue each partition without a hole. An event whose dedupe key is in the log already is not appended
+    again and comes back as a duplicate. The result has the order of ``batch``. The caller calls :func:`announce` after
+    the commit. Raises :class:`AppendConflictError` when a stream does not have its expected version. Raises
+    :class:`EventRefusedError` for an instant or a character that the log could not return. Raises the errors of the
+    codec and of the server for other unfit data.
     """
     if not batch:
         return []
@@ -92,13 +91,13 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
         if event.dedupe_key is not None:
             first = firsts.setdefault((event.user_id, event.dedupe_key), place)
             if place.duplicate and not place.position:
-                # The server looks among what was there before; this one's first was appended a moment ago.
+                # The server only finds duplicates of older events. The first of these two is in this batch.
                 places[index] = replace(first, duplicate=True)
     return places
 
 
 def _instant(instant: datetime) -> datetime:
-    """The same instant in UTC: the server takes few of the offsets that Python does, and renders seconds wrongly."""
+    """Returns ``instant`` in UTC. The server takes fewer offsets than Python and renders their seconds wrongly."""
     try:
         instant = instant.astimezone(UTC)
     except OverflowError:
@@ -131,14 +130,16 @@ def _mac(
 
 
 def announce(connection: Connection, events: Iterable[NewEvent] = ()) -> None:
-    """Wake whoever follows the log for events of these types, everybody where none are named. Only a hint:
-    followers also look by themselves."""
+    """Wakes the followers of the types of ``events``. Without events, wakes every follower.
+
+    The announcement may get lost, because followers also look at regular intervals.
+    """
     types = sorted({describe(event.payload)[0] for event in events})
     connection.execute(statement("events.store", "notify"), {"types": " ".join(types)})
 
 
 def read(connection: Connection, partition: int, *, after: int = 0, limit: int | None = None) -> list[Event]:
-    """Events of ``partition`` with positions above ``after``, in order."""
+    """Returns the events of ``partition`` above position ``after``, in order, at most ``limit``."""
     rows = rows_of(
         connection,
         statement("events.store", "read_partition"),
@@ -150,7 +151,7 @@ def read(connection: Connection, partition: int, *, after: int = 0, limit: int |
 
 
 def event_of(row: dict[str, Any]) -> Event:
-    """An event from its row; consumes ``row``. Raises the codec's errors for data it cannot read."""
+    """Returns the event of ``row`` and changes ``row``. Raises the errors of the codec for data it cannot read."""
     for field in _INSTANTS:
         if not isinstance(row[field], datetime):
             raise PayloadError(f"{field}: {in_a_line(str(row[field]), 40)} is no instant that can be read")
@@ -160,22 +161,22 @@ def event_of(row: dict[str, Any]) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Stands where the payload of an event would that this build cannot read; ``reason`` says why."""
+    """Replaces a payload that this build cannot read. ``reason`` says why. ``data`` is the payload as stored."""
 
     reason: str
     data: str
 
 
 def event_if_readable(row: dict[str, Any]) -> Event:
-    """Like :func:`event_of`, with :class:`Unreadable` for a payload the codec refuses. Never raises.
+    """Returns the event of ``row``, with :class:`Unreadable` for an unreadable payload. Never raises.
 
-    Such an event has the first day of all for an instant that cannot be read.
+    An unreadable instant of such an event is 1970-01-01.
     """
     data = row["data"]
     try:
         return event_of(row)
     except Exception as error:
-        # Decoding is pure, so whatever was raised came from these very bytes: by the codec or by an upcaster.
+        # Decoding is pure. Every error of the codec or of an upcaster therefore comes from these bytes.
         row.pop("data", None)
         row["payload"] = Unreadable(reason_of(error), data)
         row.update({field: _NO_INSTANT for field in _INSTANTS if not isinstance(row[field], datetime)})
@@ -183,10 +184,10 @@ def event_if_readable(row: dict[str, Any]) -> Event:
 
 
 def reason_of(error: Exception) -> str:
-    """What went wrong, in a line an operator can read."""
+    """Returns ``error`` as one line for operators. The line holds no words of users."""
     text = str(error)
     if isinstance(error, psycopg.Error):
-        # The lines after the first may hold the row that was refused, and with it what somebody said.
+        # The lines after the first may hold the refused row, and with it words of a user.
         text = text.partition("\n")[0]
     text = in_a_line(text)
     if isinstance(error, UnknownEventTypeError | PayloadError):
@@ -195,7 +196,7 @@ def reason_of(error: Exception) -> str:
 
 
 def heads(connection: Connection) -> dict[int, int]:
-    """The last position of every partition."""
+    """Returns the last position of every partition."""
     with connection.cursor(row_factory=tuple_row) as cursor:
         return dict(cursor.execute(statement("events.store", "heads")).fetchall())
 
@@ -203,8 +204,8 @@ def heads(connection: Connection) -> dict[int, int]:
 class Follower:
     """Waits for the log to grow, on a connection of its own.
 
-    A lost notification costs at most ``patience`` seconds: the wait ends by itself and the caller looks. That is soon
-    enough for events of other ``types`` than those that are followed; None is all.
+    A lost notification costs at most ``patience`` seconds, because the wait ends then and the caller looks. Events of
+    other types than ``types`` end no wait. None means all types.
     """
 
     def __init__(
@@ -217,7 +218,7 @@ class Follower:
         connection.execute(statement("events.store", "listen"))
 
     def wait(self, patience: float | None = None) -> bool:
-        """Return when the log was announced to have grown (True) or ``patience`` ran out (False)."""
+        """Waits at most ``patience`` seconds. Returns True when an append was announced."""
         timeout = self._patience if patience is None else patience
         heard = self._connection.notifies(timeout=timeout)
         woken = any(self._follows(each.payload) for each in heard)

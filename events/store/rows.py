@@ -1,4 +1,4 @@
-"""Rows of the log, also where one of them holds an instant that Python has no date for."""
+"""Reads rows of the log, also rows with an instant that no Python date can hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from psycopg.types.datetime import TimestamptzLoader
 
 
 class _AsWritten(TimestamptzLoader):
-    """The instant, or its text where Python cannot hold it: the server's years go on after 9999, and have no end."""
+    """Loads an instant as a date, or as text when Python cannot hold it. The server has years after 9999."""
 
     def load(self, data: Buffer) -> Any:
         try:
@@ -25,16 +25,16 @@ class _AsWritten(TimestamptzLoader):
 def rows_of(
     connection: psycopg.Connection[Any], query: SQL, parameters: Mapping[str, object]
 ) -> list[dict[str, Any]]:
-    """All rows of ``query``, which only reads. An instant that Python has no date for comes as the text of it.
+    """Returns all rows of ``query``, which only reads. An instant that no Python date can hold comes as text.
 
-    One such row costs asking twice, and hides none of the others.
+    Such an instant makes the query run twice. The other rows are returned, too.
     """
     with connection.cursor(row_factory=dict_row) as cursor:
         cursor.execute(query, parameters)
         try:
             return cursor.fetchall()
         except psycopg.DataError:
-            # The driver's complaint, not the server's: the transaction goes on.
+            # The driver raised the error, not the server. The transaction is still good.
             pass
     with connection.cursor(row_factory=dict_row) as cursor:
         cursor.adapters.register_loader("timestamptz", _AsWritten)

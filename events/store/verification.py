@@ -1,4 +1,4 @@
-"""Proof that the log is what was appended: no hole, no change, nothing out of order, nothing forged."""
+"""Verifies that the log holds exactly the appended events: no hole, no change, nothing out of order, nothing forged."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from events.store.authentication import Heads, Keyring, content
 from events.store.log import Connection
 from events.types.envelope import PARTITIONS
 
-SEED = sha256(b"").digest()  # what the digest of a partition's first event follows on
+SEED = sha256(b"").digest()  # The digest before the first event of a partition.
 _SLICE = 10_000
 _BIRTH = "the log key file"
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was found: of each partition the first break of its chain, the first event that no holder of the key
-    appended, and the first difference to an anchor.
+    """The result of a verification.
 
-    ``authenticated`` events carry the HMAC of a key at hand; ``before_key`` were there when the key was made. Both are
-    None where no key was at hand, and then nothing forged by an appender can be found.
+    ``faults`` names up to three places in each partition: the first break of the chain, the first event without a valid
+    HMAC, and the first difference from an anchor. ``authenticated`` counts events with the HMAC of a known key.
+    ``before_key`` counts events that are older than the key. Both are None without a key, and forged events then stay
+    unnoticed.
     """
 
     events: int
@@ -44,14 +45,14 @@ def verify(
     keyring: Keyring | None = None,
     anchors: Sequence[Anchor] = (),
 ) -> Verification:
-    """Check every partition against its digest chain and its head, slice by slice.
+    """Checks every partition against its chain of digests and its head, in slices of ``slice_events`` events.
 
-    The chain is recomputed by the server from the stored columns; the first position whose digest does
-    not follow from the one before is named. With ``keyring``, every event must carry the HMAC of one of its keys, but
-    for those that were there when the first of them was made. With ``anchors``, every partition must still have the
-    digests they name: a history that was rewritten, or cut, together with its digests is found so. Reads only, holds
-    no snapshot while writers go on, and takes memory independent of the log's size. ``progress`` is told how
-    many events were checked so far.
+    The server recomputes the chain from the stored columns. The first position whose digest does not follow from the
+    digest before is a fault. With ``keyring``, every event must carry the HMAC of one of its keys, except the events
+    that are older than the first key. With ``anchors``, every partition must still have their digests, which finds a
+    history that was rewritten or cut together with its digests. The verification only reads, holds no snapshot while
+    writers append, and its memory does not depend on the size of the log. ``progress`` gets the number of events
+    checked so far.
     """
     witnesses = [(f"anchor {anchor.name} of {anchor.at}", anchor.heads) for anchor in anchors]
     if keyring is not None:
@@ -61,11 +62,11 @@ def verify(
     for partition in range(PARTITIONS):
         done = total
 
-        def told(count: int, done: int = done) -> None:
+        def report(count: int, done: int = done) -> None:
             progress(done + count)
 
         checked = _Partition(connection, partition, keyring)
-        checked.run(told, slice_events)
+        checked.run(report, slice_events)
         total += checked.events
         authenticated += checked.authenticated
         before_key += checked.before_key
@@ -77,8 +78,10 @@ def verify(
 
 
 class _Partition:
-    """One pass over a partition. ``fault`` is the first break of its chain, ``forged`` the first event that no holder
-    of a key appended."""
+    """Verifies one partition in one pass.
+
+    ``fault`` is the first break of its chain. ``forged`` is the first event without a valid HMAC.
+    """
 
     def __init__(self, connection: Connection, partition: int, keyring: Keyring | None) -> None:
         self._connection = connection
@@ -95,7 +98,7 @@ class _Partition:
         self.events, self.fault = self._chain(progress, limit)
 
     def _chain(self, progress: Callable[[int], None], limit: int) -> tuple[int, str | None]:
-        """How many events were checked, and the first fault."""
+        """Returns the number of events checked and the first fault, or None."""
         row = self._one("head", {})
         if row is None:
             return 0, "0: the partition has no head"
@@ -109,7 +112,7 @@ class _Partition:
                 count, hole, broken, last_digest = found
                 self._authenticate(position, position + count)
             except psycopg.InternalError as error:
-                # Damage below the rows: checksums, lengths. The server does not say which row it was.
+                # The damage is below the rows, in checksums or lengths. The server does not name the row.
                 return position, f"{position + 1} or after: cannot be read: {error.diag.message_primary}"
             first_bad = min((each for each in (hole, broken) if each is not None), default=None)
             if first_bad is not None:
@@ -134,7 +137,7 @@ class _Partition:
         return position, None
 
     def _authenticate(self, after: int, last: int) -> None:
-        """Compare the HMACs of positions above ``after`` up to ``last``."""
+        """Checks the HMACs of the positions above ``after`` up to ``last``."""
         if self._keyring is None or self.forged is not None:
             return
         with self._connection.cursor(row_factory=tuple_row, binary=True) as cursor:
@@ -185,9 +188,10 @@ def _why(keyring: Keyring, mac: bytes | None) -> str:
 
 
 def _difference(connection: Connection, partition: int, witnesses: Sequence[tuple[str, Heads]]) -> str | None:
-    """The first place where the partition is not what a witness saw.
+    """Returns the first place where the partition differs from a witness, or None.
 
-    A witness knows one digest, which covers everything up to it: the change stands behind the last that still fits.
+    A witness is a name with heads. The digest of a head covers every event up to the head. The change is therefore
+    behind the last head that still fits.
     """
     sound = 0
     known = sorted((heads[partition], name) for name, heads in witnesses if partition in heads)

@@ -1,1 +1,1 @@
-"""The log on Kafka: a relay that publishes it, and Faust workers that feed the same processors from there."""
+"""The log on Kafka: the relay publishes the log, and Faust workers feed the same processors from Kafka."""

@@ -1,4 +1,4 @@
-"""The Faust app: one agent that hands what Kafka brings to a feed. Nothing else in the project speaks to Faust."""
+"""The Faust app: one agent that offers the messages of Kafka to a feed. No other module uses Faust."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _STOP_WITHIN_S = 8.0
 
 
 class StreamLostError(RuntimeError):
-    """Faust gave up; the message says why. Only another process can start it cleanly."""
+    """Faust stopped. The message says why. Only a new process can start Faust again."""
 
 
 async def listen(
     settings: Settings, reader: str, feed: StreamFeed[Any], stopping: Callable[[], bool], folder: Path
 ) -> None:
-    """Hand every message of the topic to ``feed``, and acknowledge what it gives back, until ``stopping``.
+    """Offers every message of the topic to ``feed`` and acknowledges the released messages, until ``stopping``.
 
-    ``reader`` names the consumer group: its workers share the partitions. ``folder`` is Faust's, for nothing
-    of value. Raises :class:`StreamLostError`. A broker that goes away is said and waited for.
+    ``reader`` names the consumer group. Its workers share the partitions. ``folder`` is a scratch folder for Faust.
+    The note of the feed says when no broker accepts connections. Raises :class:`StreamLostError` when Faust stops.
     """
     import faust  # noqa: PLC0415 - an extra: not everywhere
 
@@ -46,36 +46,36 @@ async def listen(
         topic_allow_declare=False,
         topic_disable_leader=True,
         worker_redirect_stdouts=False,
-        # What is in hand is acknowledged late; Postgres knows what of it counts, and the rest comes again.
+        # Messages are acknowledged late. Postgres decides which events count, and Kafka repeats the other messages.
         stream_wait_empty=False,
         broker_session_timeout=10.0,
         broker_heartbeat_interval=2.0,
         broker_commit_interval=1.0,
     )
     loop = asyncio.get_running_loop()
-    room = asyncio.Event()
+    space = asyncio.Event()
 
     def acknowledge(events: list[Any]) -> None:
         for event in events:
             event.ack()
-        room.set()
+        space.set()
 
     def release(events: list[Any]) -> None:
         if not loop.is_closed():
             loop.call_soon_threadsafe(acknowledge, events)
 
-    async def hear(stream: Any) -> None:
+    async def receive(stream: Any) -> None:
         messages: AsyncIterable[Any] = stream.noack().events()
         async for event in messages:
             message = event.message
             position = _position(message.headers)
             if position is None:
-                event.ack()  # nothing of ours: the log has what this cannot be
+                event.ack()  # No relay wrote this message.
                 continue
             feed.offer(message.partition, position, event.value or b"", event)
             while feed.full:
-                room.clear()
-                await room.wait()
+                space.clear()
+                await space.wait()
 
     async def assigned(_app: Any, partitions: Any, **_: Any) -> None:
         feed.assigned(each.partition for each in partitions)
@@ -83,8 +83,8 @@ async def listen(
     async def revoked(_app: Any, partitions: Any, **_: Any) -> None:
         feed.revoked(each.partition for each in partitions)
 
-    # More than one at a time could acknowledge past a message that is still on its way.
-    app.agent(app.topic(settings.kafka_topic), name=reader, concurrency=1)(hear)
+    # With more concurrency Faust could acknowledge past a message that is still in work.
+    app.agent(app.topic(settings.kafka_topic), name=reader, concurrency=1)(receive)
     app.on_partitions_assigned.connect(assigned, weak=False)
     app.on_partitions_revoked.connect(revoked, weak=False)
     feed.attach(release)
@@ -95,8 +95,8 @@ async def listen(
             if app.crash_reason is not None or app.should_stop:
                 raise StreamLostError(str(app.crash_reason or "Faust stopped"))
             if loop.time() >= ping_at:
-                there = await _answers(settings.kafka_brokers)
-                feed.say(None if there else f"kafka at {settings.kafka_brokers} takes no connections")
+                accepted = await _accepts_connections(settings.kafka_brokers)
+                feed.set_note(None if accepted else f"kafka at {settings.kafka_brokers} takes no connections")
                 ping_at = loop.time() + _PING_EVERY_S
             await asyncio.sleep(_LOOK_EVERY_S)
     except StreamLostError:
@@ -108,11 +108,11 @@ async def listen(
         try:
             await asyncio.wait_for(app.stop(), _STOP_WITHIN_S)
         except Exception as error:
-            logger.debug("Faust did not stop well: %s", error)
+            logger.debug("Faust did not stop cleanly: %s", error)
 
 
-async def _answers(brokers: str) -> bool:
-    """Whether any broker takes connections. The client tries by itself, and does not say that it does."""
+async def _accepts_connections(brokers: str) -> bool:
+    """True when a broker accepts connections. The client of Faust reconnects silently, so it cannot tell."""
     for broker in brokers.split(","):
         host, _, port = broker.strip().rpartition(":")
         try:
@@ -125,7 +125,7 @@ async def _answers(brokers: str) -> bool:
 
 
 def _position(headers: Any) -> int | None:
-    """The position a message says it has; None for one that does not."""
+    """Returns the position in the headers of a message, or None without a valid position."""
     items = headers.items() if hasattr(headers, "items") else headers or ()
     for name, value in items:
         if name == "position":

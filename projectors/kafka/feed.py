@@ -1,4 +1,4 @@
-"""What a reader of the log has in hand of what Kafka brought. No Kafka in here: anybody may offer."""
+"""The feed that holds messages of Kafka for one processor. This module does not use Kafka itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from events.types.envelope import Event
 logger = logging.getLogger(__name__)
 
 _PACKAGE = "projectors.kafka"
-_ROOM = 4_096
+_CAPACITY = 4_096
 _PATIENCE_S = 0.5
 
 R = TypeVar("R")
@@ -28,9 +28,9 @@ R = TypeVar("R")
 
 @dataclass(slots=True)
 class _PartitionBuffer(Generic[R]):
-    """One partition: what was offered, in the order it came, and the line of each position.
+    """The messages of one partition: the offers in order of arrival, and the line of each position.
 
-    A position whose lines differ has None: one of them is not what the log holds, and the log is to say which.
+    A position with two different lines has None. The event of such a position is read from the log.
     """
 
     offers: deque[tuple[int, R]] = field(default_factory=deque)
@@ -41,19 +41,22 @@ class _PartitionBuffer(Generic[R]):
             self.lines[position] = None
         self.offers.append((position, receipt))
 
-    def let_go(self, until: int, head: int | None) -> list[R]:
-        """Receipts of what is at or below ``until`` or above ``head``, as far as that goes in the order of arrival."""
-        gone = []
+    def remove(self, until: int, head: int | None) -> list[R]:
+        """Removes the oldest offers while their positions are at most ``until`` or above ``head``.
+
+        Returns the receipts of these offers. None for ``head`` means no upper bound.
+        """
+        removed = []
         while self.offers:
             position, _ = self.offers[0]
             if position > until and (head is None or position <= head):
                 break
-            gone.append(self.offers.popleft()[1])
+            removed.append(self.offers.popleft()[1])
             self.lines.pop(position, None)
-        return gone
+        return removed
 
     def behind(self, claim: Claim, limit: int) -> list[bytes]:
-        """The lines right behind ``claim``, without a gap."""
+        """Returns at most ``limit`` lines right behind ``claim``, without a gap."""
         lines = []
         for position in range(claim.position + 1, min(claim.head, claim.position + limit) + 1):
             line = self.lines.get(position)
@@ -64,20 +67,20 @@ class _PartitionBuffer(Generic[R]):
 
 
 class StreamFeed(Generic[R]):
-    """A feed that others fill, a message at a time, each with a receipt that is given back once it is passed.
+    """Feeds a processor from offered messages. Each message has a receipt, which is released after the event passed.
 
-    Postgres decides everything. What is at or below a checkpoint is let go, a gap is filled from the log, and
-    a batch only counts if the chain of its digests leads to the log's: messages of another log, or of one that was
-    restored to an earlier day, are let go. Every few seconds the log itself is asked, and what has waited
-    in it since the time before is read from there: nothing waits for a message that was lost, or for a broker that is
-    away. Safe from any thread, for one reader at a time.
+    Postgres decides which events count. Messages at or below a checkpoint are released. A gap is filled from the log.
+    A batch counts only if its chain of digests leads to the digest in the log. Messages of another log, or of a log
+    that was restored to an earlier day, are therefore released. Every ``look_every_s`` seconds the feed looks into the
+    log. Events that already waited at the look before are then read from the log, so no event waits for a lost message
+    or for a broker that is away. All methods may be called from any thread. Only one processor reads the feed.
     """
 
-    def __init__(self, *, look_every_s: float, room: int = _ROOM) -> None:
+    def __init__(self, *, look_every_s: float, capacity: int = _CAPACITY) -> None:
         self._look_every_s = look_every_s
-        self._room = room
+        self._capacity = capacity
         self._lock = threading.Condition()
-        self._hands: dict[int, _PartitionBuffer[R]] = {}
+        self._buffers: dict[int, _PartitionBuffer[R]] = {}
         self._count = 0
         self._news = False
         self._assigned: frozenset[int] = frozenset()
@@ -86,54 +89,54 @@ class StreamFeed(Generic[R]):
         self._heads: dict[int, int] = {}
         self._overdue: dict[int, int] = {}
         self._note: str | None = None
-        self._strange: set[int] = set()
+        self._suspect: set[int] = set()
 
-    # What whoever listens to Kafka calls.
+    # The listener of Kafka calls these methods.
 
     def attach(self, release: Callable[[list[R]], object]) -> None:
-        """From now on receipts are given back to ``release``, from the reader's thread."""
+        """Releases receipts to ``release`` from now on, in the thread of the processor."""
         with self._lock:
             self._release = release
 
     def detach(self) -> None:
-        """Nobody listens any more: what is in hand will come again."""
+        """Drops all messages, because the listener ended. Kafka repeats these messages."""
         with self._lock:
             self._release = None
-            self._forget(list(self._hands))
+            self._forget(list(self._buffers))
 
     def assigned(self, partitions: Iterable[int]) -> None:
-        """These partitions are this reader's, and all others are not; what is in hand of those will come elsewhere."""
+        """Sets the partitions of this worker. Messages of other partitions are dropped and go to other workers."""
         with self._lock:
             self._assigned = frozenset(partitions)
-            self._forget([partition for partition in self._hands if partition not in self._assigned])
+            self._forget([partition for partition in self._buffers if partition not in self._assigned])
 
     def revoked(self, partitions: Iterable[int]) -> None:
-        """These are no longer this reader's, or will come again from where they were acknowledged."""
+        """Takes partitions from this worker and drops their messages. Kafka repeats the unacknowledged messages."""
         with self._lock:
             gone = set(partitions)
             self._assigned -= gone
-            self._forget([partition for partition in self._hands if partition in gone])
+            self._forget([partition for partition in self._buffers if partition in gone])
 
     def offer(self, partition: int, position: int, line: bytes, receipt: R) -> None:
-        """Take a message. An empty ``line`` says that there is such an event, and to look for it in the log."""
+        """Takes a message. An empty ``line`` means that the event must be read from the log."""
         with self._lock:
-            self._hands.setdefault(partition, _PartitionBuffer()).offer(position, line, receipt)
+            self._buffers.setdefault(partition, _PartitionBuffer()).offer(position, line, receipt)
             self._count += 1
             self._news = True
             self._lock.notify_all()
 
     @property
     def full(self) -> bool:
-        """Whether whoever offers should wait until receipts are given back."""
+        """True when the listener should wait until receipts are released."""
         with self._lock:
-            return self._count >= self._room
+            return self._count >= self._capacity
 
-    def say(self, note: str | None) -> None:
-        """What an operator should know of how it goes with Kafka."""
+    def set_note(self, note: str | None) -> None:
+        """Sets the remark about Kafka for operators. None removes it."""
         with self._lock:
             self._note = note
 
-    # What the reader calls: see events.store.feed.Feed.
+    # The subscription calls these methods: see events.store.feed.Feed.
 
     def open(self) -> bool:
         return True
@@ -153,47 +156,47 @@ class StreamFeed(Generic[R]):
             self._news = False
 
     def sought(self, connection: Connection, processor: Processor) -> Sequence[int]:
-        """Let go of what is passed; the partitions with something behind the checkpoint in hand, or overdue."""
+        """Releases the passed messages. Returns the partitions with a message behind the checkpoint or overdue."""
         now = time.monotonic()
         with self._lock:
-            # Seen before the heads are: what of this is above them, the log does not hold.
-            tops = {partition: max(hand.lines, default=0) for partition, hand in self._hands.items()}
+            # The heads are read afterwards. Positions above these heads are therefore not in the log.
+            tops = {partition: max(buffer.lines, default=0) for partition, buffer in self._buffers.items()}
         if not tops and not self._overdue and now < self._look_at:
             return []
-        standing = processor.progress(connection)
-        self._relinquish(tops, standing)
+        progress = processor.progress(connection)
+        self._relinquish(tops, progress)
         self._overdue = {
             partition: head
             for partition, head in self._overdue.items()
-            if partition in standing and standing[partition][0] < head
+            if partition in progress and progress[partition][0] < head
         }
         if now >= self._look_at:
-            self._look(standing)
+            self._look(progress)
             self._look_at = now + self._look_every_s
-        behind = {partition for partition, (position, head) in standing.items() if head > position}
+        behind = {partition for partition, (position, head) in progress.items() if head > position}
         return sorted((behind & tops.keys()) | self._overdue.keys())
 
-    def _look(self, standing: Mapping[int, tuple[int, int]]) -> None:
-        """What was in the log at the last look and is not passed yet will not wait for Kafka any longer."""
+    def _look(self, progress: Mapping[int, tuple[int, int]]) -> None:
+        """Marks events as overdue that the log held at the last look and that are not passed yet."""
         with self._lock:
-            own = self._assigned or standing.keys()
+            own = self._assigned or progress.keys()
         self._overdue |= {
             partition: head
             for partition, head in self._heads.items()
-            if partition in own and partition in standing and standing[partition][0] < head
+            if partition in own and partition in progress and progress[partition][0] < head
         }
-        self._heads = {partition: head for partition, (_, head) in standing.items()}
+        self._heads = {partition: head for partition, (_, head) in progress.items()}
 
     def read(
         self, connection: Connection, claims: Sequence[Claim], *, limit: int
     ) -> list[tuple[Claim, list[Event]]]:
-        """From what is in hand where that is the log's, and from the log where it is not."""
+        """Returns the next events, from genuine messages where possible, and from the log otherwise."""
         with self._lock:
-            hands = {claim.partition: self._hands.get(claim.partition) for claim in claims}
+            buffers = {claim.partition: self._buffers.get(claim.partition) for claim in claims}
             lines = {
-                claim: hand.behind(claim, limit)
+                claim: buffer.behind(claim, limit)
                 for claim in claims
-                if (hand := hands[claim.partition]) is not None
+                if (buffer := buffers[claim.partition]) is not None
             }
         events = self._genuine(connection, {claim: found for claim, found in lines.items() if found})
         missing = [claim for claim in claims if claim not in events]
@@ -204,27 +207,27 @@ class StreamFeed(Generic[R]):
     def _genuine(
         self, connection: Connection, lines: Mapping[Claim, list[bytes]]
     ) -> dict[Claim, list[Event]]:
-        """The events of those claims whose lines are, to the last byte, what the log holds there."""
+        """Returns the events of the claims whose lines equal the log to the last byte."""
         last = {claim: claim.position + len(found) for claim, found in lines.items()}
         digests = self._digests(connection, last)
         events: dict[Claim, list[Event]] = {}
         for claim, found in lines.items():
             try:
                 parsed = [parse_line(line) for line in found]
-                # Where the log itself has a hole nothing fits, and reading it will say so.
+                # A hole in the log makes every digest wrong. The read from the log then reports the hole.
                 digest = digests.get((claim.partition, claim.position), b"")
                 for line in parsed:
                     digest = line.digest_after(digest)
                 if digest != digests.get((claim.partition, last[claim])):
-                    raise EventLineError("is not what the log holds there")
+                    raise EventLineError("differs from the log")
                 events[claim] = [line.event() for line in parsed]
             except EventLineError as error:
-                self._refuse(claim.partition, str(error))
+                self._distrust(claim.partition, str(error))
         return events
 
     @staticmethod
     def _digests(connection: Connection, last: Mapping[Claim, int]) -> dict[tuple[int, int], bytes]:
-        """The log's digests at the beginning and at the end of what is to be read."""
+        """Returns the digests of the log before the first and at the last position of each claim."""
         if not last:
             return {}
         places = [(claim.partition, position) for claim in last for position in (claim.position, last[claim])]
@@ -235,38 +238,38 @@ class StreamFeed(Generic[R]):
         found = {(claim.partition, 0): SEED for claim in last}
         return found | {(partition, position): bytes(digest) for partition, position, digest in rows}
 
-    def _refuse(self, partition: int, why: str) -> None:
-        """What is in hand of the partition cannot be trusted: none of its lines are read, only its receipts kept."""
+    def _distrust(self, partition: int, why: str) -> None:
+        """Discards all lines of the partition and keeps their receipts."""
         with self._lock:
-            hand = self._hands.get(partition)
-            if hand is not None:
-                hand.lines = dict.fromkeys(hand.lines)
+            buffer = self._buffers.get(partition)
+            if buffer is not None:
+                buffer.lines = dict.fromkeys(buffer.lines)
         self._warn(partition, why)
 
-    def _relinquish(self, tops: Mapping[int, int], standing: Mapping[int, tuple[int, int]]) -> None:
+    def _relinquish(self, tops: Mapping[int, int], progress: Mapping[int, tuple[int, int]]) -> None:
         receipts: list[R] = []
-        strange = []
+        suspect = []
         with self._lock:
             for partition, top in tops.items():
-                hand = self._hands.get(partition)
-                if hand is None:
+                buffer = self._buffers.get(partition)
+                if buffer is None:
                     continue
-                position, head = standing.get(partition, (0, 0))
+                position, head = progress.get(partition, (0, 0))
                 if top > head:
-                    strange.append(partition)
-                receipts += hand.let_go(position, head if top > head else None)
-                if not hand.offers:
-                    del self._hands[partition]
+                    suspect.append(partition)
+                receipts += buffer.remove(position, head if top > head else None)
+                if not buffer.offers:
+                    del self._buffers[partition]
             self._count -= len(receipts)
             release = self._release
-        for partition in strange:
+        for partition in suspect:
             self._warn(partition, "is beyond the end of the log")
         if receipts and release is not None:
             release(receipts)
 
     def _warn(self, partition: int, why: str) -> None:
-        if partition not in self._strange:
-            self._strange.add(partition)
+        if partition not in self._suspect:
+            self._suspect.add(partition)
             logger.warning(
                 "a message of partition %d on Kafka %s: the log is read instead. Does another Cardlog publish to the "
                 "same topic, or was this one restored to an earlier day?",
@@ -276,4 +279,4 @@ class StreamFeed(Generic[R]):
 
     def _forget(self, partitions: Iterable[int]) -> None:
         for partition in partitions:
-            self._count -= len(self._hands.pop(partition).offers)
+            self._count -= len(self._buffers.pop(partition).offers)

@@ -1,4 +1,4 @@
-"""Publishing events of the log to Kafka, a batch at a time, acknowledged by every replica or not done."""
+"""Publishes events of the log to Kafka in batches. A batch counts when every replica acknowledged it."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import logging
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from events.platform.settings import Settings
 from projectors.kafka.topic import BrokerAwayError
 
 logger = logging.getLogger(__name__)
 
-_LONGEST_LINE = 900_000  # brokers take a million bytes by default
-_TOO_LARGE = 10  # Kafka's error MESSAGE_TOO_LARGE
+_LONGEST_LINE = 900_000  # Bytes. Brokers take a million bytes by default.
+_TOO_LARGE = 10  # Kafka's error code MESSAGE_TOO_LARGE.
 _LOOK_EVERY_S = 0.5
 _TIMEOUT_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """An event on its way: the line, and what a consumer needs to know before it reads that."""
+    """An event to publish: its event line, and the headers that a consumer reads first."""
 
     partition: int
     position: int
@@ -34,14 +33,14 @@ class Message:
 
 
 class Publisher:
-    """An idempotent producer. Whatever is published is in the order of the log, partition by partition."""
+    """Publishes with an idempotent producer. The order in each partition is the order of the log."""
 
     def __init__(self, settings: Settings) -> None:
         from confluent_kafka import Producer  # noqa: PLC0415 - an extra: not everywhere
 
         self._topic = settings.kafka_topic
         self._brokers = settings.kafka_brokers
-        self._stream_health: str | None = None
+        self._client_error: str | None = None
         journal = logging.getLogger(f"{__name__}.client")
         journal.setLevel(logging.CRITICAL)
         self._producer = Producer(
@@ -52,34 +51,30 @@ class Publisher:
                 "linger.ms": 5,
                 "message.timeout.ms": _TIMEOUT_MS,
                 "delivery.report.only.error": True,
-                "error_cb": self._hear,
+                "error_cb": self._keep_error,
             },
             logger=journal,
         )
         self._failed: str | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # What is not acknowledged will be published again: nobody waits for it.
+    def close(self) -> None:
+        """Drops every message that Kafka did not acknowledge. The next publisher publishes those again."""
         self._producer.purge()
         self._producer.flush(0)
 
     def publish(self, batch: Sequence[Message], waiting: Callable[[str | None], bool]) -> bool:
-        """Publish all of ``batch`` and return True when all of it is acknowledged.
+        """Publishes ``batch`` and returns True when Kafka acknowledged every message.
 
-        Calls ``waiting`` twice a second meanwhile, with what stands in the way if that is known; False from there
-        gives up, and returns False. What is too large for the broker holds nobody up: the batch is published once more
-        with those messages' lines left out. Raises :class:`BrokerAwayError` when a message was not taken otherwise.
+        Calls ``waiting`` twice a second meanwhile, with the last error of the client or None. When ``waiting`` returns
+        False, the method gives up and returns False. A message that is too large for the broker is published again
+        without its line, together with the batch. Raises :class:`BrokerAwayError` when Kafka refuses a message for
+        another reason.
         """
         without: set[tuple[int, int]] = set()
         while (acknowledged := self._publish(batch, without, waiting)) and self._too_large:
             if self._too_large <= without:
                 raise BrokerAwayError(
-                    f"kafka at {self._brokers} takes no message at all, however small: message.max.bytes is too low"
+                    f"kafka at {self._brokers} takes no message, not even an empty one: raise message.max.bytes"
                 )
             logger.warning(
                 "%d messages are too large for kafka and are published without their lines: readers look in the log",
@@ -91,7 +86,7 @@ class Publisher:
     def _publish(
         self, batch: Sequence[Message], without: Set[tuple[int, int]], waiting: Callable[[str | None], bool]
     ) -> bool:
-        self._failed = self._stream_health = None
+        self._failed = self._client_error = None
         self._too_large: set[tuple[int, int]] = set()
         produce, topic = self._producer.produce, self._topic
         for message in batch:
@@ -99,7 +94,7 @@ class Publisher:
             place = (message.partition, message.position)
             produce(
                 topic,
-                # Without its line a message still says that there is such an event; readers look in the log.
+                # A message without its line still announces the event. Readers then read the event from the log.
                 line if len(line) <= _LONGEST_LINE and place not in without else b"",
                 message.user_id.encode(),
                 message.partition,
@@ -112,7 +107,7 @@ class Publisher:
                 ],
             )
         while self._producer.flush(_LOOK_EVERY_S):
-            if not waiting(self._stream_health):
+            if not waiting(self._client_error):
                 return False
         if self._failed is not None:
             raise BrokerAwayError(f"kafka at {self._brokers} did not take a message: {self._failed}")
@@ -126,5 +121,5 @@ class Publisher:
         elif self._failed is None:
             self._failed = str(error)
 
-    def _hear(self, error: object) -> None:
-        self._stream_health = str(error)
+    def _keep_error(self, error: object) -> None:
+        self._client_error = str(error)

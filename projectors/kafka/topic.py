@@ -1,4 +1,4 @@
-"""The topic that carries the log: one partition for each of the log's, made where it is missing."""
+"""The topic that carries the log, with one partition for each partition of the log."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _MADE_WITHIN_S = 15.0
 
 
 class BrokerAwayError(RuntimeError):
-    """Kafka does not answer; the message says what was asked of whom. Nothing is lost by it."""
+    """Kafka does not answer. The message names brokers and request. No event is lost."""
 
 
 class TopicUnfitError(RuntimeError):
-    """The topic cannot carry the log until somebody changes it; the message says what."""
+    """The topic cannot carry the log. The message says what an operator must change."""
 
 
 def require_kafka(settings: Settings) -> None:
-    """Raise :class:`SettingsError` unless brokers are named, and what speaks to them is installed."""
+    """Raises :class:`SettingsError` unless brokers are named and the client packages are installed."""
     if not settings.kafka_brokers:
         raise SettingsError("CARDLOG_KAFKA_BROKERS is not set: name Kafka's brokers, host:port with commas")
     for broker in settings.kafka_brokers.split(","):
@@ -40,18 +40,18 @@ def require_kafka(settings: Settings) -> None:
 
 
 def ensure_topic(settings: Settings) -> None:
-    """Return once the topic is there with as many partitions as the log has.
+    """Creates the topic when it is missing, with as many partitions as the log.
 
-    Raises :class:`BrokerAwayError`, and :class:`TopicUnfitError` for a topic of another shape: a partition of the
-    topic is one of the log, or nothing could prove that no event is missing. It is made with the brokers'
-    own defaults for replication and retention.
+    A new topic has the default replication and retention of the brokers. Raises :class:`BrokerAwayError` when Kafka
+    does not answer. Raises :class:`TopicUnfitError` when the topic cannot be created or has another number of
+    partitions. Only equal partitions prove that no event is missing.
     """
     from confluent_kafka import KafkaError, KafkaException  # noqa: PLC0415 - an extra: not everywhere
     from confluent_kafka.admin import AdminClient  # noqa: PLC0415
     from confluent_kafka.cimpl import NewTopic  # noqa: PLC0415
 
     name = settings.kafka_topic
-    # What the client has to say comes as an error, too.
+    # The client also raises every problem as an error, so its log is silent.
     quiet = logging.getLogger(f"{__name__}.client")
     quiet.setLevel(logging.CRITICAL)
     admin = AdminClient(
@@ -61,7 +61,7 @@ def ensure_topic(settings: Settings) -> None:
     asked = False
     try:
         while True:
-            # All topics: asking for one by name makes it, with any number of partitions.
+            # A request for one topic by name would create it with any number of partitions. So all are listed.
             found = admin.list_topics(timeout=_PATIENCE_S).topics.get(name)
             if found is not None and found.error is None and found.partitions:
                 break
@@ -70,20 +70,20 @@ def ensure_topic(settings: Settings) -> None:
                 future = admin.create_topics([NewTopic(name, num_partitions=PARTITIONS)])[name]
                 try:
                     future.result(_MADE_WITHIN_S)
-                    logger.info("made the topic %s with %d partitions", name, PARTITIONS)
+                    logger.info("created the topic %s with %d partitions", name, PARTITIONS)
                 except KafkaException as error:
                     if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                         raise TopicUnfitError(
-                            f"the topic {name} is not there and cannot be made ({error.args[0].str()}): "
-                            f"make it with {PARTITIONS} partitions"
+                            f"the topic {name} does not exist and cannot be created ({error.args[0].str()}): "
+                            f"create it with {PARTITIONS} partitions"
                         ) from error
             if time.monotonic() > deadline:
-                raise BrokerAwayError(f"kafka at {settings.kafka_brokers} does not get the topic {name} made")
+                raise BrokerAwayError(f"kafka at {settings.kafka_brokers} does not create the topic {name}")
             time.sleep(0.1)
     except KafkaException as error:
         raise BrokerAwayError(f"kafka at {settings.kafka_brokers} is away: {error.args[0].str()}") from error
     if len(found.partitions) != PARTITIONS:
         raise TopicUnfitError(
             f"the topic {name} has {len(found.partitions)} partitions, the log has {PARTITIONS}: "
-            "name another with CARDLOG_KAFKA_TOPIC, or delete it and let it be made again"
+            "name another topic with CARDLOG_KAFKA_TOPIC, or delete this one and Cardlog creates it again"
         )

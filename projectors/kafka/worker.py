@@ -1,4 +1,4 @@
-"""A worker that Kafka feeds: the same processor, in a thread beside the event loop that listens."""
+"""A worker that Kafka feeds. The processor runs in a thread beside the event loop of Faust."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class _Worker(Protocol):
 
 
 class StreamWorker:
-    """Runs the worker that ``make`` gives, on a feed that Kafka fills, until told to stop.
+    """Runs the worker of ``make`` on a feed that Kafka fills, until ``stopping``.
 
-    What the worker guarantees it guarantees here: it claims, folds and moves its checkpoints as it does everywhere, and
-    Kafka is told afterwards. ``reader`` names the consumer group. A Kafka that is away, or that loses
-    what it had, slows the worker down to a look into the log every few seconds. Raises
-    :class:`projectors.kafka.app.StreamLostError` when Faust gives up: only a new process can start it.
+    The worker claims, folds and moves its checkpoints as without Kafka, so its guarantees hold. Messages are
+    acknowledged afterwards. ``reader`` names the consumer group. While Kafka is away, or after Kafka lost messages,
+    the worker looks into the log every few seconds. Raises :class:`projectors.kafka.app.StreamLostError` when Faust
+    stops, because only a new process can start Faust again.
     """
 
     def __init__(
@@ -45,12 +45,12 @@ class StreamWorker:
         self._settings = settings
         self._reader = reader
         self._stopping = stopping
-        self._ended = threading.Event()  # the worker, or the listening: neither goes on without the other
+        self._ended = threading.Event()  # Set when the worker or the listener ends. Each ends the other.
         self._feed: StreamFeed[Any] = StreamFeed(look_every_s=settings.kafka_fallback_s)
         self._worker = make(self._feed, self._done)
 
     def run(self) -> None:
-        """Work and listen until told to stop."""
+        """Runs worker and listener until ``stopping``."""
         thread = threading.Thread(target=self._work, name=self._reader)
         thread.start()
         try:
@@ -73,11 +73,11 @@ class StreamWorker:
         delay = _PATIENCE_S
         while not self._done():
             try:
-                # Before Faust starts: it cannot be started twice in one process.
+                # The topic comes first, because one process cannot start Faust twice.
                 await asyncio.to_thread(ensure_topic, self._settings)
             except (BrokerAwayError, TopicUnfitError) as error:
-                logger.warning("%s does not hear from Kafka, trying again: %s", self._reader, error)
-                self._feed.say(str(error))
+                logger.warning("%s gets nothing from Kafka, trying again: %s", self._reader, error)
+                self._feed.set_note(str(error))
                 await self._pause(delay)
                 delay = min(delay * 2, _LONGEST_PAUSE_S)
             else:

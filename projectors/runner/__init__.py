@@ -1,1 +1,1 @@
-"""Driving a projector along the log."""
+"""The runner: folds the events of the log into the tables of one projection."""

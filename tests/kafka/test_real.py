@@ -51,7 +51,9 @@ def test_a_topic_of_another_shape_is_refused_and_left_as_it_is(real: RealBroker)
 
 
 def test_a_name_no_topic_may_have_is_refused(real: RealBroker) -> None:
-    with pytest.raises(TopicUnfitError, match=r"not a name: .* cannot be made .*make it with 64 partitions"):
+    with pytest.raises(
+        TopicUnfitError, match=r"not a name: .* cannot be created .*create it with 64 partitions"
+    ):
         ensure_topic(settings(real, "not a name:"))
 
 

@@ -1,4 +1,4 @@
--- The log and what keeps its readers honest. Card tables are not here: projections are rebuilt, never migrated.
+-- The log, its checkpoints and its guards. Card tables are not here: projections are rebuilt, never migrated.
 
 CREATE TABLE log.heads (
     partition   smallint PRIMARY KEY CHECK (partition BETWEEN 0 AND 63),
@@ -24,17 +24,17 @@ CREATE TABLE log.events (
     actor          text NOT NULL,
     causation_id   uuid,
     correlation_id uuid,
-    -- json, not jsonb: the stored text is the canonical bytes the digest covers, and jsonb would re-render it
+    -- The type is json, because the digest covers the stored text. jsonb would change the text.
     data           json NOT NULL,
     digest         bytea NOT NULL,
     PRIMARY KEY (partition, position),
     UNIQUE (partition, user_id, stream, version)
 );
 
--- Partial, because most events are protected through the event that caused them and carry no key.
+-- The index is partial, because most events have no key. The event that caused them protects them.
 CREATE UNIQUE INDEX events_dedupe_key ON log.events (partition, user_id, dedupe_key) WHERE dedupe_key IS NOT NULL;
 
--- Turns that were given up are counted at every look; the index holds nothing else.
+-- Every status counts the failed extractions, so they have an index of their own.
 CREATE INDEX events_extraction_failed ON log.events (partition, position) WHERE type = 'ExtractionFailed';
 
 CREATE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -46,8 +46,8 @@ END $$;
 CREATE TRIGGER events_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON log.events
     FOR EACH STATEMENT EXECUTE FUNCTION log.refuse_change();
 
--- The bytes a digest covers: every column but the digest, in order, unambiguous (a JSON array of texts),
--- then the payload exactly as stored. Times are microseconds since 1970, so no session setting can change them.
+-- The bytes that a digest covers: every column but the digest as a JSON array, in order, then the payload as stored.
+-- Times are microseconds since 1970, so no session setting changes them.
 CREATE FUNCTION log.canonical(
     partition smallint, "position" bigint, event_id uuid, user_id text, stream text, version bigint, type text,
     schema_version smallint, dedupe_key text, occurred_at timestamptz, recorded_at timestamptz, actor text,
@@ -71,11 +71,11 @@ CREATE FUNCTION log.append(batch json)
 RETURNS TABLE (ordinal bigint, partition smallint, "position" bigint, version bigint, recorded_at timestamptz,
                duplicate boolean)
 LANGUAGE plpgsql
--- The look-ups below must go through the unique indexes whatever the statistics of a fresh, still tiny table
--- say: a cached plan that scans would stay while the log grows.
+-- The look-ups below always use the unique indexes. The statistics of a small new table could choose a scan, and that
+-- cached plan would stay while the log grows.
 SET enable_seqscan = off
--- Items meet items by hashing: the planner takes a batch for a handful of rows, and looping over both sides of
--- 2,000 took two thirds of the time.
+-- Items are joined by hashing. The planner expects few rows in a batch, and a nested loop over 2,000 items took two
+-- thirds of the time.
 SET enable_nestloop = off
 SET plan_cache_mode = force_generic_plan
 AS $$
@@ -83,14 +83,14 @@ AS $$
 DECLARE
     conflict record;
 BEGIN
-    -- Locked in partition order, so that two batches that span several partitions cannot deadlock.
-    -- READ COMMITTED gives the next statement a snapshot taken after the locks were won.
+    -- The locks are taken in the order of the partitions, so two batches cannot deadlock.
+    -- Under READ COMMITTED the next statement has a snapshot from after the locks.
     PERFORM FROM log.heads h
     WHERE h.partition IN (SELECT (item->>'partition')::smallint FROM json_array_elements(batch) item)
     ORDER BY h.partition FOR UPDATE;
 
-    -- From here to the end of the transaction nobody else can append to these partitions. An appender that falls
-    -- silent now (stopped, unplugged) is cut off; its work is repeated by whoever takes over.
+    -- No other session can append to these partitions until the transaction ends. The server ends the session of an
+    -- appender that falls silent now, for instance a stopped process. Another appender repeats its work.
     PERFORM set_config('idle_in_transaction_session_timeout', '5s', true);
 
     SELECT item.user_id, item.stream, item.expected_version, base.version INTO conflict
@@ -124,7 +124,7 @@ BEGIN
             LIMIT 1) e ON true
         WHERE item.dedupe_key IS NOT NULL AND (item.occurrence > 1 OR e.position IS NOT NULL)
     ), fresh AS (
-        -- What a dropped event of this batch caused is dropped with it: a repeat repeats nothing.
+        -- The consequences of a duplicate in this batch are dropped with it, so a repeated batch repeats nothing.
         SELECT item.* FROM item
         WHERE NOT EXISTS (SELECT FROM known WHERE known.ordinal = item.ordinal)
           AND (item.causation_id IS NULL
@@ -168,7 +168,7 @@ BEGIN
     ORDER BY item.ordinal;
 END $$;
 
--- Where each processor stands, one row a partition; moved by compare-and-swap together with what it wrote.
+-- The checkpoints of each processor, one row a partition. Compare-and-swap moves them in the transaction of the work.
 CREATE TABLE log.checkpoints (
     processor  text NOT NULL,
     generation integer NOT NULL,
@@ -178,7 +178,7 @@ CREATE TABLE log.checkpoints (
     PRIMARY KEY (processor, generation, partition)
 ) WITH (fillfactor = 10);
 
--- The generations of every projection. Tables of the live one stand in the schema named after the projection.
+-- The generations of every projection. The tables of the live generation are in the schema of the projection's name.
 CREATE TABLE log.generations (
     projection text NOT NULL,
     generation integer NOT NULL,
@@ -189,9 +189,9 @@ CREATE TABLE log.generations (
 );
 CREATE UNIQUE INDEX generations_one_live ON log.generations (projection) WHERE status = 'live';
 
--- Events a live processor could not take: the user's later events wait behind the first of them, in order. Without
--- a reason an event only waits. They belong to the checkpoint that passed them: tables of another generation
--- have folded them or not, and when a generation is dropped its checkpoints take these rows with them.
+-- Parked events, which a live processor could not fold. Later events of the user wait behind them, in order, and have
+-- no reason. The rows belong to the checkpoint that passed them, because another generation may have folded the events.
+-- When a generation is dropped, its checkpoints take these rows with them.
 CREATE TABLE log.parked (
     processor  text NOT NULL,
     generation integer NOT NULL,
@@ -206,7 +206,7 @@ CREATE TABLE log.parked (
     FOREIGN KEY (processor, generation, partition) REFERENCES log.checkpoints ON DELETE CASCADE
 );
 
--- Parked events an operator decided a projection shall go without; no generation folds them, rebuilt ones neither.
+-- Parked events that an operator dropped for a projection. No generation folds them, also after a rebuild.
 CREATE TABLE log.dropped (
     processor  text NOT NULL,
     partition  smallint NOT NULL,
@@ -221,7 +221,7 @@ CREATE TABLE log.dropped (
     PRIMARY KEY (processor, user_id, partition, position)
 );
 
--- What each worker last said of itself, every few seconds while it lives: written by it, read by status.
+-- The heartbeat of each worker. The worker writes its row every few seconds, and the status reads the rows.
 CREATE TABLE log.heartbeats (
     stage      text NOT NULL,
     worker     text NOT NULL,

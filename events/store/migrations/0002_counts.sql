@@ -1,2 +1,2 @@
--- What a worker counted since it began, by name: counts only grow, and begin anew with another process.
+-- The counts of a worker since its process started, by name. Counts only grow.
 ALTER TABLE log.heartbeats ADD COLUMN counts jsonb NOT NULL DEFAULT '{}';

@@ -1,6 +1,5 @@
--- An event as a line of JSON: of an archive, and of what is published. The payload comes last, and as it is stored:
--- its digest covers those very bytes. A payload written over several lines by hand is wrapped into a string, for a
--- line must stay one line. The planner puts the body in the place of the call.
+-- An event line, for archives and for the relay. The payload comes last and as stored, because the digest covers these
+-- bytes. A payload with line breaks becomes a JSON string, so the line stays one line. The planner inlines the body.
 CREATE FUNCTION log.line(e log.events) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN concat(
     '{"partition":', (e).partition, ',"position":', (e).position, ',"digest":"', encode((e).digest, 'hex'),

@@ -1,5 +1,5 @@
--- What tokens are signed with, so that every service reads those of every other and nobody can invent one. A version 4
--- UUID has 122 random bits from the server's strong source; two of them make a key.
+-- The key that signs tokens. All services share the key, so each reads the tokens of the others. A version 4 UUID has
+-- 122 random bits from the server's strong source, and two UUIDs make a key.
 CREATE TABLE log.token_key (
     singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
     key bytea NOT NULL CHECK (octet_length(key) >= 32)

@@ -1,23 +1,23 @@
--- Who appended an event is proved by a key that the database never sees.
+-- A key that the database never sees proves who appended an event.
 
--- The key's id (8 bytes), then HMAC-SHA-256 over what the appender gave (32 bytes). No digest covers it: a digest says
--- what stands in the log, this says that a holder of the key wrote it.
+-- The id of the key (8 bytes), then the HMAC-SHA-256 over the columns that the appender decides (32 bytes). No digest
+-- covers this column: a digest proves the content of the log, and the HMAC proves a holder of the key.
 ALTER TABLE log.events ADD COLUMN mac bytea;
 
--- As before, with the new column, and with the rights of the owner: see `cardlog grant`.
+-- The function of 0001 with the new column and with the rights of the owner: see `cardlog grant`.
 CREATE OR REPLACE FUNCTION log.append(batch json)
 RETURNS TABLE (ordinal bigint, partition smallint, "position" bigint, version bigint, recorded_at timestamptz,
                duplicate boolean)
 LANGUAGE plpgsql
--- Runs as the owner of the log, so that those who append need no right on its tables. No search path of a caller
--- decides what is called here.
+-- The function runs as the owner of the log, so appenders need no right on its tables. It ignores the search path of
+-- the caller.
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
--- The look-ups below must go through the unique indexes whatever the statistics of a fresh, still tiny table
--- say: a cached plan that scans would stay while the log grows.
+-- The look-ups below always use the unique indexes. The statistics of a small new table could choose a scan, and that
+-- cached plan would stay while the log grows.
 SET enable_seqscan = off
--- Items meet items by hashing: the planner takes a batch for a handful of rows, and looping over both sides of
--- 2,000 took two thirds of the time.
+-- Items are joined by hashing. The planner expects few rows in a batch, and a nested loop over 2,000 items took two
+-- thirds of the time.
 SET enable_nestloop = off
 SET plan_cache_mode = force_generic_plan
 AS $$
@@ -25,14 +25,14 @@ AS $$
 DECLARE
     conflict record;
 BEGIN
-    -- Locked in partition order, so that two batches that span several partitions cannot deadlock.
-    -- READ COMMITTED gives the next statement a snapshot taken after the locks were won.
+    -- The locks are taken in the order of the partitions, so two batches cannot deadlock.
+    -- Under READ COMMITTED the next statement has a snapshot from after the locks.
     PERFORM FROM log.heads h
     WHERE h.partition IN (SELECT (item->>'partition')::smallint FROM json_array_elements(batch) item)
     ORDER BY h.partition FOR UPDATE;
 
-    -- From here to the end of the transaction nobody else can append to these partitions. An appender that falls
-    -- silent now (stopped, unplugged) is cut off; its work is repeated by whoever takes over.
+    -- No other session can append to these partitions until the transaction ends. The server ends the session of an
+    -- appender that falls silent now, for instance a stopped process. Another appender repeats its work.
     PERFORM set_config('idle_in_transaction_session_timeout', '5s', true);
 
     SELECT item.user_id, item.stream, item.expected_version, base.version INTO conflict
@@ -67,7 +67,7 @@ BEGIN
             LIMIT 1) e ON true
         WHERE item.dedupe_key IS NOT NULL AND (item.occurrence > 1 OR e.position IS NOT NULL)
     ), fresh AS (
-        -- What a dropped event of this batch caused is dropped with it: a repeat repeats nothing.
+        -- The consequences of a duplicate in this batch are dropped with it, so a repeated batch repeats nothing.
         SELECT item.* FROM item
         WHERE NOT EXISTS (SELECT FROM known WHERE known.ordinal = item.ordinal)
           AND (item.causation_id IS NULL
@@ -112,10 +112,10 @@ BEGIN
     ORDER BY item.ordinal;
 END $$;
 
--- PostgreSQL lets everybody call a new function; that is not meant here.
+-- PostgreSQL allows every role to call a new function. This function needs a grant.
 REVOKE ALL ON FUNCTION log.append(json) FROM PUBLIC;
 
--- As before, with the new column where an event has it.
+-- The function of 0003 with the new column for events that have one.
 CREATE OR REPLACE FUNCTION log.line(e log.events) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
 RETURN concat(
     '{"partition":', (e).partition, ',"position":', (e).position, ',"digest":"', encode((e).digest, 'hex'),

@@ -1,4 +1,4 @@
--- What stands guard over a log in the schema given, each part as text: functions, triggers, columns, constraints, indexes.
+-- The guards of a log in the given schema, each as text: functions, triggers, columns, constraints, indexes.
 SELECT 'function ' || p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')' AS name,
        CASE p.prokind
            WHEN 'a' THEN concat_ws(' ', a.aggtransfn::text, a.aggfinalfn::text, a.aggtranstype::regtype, a.agginitval,

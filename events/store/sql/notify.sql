@@ -1,2 +1,2 @@
--- Outside the append's transaction: a NOTIFY inside it would make every commit on the server queue behind one lock.
+-- This runs outside the transaction of the append. A NOTIFY inside makes all commits of the server wait for one lock.
 SELECT pg_notify('cardlog_log', %(types)s);

@@ -1,4 +1,4 @@
--- What the HMAC of an event covers, and the HMAC.
+-- The columns that the HMAC of an event covers, and the HMAC.
 SELECT position, event_id, user_id, stream, type, schema_version, dedupe_key, occurred_at, actor, causation_id,
        correlation_id, data::text AS data, mac
 FROM log.events

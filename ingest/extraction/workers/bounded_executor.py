@@ -1,4 +1,4 @@
-"""Calls that take long, some at once, each in a thread of its own, that never keep a process from ending."""
+"""Runs long calls in threads. The threads never keep the process alive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CompletedCall(Generic[K, T]):
-    """A call that ended: what it was for, and its result or what it raised."""
+    """A completed call: its key, and its result or its error."""
 
     key: K
     result: T | None
@@ -22,10 +22,10 @@ class CompletedCall(Generic[K, T]):
 
 
 class BoundedExecutor(Generic[K, T]):
-    """At most ``limit`` calls at once. Only one thread may use it; the calls run in others.
+    """Runs at most ``limit`` calls at once, each in a thread. Only one thread may use the executor.
 
-    Threads are made as they are needed. They are daemons: a call that is never answered is abandoned with
-    the process, as nothing of it was written.
+    Threads start when they are needed. They are daemons, so a call without an answer ends with the process. Nothing
+    of such a call was written.
     """
 
     def __init__(self, limit: int) -> None:
@@ -37,11 +37,11 @@ class BoundedExecutor(Generic[K, T]):
 
     @property
     def available(self) -> int:
-        """How many calls may be begun now."""
+        """The number of calls that may start now."""
         return self.limit - self.under_way
 
     def submit(self, key: K, call: Callable[[], T]) -> None:
-        """Run ``call`` in the background."""
+        """Runs ``call`` in a thread. The caller keeps within :attr:`available`."""
         self.under_way += 1
         if self._threads < self.under_way:
             self._threads += 1
@@ -49,7 +49,7 @@ class BoundedExecutor(Generic[K, T]):
         self._work.put((key, call))
 
     def completed(self, timeout: float) -> list[CompletedCall[K, T]]:
-        """The calls that ended since the last look; waits up to ``timeout`` seconds for the first."""
+        """Returns the calls that ended since the last call of this method. Waits up to ``timeout`` s for the first."""
         found: list[CompletedCall[K, T]] = []
         try:
             if self.under_way:
@@ -62,7 +62,7 @@ class BoundedExecutor(Generic[K, T]):
         return found
 
     def close(self) -> None:
-        """Let idle threads end, and busy ones after their call."""
+        """Ends idle threads now, and busy threads after their call."""
         for _ in range(self._threads):
             self._work.put(None)
         self._threads = 0

@@ -1,4 +1,4 @@
-"""Which extractor understands turns: a model where there is one to ask, rules where there is none."""
+"""Chooses the extractor from the settings: a model when one is configured, rules otherwise."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from events.store.feed import Feed
 
 
 class Worker(Protocol):
-    """Works until it was told to stop."""
+    """A worker that runs until it is told to stop."""
 
     def run(self) -> None: ...
 
 
 def uses_model(settings: Settings) -> bool:
-    """Whether there is a key, or a server to ask without one."""
+    """True when an API key or a base URL is set."""
     return bool(settings.anthropic_api_key or settings.anthropic_base_url)
 
 
 def create_extractor_worker(
     settings: Settings, stopping: Callable[[], bool], name: str, feed: Feed | None = None
 ) -> Worker:
-    """The worker for that extractor: rules read inside a transaction, a model's answers are waited for outside."""
-    # Imported here: the SDK takes a second to load, and rules do without.
+    """Returns the worker of the chosen extractor. Rules run inside a transaction, calls of a model outside."""
+    # The SDK takes a second to load, and the rules do not need it.
     from ingest.extraction.rules import RulesExtractor  # noqa: PLC0415
 
     if uses_model(settings):
@@ -38,7 +38,7 @@ def create_extractor_worker(
 
 
 def describe(settings: Settings) -> str:
-    """Which extractor it is, for people; nothing secret."""
+    """Returns a description of the extractor for people. It holds no secret."""
     if not uses_model(settings):
         return "rules (no language model is used; with ANTHROPIC_API_KEY set, Claude reads the turns)"
     from ingest.extraction.claude import prompt  # noqa: PLC0415

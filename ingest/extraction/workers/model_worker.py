@@ -1,4 +1,4 @@
-"""The worker of an extractor that waits for answers: many calls at once, and no transaction open meanwhile."""
+"""The model worker: runs many calls of a model at once, outside any transaction."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from events.health.heartbeat import Heartbeat
-from events.platform.database import connect_with_retry
-from events.platform.failures import is_away
 from events.platform.isolation import isolate
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store import log
-from events.store.checkpoints import CheckpointMovedError, Connection
+from events.store.checkpoints import Connection
 from events.store.feed import Feed, LogFeed
+from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
 from events.types.envelope import Event, NewEvent
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from ingest.extraction.circuit_breaker import CircuitBreaker, backoff
@@ -38,26 +36,25 @@ from ingest.extraction.workers.slots import Slots
 
 logger = logging.getLogger(__name__)
 
-_PATIENCE_S = 0.1
 _LOOK_EVERY_S = 0.05
 _RULES_FALLBACKS_AT_ONCE = 64
 _KEPT_S = 60.0
 _IDLE_SESSION_TIMEOUT_MS = 15_000
 
-_Key = tuple[int, tuple[int, ...]]  # partition, positions of the turns
+_Key = tuple[int, tuple[int, ...]]  # The partition and the positions of the turns.
 
 
-class ModelWorker:
-    """Follows the log with a window of turns in hand, until told to stop.
+class ModelWorker(Handler):
+    """Extracts turns with a model until ``stopping`` is true.
 
-    Every turn is read once, whatever is killed when: the events of a burst are appended when it is done, in the
-    order of its session, and the checkpoint moves in the same transaction, but never past a turn that is not
-    done. What was appended above it is recognised by whoever comes next. A partition belongs to one worker at a
-    time, by a lock of the very connection that appends: whoever lost the one cannot use the other.
+    Every turn is extracted once, also after a kill at any moment. The events of a session batch are appended in the
+    order of the session. The checkpoint moves in the same transaction, but never past an open turn. The next worker
+    recognises events above the checkpoint. A partition belongs to one worker at a time, by a lock of the connection
+    that appends. A worker without the lock therefore cannot append.
 
-    Turns wait while the extractor is away, unless the stand-in may read them. A turn the extractor cannot
-    read while it reads others becomes an ``ExtractionFailed``, and so does one whose events the database does not take.
-    No user has more than a quarter of the calls, and those in trouble no more than half of them together.
+    Turns wait while the extractor is away, unless the rules fallback is allowed. A turn becomes an ``ExtractionFailed``
+    when the extractor cannot read it while it reads others, and when the database refuses its events. No user has
+    more than a quarter of the calls. Users whose calls fail have at most half of the calls together.
     """
 
     def __init__(
@@ -72,7 +69,6 @@ class ModelWorker:
         self._settings = settings
         self._extractor = extractor
         self._rules_fallback = rules_fallback
-        self._stopping = stopping
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
         self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
         self._assignment = PartitionAssignment(
@@ -87,60 +83,43 @@ class ModelWorker:
         self._waiting: list[ExtractionTask] = []
         self._slots = Slots(self._calls.limit)
         self._flights: dict[_Key, ExtractionTask] = {}
-        # Answers that were paid for and whose partition was lost meanwhile: some coming, some there.
+        # Calls that are paid for and whose partition was lost meanwhile: the running calls, and the results.
         self._coming: set[_Key] = set()
         self._kept: dict[_Key, list[NewEvent]] = {}
         self._kept_until = 0.0
         self._next_look = 0.0
+        self._subscription = Subscription(
+            settings,
+            self,
+            self._feed,
+            self._heartbeat,
+            stopping,
+            SubscriptionOptions(
+                name=PROCESSOR.name,
+                idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
+                idle_session_timeout_ms=_IDLE_SESSION_TIMEOUT_MS,
+            ),
+        )
 
     def run(self) -> None:
-        """Extract until ``stopping``; answers under way get a moment to arrive, and what arrived is written."""
-        with self._heartbeat:
-            try:
-                self._follow()
-            finally:
-                self._calls.close()
-                self._extractor.close()
+        """Extracts until ``stopping``. Running calls then get ``extract_grace_s``, and their results are written."""
+        try:
+            self._subscription.run()
+        finally:
+            self._calls.close()
+            self._extractor.close()
 
-    def _follow(self) -> None:
-        while not self._stopping():
-            connection = connect_with_retry(
-                self._settings.database_url,
-                application="extractor",
-                stopping=self._stopping,
-                idle_in_transaction_timeout_ms=self._settings.idle_in_transaction_timeout_ms,
-            )
-            if connection is None or not self._feed.open():
-                break
-            try:
-                connection.execute(
-                    statement("ingest.extraction.workers", "set_idle_session_timeout"),
-                    {"idle_ms": _IDLE_SESSION_TIMEOUT_MS},
-                )
-                PROCESSOR.open(connection)
-                name, version = self._extractor.name, self._extractor.prompt_version
-                logger.info("extracting with %s %s (%s)", name, self._extractor.model, version)
-                self._serve(connection)
-            except CheckpointMovedError as error:
-                logger.warning("standing by: %s", error)
-                time.sleep(_PATIENCE_S)
-            except Exception as error:
-                if is_away(error):
-                    logger.warning("postgres went away while extracting, trying again: %s", error)
-                    self._heartbeat.waiting(f"postgres went away: {log.reason_of(error)}")
-                    time.sleep(_PATIENCE_S)
-                else:
-                    logger.exception("extracting stands still, trying again")
-                    self._heartbeat.waiting(log.reason_of(error))
-                    time.sleep(_PATIENCE_S * 10)
-            finally:
-                self._relinquish()
-                connection.close()
-                self._feed.close()
-        logger.info("extractor stopped")
+    def prepare(self, connection: Connection) -> bool:
+        PROCESSOR.open(connection)
+        name, version = self._extractor.name, self._extractor.prompt_version
+        logger.info("extracting with %s %s (%s)", name, self._extractor.model, version)
+        return True
 
-    def _relinquish(self) -> None:
-        """The connection is lost and the partitions with it; what was paid for is kept for when they are back."""
+    def release(self) -> None:
+        """Gives up all partitions, because their locks ended with the connection.
+
+        Results that are paid for are kept until the partitions are back.
+        """
         for task in self._assignment.forget():
             self._kept[_key(task)] = task.outcome or []
         self._kept_until = time.monotonic() + _KEPT_S
@@ -152,46 +131,49 @@ class ModelWorker:
         self._concepts = KnownConcepts()
         self._next_look = 0.0
 
-    def _serve(self, connection: Connection) -> None:
-        deadline: float | None = None
-        while True:
-            now = time.monotonic()
-            if self._stopping():
-                deadline = deadline or now + self._settings.extract_grace_s
-                if not self._calls.under_way or now >= deadline:
-                    break
-            elif now >= self._next_look:
-                ready, more = self._assignment.look(connection, now)
-                self._waiting += ready
-                # Where there is more right behind, there is no reason to wait for the next look.
-                self._next_look = 0.0 if more else now + _LOOK_EVERY_S
-            if deadline is None:
-                self._launch(connection, now)
-            for done in self._calls.completed(_LOOK_EVERY_S if self._nothing_to_write() else 0.0):
-                self._settle(done)
-            self._write(connection)
-            self._report()
-            if self._calls.under_way or deadline is not None:
-                continue
-            if now > self._kept_until:
-                self._kept.clear()
-            if not self._assignment:
-                self._feed.wait()
-                self._next_look = 0.0
-            elif self._nothing_to_write() and self._next_look > time.monotonic():
-                # Only time, or news, can bring anything on.
-                self._feed.wait(_LOOK_EVERY_S)
+    def handle(self, connection: Connection) -> RoundResult:
+        """Reads on in the log, starts calls, and writes the results of completed calls."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            ready, more = self._assignment.look(connection, now)
+            self._waiting += ready
+            # Known events make the next look due at once.
+            self._next_look = 0.0 if more else now + _LOOK_EVERY_S
+        self._launch(connection, now)
+        passed = self._write_completed(connection)
+        result = replace(self._status(), passed=passed)
+        if self._calls.under_way:
+            return replace(result, more=True)
+        if now > self._kept_until:
+            self._kept.clear()
+        if not self._assignment:
+            self._next_look = 0.0
+            return result
+        if self._nothing_to_write() and self._next_look > time.monotonic():
+            # Only time or new events can start the next task.
+            return replace(result, wait_s=_LOOK_EVERY_S)
+        return replace(result, more=True)
+
+    def drain(self, connection: Connection) -> None:
+        deadline = time.monotonic() + self._settings.extract_grace_s
+        while self._calls.under_way and time.monotonic() < deadline:
+            self._heartbeat.passed(self._write_completed(connection))
         if self._calls.under_way:
             logger.warning(
-                "%d answers under way are abandoned; they are asked for again", self._calls.under_way
+                "%d running calls are abandoned; the next worker repeats them", self._calls.under_way
             )
+
+    def _write_completed(self, connection: Connection) -> int:
+        """Waits a moment for running calls, then writes every result. Returns the number of events passed."""
+        for done in self._calls.completed(_LOOK_EVERY_S if self._nothing_to_write() else 0.0):
+            self._settle(done)
+        return self._write(connection)
 
     def _nothing_to_write(self) -> bool:
         return next(self._assignment.finished(), None) is None
 
-    def _write(self, connection: Connection) -> None:
+    def _write(self, connection: Connection) -> int:
         written, passed, culprits = self._assignment.write(connection)
-        self._heartbeat.passed(passed)
         for task in written:
             self._heartbeat.count(counted(task.outcome or ()))
             for event in task.outcome or ():
@@ -199,12 +181,16 @@ class ModelWorker:
                     self._budget.spend(event.user_id, event.payload.usage)
             self._concepts.learn(task.turns[0].partition, task.outcome or ())
         for culprit in culprits:
-            spent = [event.payload.usage for event in culprit.item.outcome or () if _is_reading(event)]
+            spent = [event.payload.usage for event in culprit.item.outcome or () if _has_usage(event)]
             culprit.item.spent = sum(spent, Usage())
             self._fail(culprit.item, culprit.error)
+        return passed
 
     def _launch(self, connection: Connection, now: float) -> None:
-        """Begin the calls that may begin, every user's first before anybody's second; let others be stood in for."""
+        """Starts the calls that may start now, and extracts other tasks with the rules where these are allowed.
+
+        The first call of every user comes before the second call of any user.
+        """
         asked: list[ExtractionTask] = []
         fell_back: list[ExtractionTask] = []
         for task in self._slots.in_order(self._waiting, self._flights.values()):
@@ -234,61 +220,63 @@ class ModelWorker:
                 fell_back.append(task)
         self._fill(connection, [*asked, *fell_back])
         for task in asked:
-            if task.burst is not None:
+            if task.batch is not None:
                 self._flights[_key(task)] = task
                 self._calls.submit(_key(task), self._call(task))
             else:
                 self._breaker.record_no_verdict()
         for task in fell_back:
-            if task.burst is not None:
-                self._read_instead(task)
+            if task.batch is not None:
+                self._extract_with_rules(task)
         begun = {id(task) for task in (*asked, *fell_back)}
         self._waiting = [task for task in self._waiting if task.outcome is None and id(task) not in begun]
 
     def _fill(self, connection: Connection, tasks: Sequence[ExtractionTask]) -> None:
-        """Give each burst its context: what was said before, and what is known of the user. A reading whose context
-        cannot be had fails by itself."""
+        """Builds the session batch of each task: its turns, the turns before them, and the known concepts of the user.
+
+        A task whose context cannot be read fails alone.
+        """
 
         def attempt(some: Sequence[ExtractionTask]) -> None:
             earlier = preceding(connection, [task.turns[0] for task in some])
             for task, before in zip(some, earlier, strict=True):
                 partition = task.turns[0].partition
                 known = self._concepts.of(connection, partition, task.user_id)
-                task.burst = SessionBatch(tuple(recorded(turn) for turn in task.turns), before, known)
+                task.batch = SessionBatch(tuple(recorded(turn) for turn in task.turns), before, known)
 
-        fresh = [task for task in tasks if task.burst is None]
+        fresh = [task for task in tasks if task.batch is None]
         for culprit in isolate(fresh, attempt):
-            culprit.item.burst = None
+            culprit.item.batch = None
             self._fail(culprit.item, culprit.error)
 
     def _call(self, task: ExtractionTask) -> Callable[[], tuple[list[NewEvent], bool]]:
-        """What is done in a thread: everything from the question to the events, and nothing with the database."""
-        burst, spent = task.burst, task.spent
-        assert burst is not None
+        """Returns the function that a thread runs: it asks the model and builds the events, without the database."""
+        batch, spent = task.batch, task.spent
+        assert batch is not None
 
         def call() -> tuple[list[NewEvent], bool]:
-            extraction = self._extractor.extract(burst)
+            extraction = self._extractor.extract(batch)
             asked = extraction.usage.calls > 0
             extraction = replace(extraction, usage=spent + extraction.usage)
             knowledge = self._settings.knowledge_extraction
-            return events_of(burst, extraction, self._extractor, knowledge=knowledge), asked
+            return events_of(batch, extraction, self._extractor, knowledge=knowledge), asked
 
         return call
 
-    def _read_instead(self, task: ExtractionTask) -> None:
-        assert task.burst is not None
+    def _extract_with_rules(self, task: ExtractionTask) -> None:
+        assert task.batch is not None
         try:
-            extraction = self._rules_fallback.extract(task.burst)
+            extraction = self._rules_fallback.extract(task.batch)
             extraction = replace(extraction, usage=task.spent + extraction.usage)
             knowledge = self._settings.knowledge_extraction
             task.outcome = events_of(
-                task.burst, extraction, self._rules_fallback, knowledge=knowledge, rules_fallback=True
+                task.batch, extraction, self._rules_fallback, knowledge=knowledge, rules_fallback=True
             )
         except Exception as error:
             self._give_up(task, error)
 
     def _settle(self, done: CompletedCall[_Key, tuple[list[NewEvent], bool]]) -> None:
-        """Draw the conclusions from one call."""
+        """Passes the result of one call to breaker, slots and task."""
         now = time.monotonic()
         error = done.error
         task = self._flights.pop(done.key, None)
@@ -315,7 +303,7 @@ class ModelWorker:
             self._give_up(task, error)
 
     def _try_again(self, task: ExtractionTask, error: ExtractorUnavailableError, now: float) -> None:
-        """Later; unless these turns fail again and again while others are read in between."""
+        """Schedules another try. Gives up when these turns fail repeatedly while other turns succeed."""
         task.spent += error.usage
         task.tries += 1
         if error.suspect and task.tries > 1 and self._breaker.successes > task.successes_seen:
@@ -328,17 +316,17 @@ class ModelWorker:
         self._waiting.append(task)
 
     def _give_up(self, task: ExtractionTask, error: Exception) -> None:
-        """Several turns are tried in halves, so that only the culprit fails; one turn has failed."""
+        """Splits several turns into halves, so that only the culprit fails. A single turn fails."""
         if isinstance(error, TurnsUnreadableError):
             task.spent += error.usage
         if len(task.turns) > 1:
-            logger.info("%d turns cannot be read together, trying halves: %s", len(task.turns), error)
+            logger.info("%d turns cannot be extracted together, trying halves: %s", len(task.turns), error)
             self._waiting += self._assignment.split(task)
             return
         self._fail(task, error)
 
     def _fail(self, task: ExtractionTask, error: Exception) -> None:
-        """Every turn of the reading becomes a failure in the log; what it all cost stands with the first."""
+        """Makes a failure of every turn of the task. The first failure carries the usage of all calls."""
         outcome = [self._failure(event, task, error) for event in task.turns]
         task.spent = Usage()
         task.outcome = outcome
@@ -370,8 +358,8 @@ class ModelWorker:
             usage=task.spent if event is task.turns[0] else Usage(),
         )
 
-    def _report(self) -> None:
-        """Say how it stands: waiting where nothing can go on, and who reads instead where somebody does."""
+    def _status(self) -> RoundResult:
+        """Returns the remark for the operator: why turns wait, or why the rules read instead of the model."""
         now = time.monotonic()
         if (
             self._breaker.is_disturbed
@@ -379,24 +367,23 @@ class ModelWorker:
             and (self._waiting or self._flights)
             and not self._succeeding(now)
         ):
-            self._heartbeat.waiting(f"turns wait: {self._breaker.reason}")
-        elif self._breaker.state(now) != "closed" and self._settings.rules_fallback:
-            self._heartbeat.running(f"the rules stand in for the model: {self._breaker.reason}")
-        elif self._budget.reached:
-            self._heartbeat.running(
-                f"the rules stand in: {self._budget.reached} users have reached today's budget of "
+            return RoundResult(stalled=f"turns wait: {self._breaker.reason}")
+        if self._breaker.state(now) != "closed" and self._settings.rules_fallback:
+            return RoundResult(note=f"the rules stand in for the model: {self._breaker.reason}")
+        if self._budget.reached:
+            return RoundResult(
+                note=f"the rules stand in: {self._budget.reached} users have reached today's budget of "
                 f"{self._settings.budget_tokens_per_user_day} tokens"
             )
-        else:
-            self._heartbeat.running(self._feed.note)
+        return RoundResult()
 
     def _succeeding(self, now: float) -> bool:
-        """Whether calls are under way that nothing speaks against yet."""
+        """True when the breaker is closed and a first try is running."""
         fresh = any(task.tries == 0 for task in self._flights.values())
         return self._breaker.state(now) == "closed" and fresh
 
 
-def _is_reading(event: NewEvent) -> bool:
+def _has_usage(event: NewEvent) -> bool:
     return isinstance(event.payload, TurnsExtracted | ExtractionFailed)
 
 

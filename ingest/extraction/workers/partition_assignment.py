@@ -1,4 +1,4 @@
-"""The partitions an extractor owns at the moment, and what it has in hand of each."""
+"""The partitions that a model worker owns now, with the open turns of each."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ingest.extraction.workers.partition_window import ExtractionTask, Partition
 from ingest.extraction.workers.rules_worker import PROCESSOR, TURN, read_ahead
 from ingest.extraction.workers.session_batcher import SessionBatchLimits
 
-# The turns of one user in hand, by how many there are of all: eight bursts at first; where many users have much to
-# say, still one burst of whoever comes next.
-_OF_ONE = ((1_024, 128), (2_048, 24), (4_096, 12))
-_TURNS_IN_HAND = 2_048
-_TURNS_ASIDE = 32_768  # of one partition: positions, about 100 bytes each
+# The open turns of all users, and the open turns that one user may have below that number: at first eight session
+# batches, and one batch when many users have many turns.
+_USER_LIMITS = ((1_024, 128), (2_048, 24), (4_096, 12))
+_OPEN_TURNS = 2_048
+_DEFERRED_TURNS = 32_768  # Positions of one partition, about 100 bytes each.
 _PARTITIONS = 64
 
 
 class PartitionAssignment:
-    """Windows on partitions, each locked for as long as the connection lives that took it.
+    """Holds a window for every owned partition. An advisory lock of the connection owns a partition.
 
-    All methods must be given that one connection: whoever lost the lock has lost the connection with it, and can
-    write nothing. Memory holds at most about 4,000 turns, and of no user so many that others find no room.
+    All methods need that same connection. A lost lock means a lost connection, and then nothing can be written. The
+    assignment keeps at most about 4,000 turns in memory and leaves room for every user.
     """
 
     def __init__(
@@ -46,46 +46,46 @@ class PartitionAssignment:
         return bool(self._windows)
 
     def forget(self) -> list[ExtractionTask]:
-        """The connection is lost, and the partitions with it; gives what was done and is not written."""
+        """Drops all windows after the connection is lost. Returns the finished tasks that are not written."""
         done = [task for window in self._windows.values() for task in window.done()]
         self._windows.clear()
         return done
 
     def finished(self) -> Iterator[ExtractionTask]:
-        """What may be written."""
+        """Yields the tasks that may be written now."""
         for window in self._windows.values():
             yield from window.finished()
 
     def split(self, task: ExtractionTask) -> tuple[ExtractionTask, ExtractionTask]:
-        """Halves in the place of a reading of several turns."""
+        """Replaces a task of several turns by two halves and returns them."""
         return self._windows[task.turns[0].partition].split(task)
 
     def look(self, connection: Connection, now: float) -> tuple[list[ExtractionTask], bool]:
-        """Take partitions with news and read on in all there are; gives what is to be read, and whether there is more.
+        """Takes partitions with news and reads on in every owned partition. Releases partitions without open turns.
 
-        Partitions where nothing is left to do are given back.
+        Returns the new tasks, and True when the log holds more events. ``now`` is in seconds, monotonic.
         """
         ready: list[ExtractionTask] = []
-        in_hand = sum(window.turns for window in self._windows.values())
-        if in_hand < _TURNS_IN_HAND:
+        open_turns = sum(window.turns for window in self._windows.values())
+        if open_turns < _OPEN_TURNS:
             self._take(connection)
         if not self._windows:
             return ready, False
         more = False
         heads = log.heads(connection)
         claims = []
-        room = _of_one(in_hand) > 0
+        room = _user_limit(open_turns) > 0
         for partition, window in list(self._windows.items()):
             if heads[partition] > window.seen:
-                if room and window.aside < _TURNS_ASIDE:
+                if room and window.aside < _DEFERRED_TURNS:
                     claims.append(Claim(partition, window.seen, heads[partition]))
             elif window.drained:
                 self._give_back(connection, partition)
-        ready += self._resume(connection, now, in_hand)
+        ready += self._resume(connection, now, open_turns)
         if claims:
             for claim, page in self._feed.read(connection, claims, limit=self._page):
                 window = self._windows[claim.partition]
-                most = _of_one(sum(each.turns for each in self._windows.values()))
+                most = _user_limit(sum(each.turns for each in self._windows.values()))
                 for event in page:
                     if isinstance(event.payload, TurnRecorded):
                         ready += window.see(event, now, most)
@@ -97,11 +97,11 @@ class PartitionAssignment:
             ready += window.due(now)
         return ready, more
 
-    def _resume(self, connection: Connection, now: float, in_hand: int) -> list[ExtractionTask]:
-        """Take turns in hand again that were set aside, as far as their users have room."""
+    def _resume(self, connection: Connection, now: float, open_turns: int) -> list[ExtractionTask]:
+        """Reads deferred turns from the log again, as far as their users have room. Returns the new tasks."""
         ready: list[ExtractionTask] = []
         for window in self._windows.values():
-            positions = window.resumable(_of_one(in_hand)) if window.aside else []
+            positions = window.resumable(_user_limit(open_turns)) if window.aside else []
             if not positions:
                 continue
             rows = rows_of(
@@ -113,7 +113,7 @@ class PartitionAssignment:
                 unreadable = isinstance(event.payload, Unreadable)
                 outcome = self._unreadable(event, event.payload) if unreadable else None
                 ready += window.resume(event, now, outcome)
-            in_hand = sum(each.turns for each in self._windows.values())
+            open_turns = sum(each.turns for each in self._windows.values())
         return ready
 
     def _take(self, connection: Connection) -> None:
@@ -135,7 +135,7 @@ class PartitionAssignment:
         ]
         if not taken:
             return
-        # Asked only now that nobody else can move them.
+        # The checkpoints are read after the lock, so no other worker can move them.
         positions = PROCESSOR.positions(connection)
         ahead = read_ahead(connection, {partition: positions[partition] for partition in taken})
         for partition in taken:
@@ -151,30 +151,30 @@ class PartitionAssignment:
     def write(
         self, connection: Connection
     ) -> tuple[list[ExtractionTask], int, list[Culprit[ExtractionTask]]]:
-        """Append what is done and move the checkpoints as far as they may go, together.
+        """Appends the events of finished tasks and moves the checkpoints as far as possible, in one transaction.
 
-        Gives the readings that were written, how many events of the log were passed for good, and the readings whose
-        events the database does not take: those are still here, and what they came to must be put another way.
-        Raises :class:`events.store.checkpoints.CheckpointMovedError` where somebody else moved a checkpoint.
+        Returns the written tasks, the number of passed events, and the tasks whose events the database refuses. The
+        refused tasks stay open, and the caller must give them another outcome. Raises
+        :class:`events.store.checkpoints.CheckpointMovedError` when another worker moved a checkpoint.
         """
         leaving = list(self.finished())
         written: list[ExtractionTask] = []
         passed = 0
 
-        def attempt(some: Sequence[ExtractionTask]) -> None:
+        def attempt(tasks: Sequence[ExtractionTask]) -> None:
             nonlocal passed
-            passed += self._commit(connection, some)
-            written.extend(some)
+            passed += self._commit(connection, tasks)
+            written.extend(tasks)
 
         culprits = isolate(leaving, attempt, blames=_blames)
         if not leaving:
             attempt(())
         return written, passed, culprits
 
-    def _commit(self, connection: Connection, some: Sequence[ExtractionTask]) -> int:
-        """Write ``some`` of what is finished in one transaction; gives how many events were passed for good."""
+    def _commit(self, connection: Connection, tasks: Sequence[ExtractionTask]) -> int:
+        """Writes finished ``tasks`` in one transaction. Returns the number of passed events."""
         leaving: dict[int, list[ExtractionTask]] = {partition: [] for partition in self._windows}
-        for task in some:
+        for task in tasks:
             leaving[task.turns[0].partition].append(task)
         moved = [
             window
@@ -183,7 +183,7 @@ class PartitionAssignment:
         ]
         if not moved:
             return 0
-        batch = [event for task in some for event in task.outcome or ()]
+        batch = [event for task in tasks for event in task.outcome or ()]
         marks: dict[int, tuple[int, int]] = {}
         with connection.transaction():
             places: dict[int, list[int]] = {}
@@ -211,13 +211,13 @@ def _blames(error: Exception) -> bool:
     return is_the_datas_fault(error) and not isinstance(error, CheckpointMovedError)
 
 
-def _of_one(in_hand: int) -> int:
-    """How many turns of one user may be in hand where there are ``in_hand`` of all."""
-    return next((most for limit, most in _OF_ONE if in_hand < limit), 0)
+def _user_limit(open_turns: int) -> int:
+    """Returns the open turns that one user may have when all users together have ``open_turns``."""
+    return next((most for limit, most in _USER_LIMITS if open_turns < limit), 0)
 
 
 def _seen_with(seen: int, appended: Sequence[int]) -> int:
-    """How far the partition is known, when what was just appended follows on what was looked at already."""
+    """Returns the last known position: ``seen``, extended by the ``appended`` positions that directly follow."""
     for position in appended:
         if position != seen + 1:
             break

@@ -1,6 +1,6 @@
-"""The part of the log an extractor has in hand: turns above the checkpoint, some read, some being read, some not.
+"""The open turns of one partition above its checkpoint: waiting, in extraction, or finished.
 
-Pure bookkeeping: no database, no clock, no model.
+This module keeps records only. It has no database, no clock and no model.
 """
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBat
 
 @dataclass(slots=True, eq=False)
 class ExtractionTask:
-    """A burst on its way to events. ``outcome`` is set when it got there."""
+    """A session batch in extraction. ``outcome`` holds its events when it is finished.
+
+    ``not_before`` is the earliest time of the next try, in seconds (monotonic). ``held_against`` counts failures while
+    other calls succeeded. ``spent`` is the usage of the earlier tries.
+    """
 
     turns: tuple[Event, ...]
-    burst: SessionBatch | None = None
+    batch: SessionBatch | None = None
     outcome: list[NewEvent] | None = None
     not_before: float = 0.0
     tries: int = 0
@@ -41,13 +45,14 @@ class ExtractionTask:
 
 @dataclass(slots=True)
 class PartitionWindow:
-    """One partition, from its checkpoint to as far as it was looked at.
+    """One partition from its checkpoint to ``seen``, the last position read.
 
-    Turns are closed into readings in the order of their session, and readings of a session leave in that order,
-    too. :meth:`mark` is the low water: everything at or below it is done for good.
+    Turns become tasks in the order of their session, and the tasks of a session are written in that order.
+    :meth:`mark` is the low-water mark: every turn at or below it is done.
 
-    Of a user with a long backlog only so many turns are in hand. The others are set aside: their positions are kept,
-    their words are not, so that the partition is read on for everybody else. They come back in their order.
+    A user has a limited number of open turns. The other turns of the user are deferred: the window keeps their
+    positions and not their text. The partition can therefore be read on for all other users. Deferred turns come back
+    in their order.
     """
 
     partition: int
@@ -56,22 +61,24 @@ class PartitionWindow:
     seen: int
     done_before: frozenset[int] = frozenset()
     _pending: dict[int, None] = field(default_factory=dict)
-    _gathering: dict[Session, SessionBatcher] = field(default_factory=dict)
+    _batchers: dict[Session, SessionBatcher] = field(default_factory=dict)
     _queues: dict[Session, deque[ExtractionTask]] = field(default_factory=dict)
     _of_user: Counter[str] = field(default_factory=Counter)
     _aside: dict[str, deque[int]] = field(default_factory=dict)
 
     def see(self, event: Event, now: float, most: int | None = None) -> list[ExtractionTask]:
-        """Take a turn of the partition; gives the readings it closes. It is set aside where ``most`` turns of its
-        user are in hand, or others of them are aside."""
+        """Takes a turn of the partition and returns the tasks that it completes.
+
+        The turn is deferred when its user has ``most`` open turns, or deferred turns already.
+        """
         return self._taken(event, now) if self._is_new(event, most) else []
 
     def see_failed(self, event: Event, outcome: NewEvent, most: int | None = None) -> list[ExtractionTask]:
-        """Take a turn that nobody can read, with what there is to say of it; it waits for its turn like any other."""
+        """Takes an unreadable turn with its failure. The failure is written in the order of the session."""
         return self._failed(event, outcome) if self._is_new(event, most) else []
 
     def _is_new(self, event: Event, most: int | None) -> bool:
-        """Whether the turn is to be taken in hand now; notes it in any case."""
+        """Records the turn. Returns True when the turn is opened now, and False when it is done or deferred."""
         if event.position in self.done_before:
             return False
         self._pending[event.position] = None
@@ -83,7 +90,7 @@ class PartitionWindow:
         return True
 
     def resumable(self, most: int) -> list[int]:
-        """The positions of turns set aside whose users have room for them again; some at a time, not one by one."""
+        """Returns the positions of deferred turns whose users have room again, several for each user."""
         found: list[int] = []
         for user_id, positions in self._aside.items():
             if self._of_user[user_id] <= most * 3 // 4:
@@ -91,8 +98,10 @@ class PartitionWindow:
         return sorted(found)
 
     def resume(self, event: Event, now: float, outcome: NewEvent | None = None) -> list[ExtractionTask]:
-        """Take a turn of :meth:`resumable` in hand, read anew from the log; each user's in their order. ``outcome`` is
-        what there is to say of a turn that nobody can read."""
+        """Opens a turn of :meth:`resumable`, in the order of its user, and returns the tasks that it completes.
+
+        ``outcome`` is the failure of an unreadable turn.
+        """
         positions = self._aside[event.user_id]
         assert positions[0] == event.position
         positions.popleft()
@@ -103,18 +112,18 @@ class PartitionWindow:
 
     def _taken(self, event: Event, now: float) -> list[ExtractionTask]:
         session = (event.user_id, event.stream)
-        gathering = self._gathering.setdefault(session, SessionBatcher(self.limits))
-        return [self._queued(turns) for turns in gathering.add(event, now)]
+        batcher = self._batchers.setdefault(session, SessionBatcher(self.limits))
+        return [self._queued(turns) for turns in batcher.add(event, now)]
 
     def _failed(self, event: Event, outcome: NewEvent) -> list[ExtractionTask]:
-        gathering = self._gathering.get((event.user_id, event.stream))
-        before = [self._queued(gathering.close())] if gathering is not None and gathering.turns else []
+        batcher = self._batchers.get((event.user_id, event.stream))
+        before = [self._queued(batcher.close())] if batcher is not None and batcher.turns else []
         self._queued((event,)).outcome = [outcome]
         return before
 
     def due(self, now: float) -> list[ExtractionTask]:
-        """The readings closed because nothing came for long enough."""
-        ready = [one for one in self._gathering.values() if one.due(now)]
+        """Returns the tasks of sessions whose turns have waited long enough for more turns."""
+        ready = [one for one in self._batchers.values() if one.due(now)]
         return [self._queued(one.close()) for one in ready]
 
     def _queued(self, turns: tuple[Event, ...]) -> ExtractionTask:
@@ -123,7 +132,7 @@ class PartitionWindow:
         return task
 
     def split(self, task: ExtractionTask) -> tuple[ExtractionTask, ExtractionTask]:
-        """Put two halves in the place of a reading of several turns; what it cost stays with the first."""
+        """Replaces a task of several turns by two halves. The first half keeps the usage."""
         middle = len(task.turns) // 2
         first, second = ExtractionTask(task.turns[:middle]), ExtractionTask(task.turns[middle:])
         first.spent = task.spent
@@ -134,7 +143,7 @@ class PartitionWindow:
         return first, second
 
     def finished(self) -> Iterator[ExtractionTask]:
-        """The readings that may be written: done, and everything before them in their session is, too."""
+        """Yields the tasks that may be written: they and all tasks before them in their session are finished."""
         for queue in self._queues.values():
             for task in queue:
                 if task.outcome is None:
@@ -142,12 +151,12 @@ class PartitionWindow:
                 yield task
 
     def done(self) -> Iterator[ExtractionTask]:
-        """The readings that got to events, whether or not they may be written yet."""
+        """Yields every task with an outcome, also those that may not be written yet."""
         for queue in self._queues.values():
             yield from (task for task in queue if task.outcome is not None)
 
     def written(self, tasks: list[ExtractionTask], *, mark: int, seen: int) -> None:
-        """``readings`` (of :meth:`finished`) were committed, together with the checkpoint at ``mark``."""
+        """Removes ``tasks`` (of :meth:`finished`) after their commit with the checkpoint at ``mark``."""
         for task in tasks:
             queue = self._queues[task.session]
             queue.remove(task)
@@ -160,11 +169,11 @@ class PartitionWindow:
             if not self._of_user[task.user_id]:
                 del self._of_user[task.user_id]
         self.checkpoint, self.seen = mark, seen
-        for session in [key for key, one in self._gathering.items() if not one.turns]:
-            del self._gathering[session]
+        for session in [key for key, one in self._batchers.items() if not one.turns]:
+            del self._batchers[session]
 
     def mark(self, *, without: list[ExtractionTask], seen: int) -> int:
-        """Where the checkpoint may stand once ``without`` are written and the log is looked at up to ``seen``."""
+        """Returns the checkpoint after ``without`` are written and the log is read up to ``seen``."""
         leaving = {turn.position for task in without for turn in task.turns}
         for position in self._pending:
             if position not in leaving:
@@ -173,15 +182,15 @@ class PartitionWindow:
 
     @property
     def turns(self) -> int:
-        """How many turns are in hand."""
+        """The number of open turns."""
         return self._of_user.total()
 
     @property
     def aside(self) -> int:
-        """How many turns are set aside."""
+        """The number of deferred turns."""
         return len(self._pending) - self._of_user.total()
 
     @property
     def drained(self) -> bool:
-        """Whether everything looked at is done and written."""
+        """True when every turn that was read is extracted and written."""
         return not self._pending and self.checkpoint == self.seen

@@ -1,4 +1,4 @@
-"""Reading old turns again, with today's prompt and model: the log keeps both readings, the cards the newer one."""
+"""Extracts old turns again with the current prompt and model. The log keeps both results, the cards the newer one."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _TRIES = 6
 
 
 class ReextractionBusyError(RuntimeError):
-    """Somebody else is at it; the message says so."""
+    """Another reextraction is running on this database."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastExtraction:
-    """One event that says that turns were read, or given up: the last word on at least one of them."""
+    """An event of an extraction or a failed extraction, which is the latest for at least one of its turns."""
 
     partition: int
     position: int
@@ -57,31 +57,31 @@ class PastExtraction:
 
 @dataclass(frozen=True, slots=True)
 class ReextractionFilter:
-    """Which readings are wanted. Without ``prompt_version``: whatever is not today's, or was a stand-in's."""
+    """Chooses extractions. Without ``prompt_version``: those of other versions, of the rules fallback, and failures."""
 
     user_id: str | None = None
     since: datetime | None = None
     prompt_version: str | None = None
 
     def wants(self, reading: PastExtraction, extractor: Extractor) -> bool:
-        """Whether ``reading`` is to be done again by ``extractor``."""
+        """True when ``extractor`` should repeat ``reading``."""
         if self.since is not None and reading.recorded_at < self.since:
             return False
         if self.prompt_version is not None:
             return reading.prompt_version == self.prompt_version
-        today = (extractor.name, extractor.model, extractor.prompt_version)
+        current = (extractor.name, extractor.model, extractor.prompt_version)
         return (
             reading.rules_fallback
             or reading.failed
-            or (reading.extractor, reading.model, reading.prompt_version) != today
+            or (reading.extractor, reading.model, reading.prompt_version) != current
         )
 
 
 @dataclass(slots=True)
 class ReextractionSummary:
-    """What came of it. ``left`` turns could not be read and keep the reading they had.
+    """The result of a reextraction. ``left`` turns could not be extracted and keep their old extraction.
 
-    ``away`` says why it ended early: the extractor could read nothing any more.
+    ``away`` says why the extractor became unavailable and the reextraction ended early, or is None.
     """
 
     readings: int = 0
@@ -98,10 +98,10 @@ class ReextractionSummary:
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """Readings of one session that lie together, the bursts their turns make, and what came of these."""
+    """Neighbouring extractions of one session, the session batches of their turns, and the new events by batch."""
 
     readings: list[PastExtraction]
-    bursts: list[SessionBatch]
+    batches: list[SessionBatch]
     done: dict[int, list[NewEvent]] = field(default_factory=dict)
     failed: str | None = None
 
@@ -111,14 +111,14 @@ class _Job:
 
     @property
     def whole(self) -> bool:
-        """Whether every burst was read, or found unreadable."""
-        return len(self.done) == len(self.bursts)
+        """True when every batch is extracted or has failed."""
+        return len(self.done) == len(self.batches)
 
 
 def past_extractions(
     connection: Connection, choice: ReextractionFilter, extractor: Extractor
 ) -> Iterator[PastExtraction]:
-    """The readings ``choice`` wants, partition by partition. A turn that was read twice counts with the later one."""
+    """Yields the extractions that ``choice`` wants, by partition. The latest extraction of a turn counts."""
     partitions = range(PARTITIONS) if choice.user_id is None else [partition_of(choice.user_id)]
     for partition in partitions:
         with connection.cursor(row_factory=dict_row) as cursor:
@@ -155,11 +155,10 @@ def _reading(partition: int, row: dict[str, object]) -> PastExtraction:
 
 
 class Reextraction:
-    """Does readings again, some at once. What it has done stays done: stopped at any moment, it goes on next time.
+    """Repeats extractions, several at once. Finished extractions stay, so a stopped reextraction continues next time.
 
-    The new events of a reading, and the withdrawal of the old cards, are appended together or not at all. Turns the
-    extractor cannot read keep the reading they had. Where the extractor stays away it ends, too. Raises
-    :class:`ReextractionBusyError` when another one is at work.
+    The new events and the withdrawal of the old cards are appended together or not at all. Turns that the extractor
+    cannot read keep their old extraction. The reextraction ends when the extractor stays away.
     """
 
     def __init__(self, settings: Settings, extractor: Extractor, stopping: Callable[[], bool]) -> None:
@@ -169,20 +168,23 @@ class Reextraction:
         self._concepts = KnownConcepts()
 
     def plan(self, connection: Connection, readings: Iterable[PastExtraction]) -> Iterator[SessionBatch]:
-        """The bursts that would be read."""
+        """Yields the session batches that :meth:`run` would extract."""
         for job in self._jobs(connection, readings):
-            yield from job.bursts
+            yield from job.batches
 
     def run(
         self, connection: Connection, readings: Iterable[PastExtraction], progress: Callable[[int], None]
     ) -> ReextractionSummary:
-        """Do ``readings`` again; returns what came of it, also when it ended on the way.
+        """Repeats ``readings`` and returns the result, also after an early end.
 
-        ``progress`` is told after each session's share how many turns are done.
+        ``progress`` gets the number of turns done so far. Raises :class:`ReextractionBusyError` when another
+        reextraction is running.
         """
         row = connection.execute(statement("ingest.extraction.workers", "reextraction_lock")).fetchone()
         if row is None or not row[0]:
-            raise ReextractionBusyError("another cardlog reextract is at work on this database; wait for it")
+            raise ReextractionBusyError(
+                "another cardlog reextract is running on this database: wait until it ends"
+            )
         tally = ReextractionSummary()
         calls: BoundedExecutor[tuple[int, int], list[NewEvent]] = BoundedExecutor(
             self._settings.extract_concurrency
@@ -203,12 +205,12 @@ class Reextraction:
                         exhausted = True
                         break
                     at_work[number] = job
-                    waiting.extend((number, place) for place in range(len(job.bursts)))
+                    waiting.extend((number, place) for place in range(len(job.batches)))
                     number += 1
-                # What was begun is finished: half a job's answers would be paid for and thrown away.
+                # A started job is always finished. Otherwise paid results of half a job would be lost.
                 while waiting and calls.available:
                     key = waiting.popleft()
-                    calls.submit(key, self._call(at_work[key[0]].bursts[key[1]], ending))
+                    calls.submit(key, self._call(at_work[key[0]].batches[key[1]], ending))
                 if not calls.under_way:
                     break
                 for ended in calls.completed(0.2):
@@ -228,9 +230,9 @@ class Reextraction:
         return tally
 
     def _jobs(self, connection: Connection, readings: Iterable[PastExtraction]) -> Iterator[_Job]:
-        """The readings by session, in order, with the bursts their turns make under today's limits.
+        """Yields the extractions by session, in order, with the session batches that their turns make now.
 
-        Readings come partition by partition: those of one are held at a time.
+        The current limits of session batches apply. One partition is in memory at a time.
         """
         for partition, those in groupby(readings, key=lambda reading: reading.partition):
             sessions: dict[tuple[str, str], list[PastExtraction]] = {}
@@ -255,9 +257,9 @@ class Reextraction:
         return [event for event in events if isinstance(event.payload, TurnRecorded)]
 
     def _bursts(self, connection: Connection, turns: Sequence[Event]) -> list[SessionBatch]:
-        gathering = SessionBatcher(SessionBatchLimits.of(self._settings))
-        groups = [group for turn in turns for group in gathering.add(turn, 0.0)]
-        groups = [group for group in (*groups, gathering.close()) if group]
+        batcher = SessionBatcher(SessionBatchLimits.of(self._settings))
+        groups = [group for turn in turns for group in batcher.add(turn, 0.0)]
+        groups = [group for group in (*groups, batcher.close()) if group]
         before = preceding(connection, [group[0] for group in groups])
         first = turns[0]
         known = self._concepts.of(connection, first.partition, first.user_id)
@@ -266,15 +268,15 @@ class Reextraction:
             for group, earlier in zip(groups, before, strict=True)
         ]
 
-    def _call(self, burst: SessionBatch, ending: Callable[[], bool]) -> Callable[[], list[NewEvent]]:
+    def _call(self, batch: SessionBatch, ending: Callable[[], bool]) -> Callable[[], list[NewEvent]]:
         knowledge = self._settings.knowledge_extraction
 
         def call() -> list[NewEvent]:
             tries = 0
             while True:
                 try:
-                    extraction = self._extractor.extract(burst)
-                    return events_of(burst, extraction, self._extractor, knowledge=knowledge)
+                    extraction = self._extractor.extract(batch)
+                    return events_of(batch, extraction, self._extractor, knowledge=knowledge)
                 except ExtractorUnavailableError as error:
                     tries += 1
                     if tries >= _TRIES or ending():
@@ -284,7 +286,7 @@ class Reextraction:
         return call
 
     def _write(self, connection: Connection, job: _Job, tally: ReextractionSummary) -> None:
-        turns = sum(len(burst.turns) for burst in job.bursts)
+        turns = sum(len(batch.turns) for batch in job.batches)
         if job.failed is not None:
             tally.left += turns
             tally.reasons.append(job.failed)
@@ -307,14 +309,14 @@ class Reextraction:
                 tally.cost_usd = (tally.cost_usd or 0.0) + (usage.cost_usd or 0.0) if known else None
 
     def _withdrawal(self, connection: Connection, job: _Job, leader: NewEvent) -> list[NewEvent]:
-        """What takes the old cards back; nothing where there were none."""
+        """Returns the event that withdraws the old cards, or nothing when there are none."""
         rows = connection.execute(
             statement("ingest.extraction.workers", "cards_of_extractions"),
             {
                 "partition": job.readings[0].partition,
                 "positions": [reading.position for reading in job.readings],
                 "events": [reading.event_id for reading in job.readings],
-                # One more, for a reading that took another's cards back says so in between.
+                # One more event: a reextraction has its withdrawal between itself and its cards.
                 "cards": [reading.cards + 1 for reading in job.readings],
             },
         ).fetchall()
@@ -340,7 +342,7 @@ class Reextraction:
 
 
 def _leaving(at_work: dict[int, _Job]) -> Iterator[int]:
-    """Those that are whole, and before them in their session all are: readings are written in its order."""
+    """Yields the jobs that may be written: they and all jobs before them in their session are whole."""
     held: set[tuple[str, str]] = set()
     for number, job in at_work.items():
         if job.whole and job.session not in held:
@@ -350,9 +352,9 @@ def _leaving(at_work: dict[int, _Job]) -> Iterator[int]:
 
 
 def _together(readings: Sequence[PastExtraction], most_turns: int) -> Iterator[list[PastExtraction]]:
-    """Neighbouring readings, as many as make one burst: short ones of rules become one call of a model.
+    """Yields neighbouring extractions that fit into one session batch. Short ones then need one call of a model.
 
-    One that failed stays alone: what replaces it is found by its id, and it no longer counts as given up.
+    A failed extraction stays alone, because its replacement is found by its id.
     """
     together: list[PastExtraction] = []
     for reading in sorted(readings, key=lambda one: min(one.turns, default=0)):
@@ -366,7 +368,7 @@ def _together(readings: Sequence[PastExtraction], most_turns: int) -> Iterator[l
 
 
 def _replacing(event: NewEvent, old: tuple[UUID, ...]) -> NewEvent:
-    """A leader that says which readings it replaces, and is appended once for these."""
+    """Returns the event with the ids of the replaced extractions. Its key lets it be appended once for these."""
     if not isinstance(event.payload, TurnsExtracted):
         return event
     key = f"reading/{old[0]}/{event.dedupe_key}"

@@ -1,27 +1,30 @@
-"""The extractor of pure rules: reads recorded turns from the log in order and appends what it understood.
+"""The rules worker: extracts turns in the order of the log, inside the transaction of the batch.
 
-Extractors that wait for somebody else's answers have a worker of their own
-(:mod:`ingest.extraction.workers.model_worker`).
+Extractors that wait for a model have a worker of their own: :mod:`ingest.extraction.workers.model_worker`.
 """
 
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from events.health.heartbeat import Heartbeat
-from events.platform.database import connect_with_retry
-from events.platform.failures import is_away
 from events.platform.isolation import is_the_datas_fault, isolate
-from events.platform.linger import Linger, pause
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log
-from events.store.checkpoints import CheckpointMovedError, Claim, Connection, Processor, reached_heads
+from events.store.checkpoints import Claim, Connection, Processor
 from events.store.feed import Feed, LogFeed
 from events.store.log import Unreadable
+from events.store.subscription import (
+    Batches,
+    Handler,
+    RoundResult,
+    Subscription,
+    SubscriptionOptions,
+    handle_batch,
+)
 from events.types.envelope import Event, NewEvent
 from events.types.turns import TurnRecorded
 from ingest.extraction.conversation import CONTEXT_TURNS, preceding, recorded
@@ -40,13 +43,15 @@ logger = logging.getLogger(__name__)
 
 PROCESSOR = Processor(STAGE)
 TURN = TurnRecorded.__name__
-_PATIENCE_S = 0.1
-_LONGEST_PAUSE_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What turns of one session came to: ``events`` to append, all or none. ``failed``: that they are given up."""
+class TurnResult:
+    """The result for turns of one session.
+
+    ``events`` are appended all or none. ``before`` are the turns before these turns. ``failed`` is True when the
+    events are failures.
+    """
 
     turns: tuple[Event, ...]
     events: tuple[NewEvent, ...]
@@ -54,14 +59,13 @@ class Reading:
     failed: bool = False
 
 
-class ExtractorWorker:
-    """Follows the log until told to stop.
+class ExtractorWorker(Handler):
+    """Extracts turns with rules until ``stopping`` is true.
 
-    The appended events and the moved checkpoint commit together, so every turn is read exactly once,
-    whatever is killed when. Several workers share the partitions. A turn that cannot be read, that the extractor
-    fails on, or of which the log does not take what was understood, becomes an ``ExtractionFailed`` with the reason,
-    and the others go on.
-    Events come from ``feed``, from the log itself where none is given.
+    The events and the checkpoints commit together. Every turn is therefore extracted exactly once, also after a kill at
+    any moment. Several workers share the partitions. A turn becomes an ``ExtractionFailed`` with the reason when this
+    build cannot read it, when the extractor fails on it, or when the log refuses its events. Other turns are not
+    affected. Events come from ``feed``, or from the log when ``feed`` is None.
     """
 
     def __init__(
@@ -74,145 +78,112 @@ class ExtractorWorker:
     ) -> None:
         self._settings = settings
         self._extractor = extractor
-        self._stopping = stopping
         self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
-        # Where this worker left each partition, and the turns above that which were read out of their order.
+        # The position where this worker left each partition, and the turns above it that are extracted already.
         self._left: dict[int, int] = {}
-        self._linger = Linger(settings.linger_ms / 1000, stopping)
-        self._more = False
         self._read_before: dict[int, frozenset[int]] = {}
+        self._subscription = Subscription(
+            settings,
+            self,
+            self._feed,
+            self._heartbeat,
+            stopping,
+            SubscriptionOptions(
+                name=PROCESSOR.name,
+                linger_s=settings.linger_ms / 1000,
+                blocked=(ExtractorUnavailableError,),
+                idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
+            ),
+        )
 
     def run(self) -> None:
-        """Extract until ``stopping``. Waits out a Postgres that is away, and an extractor that is."""
-        with self._heartbeat:
-            self._follow()
+        """Extracts until ``stopping``. Waits while Postgres or the extractor is away."""
+        self._subscription.run()
 
-    def _follow(self) -> None:
-        delay = _PATIENCE_S
-        while not self._stopping():
-            connection = connect_with_retry(
-                self._settings.database_url,
-                application="extractor",
-                stopping=self._stopping,
-                idle_in_transaction_timeout_ms=self._settings.idle_in_transaction_timeout_ms,
-            )
-            if connection is None or not self._feed.open():
-                break
-            try:
-                PROCESSOR.open(connection)
-                logger.info("extracting with %s (%s)", self._extractor.name, self._extractor.prompt_version)
-                while not self._stopping():
-                    self._linger.begin_round()
-                    passed = self.step(connection)
-                    self._heartbeat.running(self._feed.note)
-                    self._heartbeat.passed(passed)
-                    if passed and delay > _PATIENCE_S:
-                        logger.info("extracting goes on")
-                        delay = _PATIENCE_S
-                    if not self._more:
-                        if passed:
-                            self._linger.wait()
-                        self._feed.wait()
-            except CheckpointMovedError as error:
-                logger.warning("standing by: %s", error)
-            except Exception as error:
-                # Nothing of the batch counts.
-                if is_away(error):
-                    logger.warning("postgres went away while extracting, trying again: %s", error)
-                    self._heartbeat.waiting(f"postgres went away: {error}")
-                    time.sleep(_PATIENCE_S)
-                    continue
-                # Say what stands in the way and try again, ever more slowly.
-                known = isinstance(error, ExtractorUnavailableError)
-                logger.log(
-                    logging.WARNING if known else logging.ERROR,
-                    "extracting stands still, trying again in %.1f s: %s", delay, error, exc_info=not known,
-                )  # fmt: skip
-                why = str(error) if known else log.reason_of(error)
-                delay = self._pause_after_failure(why, delay)
-            finally:
-                connection.close()
-                self._feed.close()
-        logger.info("extractor stopped")
+    def prepare(self, connection: Connection) -> bool:
+        PROCESSOR.open(connection)
+        logger.info("extracting with %s (%s)", self._extractor.name, self._extractor.prompt_version)
+        return True
 
-    def _pause_after_failure(self, why: str, delay: float) -> float:
-        """Say why nothing moves, wait, and return the next, longer wait."""
-        self._heartbeat.waiting(why)
-        pause(delay, self._stopping)
-        return min(delay * 2, _LONGEST_PAUSE_S)
+    def handle(self, connection: Connection) -> RoundResult:
+        """Extracts one batch in one transaction."""
+        appended: list[NewEvent] = []
+        left: dict[int, int] = {}
 
-    def step(self, connection: Connection) -> int:
-        """One batch, in one transaction; returns how many events of the log were passed."""
-        self._more = False
-        with connection.transaction():
-            claims = self._claim(connection)
-            if not claims:
-                return 0
-            batches = self._feed.read(connection, claims, limit=self._settings.batch_events)
+        def extract(batches: Batches) -> None:
             events = [
                 event
                 for claim, page in batches
                 for event in page
                 if event.type == TURN and event.position not in self._read_before.get(claim.partition, ())
             ]
-            appended = self._appended(connection, list(self._readings(connection, events)))
-            PROCESSOR.advance(connection, [(claim, page[-1].position) for claim, page in batches])
-        self._left.update((claim.partition, page[-1].position) for claim, page in batches)
+            appended.extend(self._appended(connection, list(self._results(connection, events))))
+            left.update((claim.partition, page[-1].position) for claim, page in batches)
+
+        with connection.transaction():
+            result = handle_batch(
+                connection,
+                PROCESSOR,
+                self._feed,
+                extract,
+                events=self._settings.batch_events,
+                admit=lambda claims: self._owned(connection, claims),
+            )
+        self._left.update(left)
         if appended:
             log.announce(connection, appended)
             self._heartbeat.count(counted(appended))
-        # Right behind a batch that reached all there was, another look would find nothing but what it appended itself.
-        self._more = not reached_heads(batches)
-        return sum(len(page) for _, page in batches)
+        return result
 
-    def _claim(self, connection: Connection) -> list[Claim]:
-        """Partitions nobody else has; where another extractor was in between, what it read ahead is looked up."""
-        claims = PROCESSOR.claim(connection, partitions=self._feed.sought(connection, PROCESSOR))
-        if not claims:
-            return []
-        own = {
+    def _owned(self, connection: Connection, claims: list[Claim]) -> list[Claim]:
+        """Returns the claims on partitions that no other extractor owns.
+
+        Another extractor may have read ahead in a partition since this worker left it. The turns that it extracted
+        are looked up then.
+        """
+        owned = {
             row[0]
             for row in connection.execute(
                 statement("ingest.extraction.workers", "try_lock_partitions"),
                 {"partitions": [claim.partition for claim in claims]},
             )
         }
-        claims = [claim for claim in claims if claim.partition in own]
-        strange = [claim for claim in claims if self._left.get(claim.partition) != claim.position]
-        if strange:
-            self._read_before.update(read_ahead(connection, {c.partition: c.position for c in strange}))
+        claims = [claim for claim in claims if claim.partition in owned]
+        unknown = [claim for claim in claims if self._left.get(claim.partition) != claim.position]
+        if unknown:
+            self._read_before.update(read_ahead(connection, {c.partition: c.position for c in unknown}))
         return claims
 
-    def _readings(self, connection: Connection, events: Sequence[Event]) -> Iterable[Reading]:
-        """What each of the turns ``events`` comes to, those of a session read together."""
+    def _results(self, connection: Connection, events: Sequence[Event]) -> Iterable[TurnResult]:
+        """Yields a result for every turn of ``events``. The turns of a session are extracted together."""
         sessions: dict[tuple[str, str], list[Event]] = {}
         for event in events:
             if isinstance(event.payload, Unreadable):
                 failure = unreadable_turn(event, event.payload, self._extractor)
-                yield Reading((event,), (failure,), failed=True)
+                yield TurnResult((event,), (failure,), failed=True)
             elif isinstance(event.payload, TurnRecorded):
                 sessions.setdefault((event.user_id, event.stream), []).append(event)
         contexts: dict[tuple[str, str], tuple[RecordedTurn, ...]] = {}
 
-        def look(wanted: Sequence[tuple[str, str]]) -> None:
+        def read_context(wanted: Sequence[tuple[str, str]]) -> None:
             with connection.transaction():
                 found = preceding(connection, [sessions[session][0] for session in wanted])
             contexts.update(zip(wanted, found, strict=True))
 
-        for culprit in isolate(list(sessions), look):
+        for culprit in isolate(list(sessions), read_context):
             for event in sessions.pop(culprit.item):
                 yield self._given_up(event, culprit.error)
         for session, turns in sessions.items():
-            yield from self._read(turns, contexts[session])
+            yield from self._extract(turns, contexts[session])
 
-    def _read(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[Reading]:
-        """The reading of turns of one session; where together fails, one by one, so that only the culprit does."""
+    def _extract(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[TurnResult]:
+        """Extracts turns of one session together. After a failure, extracts them one by one to find the culprit."""
         try:
-            burst = SessionBatch(tuple(map(recorded, turns)), before)
-            extraction = self._extractor.extract(burst)
+            batch = SessionBatch(tuple(map(recorded, turns)), before)
+            extraction = self._extractor.extract(batch)
             made = events_of(
-                burst, extraction, self._extractor, knowledge=self._settings.knowledge_extraction
+                batch, extraction, self._extractor, knowledge=self._settings.knowledge_extraction
             )
         except ExtractorUnavailableError:
             raise
@@ -222,15 +193,15 @@ class ExtractorWorker:
             else:
                 yield self._given_up(turns[0], error)
         else:
-            yield Reading(tuple(turns), tuple(made), before)
+            yield TurnResult(tuple(turns), tuple(made), before)
 
-    def _one_by_one(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[Reading]:
-        said = (*before, *map(recorded, turns))
+    def _one_by_one(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[TurnResult]:
+        session = (*before, *map(recorded, turns))
         for index, turn in enumerate(turns, len(before)):
-            yield from self._read([turn], said[max(0, index - CONTEXT_TURNS) : index])
+            yield from self._extract([turn], session[max(0, index - CONTEXT_TURNS) : index])
 
-    def _given_up(self, turn: Event, error: Exception) -> Reading:
-        """One turn is not understood, and never will be by this extractor."""
+    def _given_up(self, turn: Event, error: Exception) -> TurnResult:
+        """Returns the failure of one turn, which this extractor can never extract."""
         assert isinstance(turn.payload, TurnRecorded)
         turn_id, reason = turn.payload.turn_id, log.reason_of(error)
         logger.warning(
@@ -251,33 +222,33 @@ class ExtractorWorker:
             reason,
             self._extractor,
         )
-        return Reading((turn,), (failure,), failed=True)
+        return TurnResult((turn,), (failure,), failed=True)
 
-    def _appended(self, connection: Connection, readings: Sequence[Reading]) -> list[NewEvent]:
-        """Append what was read, in the caller's transaction; what the log does not take is given up, and nothing else.
+    def _appended(self, connection: Connection, results: Sequence[TurnResult]) -> list[NewEvent]:
+        """Appends the events of ``results`` in the transaction of the caller and returns them.
 
-        Gives what was appended.
+        A turn whose events the log refuses becomes a failure. Other turns are not affected.
         """
         done: list[NewEvent] = []
 
-        def attempt(several: Sequence[Reading]) -> None:
-            events = [event for reading in several for event in reading.events]
+        def attempt(several: Sequence[TurnResult]) -> None:
+            events = [event for result in several for event in result.events]
             with connection.transaction():
                 log.append(connection, events)
             done.extend(events)
 
-        for culprit in isolate(readings, attempt):
-            reading = culprit.item
-            if reading.failed:
-                done += self._noted(connection, reading.turns[0], culprit.error)
-            elif len(reading.turns) > 1:
-                done += self._appended(connection, list(self._one_by_one(reading.turns, reading.before)))
+        for culprit in isolate(results, attempt):
+            result = culprit.item
+            if result.failed:
+                done += self._noted(connection, result.turns[0], culprit.error)
+            elif len(result.turns) > 1:
+                done += self._appended(connection, list(self._one_by_one(result.turns, result.before)))
             else:
-                done += self._appended(connection, [self._given_up(reading.turns[0], culprit.error)])
+                done += self._appended(connection, [self._given_up(result.turns[0], culprit.error)])
         return done
 
     def _noted(self, connection: Connection, turn: Event, error: Exception) -> list[NewEvent]:
-        """The failure of a turn in words of our own only, for its own names are what the log does not take."""
+        """Appends a failure without any name of the turn, because the log refuses these names. Returns the events."""
         reason = log.reason_of(error)
         failure = failure_of(
             turn.user_id,
@@ -295,19 +266,19 @@ class ExtractorWorker:
             if not is_the_datas_fault(unable):
                 raise
             logger.exception(
-                "the turn at %d/%d is passed over: not even its failure can be kept",
+                "the turn at %d/%d is skipped: the log refuses its failure, too",
                 turn.partition,
                 turn.position,
             )
-            self._heartbeat.failed(f"the turn at {turn.partition}/{turn.position} is passed over: {reason}")
+            self._heartbeat.failed(f"the turn at {turn.partition}/{turn.position} is skipped: {reason}")
             return []
         return [failure]
 
 
 def read_ahead(connection: Connection, checkpoints: dict[int, int]) -> dict[int, frozenset[int]]:
-    """The turns above each checkpoint that an extractor dealt with before it stopped, by partition.
+    """Returns the positions of the turns above each checkpoint that are extracted already, by partition.
 
-    Only whoever owns these partitions may rely on the answer.
+    ``checkpoints`` maps partitions to positions. The result is reliable only for the owner of these partitions.
     """
     rows = connection.execute(
         statement("ingest.extraction.workers", "extracted_above"),

@@ -1,4 +1,4 @@
-"""Turns that belong together: consecutive ones of a session, until a pause or until there are enough."""
+"""Collects consecutive turns of a session into session batches. A pause or a full batch ends a batch."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from events.types.turns import TurnRecorded
 
 @dataclass(frozen=True, slots=True)
 class SessionBatchLimits:
-    """What is read together: turns said at most ``gap_s`` apart, so many of them, of so many characters.
+    """The limits of a session batch.
 
-    ``wait_s``: how long the newest turns of a session wait for more.
+    Consecutive turns are at most ``gap_s`` seconds apart. A batch has at most ``turns`` turns, and about ``characters``
+    characters. ``wait_s`` is the time in seconds that a batch waits for more turns.
     """
 
     gap_s: float
@@ -34,7 +35,7 @@ class SessionBatchLimits:
 
 @dataclass(slots=True)
 class SessionBatcher:
-    """The turns of one session that are not closed yet, and since when they wait (on the caller's clock)."""
+    """The collected turns of one session. ``since`` is the time of the first turn, on the clock of the caller."""
 
     limits: SessionBatchLimits
     turns: list[Event] = field(default_factory=list)
@@ -42,33 +43,33 @@ class SessionBatcher:
     _characters: int = 0
 
     def add(self, turn: Event, now: float) -> Iterator[tuple[Event, ...]]:
-        """Take the next turn of the session; gives what it closes, in order: nothing, one burst or two."""
+        """Takes the next turn of the session. Yields the batches that it completes, in order: none, one or two."""
         if self.turns and not self._continues(turn):
             yield self.close()
         if not self.turns:
             self.since = now
         self.turns.append(turn)
-        self._characters += len(_said(turn).text)
+        self._characters += len(_payload(turn).text)
         if len(self.turns) >= self.limits.turns or self._characters >= self.limits.characters:
             yield self.close()
 
     def due(self, now: float) -> bool:
-        """Whether the turns have waited long enough for more."""
+        """True when the turns have waited ``wait_s`` for more turns."""
         return bool(self.turns) and now - self.since >= self.limits.wait_s
 
     def close(self) -> tuple[Event, ...]:
-        """The turns gathered so far; what comes next begins anew."""
+        """Returns the collected turns and begins a new batch."""
         turns, self.turns, self._characters = tuple(self.turns), [], 0
         return turns
 
     def _continues(self, turn: Event) -> bool:
-        pause = (_said(turn).said_at - _said(self.turns[-1]).said_at).total_seconds()
+        pause = (_payload(turn).said_at - _payload(self.turns[-1]).said_at).total_seconds()
         return (
             abs(pause) <= self.limits.gap_s
-            and self._characters + len(_said(turn).text) <= self.limits.characters
+            and self._characters + len(_payload(turn).text) <= self.limits.characters
         )
 
 
-def _said(event: Event) -> TurnRecorded:
+def _payload(event: Event) -> TurnRecorded:
     assert isinstance(event.payload, TurnRecorded)
     return event.payload

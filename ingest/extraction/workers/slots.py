@@ -1,4 +1,4 @@
-"""Who may be read now: a bounded number of calls, shared so that one user's trouble leaves others theirs."""
+"""Shares a bounded number of calls between users, so that the failures of one user do not stop other users."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from ingest.extraction.workers.partition_window import ExtractionTask
 
 
 class Slots:
-    """Shares of ``limit`` calls. Pure bookkeeping: no clock, no threads.
+    """Shares ``limit`` calls between users. The class has no clock and no threads.
 
-    No user has more than a quarter of them, and more than one only while a quarter is free: a few users whose calls
-    all hang leave that quarter to whoever has none under way. Users whose last call failed have no more than half
-    together, so that the other half is there for those whose calls succeed. Everybody has at least one.
+    No user has more than a quarter of the calls. A user has more than one call only while a quarter of the calls is
+    free. Users whose calls hang therefore leave that quarter to users without a running call. Users whose last call
+    failed have at most half of the calls together, so the other half is free for users whose calls succeed. Every user
+    may have at least one call.
     """
 
     def __init__(self, limit: int) -> None:
@@ -24,38 +25,41 @@ class Slots:
         self._calls: Counter[str] = Counter()
 
     def failed(self, user_id: str) -> None:
-        """A call for this user failed."""
+        """Records that a call for this user failed."""
         self._troubled.add(user_id)
 
     def succeeded(self, user_id: str) -> None:
-        """A call for this user was answered."""
+        """Records that a call for this user succeeded."""
         self._troubled.discard(user_id)
 
     def forget(self) -> None:
-        """Nothing is known of anybody."""
+        """Forgets every user."""
         self._troubled.clear()
         self._calls.clear()
 
     def in_order(
         self, waiting: Sequence[ExtractionTask], under_way: Iterable[ExtractionTask]
     ) -> list[ExtractionTask]:
-        """What waits, beside what is under way: users in no trouble first, then what failed least often, then every
-        user's first before anybody's second."""
-        self._calls = Counter(reading.user_id for reading in under_way)
+        """Returns the ``waiting`` tasks in the order of their calls. ``under_way`` are the tasks of running calls.
+
+        Users whose last call succeeded come first, then tasks with fewer tries. The first task of every user comes
+        before the second task of any user.
+        """
+        self._calls = Counter(task.user_id for task in under_way)
         turns = self._calls.copy()
         places: list[tuple[tuple[bool, int, int], ExtractionTask]] = []
-        for reading in waiting:
-            user_id = reading.user_id
-            places.append(((user_id in self._troubled, reading.tries, turns[user_id]), reading))
+        for task in waiting:
+            user_id = task.user_id
+            places.append(((user_id in self._troubled, task.tries, turns[user_id]), task))
             turns[user_id] += 1
-        return [reading for _, reading in sorted(places, key=lambda place: place[0])]
+        return [task for _, task in sorted(places, key=lambda place: place[0])]
 
     def troubled(self, user_id: str) -> bool:
-        """Whether the user's last call failed."""
+        """True when the last call of the user failed."""
         return user_id in self._troubled
 
     def admit(self, user_id: str, free: int) -> bool:
-        """Whether one more call for the user is within the shares, where ``free`` may begin."""
+        """True when the user may have one more call. ``free`` is the number of calls that may start now."""
         if free <= 0 or self._calls[user_id] >= self._of_one:
             return False
         if self._calls[user_id] and free <= self._for_firsts:
@@ -64,5 +68,5 @@ class Slots:
         return user_id not in self._troubled or troubled < self._in_trouble
 
     def take(self, user_id: str) -> None:
-        """A call for the user begins."""
+        """Records that a call for the user starts."""
         self._calls[user_id] += 1

@@ -1,2 +1,2 @@
--- Held for as long as this session lives.
+-- The lock lasts until the session ends.
 SELECT pg_try_advisory_lock(hashtextextended('cardlog relay', 0));

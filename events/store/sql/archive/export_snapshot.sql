@@ -1,2 +1,2 @@
--- One moment of a log that is being written, and times in the one notation.
+-- One snapshot while others append, and one notation for times.
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL TimeZone = 'UTC';

@@ -1,4 +1,4 @@
--- The next rows of one partition against what their digests should be, each from the digest before it.
+-- Compares the digests of the next rows of one partition with the digests computed from the row before.
 WITH slice AS MATERIALIZED (
     SELECT e.* FROM log.events e
     WHERE e.partition = %(partition)s AND e.position > %(after)s AND e.position <= %(head)s

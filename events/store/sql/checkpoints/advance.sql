@@ -1,4 +1,4 @@
--- Compare-and-swap: only a checkpoint that still stands where the batch began is moved.
+-- Compare-and-swap: only a checkpoint that is still at the start of the batch moves.
 UPDATE log.checkpoints c SET position = moved.after, moved_at = clock_timestamp()
 FROM unnest(%(partitions)s::smallint[], %(before)s::bigint[], %(after)s::bigint[]) AS moved(partition, before, after)
 WHERE c.processor = %(processor)s AND c.generation = %(generation)s

@@ -1,5 +1,5 @@
--- The partitions with news for a processor, locked for this transaction. Whoever comes second skips
--- them and stands by, so two runners share the work and nothing is folded twice.
+-- Locks the partitions with news for a processor until the transaction ends. Other workers skip these partitions, so
+-- the workers share the partitions and no event is handled twice.
 SELECT c.partition, c.position, h.position AS head
 FROM log.checkpoints c JOIN log.heads h USING (partition)
 WHERE c.processor = %(processor)s AND c.generation = %(generation)s AND h.position > c.position

@@ -1,4 +1,4 @@
--- Partitions with news, taken for as long as this session lives. Another extractor's are passed over.
+-- Locks partitions with news until the session ends. Partitions of another extractor are skipped.
 WITH news AS MATERIALIZED (
     SELECT c.partition FROM log.checkpoints c JOIN log.heads h USING (partition)
     WHERE c.processor = %(processor)s AND c.generation = %(generation)s AND h.position > c.position

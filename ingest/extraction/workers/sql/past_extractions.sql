@@ -1,4 +1,4 @@
--- What was said to have been read or given up in one partition, in order.
+-- The extractions and failed extractions of one partition, in order.
 SELECT e.position, e.event_id, e.user_id, e.stream, e.type, e.recorded_at, e.data::text AS data
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.type IN ('TurnsExtracted', 'ExtractionFailed')

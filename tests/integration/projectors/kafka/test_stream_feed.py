@@ -184,7 +184,7 @@ def test_what_is_in_hand_of_a_partition_that_went_elsewhere_is_forgotten(stream:
 
 
 def test_whoever_offers_waits_while_there_is_no_room_and_the_reader_is_woken(stream: Stream) -> None:
-    feed: StreamFeed[int] = StreamFeed(look_every_s=1000, room=2)
+    feed: StreamFeed[int] = StreamFeed(look_every_s=1000, capacity=2)
     feed.offer(*stream.messages[0], 0)
     assert not feed.full
     woken = threading.Thread(target=feed.wait, args=(60,))
