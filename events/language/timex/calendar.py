@@ -71,7 +71,7 @@ class Span:
 
     @property
     def opening(self) -> datetime | None:
-        """The point at which a range begins here."""
+        """The point at which a range begins or ends here: `edge`, else `start`."""
         return self.edge or self.start
 
     def doubted(self, factor: float) -> Span:

@@ -102,14 +102,14 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
 
 
 def following(reading: Reading, moment: datetime) -> Span | None:
-    """Returns the first span of the reading that begins after `moment`."""
+    """Returns the first span of the reading whose `opening` is after `moment`."""
     if isinstance(reading, Span):
         return reading
     return next((span for span in reading.ahead(moment) if _start(span) > moment), None)
 
 
 def preceding(reading: Reading, moment: datetime) -> Span | None:
-    """Returns the last span of the reading that begins before `moment`."""
+    """Returns the last span of the reading whose `opening` is before `moment`."""
     if isinstance(reading, Span):
         return reading
     return next((span for span in reading.back(moment) if _start(span) < moment), None)
