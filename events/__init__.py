@@ -1,1 +1,1 @@
-"""The ground floor: event types, the log, time expressions, concepts, settings and the turn contract."""
+"""The lowest package: event types, the log, language, settings, HTTP and health. It imports no other package."""

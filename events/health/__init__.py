@@ -1,1 +1,1 @@
-"""Heartbeats of workers, the health status of every stage, and both as metrics."""
+"""Heartbeats of workers, the health status of every stage, and the metrics of both."""

@@ -1,4 +1,4 @@
-"""Looking at something that may hang, without hanging with it."""
+"""Caches the result of a probe that may hang. The caller never hangs with the probe."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ T = TypeVar("T")
 
 
 class CachedProbe(Generic[T]):
-    """The latest of what ``look()`` returned, at most ``fresh_s`` old, within ``patience_s``; None is unknown.
+    """Returns the latest result of ``probe()``, at most ``fresh_s`` old, within ``patience_s``. None is unknown.
 
-    However many ask at once, one look is under way at a time. A look that hangs is left hanging, in a
-    thread that does not keep the process alive, and its answer is taken when it comes after all.
-    A look that raises is unknown, and logged.
+    Only one probe runs at a time, for any number of callers. A probe that hangs keeps its thread, which does not keep
+    the process alive. A late result counts when it arrives. A probe that raises gives None, and a warning in the log.
     """
 
-    def __init__(self, look: Callable[[], T], *, fresh_s: float = 1.0, patience_s: float = 2.0) -> None:
-        self._look = look
+    def __init__(self, probe: Callable[[], T], *, fresh_s: float = 1.0, patience_s: float = 2.0) -> None:
+        self._probe = probe
         self._fresh_s = fresh_s
         self._patience_s = patience_s
         self._changed = threading.Condition()
-        self._looking = False
-        self._looks = 0
+        self._running = False
+        self._finished = 0
         self._value: T | None = None
         self._at: float | None = None
 
@@ -35,22 +34,22 @@ class CachedProbe(Generic[T]):
         with self._changed:
             if self._at is not None and time.monotonic() - self._at < self._fresh_s:
                 return self._value
-            if not self._looking:
-                self._looking = True
+            if not self._running:
+                self._running = True
                 threading.Thread(target=self._run, name="probe", daemon=True).start()
-            before = self._looks
-            if not self._changed.wait_for(lambda: self._looks != before, self._patience_s):
+            before = self._finished
+            if not self._changed.wait_for(lambda: self._finished != before, self._patience_s):
                 return None
             return self._value
 
     def _run(self) -> None:
         value = None
         try:
-            value = self._look()
+            value = self._probe()
         except Exception:
-            logger.warning("looking failed", exc_info=True)
+            logger.warning("the probe failed", exc_info=True)
         with self._changed:
             self._value, self._at = value, time.monotonic()
-            self._looks += 1
-            self._looking = False
+            self._finished += 1
+            self._running = False
             self._changed.notify_all()

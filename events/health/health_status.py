@@ -1,4 +1,4 @@
-"""How every stage stands, judged from what Postgres knows. Unknown is never zero."""
+"""The health status of every stage, from the heartbeats and checkpoints in Postgres. Unknown is never zero."""
 
 from __future__ import annotations
 
@@ -19,27 +19,32 @@ from events.platform.sql import statement
 HealthStatus = Literal["running", "waiting", "stuck", "stopped", "building", "abandoned", "unknown"]
 
 STUCK_S = 30.0
-"""A stage that has work and did none of it for this long is stuck."""
+"""A stage is stuck when it has work and did none of it for this long."""
 
 RECORDER = "recorder"
 RELAY = "relay"
 _WITHOUT = "without a vector"
 _READERS = ("extractor", "cards", "vectors")
 _OPTIONAL = frozenset(("vectors",))
-"""Stages others do without: one that says why it waits is waiting, however long, and never stuck."""
+"""Stages that other stages do not need. Such a stage is never stuck while all its workers say why they wait."""
 
 _WELL = frozenset(("running", "waiting", "building"))
 
 
 @dataclass(frozen=True, slots=True)
 class StageHealth:
-    """One stage. None is unknown, everywhere.
+    """The health of one stage. None is unknown in every field.
 
-    ``behind`` counts turns in the queue or events in the log, ``seconds`` is the age of the oldest of them,
-    ``stalled_s`` for how long there has been work and none was done. ``rate`` is what the stage passes a
-    second, ``position`` all it ever passed. ``dead`` are turns that go no further: those the recorder
-    refused and that wait to be mended, those the extractor gave up. ``pending`` cards wait for their vector though
-    their events were passed, the oldest for ``pending_s``; they count in ``behind`` and ``seconds``.
+    - ``behind``: the turns in the queue or the events in the log that the stage has not processed.
+    - ``seconds``: the age of the oldest of them.
+    - ``stalled_s``: how long the stage has had work and done none.
+    - ``rate``: turns or events per second.
+    - ``position``: all turns or events that the stage ever processed.
+    - ``parked``: parked events.
+    - ``dead``: dead letters of the recorder, or turns that the extractor gave up.
+    - ``workers``: workers alive.
+    - ``pending``: cards without a vector whose events the vectors projector has passed, the oldest for ``pending_s``.
+      These cards count in ``behind`` and ``seconds``.
     """
 
     name: str
@@ -60,11 +65,11 @@ class StageHealth:
 
     @property
     def well(self) -> bool:
-        """Whether an operator can leave it alone."""
+        """True when the stage needs no operator."""
         return self.state in _WELL
 
     def document(self) -> dict[str, Any]:
-        """As JSON for machines."""
+        """Returns the fields as a JSON object, without the name."""
         found = asdict(self)
         del found["name"]
         found["error_at"] = None if self.error_at is None else self.error_at.isoformat()
@@ -72,13 +77,16 @@ class StageHealth:
 
 
 def unknown(name: str, why: str) -> StageHealth:
-    """A stage nothing is known of."""
+    """Returns the health of a stage of which nothing is known. ``why`` is the reason."""
     return StageHealth(name, None, None, "unknown", why)
 
 
 @dataclass(frozen=True, slots=True)
 class LogHealth:
-    """What Postgres knows: every reader of the log, and the workers of every stage."""
+    """The health that Postgres knows: every processor of the log, and the workers of every stage.
+
+    ``events`` is the number of events in the log.
+    """
 
     readers: tuple[StageHealth, ...]
     reports: tuple[HeartbeatReport, ...]
@@ -86,27 +94,27 @@ class LogHealth:
 
     @classmethod
     def absent(cls, why: str) -> LogHealth:
-        """All of it unknown."""
+        """Returns a health in which everything is unknown. ``why`` is the reason."""
         return cls(tuple(unknown(name, why) for name in _READERS), (), None)
 
     def reader(self, name: str) -> StageHealth:
-        """The reader ``name``; unknown when there is no such one."""
+        """Returns the processor ``name``. Its health is unknown when it does not exist."""
         found = (stage for stage in self.readers if stage.name == name)
-        return next(found, unknown(name, "is not there"))
+        return next(found, unknown(name, "does not exist"))
 
     @property
     def recorder(self) -> StageHealth:
-        """What is known of the recorder without its queue: its workers, and not how far behind they are."""
-        said = [report for report in self.reports if report.stage == RECORDER]
+        """The recorder's workers. Its lag is unknown, because its queue is in Redis."""
+        reports = [report for report in self.reports if report.stage == RECORDER]
         stage = assess(
-            RECORDER, said, behind=0, seconds=0.0, moved_s=None, parked=0, dead=None, position=None
+            RECORDER, reports, behind=0, seconds=0.0, moved_s=None, parked=0, dead=None, position=None
         )
         return replace(
             stage,
             behind=None,
             seconds=None,
             state="unknown",
-            detail="its queue is not looked at",
+            detail="its queue was not read",
             stalled_s=None,
         )
 
@@ -133,49 +141,53 @@ class _Row:
 
 
 def read_health(connection: psycopg.Connection[Any]) -> LogHealth:
-    """How everything stands now. Raises ``psycopg.Error``."""
+    """Returns the health of every stage now. Raises ``psycopg.Error``."""
     with connection.cursor(row_factory=class_row(_Row)) as cursor:
         rows = cursor.execute(statement("events.health", "reader_lag")).fetchall()
-    said = tuple(reports(connection))
+    heartbeats = tuple(reports(connection))
     totals = connection.execute(statement("events.health", "log_totals")).fetchone()
     assert totals is not None
     events, failed = totals
-    found = [_reader(row, said, failed) for row in rows if row.processor != RELAY or _wanted(RELAY, said)]
+    found = [
+        _reader(row, heartbeats, failed)
+        for row in rows
+        if row.processor != RELAY or _wanted(RELAY, heartbeats)
+    ]
     found = [_with_pending(connection, stage) if stage.name == "vectors" else stage for stage in found]
-    there = {stage.name for stage in found}
-    missing = [unknown(name, "has not been started yet") for name in _READERS if name not in there]
-    return LogHealth((*found, *missing), said, events)
+    names = {stage.name for stage in found}
+    missing = [unknown(name, "has not been started yet") for name in _READERS if name not in names]
+    return LogHealth((*found, *missing), heartbeats, events)
 
 
 def _with_pending(connection: psycopg.Connection[Any], stage: StageHealth) -> StageHealth:
-    """The stage of the vectors, with the cards that it passed and that still wait for their vector."""
-    row = connection.execute(statement("events.health", "pending_vectors_there")).fetchone()
+    """Returns the stage ``vectors`` with the cards that wait for their vector although their events are passed."""
+    row = connection.execute(statement("events.health", "pending_vectors_exists")).fetchone()
     if row is None or not row[0]:
         return replace(stage, pending=0, pending_s=0.0)
     row = connection.execute(statement("events.health", "pending_vectors")).fetchone()
     assert row is not None
     waiting, oldest_s, failed, failure = row
-    said = [stage.detail] if stage.detail else []
+    details = [stage.detail] if stage.detail else []
     if waiting and not (stage.detail and _WITHOUT in stage.detail):
-        said.append(f"{waiting} cards {_WITHOUT}, the oldest for {oldest_s:.0f} s")
+        details.append(f"{waiting} cards {_WITHOUT}, the oldest for {oldest_s:.0f} s")
     if failed:
-        said.append(f"{failed} cards cannot be embedded: {failure}")
+        details.append(f"{failed} cards cannot be embedded: {failure}")
     return replace(
         stage,
         behind=None if stage.behind is None else stage.behind + waiting,
         seconds=None if stage.seconds is None else max(stage.seconds, oldest_s or 0.0),
-        detail="; ".join(said) or None,
+        detail="; ".join(details) or None,
         pending=waiting,
         pending_s=oldest_s or 0.0,
     )
 
 
-def _wanted(name: str, said: Sequence[HeartbeatReport]) -> bool:
-    """Whether anybody runs the stage, or did and was not told to stop: nobody needs a relay without Kafka."""
-    return any(report.stage == name and report.state != "stopped" for report in said)
+def _wanted(name: str, reports: Sequence[HeartbeatReport]) -> bool:
+    """True when a worker of the stage runs, or ended without being stopped. Without Kafka nobody needs a relay."""
+    return any(report.stage == name and report.state != "stopped" for report in reports)
 
 
-def _reader(row: _Row, said: Sequence[HeartbeatReport], failed: int) -> StageHealth:
+def _reader(row: _Row, reports: Sequence[HeartbeatReport], failed: int) -> StageHealth:
     extractor = row.processor == "extractor"
     if row.status == "building":
         return StageHealth(
@@ -190,7 +202,7 @@ def _reader(row: _Row, said: Sequence[HeartbeatReport], failed: int) -> StageHea
         )
     return assess(
         row.processor,
-        [report for report in said if report.stage == row.processor],
+        [report for report in reports if report.stage == row.processor],
         behind=row.behind,
         seconds=row.seconds,
         moved_s=row.moved_s,
@@ -203,7 +215,7 @@ def _reader(row: _Row, said: Sequence[HeartbeatReport], failed: int) -> StageHea
 
 def assess(
     name: str,
-    said: Sequence[HeartbeatReport],
+    reports: Sequence[HeartbeatReport],
     *,
     behind: int,
     seconds: float | None,
@@ -213,14 +225,15 @@ def assess(
     position: int | None,
     last_error: tuple[str | None, datetime | None] = (None, None),
 ) -> StageHealth:
-    """What to think of a stage that is ``behind`` so far, moved ``moved_s`` ago, and whose workers said ``said``.
+    """Returns the health of the stage ``name``.
 
-    No clock is read: every age was measured by the server that keeps the instant.
+    ``reports`` are its heartbeats, ``behind`` its lag in events, ``seconds`` its lag in time. The stage last made
+    progress ``moved_s`` ago. The function reads no clock: the server that keeps an instant measures its age.
     """
-    alive = [report for report in said if report.alive]
-    standing = _stalled_for(behind, seconds, moved_s)
-    state, detail = _state(name, said, alive, standing)
-    errors = [(report.error, report.error_at) for report in said]
+    alive = [report for report in reports if report.alive]
+    stalled_s = _stalled_for(behind, seconds, moved_s)
+    state, detail = _state(name, reports, alive, stalled_s)
+    errors = [(report.error, report.error_at) for report in reports]
     error, error_at = max(
         (each for each in (*errors, last_error) if each[1] is not None),
         key=lambda each: each[1],  # type: ignore[arg-type, return-value]
@@ -240,12 +253,15 @@ def assess(
         error_at=error_at,
         workers=len(alive),
         position=position,
-        stalled_s=standing,
+        stalled_s=stalled_s,
     )
 
 
 def _stalled_for(behind: int, seconds: float | None, moved_s: float | None) -> float | None:
-    """Work may have waited for long in a stage that moves, and a stage without work need not move."""
+    """Returns the seconds since the later of two instants: the arrival of the oldest work, and the last progress.
+
+    Old work does not make a stage that progresses stalled. A stage without work is not stalled.
+    """
     if not behind:
         return 0.0
     ages = [age for age in (seconds, moved_s) if age is not None]
@@ -253,21 +269,25 @@ def _stalled_for(behind: int, seconds: float | None, moved_s: float | None) -> f
 
 
 def _state(
-    name: str, said: Sequence[HeartbeatReport], alive: Sequence[HeartbeatReport], standing: float | None
+    name: str,
+    reports: Sequence[HeartbeatReport],
+    alive: Sequence[HeartbeatReport],
+    stalled_s: float | None,
 ) -> tuple[HealthStatus, str | None]:
-    if not said:
+    if not reports:
         return "unknown", "has not been started yet"
     if not alive:
-        last = min(said, key=lambda report: report.seen_s)
-        what = "stopped" if last.state == "stopped" else "fell silent"
-        return "stopped", f"{last.worker} (pid {last.pid}) {what} {last.seen_s:.0f} s ago"
+        last = min(reports, key=lambda report: report.seen_s)
+        ended = "stopped" if last.state == "stopped" else "fell silent"
+        return "stopped", f"{last.worker} (pid {last.pid}) {ended} {last.seen_s:.0f} s ago"
     waiting = [report for report in alive if report.state == "waiting"]
     reason = waiting[0].detail if waiting else None
-    if standing is not None and standing > STUCK_S and not (len(waiting) == len(alive) and name in _OPTIONAL):
-        return "stuck", reason or f"nothing was done for {standing:.0f} s"
+    excused = name in _OPTIONAL and len(waiting) == len(alive)
+    if stalled_s is not None and stalled_s > STUCK_S and not excused:
+        return "stuck", reason or f"no event was processed for {stalled_s:.0f} s"
     if len(waiting) == len(alive):
         return "waiting", reason
-    silent = [report for report in said if not report.alive and report.state != "stopped"]
+    silent = [report for report in reports if not report.alive and report.state != "stopped"]
     if silent:
         return "running", f"{silent[0].worker} (pid {silent[0].pid}) fell silent {silent[0].seen_s:.0f} s ago"
     notes = [report.detail for report in alive if report.state == "running" and report.detail]
@@ -275,12 +295,12 @@ def _state(
 
 
 def refuse_if_stuck(stage: StageHealth, after_s: float) -> None:
-    """Raise a 503 :class:`ProblemError` naming ``stage`` when it has had work and done none for ``after_s``."""
+    """Raises a 503 :class:`ProblemError` when ``stage`` is stalled for longer than ``after_s``."""
     if stage.stalled_s is not None and stage.stalled_s > after_s:
         raise ProblemError(
             503,
             "Not ready",
-            f"{stage.name} has had work and done none for {stage.stalled_s:.0f} s: {stage.detail}",
+            f"{stage.name} has work and processed no event for {stage.stalled_s:.0f} s: {stage.detail}",
             stage=stage.name,
             behind=stage.behind,
             stalled_s=round(stage.stalled_s, 1),
@@ -288,7 +308,8 @@ def refuse_if_stuck(stage: StageHealth, after_s: float) -> None:
 
 
 class LogMonitor:
-    """Looks at the log again and again over one connection; a Postgres that is away is an answer, not an error."""
+    """Reads the health of the log over one connection, at each call. A Postgres that is away gives an unknown health,
+    not an error."""
 
     def __init__(self, database_url: str, application: str) -> None:
         self._url = database_url
@@ -304,10 +325,10 @@ class LogMonitor:
         except psycopg.Error as error:
             self.close()
             reason = str(error).strip().splitlines() or [type(error).__name__]
-            return LogHealth.absent(f"postgres {'is away' if is_away(error) else 'cannot tell'}: {reason[0]}")
+            return LogHealth.absent(f"postgres {'is away' if is_away(error) else 'failed'}: {reason[0]}")
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Closes the connection. The next call opens a new one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -1,4 +1,4 @@
-"""What each worker says of itself: that it is alive, how fast it goes, and why it stands still."""
+"""The heartbeat of each worker: its state, its rate and its last error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 WorkerState = Literal["running", "waiting", "stopped"]
 
 UNSEEN_S = 15.0
-"""A worker that was not seen for this long counts as gone; it would have said so five times over."""
+"""A worker without a heartbeat for this long counts as gone. It has missed five heartbeats."""
 _HEARTBEAT_S = 3.0
 _RATE_OVER_S = 10.0
 _LAST_HEARTBEAT_S = 2.0
@@ -35,11 +35,13 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeartbeatReport:
-    """The last word of one worker of a stage; ages are seconds on the database's clock.
+    """The latest heartbeat of one worker. Ages are seconds on the database's clock.
 
-    ``rate`` is events a second over the last few seconds, None before there is anything to tell it from.
-    ``moved_s`` is how long ago it got something done, None when it never did. ``counts`` are what else it
-    counted since it began.
+    - ``rate``: turns or events per second over the last 10 seconds; None in the first second.
+    - ``seen_s``: the age of the heartbeat.
+    - ``moved_s``: the time since the worker last processed an event; None when it never did.
+    - ``done``: turns or events processed since the start of the worker.
+    - ``counts``: further counters since the start of the worker.
     """
 
     stage: str
@@ -57,23 +59,23 @@ class HeartbeatReport:
 
     @property
     def alive(self) -> bool:
-        """Whether it was heard of lately and did not say that it stops."""
+        """True when the heartbeat is recent and the worker has not stopped."""
         return self.state != "stopped" and self.seen_s < UNSEEN_S
 
 
 def reports(connection: psycopg.Connection[Any]) -> list[HeartbeatReport]:
-    """The last word of every worker of every stage."""
+    """Returns the latest heartbeat of every worker of every stage."""
     with connection.cursor(row_factory=class_row(HeartbeatReport)) as cursor:
         return cursor.execute(statement("events.health", "heartbeats")).fetchall()
 
 
 class Heartbeat:
-    """The heartbeat of one worker, from a thread of its own, so that a long batch does not look like death.
+    """Writes the heartbeat of one worker from its own thread. A long batch therefore does not look like a dead worker.
 
-    Inside the context the worker's row in ``log.heartbeats`` is brought up to date every few seconds and at
-    every change of state; leaving it says that the worker stopped. Never raises and never waits for
-    Postgres: while that is away nothing is said, and whoever looks sees the worker as gone. A process that
-    is stopped or killed falls silent at once.
+    Inside the context the thread updates the worker's row in ``log.heartbeats`` every ``every_s`` and at every change
+    of state. The end of the context writes the state ``stopped``. The worker never waits for Postgres and gets no
+    errors of the heartbeat. While Postgres is away there is no heartbeat, and the worker counts as gone. A process that
+    is suspended or killed writes no heartbeat.
     """
 
     def __init__(self, database_url: str, stage: str, worker: str, *, every_s: float = _HEARTBEAT_S) -> None:
@@ -105,36 +107,36 @@ class Heartbeat:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        why = None if error is None else f"{type(error).__name__}: {error}"
+        reason = None if error is None else f"{type(error).__name__}: {error}"
         with self._lock:
             self._ended = True
-        self._say("stopped", why, why)
+        self._say("stopped", reason, reason)
         if self._thread is not None:
-            # A Postgres that is away must not keep a worker from stopping.
+            # A worker must stop in time even while Postgres is away.
             self._thread.join(_LAST_HEARTBEAT_S)
 
     def running(self, note: str | None = None) -> None:
-        """It goes on; ``note`` is what an operator should know of how."""
+        """Sets the state ``running``. ``note`` is a detail for the operator."""
         self._say("running", note, None)
 
     def waiting(self, why: str) -> None:
-        """It cannot go on, and says why; that is its last error, too."""
+        """Sets the state ``waiting``: the worker cannot continue. ``why`` is also its last error."""
         self._say("waiting", why, why)
 
     def failed(self, why: str) -> None:
-        """Something went wrong, and it goes on all the same."""
+        """Sets the last error. The worker continues, and its state does not change."""
         with self._lock:
             self._note(why)
 
     def passed(self, count: int) -> None:
-        """``count`` turns or events are done, for good."""
+        """Adds ``count`` processed turns or events. Their effects must be committed."""
         if count:
             with self._lock:
                 self._done += count
                 self._moved_at = time.monotonic()
 
     def count(self, amounts: Mapping[str, float]) -> None:
-        """These were added to what is counted, by name, apart from what is done."""
+        """Adds ``amounts`` to the counters of these names. These counters are separate from ``done``."""
         with self._lock:
             for name, amount in amounts.items():
                 self._counts[name] = self._counts.get(name, 0) + amount
@@ -142,11 +144,11 @@ class Heartbeat:
     def _say(self, state: WorkerState, detail: str | None, error: str | None) -> None:
         detail = None if detail is None else in_a_line(detail, _LONGEST)
         with self._lock:
-            news = (state, detail) != (self._state, self._detail)
+            changed = (state, detail) != (self._state, self._detail)
             self._state, self._detail = state, detail
             if error is not None:
                 self._note(error)
-        if news:
+        if changed:
             self._wake.set()
 
     def _note(self, error: str) -> None:
@@ -202,5 +204,5 @@ class Heartbeat:
         while len(counted) > 2 and now - counted[1][0] >= _RATE_OVER_S:
             counted.popleft()
         since, before = counted[0]
-        # A moment is too short to speak of a rate.
+        # Under one second the rate is noise.
         return (self._done - before) / (now - since) if now - since >= 1.0 else None

@@ -1,4 +1,4 @@
-"""The stages as Prometheus metrics, collected when they are asked for. What is unknown is absent, never zero."""
+"""The health of the stages as Prometheus metrics, collected at each scrape. An unknown number has no sample."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from prometheus_client.registry import Collector
 from events.health.health_status import StageHealth
 from events.health.heartbeat import HeartbeatReport
 
-_ENDED = frozenset(("stuck", "stopped", "abandoned"))
+_NEEDS_OPERATOR = frozenset(("stuck", "stopped", "abandoned"))
 
 
 @dataclass(frozen=True, slots=True)
 class HealthSnapshot:
-    """What one scrape shows: the stages, which servers answered, and counts that only grow."""
+    """The data of one scrape: the stages, the servers that answered, and the counters.
+
+    ``dead`` are the dead letters, ``counts`` the counters of the turn queues, ``events`` the events in the log.
+    """
 
     stages: Sequence[StageHealth]
     servers: Mapping[str, bool]
@@ -28,55 +31,55 @@ class HealthSnapshot:
 
 
 class StageMetrics(Collector):
-    """``look`` tells how it stands, in bounded time; it is asked once a scrape."""
+    """Collects the metrics from ``snapshot()``, once for each scrape. ``snapshot`` must return in bounded time."""
 
-    def __init__(self, look: Callable[[], HealthSnapshot]) -> None:
-        self._look = look
+    def __init__(self, snapshot: Callable[[], HealthSnapshot]) -> None:
+        self._snapshot = snapshot
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing is looked at just to register."""
+        """Returns the metrics without samples. The registration therefore reads nothing."""
         return _metrics(HealthSnapshot((), {}))
 
     def collect(self) -> Iterable[Metric]:
-        """Every metric, with a sample for whatever is known."""
-        return _metrics(self._look())
+        """Returns every metric, with a sample for each known number."""
+        return _metrics(self._snapshot())
 
 
 def _metrics(seen: HealthSnapshot) -> Iterable[Metric]:
     stages = seen.stages
     for name, meaning, values in (
-        ("behind", "turns or events not done yet", {s.name: s.behind for s in stages}),
+        ("behind", "turns or events not processed yet", {s.name: s.behind for s in stages}),
         (
             "seconds_behind",
-            "age of the oldest turn or event not done yet",
+            "age of the oldest turn or event not processed yet",
             {s.name: s.seconds for s in stages},
         ),
         (
             "stalled_seconds",
-            "for how long there has been work and none was done",
+            "how long the stage has had work and done none",
             {s.name: s.stalled_s for s in stages},
         ),
-        ("rate", "turns or events done a second, over the last seconds", {s.name: s.rate for s in stages}),
-        ("position", "turns or events done since the beginning", {s.name: s.position for s in stages}),
+        ("rate", "turns or events per second, over the last seconds", {s.name: s.rate for s in stages}),
+        ("position", "turns or events processed since the beginning", {s.name: s.position for s in stages}),
         (
             "pending",
-            "cards that wait for their vector, their events passed",
+            "cards without a vector whose events were processed",
             {s.name: s.pending for s in stages},
         ),
-        ("pending_seconds", "age of the oldest of them", {s.name: s.pending_s for s in stages}),
-        ("parked", "events that wait for an operator", {s.name: s.parked for s in stages}),
-        ("dead", "turns refused or given up", {s.name: s.dead for s in stages}),
+        ("pending_seconds", "age of the oldest pending card", {s.name: s.pending_s for s in stages}),
+        ("parked", "parked events, which wait for an operator", {s.name: s.parked for s in stages}),
+        ("dead", "dead letters, or turns that the extractor gave up", {s.name: s.dead for s in stages}),
         ("workers", "workers alive", {s.name: s.workers for s in stages}),
         ("up", "1 while a worker is alive", {s.name: _flag(s.workers) for s in stages}),
         (
             "waiting",
-            "1 while every worker says what it waits for",
+            "1 while every worker waits",
             {s.name: None if s.state == "unknown" else int(s.state == "waiting") for s in stages},
         ),
         (
             "stuck",
             "1 while the stage is stuck, stopped or abandoned",
-            {s.name: None if s.state == "unknown" else int(s.state in _ENDED) for s in stages},
+            {s.name: None if s.state == "unknown" else int(s.state in _NEEDS_OPERATOR) for s in stages},
         ),
     ):
         yield _gauge(f"cardlog_stage_{name}", meaning, "stage", values)
@@ -86,27 +89,27 @@ def _metrics(seen: HealthSnapshot) -> Iterable[Metric]:
     yield GaugeMetricFamily("cardlog_dead", "dead letters that wait for an operator", seen.dead)
     for name, meaning in (
         ("recorded", "turns recorded"),
-        ("duplicates", "turns that were recorded before and dropped"),
-        ("dead", "turns refused"),
+        ("duplicates", "turns dropped because they were recorded before"),
+        ("dead", "turns refused as dead letters"),
         ("retried", "dead letters pushed again"),
         ("dropped", "dead letters dropped by an operator"),
     ):
-        # A count appears with the first turn it counts; until then it is zero where the queue could be asked.
+        # The queue has a counter only after its first turn. Until then the counter is zero if the queue answered.
         count = seen.counts.get(name, 0) if seen.dead is not None else None
         yield _total(f"cardlog_turns_{name}", f"{meaning}, since the stream began", count)
     extractors = _newest(report for report in seen.reports if report.stage == "extractor")
     for name, meaning in (
-        ("turns", "turns read or given up"),
+        ("turns", "turns extracted or given up"),
         ("failed", "turns given up"),
         ("cards", "cards made, episodes included"),
-        ("refused", "cards of a model that the words of the turns did not bear out"),
+        ("refused", "cards of a model that grounding refused"),
         ("calls", "calls of a model"),
-        ("input_tokens", "tokens asked, beyond what the server kept"),
-        ("cache_write_tokens", "tokens asked that the server was to keep"),
-        ("cache_read_tokens", "tokens asked that the server had kept"),
-        ("output_tokens", "tokens answered"),
-        ("latency_ms", "milliseconds calls took"),
-        ("cost_usd", "dollars at list price, of calls whose price is known"),
+        ("input_tokens", "input tokens without cached tokens"),
+        ("cache_write_tokens", "input tokens written to the prompt cache"),
+        ("cache_read_tokens", "input tokens read from the prompt cache"),
+        ("output_tokens", "output tokens"),
+        ("latency_ms", "milliseconds of all calls"),
+        ("cost_usd", "dollars at list price, for calls with a known price"),
     ):
         family = CounterMetricFamily(
             f"cardlog_extraction_{name}", f"{meaning}, by this worker", labels=["worker"]
@@ -118,13 +121,13 @@ def _metrics(seen: HealthSnapshot) -> Iterable[Metric]:
 
 
 def _newest(reports: Iterable[HeartbeatReport]) -> list[HeartbeatReport]:
-    """The last process of each worker: a counter that began anew is a counter that began anew."""
-    found: dict[str, HeartbeatReport] = {}
+    """Returns the newest process of each worker. Its counters start at zero, as Prometheus expects after a restart."""
+    newest: dict[str, HeartbeatReport] = {}
     for report in reports:
-        known = found.get(report.worker)
+        known = newest.get(report.worker)
         if known is None or report.seen_s < known.seen_s:
-            found[report.worker] = report
-    return list(found.values())
+            newest[report.worker] = report
+    return list(newest.values())
 
 
 def _gauge(name: str, meaning: str, label: str, values: Mapping[str, float | None]) -> Metric:

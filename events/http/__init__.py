@@ -1,1 +1,1 @@
-"""What stands between the network and the routes of a service: connections, requests, room, the description."""
+"""The HTTP layer that both services share: connections, the guard, problem documents, tokens and OpenAPI."""

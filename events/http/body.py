@@ -1,4 +1,4 @@
-"""JSON from outside, read once and safely."""
+"""Parses JSON bodies within bounds."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import orjson
 from events.http.problem import invalid
 
 MAX_VALUES = 50_000
-"""Values of one document. A thousand turns of every field have 13,000; empty objects take 25 times their text."""
+"""Values of one document. A thousand turns with every field have 13,000. An empty object takes 25 times the memory of
+its text."""
 MAX_DEPTH = 32
-"""Arrays and objects inside each other. No request needs more than 5, and what is deeper cannot even be printed."""
+"""Levels of nested arrays and objects. No request needs more than 5. Much deeper documents cannot even be printed."""
 
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[{\]}]")
 
 
 def parsed(body: bytes) -> Any:
-    """The document in ``body``.
+    """Returns the JSON document in ``body``.
 
-    Guarantees that it is small as objects, flat enough for any code, and that all its numbers are finite and all its
-    strings can be stored. Raises a 422 problem, with the field where one is at fault.
+    Guarantees at most ``MAX_VALUES`` values, at most ``MAX_DEPTH`` levels, only finite numbers, and only strings that
+    PostgreSQL can store. Raises a 422 problem with the field at fault.
     """
     structure = _STRINGS.sub(b"", body)
     brackets = _BRACKETS.findall(structure)
@@ -33,7 +34,7 @@ def parsed(body: bytes) -> Any:
         depth += 1 if bracket in b"[{" else -1
         deepest = max(deepest, depth)
     if deepest > MAX_DEPTH:
-        raise invalid("(body)", f"is nested {deepest} deep; at most {MAX_DEPTH} are allowed")
+        raise invalid("(body)", f"is nested {deepest} levels deep; at most {MAX_DEPTH} are allowed")
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:

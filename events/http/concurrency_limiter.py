@@ -1,4 +1,4 @@
-"""Room for so much work at once: more than a process can do would only take time from all the rest."""
+"""Limits how many requests run at the same time. More concurrent work would make every request slower."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 
 
 class SaturatedError(RuntimeError):
-    """More is asked than this process answers."""
+    """No place became free within the wait. The message gives the numbers and the remedy."""
 
 
 class ConcurrencyLimiter:
-    """Lets ``places`` in at once, the others in the order they came.
+    """Runs at most ``places`` requests at the same time. The others wait in the order of their arrival.
 
-    A recall waits for its place before any of its deadlines begins. Without that, all of them share what there is,
-    every channel of every one of them is late, and what they did by then is lost.
+    A recall waits for its place before its deadlines begin. Without the limiter all recalls share the processor, every
+    channel of every recall misses its deadline, and the work of the channels is lost.
     """
 
     def __init__(self, places: int, within_s: float, what: str = "recalls") -> None:
@@ -27,12 +27,12 @@ class ConcurrencyLimiter:
 
     @property
     def saturated(self) -> bool:
-        """Whether as many wait as are in: what can be done without had better not be done."""
+        """True when as many requests wait as run. Optional work should then be skipped."""
         return self.waiting >= self._places
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        """A place for as long as the context lasts. Raises :class:`SaturatedError` where none is free ``within_s``."""
+        """Holds a place while the context lasts. Raises :class:`SaturatedError` when none is free ``within_s``."""
         self.waiting += 1
         try:
             async with asyncio.timeout(self._within_s):

@@ -1,4 +1,4 @@
-"""Connections with bounds: nobody holds one for nothing, sends a head without end, or takes the place of all others."""
+"""Bounds on HTTP connections: the time of each part of a request, its size, and the number of connections."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from events.http.problem import MEDIA_TYPE, ProblemError
 from events.platform.settings import Settings
 
 HEAD_BYTES = 64 * 1024
-"""The request line and all headers together."""
+"""Most bytes of the request line and all headers together."""
 REQUEST_BYTES = 32 * 1024 * 1024
-"""Everything of one request as it comes over the wire; the largest body that any route takes is half of this."""
+"""Most bytes of one request on the wire. The largest body that any route accepts is half of this."""
 WRITE_TIMEOUT_S = 30.0
-"""A client that reads nothing of its answer for this long is left."""
+"""The server closes the connection of a client that reads nothing of its answer for this long."""
 
 _KEPT_FILES = 64
-"""Open files that a process keeps for other things than connections."""
+"""Open files that a process reserves for other uses than connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How long a connection may take for each part of a request, and how many connections there may be."""
+    """The bounds of connections: seconds for each part of a request, and the number of connections."""
 
     head_s: float = 10.0
     body_s: float = 30.0
@@ -35,7 +35,7 @@ class Bounds:
 
 
 def bounds_of(settings: Settings) -> Bounds:
-    """The bounds that are set; never more connections than the process may open files."""
+    """Returns the bounds in ``settings``. The connections never exceed the open files that the process may have."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = settings.max_connections
     if files != resource.RLIM_INFINITY:
@@ -44,17 +44,20 @@ def bounds_of(settings: Settings) -> Bounds:
 
 
 def bounded(settings: Settings) -> type[asyncio.Protocol]:
-    """The protocol for uvicorn's ``http`` option, with the bounds that are set."""
+    """Returns the protocol class for uvicorn's ``http`` option, with the bounds in ``settings``."""
     return type("Bounded", (BoundedProtocol,), {"bounds": bounds_of(settings)})
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """HTTP/1.1 of uvicorn, with an end to everything.
+    """uvicorn's HTTP/1.1 protocol with bounds on time and size. Every refusal is a problem document:
 
-    Guarantees that a request has its whole head within ``head_s`` and its whole body within ``body_s``, else 408;
-    that a head is at most 64 KiB long, else 431; that what is no HTTP is answered 400; that a client which does not
-    read is left. Above the greatest number of connections the one that has been at rest the longest makes room. Where
-    none is at rest, the new one is answered 503. Every answer is a problem document.
+    - 408: the head is not complete within ``head_s``, or the body is not complete within ``body_s``.
+    - 431: the head is longer than 64 KiB.
+    - 400: the data are not HTTP.
+    - 503: all connections are busy. The protocol closes the connection that has been idle longest, if one is idle,
+      and then accepts the new one.
+
+    The protocol aborts the connection of a client that does not read for ``write_s``.
     """
 
     bounds: ClassVar[Bounds] = Bounds()
@@ -122,7 +125,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._head_bytes > HEAD_BYTES:
             self._refuse_size()
         else:
-            self._end(ProblemError(400, "Malformed request", "this is no HTTP/1.1 request; send one"))
+            self._end(ProblemError(400, "Malformed request", "this is not an HTTP/1.1 request; send one"))
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -135,7 +138,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def at_rest(self) -> bool:
-        """Whether no request of this connection is being worked on."""
+        """True when no request of this connection is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
     def _count(self, size: int) -> None:
@@ -158,13 +161,13 @@ class BoundedProtocol(HttpToolsProtocol):
                 ProblemError(
                     503,
                     "Too many connections",
-                    f"all {self.bounds.connections} connections of this process are at work; try again later",
+                    f"all {self.bounds.connections} connections of this process are busy; try again later",
                 )
             )
 
     def _refuse_size(self) -> None:
         if self._phase == "body":
-            # Its answer was sent long ago, or it is no client that reads one.
+            # The service has answered already, or the client does not read answers.
             self.transport.close()
         else:
             self._end(
@@ -199,7 +202,7 @@ class BoundedProtocol(HttpToolsProtocol):
         )
 
     def _end(self, problem: ProblemError) -> None:
-        """Answer ``problem``, where nothing else has been answered on the way, and close."""
+        """Closes the connection. Sends ``problem`` first when the request has no answer yet."""
         if self.transport.is_closing():
             return
         unanswered = not self.cycle.response_started if self._phase == "body" else self.at_rest
@@ -209,7 +212,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 def raw_answer(problem: ProblemError) -> bytes:
-    """A whole HTTP answer that ends its connection."""
+    """Returns ``problem`` as the bytes of a complete HTTP answer that closes its connection."""
     body = orjson.dumps(problem.document)
     headers: dict[str, Any] = {
         "content-type": MEDIA_TYPE,

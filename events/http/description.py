@@ -1,4 +1,4 @@
-"""The OpenAPI document of a service: every answer that it can give, problems too."""
+"""The OpenAPI document of a service. It lists every answer of every route, problem documents included."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _METHODS = ("get", "put", "post", "delete", "patch")
 
 PROBLEM = {
     "title": "Problem",
-    "description": "An error as RFC 9457 has it. Fields of its own may follow.",
+    "description": "A problem document (RFC 9457). Some problems have further fields.",
     "type": "object",
     "required": ["type", "title", "status", "detail"],
     "properties": {
         "type": {"type": "string"},
-        "title": {"type": "string", "description": "what kind of error, always the same words"},
+        "title": {"type": "string", "description": "the kind of the error, always in the same words"},
         "status": {"type": "integer", "description": "the HTTP status"},
-        "detail": {"type": "string", "description": "what is wrong, and the remedy"},
+        "detail": {"type": "string", "description": "the cause and the remedy"},
         "field": {"type": "string", "description": "the field, parameter or header at fault"},
-        "reason": {"type": "string", "description": "what is wrong with the field"},
-        "index": {"type": "integer", "description": "the item of a list at fault, from 0"},
+        "reason": {"type": "string", "description": "the fault of the field"},
+        "index": {"type": "integer", "description": "the index of the list item at fault, from 0"},
     },
 }
 
@@ -34,7 +34,7 @@ _PROBLEMS = {
     405: ("Method not allowed", "PUT is not allowed at '/v1/recall'; use POST", None),
     408: ("Request too slow", "the body was not complete within 30 s; send it faster", None),
     409: ("Already settled", "the arbitration is settled: coexist", None),
-    413: ("Request too large", "the body is larger than 262144 bytes, the most this route takes", "(body)"),
+    413: ("Request too large", "the body is larger than 262144 bytes, the limit of this route", "(body)"),
     415: ("Unsupported media type", "the body must be JSON in UTF-8", "Content-Type"),
     421: ("Misdirected request", "this service is not called 'evil.example'", "Host"),
     422: ("Invalid request", "user_id: must not be empty", "user_id"),
@@ -43,14 +43,14 @@ _PROBLEMS = {
     503: ("Cards unavailable", "Postgres is away; the cards cannot be read now", None),
 }
 _OF_SOME = frozenset((409,))
-"""Answers of the routes that name them; all others can come from any route."""
-_RETRY_AFTER = {"description": "seconds after which to try again", "schema": {"type": "string"}}
-_ALLOW = {"description": "the methods that are allowed", "schema": {"type": "string"}}
+"""Statuses of the routes that declare them. Any route can answer with the other statuses."""
+_RETRY_AFTER = {"description": "seconds to wait before the next try", "schema": {"type": "string"}}
+_ALLOW = {"description": "the allowed methods", "schema": {"type": "string"}}
 _HEADERS: dict[int, dict[str, Any]] = {405: {"Allow": _ALLOW}, 503: {"Retry-After": _RETRY_AFTER}}
 
 
 def describe(app: FastAPI) -> None:
-    """Have ``app`` describe itself with all problems, and without what the framework says of its own errors."""
+    """Makes the OpenAPI document of ``app`` list all problem documents. The framework's own error schemas go."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:

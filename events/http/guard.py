@@ -1,4 +1,4 @@
-"""What every request is looked at for before any route sees it."""
+"""Checks every request before any route sees it."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from events.platform.settings import Settings
 from events.types.turn_contract import TurnInvalidError, text_of
 
 Check = Callable[[Scope, Headers], None]
-"""Looks at a request without its body. Raises a :class:`ProblemError` for one that is not taken."""
+"""Checks a request without its body. Raises a :class:`ProblemError` to refuse the request."""
 
 JSON = "cardlog.json"
-"""Where a scope holds the document that came as body, where one came."""
+"""The key of the ASGI scope under which the parsed body stands. A request without a body has no such key."""
 HELD_BYTES = 64 * 1024 * 1024
-"""Bodies of all requests together that a process holds at once."""
+"""Most bytes that the bodies of all requests of a process take together."""
 
 _UNCOUNTED = frozenset(("/healthz", "/readyz", "/metrics"))
-"""Whoever looks after an overloaded service must still get an answer."""
+"""Paths that do not count as requests. An operator of an overloaded service must still get an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the requests of a service may be like. ``bodies``: routes that take more than ``body_bytes``."""
+    """The bounds of the requests of a service. ``bodies``: most bytes by path, for routes with larger bodies."""
 
     body_bytes: int = 256 * 1024
     bodies: Mapping[str, int] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Rules:
 
 
 def rules_of(settings: Settings, bodies: Mapping[str, int] | None = None) -> Rules:
-    """The rules that are set."""
+    """Returns the rules in ``settings``. ``bodies``: most bytes of the body, by path."""
     return Rules(
         body_bytes=settings.max_body_kib * 1024,
         bodies=bodies or {},
@@ -54,19 +54,22 @@ def rules_of(settings: Settings, bodies: Mapping[str, int] | None = None) -> Rul
 
 
 def own_names() -> tuple[str, ...]:
-    """What this machine is called by itself."""
+    """Returns the names that this machine has for itself."""
     return ("localhost", socket.gethostname().lower(), os.uname().nodename.lower())
 
 
 class Guard:
-    """Lets a request through when it can harm nobody, and answers it with a problem document when not.
+    """Lets only harmless requests through to the app. It answers any other request with a problem document.
 
-    Guarantees to what is behind it that the request came for this service (``Host``) and from no foreign web page
-    (``Origin``); that path and query are text that can be stored; that a body is JSON, complete, in memory, and no
-    larger than the route takes: the document is in the scope. No more than ``requests`` are worked on at once, and
-    their bodies take no more than 64 MiB together: the next one is answered 503 at once.
+    Guarantees to the app:
 
-    ``checks`` are asked after the Guard's own ones, and before the body is read: that is the place of keys.
+    - The request is for this service (``Host``) and does not come from a foreign web page (``Origin``).
+    - Path and query are text that PostgreSQL can store.
+    - A body is JSON, complete, in memory and within the limit of its route. The document is in the scope.
+    - At most ``requests`` requests run at the same time. Their bodies take at most 64 MiB together. The guard answers
+      further requests with 503 at once.
+
+    ``checks`` run after the guard's own checks and before the guard reads the body. API keys belong there.
     """
 
     def __init__(self, app: ASGIApp, rules: Rules, checks: tuple[Check, ...] = ()) -> None:
@@ -89,7 +92,7 @@ class Guard:
                 raise ProblemError(
                     503,
                     "Too many requests at once",
-                    f"this process works on {self._requests} requests already; try again later",
+                    f"this process already works on {self._requests} requests; try again later",
                 )
         except ProblemError as problem:
             await problem_response(problem)(scope, receive, send)
@@ -128,7 +131,7 @@ class Guard:
         hosts = self._rules.hosts
         if "*" in hosts or name in hosts or _is_loopback(name):
             return True
-        # The address that the request came in by: of a pod, or of a machine in its network.
+        # The address at which the request arrived: the address of a pod, or of a machine in its network.
         if (server := scope.get("server")) is not None and name == str(server[0]).lower():
             return True
         return any(each.startswith("*.") and name.endswith(each[1:]) for each in hosts)
@@ -172,7 +175,7 @@ class Guard:
         return self._rules.bodies.get(scope["path"], self._rules.body_bytes)
 
     async def _body(self, scope: Scope, receive: Receive, holding: _Holding) -> bytes | None:
-        """The whole body; None where the client went away. Raises a 413 or 503 problem."""
+        """Returns the whole body; None when the client disconnected. Raises a 413 or 503 problem."""
         limit = self._limit(scope)
         found = bytearray()
         while True:
@@ -195,13 +198,13 @@ class Guard:
 
 @dataclass(slots=True)
 class _Holding:
-    """Bytes that one request has of what all may hold."""
+    """The bytes of ``HELD_BYTES`` that one request holds."""
 
     bytes: int = 0
 
 
 def problem_response(problem: ProblemError) -> Response:
-    """The HTTP answer for ``problem``."""
+    """Returns the HTTP answer for ``problem``."""
     return Response(
         orjson.dumps(problem.document, default=str),
         problem.status,
@@ -211,10 +214,10 @@ def problem_response(problem: ProblemError) -> Response:
 
 
 def host_of(header: str) -> str | None:
-    """The name or address in a ``Host`` header, in lower case; None where there is none that is one."""
+    """Returns the name or address in a ``Host`` header, in lower case; None when the header is malformed."""
     try:
         parts = urlsplit(f"//{header.strip()}")
-        parts.port  # noqa: B018 - raises for what is no port
+        parts.port  # noqa: B018 - raises ValueError for an invalid port
     except ValueError:
         return None
     if parts.username is not None or parts.path or parts.query or parts.fragment or not parts.hostname:
@@ -236,7 +239,7 @@ def _is_json(header: str) -> bool:
 
 
 def _text(scope: Scope, _: Headers) -> None:
-    """Path and query are UTF-8 without NUL and lone surrogates, or a 422 problem names the part that is not."""
+    """Raises a 422 problem unless path and query are UTF-8 without NUL. The problem names the part at fault."""
     raw = scope.get("raw_path") or scope["path"].encode("utf-8", "surrogatepass")
     try:
         text_of("(path)", unquote_to_bytes(raw.partition(b"?")[0]))
@@ -251,13 +254,13 @@ def _too_large(limit: int) -> ProblemError:
     return ProblemError(
         413,
         "Request too large",
-        f"the body is larger than {limit} bytes, the most this route takes; send less at a time",
+        f"the body is larger than {limit} bytes, the limit of this route; send less at a time",
         field="(body)",
     )
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """``receive`` for what has been received already."""
+    """Returns a ``receive`` that first gives ``body``, which the guard has read already."""
     given = False
 
     async def replay() -> Message:

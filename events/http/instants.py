@@ -1,4 +1,4 @@
-"""Instants in a request: ISO 8601 with an offset, possible ones, and of what was, not of what will be."""
+"""Instants in a request: ISO 8601 with an offset, within the allowed years, and not in the future."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from pydantic.json_schema import WithJsonSchema
 from events.http.problem import invalid
 
 EXAMPLE = "2026-05-08T16:44:10+08:00"
-_YEARS = range(1900, 2201)  # what a turn may be said in, too
+_YEARS = range(1900, 2201)  # the turn contract has the same range
 _EATEN_PLUS = re.compile(r"(?<=\d) (?=\d\d:?\d\d$)")
 _SKEW = timedelta(minutes=1)  # another machine's clock may be a little ahead
 
 
 def parse_instant(value: Any) -> datetime:
-    """An aware instant. Raises ValueError saying what is wrong with ``value`` and how it is written."""
+    """Returns ``value`` as an aware instant. Raises ValueError with the fault of ``value`` and the remedy."""
     if isinstance(value, datetime):
         instant = value
     else:
-        # A plus that was not escaped in a URL arrives as a space.
+        # A plus sign that a client did not escape in a URL arrives as a space.
         text = _EATEN_PLUS.sub("+", value.strip()) if isinstance(value, str) else repr(value)
         try:
             instant = datetime.fromisoformat(text)
         except ValueError:
             raise ValueError(
-                f"{text[:40]!r} is no possible instant; use ISO 8601 with an offset, such as {EXAMPLE}"
+                f"{text[:40]!r} is not a valid instant; use ISO 8601 with an offset, such as {EXAMPLE}"
             ) from None
     if instant.tzinfo is None:
         raise ValueError(f"{str(value)[:40]!r} has no offset; append one, such as +08:00 or Z")
@@ -45,9 +45,9 @@ Instant = Annotated[
 
 
 def refuse_future(field: str, instant: datetime | None, now: datetime) -> None:
-    """Raise a 422 problem where ``instant`` has not come yet."""
+    """Raises a 422 problem when ``instant`` is more than a minute after ``now``."""
     if instant is not None and instant > now + _SKEW:
         raise invalid(
             field,
-            f"lies in the future; give an instant up to now, {now.astimezone(UTC).isoformat(timespec='seconds')}",
+            f"is in the future; use an instant up to now, {now.astimezone(UTC).isoformat(timespec='seconds')}",
         )

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem documents, the same from every HTTP service."""
+"""Errors as RFC 9457 problem documents. Both HTTP services use them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ _RETRIED = (429, 503)
 
 
 class ProblemError(Exception):
-    """An answer that is an error; ``field`` names where the request went wrong, if it did."""
+    """An HTTP error. ``field`` names the field, parameter or header at fault, if there is one.
+
+    ``detail`` gives the cause and the remedy. ``extra`` adds fields to the document. 429 and 503 have a
+    ``retry-after`` of 1 s by default.
+    """
 
     def __init__(
         self,
@@ -37,5 +41,5 @@ class ProblemError(Exception):
 
 
 def invalid(field: str, reason: str, **extra: Any) -> ProblemError:
-    """422: the request is understood and cannot be taken; ``field`` says where, ``reason`` says why."""
+    """Returns a 422 problem. ``field`` is at fault; ``reason`` gives the cause and the remedy."""
     return ProblemError(422, "Invalid request", f"{field}: {reason}", field=field, reason=reason, **extra)

@@ -1,4 +1,4 @@
-"""What both HTTP services share: problem answers, the guard before every route, health."""
+"""The parts that both HTTP services share: problem documents, the guard before every route, ``/healthz``."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ logger = logging.getLogger(__name__)
 Stages = Annotated[
     Literal["count", "ignore"],
     Query(
-        description="ignore: ready where this process can do its own part, whatever stands still elsewhere"
+        description="ignore: ready when this process can do its own part, even when other stages are stuck"
     ),
 ]
 
 
 class JSONResponse(Response):
-    """JSON as orjson writes it: instants in ISO 8601, UUIDs as strings."""
+    """A JSON answer as orjson writes it: instants in ISO 8601, UUIDs as strings."""
 
     media_type = "application/json"
 
@@ -48,7 +48,7 @@ class Status(BaseModel):
 
 
 def body_of(request: Request) -> Any:
-    """The request's document. Raises a 422 :class:`ProblemError` where there is none."""
+    """Returns the JSON document of the request. Raises a 422 :class:`ProblemError` when the body is missing."""
     try:
         return request.scope[JSON]
     except KeyError:
@@ -58,9 +58,10 @@ def body_of(request: Request) -> Any:
 def install(
     app: FastAPI, settings: Settings | None = None, *, bodies: Mapping[str, int] | None = None
 ) -> None:
-    """Put the guard before ``app``, give it ``/healthz``, and turn every error into a problem document.
+    """Puts the guard before ``app``, adds ``/healthz``, and turns every error into a problem document.
 
-    Call it before any route is added. ``bodies`` are routes that take larger bodies than others, in bytes.
+    The caller must call ``install`` before it adds a route. ``bodies``: most bytes of the body, by path, for routes
+    with larger bodies.
     """
     rules = rules_of(settings or Settings(), bodies)
     if rules.origins:
@@ -96,7 +97,7 @@ def install(
                 f"{request.method} is not allowed at {path!r}; use {allowed}",
                 headers={"allow": allowed},
             )
-        elif error.status_code == 400:  # all that the framework refuses so is a body it cannot decode
+        elif error.status_code == 400:  # the framework answers 400 only for a body that it cannot decode
             problem = invalid("(body)", "is not valid JSON in UTF-8")
         else:
             problem = ProblemError(error.status_code, str(error.detail), str(error.detail))
@@ -115,7 +116,7 @@ def install(
 
 
 def _known_parameters(request: Request) -> None:
-    """Raise a 422 problem for a query parameter that the route does not have."""
+    """Raises a 422 problem for a query parameter that the route does not have."""
     route = request.scope.get("route")
     if not request.query_params or not isinstance(route, APIRoute):
         return
@@ -123,20 +124,20 @@ def _known_parameters(request: Request) -> None:
     for parameter in route.dependant.query_params:
         kind = parameter.field_info.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
-            return  # a model refuses what it does not know
+            return  # the model refuses unknown parameters itself
         known.add(parameter.alias)
     for name in request.query_params:
         if name not in known:
             raise invalid(
                 name[:100],
-                f"is no parameter here; use {', '.join(sorted(known))}"
+                f"is not a parameter of this route; use {', '.join(sorted(known))}"
                 if known
-                else "no parameter is taken here",
+                else "is not a parameter of this route, which has none; leave it out",
             )
 
 
 def _methods(request: Request) -> list[str]:
-    """What the path of a request can be asked with."""
+    """Returns the HTTP methods that the path of a request allows."""
     routes = request.app.router.routes
     return [
         method

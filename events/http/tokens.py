@@ -1,4 +1,7 @@
-"""Tokens: what a write gave out, so that a read can wait for it. Only the services can make one."""
+"""Tokens: the write service answers a push with a token, and a read can wait for the turns of that token.
+
+Only the services can make a token.
+"""
 
 from __future__ import annotations
 
@@ -14,28 +17,28 @@ from events.http.problem import ProblemError, invalid
 from events.platform.settings import Settings
 
 Awaited = str | int
-"""A turn by its id, or the position of an event."""
+"""The turn or event that a token waits for: a turn id, or the position of an event."""
 
 _MAC_BYTES = 16
 _NAME_BYTES = 9
 
 
 class Sealer:
-    """Makes tokens and opens those that the same key made. They name no user: each stands there as a keyed hash."""
+    """Makes tokens, and opens tokens of the same key. A token names no user: it holds a keyed hash of each user id."""
 
     def __init__(self, secret: bytes) -> None:
         self._mac_key = hmac.digest(secret, b"cardlog token", sha256)
         self._name_key = hmac.digest(secret, b"cardlog user of a token", sha256)
 
     def seal(self, awaited: Mapping[str, Awaited]) -> str:
-        """An opaque token that stands for what each user awaits."""
-        document = orjson.dumps({self._name(user): what for user, what in awaited.items()})
+        """Returns an opaque token that holds the awaited turn or position of each user id."""
+        document = orjson.dumps({self._name(user): each for user, each in awaited.items()})
         return base64.urlsafe_b64encode(self._mac(document) + document).decode().rstrip("=")
 
     def awaited(self, token: str, user_id: str) -> Awaited | None:
-        """What ``token`` stands for of a user; None when it holds nothing of theirs.
+        """Returns the turn or position that ``token`` holds for a user; None when the token holds none.
 
-        Raises a 422 problem for a token that nobody with this key gave out.
+        Raises a 422 problem for a token that no service with this key made.
         """
         try:
             data = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
@@ -43,7 +46,7 @@ class Sealer:
             data = b""
         mac, document = data[:_MAC_BYTES], data[_MAC_BYTES:]
         if not hmac.compare_digest(mac, self._mac(document)):
-            raise invalid("wait_for", "is no token; give one that the write service answered with, unchanged")
+            raise invalid("wait_for", "is not a valid token; send a token of the write service unchanged")
         found: Awaited | None = orjson.loads(document).get(self._name(user_id))
         return found
 
@@ -56,24 +59,24 @@ class Sealer:
 
 
 class Keyring:
-    """The key of this process: the one that is set, or the one that the database keeps, once somebody read it."""
+    """The token key of this process: the key in the settings, or else the key that the database keeps."""
 
     def __init__(self, settings: Settings) -> None:
         self._sealer = Sealer(settings.token_key.encode()) if settings.token_key else None
 
     @property
     def sealer(self) -> Sealer | None:
-        """None until the database was read."""
+        """The sealer; None until :meth:`learn` has the key of the database."""
         return self._sealer
 
     def learn(self, secret: bytes) -> Sealer:
-        """Keep what the statement ``token_key`` gave."""
+        """Keeps the key that the statement ``token_key`` returned, and returns its sealer."""
         self._sealer = Sealer(bytes(secret))
         return self._sealer
 
 
 def unread(error: BaseException) -> ProblemError:
-    """503: a token cannot be checked while the key is out of reach."""
+    """Returns a 503 problem: the service cannot check a token because it cannot read the key."""
     return ProblemError(
         503,
         "Token unchecked",

@@ -1,4 +1,4 @@
-"""What is wrong with a value of a request, in our words."""
+"""Error texts of pydantic in the words of Cardlog."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 _REASONS = {
     "missing": "is required",
-    "extra_forbidden": "is not known here; leave it out",
+    "extra_forbidden": "is not a known field; leave it out",
     "string_type": "must be a string",
     "string_too_long": "is longer than {max_length} characters",
     "string_too_short": "must not be empty",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
-    "int_parsing_size": "must be a whole number that is not so large",
+    "int_parsing_size": "must be a smaller whole number",
     "int_from_float": "must be a whole number",
     "float_type": "must be a number",
     "float_parsing": "must be a number",
@@ -39,15 +39,15 @@ _REASONS = {
 
 
 def reason_of(error: Mapping[str, Any]) -> str:
-    """The reason for people behind an error of the validation."""
+    """Returns the reason of a validation error, for people. ``error`` is an item of pydantic's ``errors()``."""
     if error["type"] == "value_error":
         return str(error["msg"]).removeprefix("Value error, ")
-    reason = _REASONS.get(error["type"], "is not what /openapi.json says of it")
+    reason = _REASONS.get(error["type"], "does not fit its description in /openapi.json")
     return reason.format(**error.get("ctx", {}))
 
 
 def where_of(location: Sequence[int | str]) -> str:
-    """The field at ``location``, whose first part says only where in the request: body, query, path."""
-    # Of a field that takes several types the parts behind it say which was tried.
+    """Returns the field at ``location``. The first part of ``location`` is only the place: body, query or path."""
+    # For a field of several types pydantic appends the type that it tried.
     parts = [str(part) for part in location[1:]]
     return ".".join(part for part in parts if part != "str" and "[" not in part) or "(body)"

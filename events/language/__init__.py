@@ -1,1 +1,1 @@
-"""What words mean, for writing and asking alike: terms, concepts, values, scripts, time expressions."""
+"""Language analysis for extraction and recall: terms, concepts, values, Chinese script, time expressions."""

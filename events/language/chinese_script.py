@@ -1,8 +1,8 @@
-"""Traditional and simplified Chinese as one script, character by character.
+"""Folds traditional Chinese into simplified Chinese, character by character.
 
-The table beside this module is derived from OpenCC's dictionaries (Apache-2.0) by :func:`derive_table`;
-``python -m events.language.chinese_script`` prints it anew. Only one-to-one characters are in it, so a folded text has
-the length of the text and offsets found in one hold in the other.
+:func:`derive_table` derives the table ``chinese_script.txt`` from OpenCC's dictionaries (Apache-2.0).
+``python -m events.language.chinese_script`` prints the table. The table has only one-to-one characters. A folded text
+therefore has the length of the original, and offsets are the same in both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _IDEOGRAPH_RANGES = (
     (0x20000, 0x32000),
 )
 
-# Pairs a phrase dictionary decides and a character table cannot; folding for comparison needs one class each.
+# Pairs that OpenCC's phrase dictionary decides. A comparison needs one form of each, so the table adds them.
 _SUPPLEMENT = {"著": "着", "妳": "你", "祢": "你", "牠": "它", "佔": "占", "纔": "才", "祂": "它"}
 
 _CJK = re.compile(
@@ -34,8 +34,8 @@ def _load() -> dict[int, int]:
         .splitlines()
     )
     pairs = "".join(line for line in lines if not line.startswith("#"))
-    # Identity entries spare str.translate a raised and swallowed KeyError for each unchanged character:
-    # a third faster on running text.
+    # Without an identity entry str.translate raises and swallows a KeyError for each unchanged character. The entries
+    # make it a third faster on running text.
     table = {point: point for point in range(0x4E00, 0xA000)}
     table.update({point: point for point in range(0x80)})
     table.update({point: point for point in range(0x3000, 0x3040)})
@@ -48,18 +48,18 @@ _TABLE = _load()
 
 
 def to_simplified(text: str) -> str:
-    """``text`` with traditional characters in their simplified form; same length, never fails, idempotent."""
+    """Returns ``text`` with simplified characters. Guarantees the same length; never raises; is idempotent."""
     return text if text.isascii() else text.translate(_TABLE)
 
 
 def has_cjk(text: str) -> bool:
-    """Whether any character is Chinese, Japanese or Korean script."""
+    """True when a character of ``text`` is Chinese, Japanese or Korean."""
     return not text.isascii() and _CJK.search(text) is not None
 
 
 def derive_table() -> str:
-    """The contents of ``script.txt``, from the installed OpenCC: pairs of characters, 48 a line."""
-    from opencc import OpenCC  # noqa: PLC0415 - a build step, not a run-time need
+    """Returns the contents of ``chinese_script.txt`` from the installed OpenCC: 48 pairs of characters per line."""
+    from opencc import OpenCC  # noqa: PLC0415 - only this build step needs OpenCC
 
     convert = OpenCC("t2s").convert
     table: dict[str, str] = {}
@@ -69,7 +69,7 @@ def derive_table() -> str:
             if simplified != character and len(simplified) == 1:
                 table[character] = simplified
     table.update(_SUPPLEMENT)
-    # A simplified form may itself be a traditional one of another; folding twice must change nothing.
+    # A simplified form may be the traditional form of another character. Folding must be idempotent.
     pairs = [a + table.get(b, b) for a, b in sorted(table.items())]
     head = (
         "# Traditional and simplified characters in pairs. Derived from OpenCC (Apache-2.0) by "

@@ -1,9 +1,9 @@
-"""The well-known concept keys: one name for a fact, whoever writes it and however it is asked for.
+"""The registry of concept keys: one name for a fact, for every writer and every question.
 
-The registry itself is ``concepts.json``: a key, whether one value replaces the last (``one``), other
-names, and the cues a question asks for it with. An English cue is a set of words that must all occur
-(``|`` between interchangeable ones); a Chinese cue is a set of substrings, in simplified script.
-Everything here is pure; nothing raises on any text.
+The registry is ``concepts.json``. A row has the ``key``, ``one`` (true when a new value replaces the old one), the
+``category``, the other names (``aliases``), and the cues of a question (``ask``). An English cue is a set of words that
+must all occur, with ``|`` between alternatives. A Chinese cue is a set of substrings in simplified script. All
+functions are pure, and no text makes them raise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A registered concept key and what is known of it."""
+    """A registered concept: its key, cardinality, category and other names."""
 
     key: str
     cardinality: Cardinality
@@ -50,7 +50,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _OWNER_PREFIX = re.compile(r"^(?:我的|用户的?|目前的?|现在的?|当前的?)(?=.)")
 _WORDS = re.compile(r"[a-z0-9]+")
 
-# Words that say nothing about which fact is meant, in front of a key and behind it.
+# Words at the beginning or the end of a key that do not distinguish facts.
 _PREFIXES = word_set(
     "my the user users his her their our your current currently present new latest primary main "
     "own personal profile info is has preferred default known"
@@ -82,7 +82,7 @@ class _Cue:
     weight: int
 
 
-# Words of so many questions that they say little about which fact one asks for.
+# Words of very many questions. They hardly distinguish facts, so they weigh less in a cue.
 _GENERIC = word_set(
     "what which who when where how did do does done use uses using name names plan plans work "
     "works 什么 哪 谁 叫什么 名字 姓名 怎么称呼 在哪 计划 安排 打算"
@@ -112,7 +112,7 @@ def _index() -> tuple[dict[str, Concept], dict[str, str], dict[str, list[_Cue]],
         for text in row["ask"]:
             for cue in _cues(key, text.replace("'", "")):
                 if cue.parts[0].isascii():
-                    # The longest word of a cue is met least often, so it is the one looked up.
+                    # The longest word of a cue is the rarest, so the index uses it.
                     by_word.setdefault(max(cue.parts, key=len), []).append(cue)
                 else:
                     by_character.setdefault(cue.parts[0][:2], []).append(cue)
@@ -125,19 +125,22 @@ _FAVOURITE = re.compile(r"\bfavou?rite (?:kind of |type of |sort of )?([a-z]+)")
 
 
 def all_concepts() -> tuple[Concept, ...]:
-    """Every registered concept, in the registry's order."""
+    """Returns every registered concept, in the order of the registry."""
     return tuple(_REGISTRY.values())
 
 
 def concept(key: str) -> Concept | None:
-    """The concept behind a key or one of its other names; None where it is not registered."""
+    """Returns the concept with this key or alias; None when none is registered."""
     return _REGISTRY.get(canonical_key(key))
 
 
 @lru_cache(maxsize=8192)
 def canonical_key(name: str) -> str:
-    """The one key for ``name``: the registered concept where it is a name of one, else the same words in
-    snake_case without what says nothing (``current_``, ``my_``, ``_name``). Never empty: ``"fact"``."""
+    """Returns the concept key for ``name``: the registered key when ``name`` is a key or an alias.
+
+    Otherwise the key is ``name`` in snake_case without prefixes and suffixes such as ``current_``, ``my_`` and
+    ``_name``. The key is never empty; the fallback is ``"fact"``.
+    """
     key = _mechanical(name)
     if (found := _ALIASES.get(key)) is not None:
         return found
@@ -158,7 +161,7 @@ def canonical_key(name: str) -> str:
 
 
 def default_cardinality(key: str) -> Cardinality:
-    """The registry's word on ``key``; for an unknown key, one value where its form promises one."""
+    """Returns the registered cardinality of ``key``. For an unknown key the prefix or suffix decides."""
     canonical = canonical_key(key)
     if (known := _REGISTRY.get(canonical)) is not None:
         return known.cardinality
@@ -169,7 +172,7 @@ def default_cardinality(key: str) -> Cardinality:
 
 
 def normalise_value(key: str, value: str) -> str:
-    """The identity of ``value`` as a value of ``key``: equal strings mean the same fact said again."""
+    """Returns the identity of ``value`` under ``key``. Two values with equal identities are the same fact."""
     canonical = canonical_key(key)
     return normalise(canonical, value, several=default_cardinality(canonical) == "multi_value")
 
@@ -184,8 +187,11 @@ _SPACE = re.compile(r"\s+")
 
 @lru_cache(maxsize=8192)
 def normalise_entity(name: str) -> str:
-    """The identity of an entity: ``"user"`` for every way to say oneself, else the name without case,
-    script, articles or possessives. Never empty."""
+    """Returns the identity of an entity. It is never empty.
+
+    The identity is ``"user"`` for every word for oneself. Otherwise it is the name in lower case and simplified script,
+    without articles and possessives.
+    """
     entity = _SPACE.sub(
         " ", to_simplified(unicodedata.normalize("NFKC", name)).casefold().replace("’", "'")
     ).strip(" .,;:!?\"'“”‘’「」『』。，；：！？")
@@ -197,9 +203,10 @@ def normalise_entity(name: str) -> str:
 
 
 def concepts_asked(question: str) -> tuple[str, ...]:
-    """The concept keys ``question`` asks for, most specific cue first; empty where none is recognised.
+    """Returns the concept keys that ``question`` asks for, the most specific cue first.
 
-    A question of several facts names several; a wrong one costs a reader little, so cues are generous.
+    The result is empty when no cue fits, and has several keys for a question about several facts. The cues are
+    generous, because a wrong key costs recall little. Only the first 2,000 characters count.
     """
     text = unicodedata.normalize("NFKC", question[:2000]).casefold()
     best: dict[str, int] = {}
@@ -227,7 +234,7 @@ _SINGLE_CHARACTERS = frozenset(start for start in _BY_CHARACTER if len(start) ==
 
 
 def drift(keys: Iterable[str]) -> list[tuple[str, str]]:
-    """Pairs of different keys that look like one concept, sorted; registered concepts never pair."""
+    """Returns sorted pairs of different keys that look like one concept. Two registered concepts are never a pair."""
     distinct = sorted(set(keys))
     canonical = {key: canonical_key(key) for key in distinct}
     return [(a, b) for a, b in combinations(distinct, 2) if _alike(a, b, canonical[a], canonical[b])]

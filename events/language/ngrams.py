@@ -1,7 +1,7 @@
-"""Pieces of words, for finding what is misspelt, cut off or written together.
+"""N-grams of words, for fuzzy search: they find misspelt, truncated and joined words.
 
-Latin words give padded trigrams as pg_trgm cuts them ("cat": "  c", " ca", "cat", "at "), scripts
-without spaces pairs of characters. Both sides are folded like terms, so 臺灣 and 台湾 share pairs.
+Latin words give padded trigrams as in pg_trgm ("cat": "  c", " ca", "cat", "at "). Writing without spaces gives pairs
+of characters. Cards and questions are folded like terms, so 臺灣 and 台湾 share pairs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _LONGEST = 64
 
 
 def grams(text: str) -> set[str]:
-    """The distinct grams of a text; a lone character of a script without spaces is a gram itself."""
+    """Returns the distinct n-grams of a text. A lone character of writing without spaces is an n-gram."""
     return _grams(text, lambda word: True)
 
 
 def pairs(text: str) -> set[str]:
-    """The distinct grams of a text's scripts without spaces: what is left of :func:`grams` without Latin words."""
+    """Returns the distinct n-grams of the parts without spaces: :func:`grams` without the n-grams of Latin words."""
     found: set[str] = set()
     for han, unspaced, _ in RUNS.findall(fold(text)):
         _add_pairs(found, han or unspaced)
@@ -32,7 +32,8 @@ def pairs(text: str) -> set[str]:
 
 
 def question_grams(text: str) -> set[str]:
-    """The grams of a question's words of topic: "where is" is near too many texts (recall@10 .46, without .50)."""
+    """Returns the n-grams of a question without its stop words. "where is" is similar to too many texts: recall@10 is
+    .46 with stop words and .50 without."""
     return _grams(text, is_topic)
 
 
@@ -64,16 +65,16 @@ def _cut(word: str) -> tuple[str, ...]:
 
 
 def gram_keys(user_id: str, text: str) -> list[int]:
-    """The sorted, distinct, signed 32-bit keys of a text's grams among one user's cards."""
+    """Returns the keys of a text's n-grams for one user: sorted, distinct, signed 32-bit numbers."""
     scope = USERS[user_id]
     return sorted({scope ^ GRAMS[gram] for gram in grams(text)})
 
 
 def probe_keys(user_id: str, word: str, least: float) -> list[int]:
-    """Keys of enough of a word's trigrams that each word of the user at least this similar has one of them.
+    """Returns the keys of some trigrams of ``word``. Every word of at least the similarity ``least`` has one of them.
 
-    Of ``n`` trigrams such a word shares ``least * n`` or more, so one fewer can be left out: those at the ends,
-    which most words share with some.
+    Such a word shares at least ``least * n`` of the ``n`` trigrams. The function can therefore leave out
+    ``least * n - 1`` trigrams. It leaves out those at the ends, which are the most frequent.
     """
     cut = tuple(dict.fromkeys(_trigrams(word)))
     wanted = grams(word)
@@ -85,12 +86,11 @@ def probe_keys(user_id: str, word: str, least: float) -> list[int]:
 
 
 def similarity(question: AbstractSet[str], text: AbstractSet[str]) -> float:
-    """How much of the question a text holds, 0 to 1, a little less for every gram it holds besides.
+    """Returns the similarity of two sets of n-grams, 0 to 1.
 
-    The share of the question's grams, to the power 0.8, times the share of the text's, to the power
-    0.2. Shared by union, as pg_trgm has it, punishes a long card for answering a short question
-    (recall@10 of .34 against .46 in English); the question's share alone lets the longest card win
-    (.21 against .33 in Chinese).
+    The similarity is the shared part of the question to the power 0.8, times the shared part of the text to the power
+    0.2. The ratio of pg_trgm, shared by union, penalises a long card that answers a short question (recall@10 of .34
+    against .46 in English). With the question's part alone the longest card wins (.21 against .33 in Chinese).
     """
     shared = len(question & text)
     if not shared:

@@ -1,7 +1,7 @@
-"""What a question asks: its parts, and how much each of its words counts.
+"""Splits a question into its parts, and weighs the terms of each part.
 
-People ask two things in one breath ("…? Also, where …?"), and think aloud before they ask ("… but what
-I really want to know is …"). Each part is looked for by itself, and thinking aloud counts little.
+People ask two things at once ("…? Also, where …?"), and think aloud before they ask ("… but what I really want to know
+is …"). Recall searches for each part by itself. Terms before the actual question weigh little.
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ _COMES_TO_IT = re.compile(
 _THINKING_ALOUD = 0.2
 _MOST_PARTS = 4
 _LONE_CHARACTER = 0.5
-"""A single Chinese character is a word less often than a piece of one. Halved, it finds more."""
+"""The weight of a single Chinese character. The character is more often a piece of a word than a word, and recall finds
+more with half the weight."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """One thing asked: ``text`` for an embedder, ``terms`` with their weights for an index of terms."""
+    """One part of a question: ``text`` for an embedder, and ``terms`` with their weights for term search."""
 
     text: str
     terms: dict[str, float]
 
 
 def parse_question(question: str) -> tuple[ParsedQuestion, ...]:
-    """The things a question asks, in its order; never empty, one for nearly every question.
+    """Returns the parts of a question in order, at least one and at most four. Nearly every question has one part.
 
-    Hits of several parts go together best by their best rank in any of them.
+    The best way to merge the hits of several parts is by their best rank in any part.
     """
     parts = [part for part in _split(question) if question_terms(part)]
     return tuple(map(_read, parts)) or (ParsedQuestion(question, {}),)
@@ -60,7 +61,7 @@ def _split(question: str) -> list[str]:
 def _read(part: str) -> ParsedQuestion:
     weights: dict[str, float] = {}
     point = part
-    # The last turn to the point counts, unless nothing follows it.
+    # The last phrase such as "what I really want to know is" counts, if terms follow it.
     for match in list(_COMES_TO_IT.finditer(to_simplified(part)))[: -_MOST_PARTS - 1 : -1]:
         if question_terms(rest := part[match.end() :].strip()):
             point = rest

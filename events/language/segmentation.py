@@ -1,9 +1,9 @@
-"""Chinese words: the most probable path through a large dictionary, the same in either script.
+"""Segments Chinese into words by the most probable path through a large dictionary, the same way in either script.
 
-``rjieba`` (jieba in Rust) cuts; its hidden Markov model is off. The words and frequencies are those of the large
-model in the package ``jieba3``, which carries traditional and simplified forms. The code of ``jieba3`` is not
-imported: it spends 2.8 s and 370 MB on models that this project does not use. Both forms are folded into one
-here, because a card may be written in one script and asked for in the other, and must be cut at the same places.
+``rjieba`` (jieba in Rust) segments, without its hidden Markov model. The words and frequencies come from the large
+model in the package ``jieba3``, which has traditional and simplified forms. This module does not import the code of
+``jieba3``, which spends 2.8 s and 370 MB on models that Cardlog does not use. The module folds both forms into one. A
+card in one script and a question in the other are thus segmented at the same places.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _TWO_WORDS = {f"{animal}叫" for animal in "狗猫猪鸡鸟鸭蛙"} | {
     "你爱",
     "他用",
 }
-"""Two words the list has as one: what follows 叫 is mostly a name, as in 我的狗叫豆豆."""
+"""Entries of the list that are two words each. After 叫 mostly a name follows, as in 我的狗叫豆豆."""
 
 
 class Dictionary:
-    """Folded words with their frequency, and the cutting of text into them."""
+    """Folded words with their frequencies. Segments text into these words."""
 
     def __init__(self, frequencies: Iterable[tuple[str, int]]) -> None:
-        # Importing rjieba reads a dictionary of its own, so the import waits until Chinese is seen.
+        # The import of rjieba loads its own dictionary, so it happens only when there is Chinese text.
         import rjieba  # noqa: PLC0415
 
-        rjieba.clear()  # type: ignore[no-untyped-call] # that dictionary takes 16 MB, and nothing here uses it
+        rjieba.clear()  # type: ignore[no-untyped-call] # its own dictionary takes 16 MB, and Cardlog does not use it
         self._words: rjieba.Jieba = rjieba.Jieba.empty()  # type: ignore[no-untyped-call]
         self._size = 0
         for word, frequency in frequencies:
@@ -53,15 +53,15 @@ class Dictionary:
         self.parts = lru_cache(maxsize=8192)(self._parts)
 
     def cut(self, run: str) -> list[str]:
-        """The words of a run of folded Han characters; joined, they are the run again.
+        """Returns the words of a run of folded Han characters. The joined words are the run.
 
-        The words are those of the greatest probability together; a character of no word costs as much as a word
-        seen once. The time is linear in the run: no word is longer than 16 characters.
+        The words are the most probable sequence. A character outside all words counts as a word of frequency 1. The
+        time is linear in the length of the run, because no word is longer than 16 characters.
         """
         return self._words.cut(run, hmm=False)
 
     def _parts(self, word: str) -> tuple[str, ...]:
-        """The shorter words, of two characters or more, inside a word; none for a word of two."""
+        """Returns the shorter words inside ``word``, of at least two characters. A word of two characters has none."""
         length = len(word)
         return tuple(
             part
@@ -78,9 +78,9 @@ class Dictionary:
 
 
 def build(frequencies: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Fold raw words and frequencies; a word of both scripts gets the greater of its two frequencies.
+    """Returns folded words with their frequencies. A word in both scripts gets the greater of its frequencies.
 
-    A place name is also a word without its rank (高雄 beside 高雄市), which the raw list often lacks.
+    A place name also becomes a word without its suffix (高雄 from 高雄市), because the raw list often lacks that word.
     """
     raw = [(word, frequency) for word, frequency in frequencies if frequency > 0]
     folded = to_simplified("\n".join(word for word, _ in raw)).split("\n")
@@ -95,7 +95,7 @@ def build(frequencies: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 def _encode(words: Mapping[str, int]) -> str:
-    """One line a frequency, the words behind it."""
+    """Returns the words as text: one line for each frequency, with its words."""
     lines: dict[int, list[str]] = {}
     for word, frequency in words.items():
         lines.setdefault(frequency, []).append(word)
@@ -103,7 +103,7 @@ def _encode(words: Mapping[str, int]) -> str:
 
 
 def _decode(text: str) -> Iterator[tuple[str, int]]:
-    """The words of an encoded text; ValueError when the text is not one."""
+    """Yields the words of an encoded text with their frequencies. Raises ``ValueError`` for malformed text."""
     for line in text.split("\n"):
         number, *members = line.split(" ")
         frequency = int(number)
@@ -112,14 +112,15 @@ def _decode(text: str) -> Iterator[tuple[str, int]]:
 
 
 def source() -> Path:
+    """Returns the file of the raw dictionary. Raises ``FileNotFoundError`` without the package ``jieba3``."""
     spec = find_spec("jieba3")
     if spec is None or not spec.submodule_search_locations:
-        raise FileNotFoundError("the package jieba3, which carries the Chinese dictionary, is not installed")
+        raise FileNotFoundError("the package jieba3 with the Chinese dictionary is missing: install it")
     return Path(next(iter(spec.submodule_search_locations))) / "model.large.json"
 
 
 def _identity(source: Path) -> str:
-    """A name for exactly this dictionary folded by exactly this table."""
+    """Returns a name that changes with the dictionary, with the folding table and with the file format."""
     stat = source.stat()
     every_ideograph = "".join(map(chr, range(0x3400, 0xA000)))
     seed = f"{_FORMAT}|{stat.st_size}|{stat.st_mtime_ns}|{to_simplified(every_ideograph)}"
@@ -127,11 +128,11 @@ def _identity(source: Path) -> str:
 
 
 def load(folders: Sequence[Path]) -> Dictionary:
-    """The large dictionary, from its compact form in the first folder that has it, else written to the first
-    that takes it.
+    """Returns the large dictionary from its compact form in the first folder that has it.
 
-    Where no folder takes it, every process spends a second and 260 MB, for a moment, on building it again.
-    Raises FileNotFoundError when the package ``jieba3`` is not installed.
+    Otherwise the function builds the dictionary and writes the compact form to the first writable folder. Without a
+    writable folder every process spends a second, and for a moment 260 MB, on the build. Raises ``FileNotFoundError``
+    without the package ``jieba3``.
     """
     model = source()
     name = f"{_identity(model)}.words"
@@ -147,7 +148,7 @@ def load(folders: Sequence[Path]) -> Dictionary:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write whole or not at all: other processes may be reading, or writing the same."""
+    """Writes the file atomically. Other processes may read or write the same file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
         written = Path(file.name)
@@ -157,7 +158,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def cache_folders() -> list[Path]:
-    """Where the compact dictionary is kept: the user's cache folder, else the project's."""
+    """Returns the folders of the compact dictionary: the user's cache folder, then the project's."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     project = Path(__file__).resolve().parents[2]
     return [Path(home) / "cardlog" / "segmentation", project / ".cache" / "segmentation"]
@@ -168,7 +169,7 @@ _loaded: list[Dictionary] = []
 
 
 def dictionary() -> Dictionary:
-    """The process's dictionary, loaded when it is first wanted: English alone never pays for it."""
+    """Returns the dictionary of this process. The first call loads it, so a process with only English never does."""
     if not _loaded:
         with _loading:
             if not _loaded:
@@ -177,5 +178,5 @@ def dictionary() -> Dictionary:
 
 
 if __name__ == "__main__":
-    # An image or a setup step can write the compact form ahead of the first worker.
+    # An image or a setup step writes the compact form before the first worker starts.
     sys.stdout.write(f"{len(dictionary())} words\n")

@@ -1,4 +1,4 @@
-"""Words that carry no topic, so that neither cards nor questions are found by them."""
+"""Stop words: words without a topic. Term search ignores them in cards and questions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import resources
 
 
 def _groups() -> dict[str, frozenset[str]]:
-    """The words of ``stop_words.txt`` by the head they stand under."""
+    """Returns the words of ``stop_words.txt`` by their group."""
     groups: dict[str, list[str]] = {}
     words: list[str] = []
     for line in resources.files("events.language").joinpath("stop_words.txt").read_text("utf-8").splitlines():
@@ -21,5 +21,5 @@ _GROUPS = _groups()
 
 ENGLISH = _GROUPS["english"]
 ENGLISH_QUESTION = _GROUPS["english question"]
-"""No topic in a question, but in a card: "kind" in "she is kind"."""
+"""Words without a topic in a question, but with one in a card: "kind" in "she is kind"."""
 CHINESE = _GROUPS["chinese"] | _GROUPS["chinese question"]

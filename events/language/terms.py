@@ -1,8 +1,7 @@
-"""Words of a text as search terms: cut, folded and stemmed the same way for cards and questions.
+"""Search terms of a text. Cards and questions are cut, folded and stemmed in the same way.
 
-A term is a lower-case stem, a code or number, or a Chinese word in simplified characters, so "Moved"
-finds "moving" and 資料庫 finds 资料库. Nothing here raises, whatever the text, and the
-time is linear in its length.
+A term is a lower-case stem, a code, a number, or a Chinese word in simplified characters. "Moved" therefore finds
+"moving", and 資料庫 finds 资料库. No text makes these functions raise, and their time is linear in its length.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from events.language.chinese_script import to_simplified
 from events.language.segmentation import Dictionary, dictionary
 
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff"
-"""Vowel signs and accents, which the letters around them must not be parted by."""
+"""Vowel signs and accents. They must not separate the letters around them."""
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\uac00-\ud7af"
-"""Kana, Hangul, Thai, Lao, Burmese, Khmer: written without spaces, or with endings grown on."""
+"""Kana, Hangul, Thai, Lao, Burmese, Khmer: writing without spaces, or with suffixes on the words."""
 
 RUNS = re.compile(f"([{_HAN}]+)|([{_UNSPACED}]+)|([^{_HAN}{_UNSPACED}]+)")
-"""A text as runs of one writing: Han, another without spaces, everything else."""
+"""Splits a text into runs: Han, other writing without spaces, everything else."""
 
 _TOKEN = re.compile(rf"[\w{_MARKS}]+(?:[-.'@&][\w{_MARKS}]+|,\d{{3}}(?!\d))*(?:\+\+|#)?")
 _ASCII_TOKEN = re.compile(r"[a-z0-9_]+(?:[-.'@&][a-z0-9_]+|,[0-9]{3}(?![0-9]))*(?:\+\+|#)?")
@@ -42,7 +41,7 @@ _APOSTROPHES = str.maketrans("\u2019\u02bc\uff07", "'''")
 
 
 def _irregular_words() -> dict[str, str]:
-    """Irregular forms to their base word: the stemmer leaves "bought" beside "buy"."""
+    """Returns the base word of each irregular form. The stemmer alone does not reduce "bought" to "buy"."""
     lines = resources.files("events.language").joinpath("irregular_words.txt").read_text("utf-8").splitlines()
     rows = [line.split() for line in lines if not line.startswith("#")]
     return {form: base for base, *forms in rows for form in forms}
@@ -53,7 +52,7 @@ _snowball = SnowballStemmer("english").stem_word
 
 
 def stem(word: str) -> str:
-    """The term of a folded Latin word."""
+    """Returns the term of a folded Latin word."""
     term: str = _snowball(_IRREGULAR.get(word, word))
     return term
 
@@ -62,25 +61,25 @@ _QUESTION_STOPS = frozenset(map(stem, stop_words.ENGLISH_QUESTION))
 
 
 def fold(text: str) -> str:
-    """The text in one spelling: NFKC, no case, straight apostrophes, simplified characters."""
+    """Returns the text in NFKC, in lower case, with straight apostrophes and simplified characters."""
     return text.lower() if text.isascii() else _folded(text)
 
 
-# What is cut into words is cut into pairs right after.
+# The callers fold the same text twice in a row: once for terms, once for n-grams.
 @lru_cache(maxsize=64)
 def _folded(text: str) -> str:
-    # Putting a run of combining marks in order is quadratic in the run: 64 KiB of them took 7 s.
+    # The normalisation of a run of combining marks is quadratic: 64 KiB of marks took 7 s. Pieces bound the run.
     pieces = (text,) if len(text) <= 256 else _PIECE.findall(text)
     folded = "".join([unicodedata.normalize("NFKC", piece) for piece in pieces]).casefold()
     return to_simplified(folded.translate(_APOSTROPHES))
 
 
 def analyse(text: str) -> list[str]:
-    """The terms of a text in reading order, repeats kept.
+    """Returns the terms of a text in reading order, with repeats.
 
-    A compound gives its parts and the whole without its joints ("gpt-4": gpt, 4, gpt4), a long
-    Chinese word the words inside it too (资料库: 资料, 资料库), and Chinese characters in no word
-    themselves and their pairs, which is how names are found.
+    A compound gives its parts and the whole without joints ("gpt-4": gpt, 4, gpt4). A long Chinese word also gives the
+    words inside it (资料库: 资料, 资料库). Chinese characters outside words give themselves and their pairs; names are
+    found by these pairs.
     """
     folded = fold(text)
     found: list[str] = []
@@ -103,18 +102,18 @@ def analyse(text: str) -> list[str]:
 
 
 def question_terms(text: str) -> list[str]:
-    """The distinct terms worth looking for, in reading order: question words are no topic."""
+    """Returns the distinct terms of a question in reading order, without the stop words of questions."""
     return [term for term in dict.fromkeys(analyse(text)) if term not in _QUESTION_STOPS]
 
 
 def is_topic(word: str) -> bool:
-    """Whether a folded, unstemmed word of a question is worth looking for; Chinese always is."""
+    """True when a folded, unstemmed word of a question is not a stop word. True for every Chinese word."""
     return word not in stop_words.ENGLISH and word not in stop_words.ENGLISH_QUESTION
 
 
 @lru_cache(maxsize=32768)
 def _word_terms(token: str) -> tuple[str, ...]:
-    """The terms of one spaced token; an n't, and what is left of it, is no term."""
+    """Returns the terms of one token. A contraction with n't gives no term."""
     word = token.strip("_")
     base, apostrophe, ending = word.rpartition("'")
     if apostrophe and ending == "t":
@@ -141,7 +140,7 @@ def _simple_terms(word: str) -> tuple[str, ...]:
 
 
 def _plain(word: str) -> str:
-    """Latin without its accents, so that a café is found by cafe."""
+    """Returns a Latin word without accents, so "cafe" finds "café"."""
     if word.isascii():
         return word
     decomposed = unicodedata.normalize("NFD", word)
@@ -149,7 +148,7 @@ def _plain(word: str) -> str:
 
 
 def _long_terms(token: str) -> list[str]:
-    """The parts of a token too long to be a word, each cut to a bearable length; not remembered."""
+    """Returns the parts of a token that is too long for a word, each truncated to 64 characters. Nothing is cached."""
     plain = [_plain(part[:_LONGEST]) for part in _JOINTS.split(token)]
     return [stem(part) for part in plain if part]
 
@@ -177,26 +176,28 @@ def _pairs(run: str) -> list[str]:
 
 
 def term_key(user_id: str, term: str) -> int:
-    """A signed 32-bit key of a term among one user's cards, the same on every machine for ever.
+    """Returns the key of a term for one user, a signed 32-bit number. The key is the same on every machine and never
+    changes.
 
-    Two terms of a user share a key with probability 2**-32: of 20,000 words of one user, hardly ever any two.
-    Keys of different users meet more often, which costs a look at a card that is then not theirs. Twice as many
-    bits would make the tables a quarter larger and their indexes a fifth slower to build.
+    Two terms of a user share a key with probability 2**-32, so a collision among 20,000 words of one user is rare.
+    Collisions between users are more frequent. They cost a read of a card that belongs to another user and that the
+    owner filter then drops. 64 bits would make the tables a quarter larger and the build of their indexes a fifth
+    slower.
     """
     return USERS[user_id] ^ TERMS[term]
 
 
 def term_keys(user_id: str, terms: Iterable[str]) -> list[int]:
-    """The keys of the terms, in their order."""
+    """Returns the keys of the terms, in their order."""
     scope = USERS[user_id]
     return [scope ^ TERMS[term] for term in terms]
 
 
 class Digests(dict[str, int]):
-    """The digests of one kind of names, two of which are combined into a key; ``space`` keeps kinds apart.
+    """32-bit digests of names of one kind. ``space`` separates the kinds. A key combines the digests of two names.
 
-    What was asked for is remembered, up to a bound. There are dozens to look up for every card, and a
-    dictionary answers in a third of the time that a cached function takes.
+    The dictionary caches up to 100,000 digests and then starts again. A card needs dozens of look-ups, and a dictionary
+    takes a third of the time of a cached function.
     """
 
     def __init__(self, space: str) -> None:

@@ -1,4 +1,4 @@
-"""The identity of a value: when two wordings state the same fact."""
+"""The identity of a value. Two wordings with the same identity state the same fact."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from events.language.chinese_script import to_simplified
 
 
 def word_set(text: str) -> frozenset[str]:
-    """A set of words, written as one would in a sentence: word lists stay readable."""
+    """Returns the set of the words in ``text``, which spaces separate."""
     return frozenset(text.split())
 
 
@@ -69,8 +69,11 @@ _DATE_FORMS = tuple(
 
 
 def normalise(key: str, value: str, *, several: bool) -> str:
-    """The identity of ``value`` under the canonical ``key``: script, case, width, articles, punctuation and
-    the order of a list do not count. Never raises; empty only where nothing but punctuation was given."""
+    """Returns the identity of ``value`` under the canonical ``key``. Never raises.
+
+    Script, case, width, articles and punctuation do not count. With ``several`` the order of a list does not count.
+    The identity is empty only for a value of nothing but punctuation.
+    """
     text = _SPACE.sub(" ", to_simplified(unicodedata.normalize("NFKC", value)).casefold().replace("’", "'"))
     text = text.strip(_EDGES)
     if text in _YES:

@@ -1,1 +1,1 @@
-"""The ground under everything: settings, Postgres, Redis, named SQL, failures, waiting."""
+"""The basis of every package: settings, Postgres, Redis, named SQL, failures, waiting."""

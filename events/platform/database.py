@@ -1,4 +1,4 @@
-"""The way to Postgres: connecting with patience, checking the server, migrating the log schema."""
+"""Connections to Postgres, the check of the server, and the migrations of the log schema."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ logger = logging.getLogger(__name__)
 
 OLDEST_SERVER = 150000
 REQUIRED_EXTENSIONS = ("vector", "pg_trgm")
-_MIGRATION_LOCK = 0x6361726460  # any constant: one migrator at a time
+_MIGRATION_LOCK = 0x6361726460  # an arbitrary key of the advisory lock: one process migrates at a time
 
 Connection = psycopg.Connection[Any]
 
 
 class DatabaseUnfitError(RuntimeError):
-    """The server cannot carry Cardlog; the message is one sentence with the remedy."""
+    """The server cannot run Cardlog. The message is one sentence with the remedy."""
 
 
 def address_of(url: str) -> str:
-    """Host, port and database of ``url``, without its password: safe to log."""
+    """Returns host, port and database of ``url``. The result has no password, so it is safe in a log."""
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
@@ -37,7 +37,10 @@ def address_of(url: str) -> str:
 
 
 def connect(url: str, *, application: str, autocommit: bool = True) -> Connection:
-    """One connection. Dead peers are noticed within seconds; raises ``psycopg.OperationalError`` when away."""
+    """Returns a new connection. It detects a dead peer within 15 s.
+
+    Raises ``psycopg.OperationalError`` when the server is away.
+    """
     return psycopg.connect(
         url,
         autocommit=autocommit,
@@ -58,11 +61,10 @@ def connect_with_retry(
     autocommit: bool = True,
     idle_in_transaction_timeout_ms: int = 0,
 ) -> Connection | None:
-    """A connection, however long it takes; None when ``stopping`` became true first.
+    """Returns a new connection. Waits for the server without limit; returns None when ``stopping()`` becomes true.
 
-    Says so in the log when the server is away and when it is back, with a backoff of at most 2 s. With
-    ``idle_in_transaction_timeout_ms``, a process that stops in the middle of a transaction holds its locks no longer
-    than that.
+    The backoff is at most 2 s. The log says when the server is away and when it is back. With
+    ``idle_in_transaction_timeout_ms`` the server ends a transaction that is idle for longer, and frees its locks.
     """
     delay, away_since = 0.05, 0.0
     while not stopping():
@@ -88,7 +90,10 @@ def connect_with_retry(
 
 
 def check_server(connection: Connection) -> None:
-    """Raise :class:`DatabaseUnfitError` unless version, encoding and extensions will do."""
+    """Checks version, encoding and extensions of the server. Installs missing extensions.
+
+    Raises :class:`DatabaseUnfitError` when the server cannot run Cardlog.
+    """
     version = connection.info.server_version
     if version < OLDEST_SERVER:
         raise DatabaseUnfitError(
@@ -108,7 +113,7 @@ def check_server(connection: Connection) -> None:
         if not available:
             package = {"vector": "pgvector", "pg_trgm": "postgresql-contrib"}[name]
             raise DatabaseUnfitError(
-                f"the extension {name} is not on this PostgreSQL server: install {package} there, then start again"
+                f"this PostgreSQL server lacks the extension {name}: install {package} there, then start again"
             )
         if not installed:
             try:
@@ -125,10 +130,10 @@ def check_server(connection: Connection) -> None:
 
 
 def migrate(connection: Connection) -> list[str]:
-    """Bring the log schema up to date; returns the names of the migrations applied now.
+    """Applies the missing migrations of the log schema, in one transaction. Returns their names.
 
-    Safe to run from any number of processes at once. Raises :class:`DatabaseUnfitError` when the
-    database was written by a newer Cardlog.
+    Any number of processes may call it at the same time. Raises :class:`DatabaseUnfitError` when a newer Cardlog
+    migrated the database, when the role may not migrate it, or when :func:`check_server` fails.
     """
     check_server(connection)
     migrations = _migrations()
@@ -152,12 +157,12 @@ def migrate(connection: Connection) -> list[str]:
 
 
 def migration_texts() -> list[str]:
-    """The statements of every migration, in their order."""
+    """Returns the SQL of every migration, in order."""
     return list(_migrations().values())
 
 
 def is_migrated(connection: Connection) -> bool:
-    """Whether the log is there, with every migration of this build."""
+    """True when every migration of this build is applied."""
     return not _pending(connection, _migrations())
 
 
@@ -169,8 +174,8 @@ def _migrations() -> dict[str, str]:
 
 
 def _pending(connection: Connection, migrations: Mapping[str, str]) -> list[str]:
-    """The names of the migrations that were not applied yet; takes no lock, and no right but to read."""
-    row = connection.execute(statement("events.platform", "migrations_there")).fetchone()
+    """Returns the names of the missing migrations. Takes no lock and needs only the right to read."""
+    row = connection.execute(statement("events.platform", "migrations_exists")).fetchone()
     if row is None or not row[0]:
         return list(migrations)
     applied = {name for (name,) in connection.execute(statement("events.platform", "migrations_applied"))}

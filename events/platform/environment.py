@@ -1,8 +1,8 @@
-"""The settings of this process: from its environment, its ``.env`` files, and the defaults.
+"""The settings of this process, from its environment, its ``.env`` files, and the defaults.
 
-A setting comes from the first of these that gives it: the environment, the file ``.env`` of the working directory,
-the file ``.env`` of the data folder, its default. pydantic-settings takes 0.2 s to import. This module imports it
-(events/platform/settings_sources.py) only where there is something to read.
+The first source that has a setting counts: the environment, the file ``.env`` of the working directory, the file
+``.env`` of the data folder, the default. The import of pydantic-settings takes 0.2 s. This module imports it
+(events/platform/settings_sources.py) only when a source has a setting.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from events.platform.settings import DATA, PREFIX, Settings, known_variables
 
 
 def load_settings(environment: Mapping[str, str] | None = None, *, data: Path | None = None) -> Settings:
-    """The settings in ``environment``; without one, those of the process and of its ``.env`` files.
+    """Returns the settings in ``environment``. The default is the environment of the process and its ``.env`` files.
 
-    ``data`` is the data folder, if it is not the one of :func:`data_folder`. An empty value counts as not set.
-    Raises :class:`SettingsError` naming every variable that cannot be used.
+    ``data`` is the data folder, by default the folder of :func:`data_folder`. An empty value counts as not set.
+    Raises :class:`SettingsError`, which names every variable with an invalid value.
     """
     source = os.environ if environment is None else environment
     files = env_files(data) if environment is None else []
@@ -30,25 +30,25 @@ def load_settings(environment: Mapping[str, str] | None = None, *, data: Path | 
 
 
 def data_folder() -> Path:
-    """Where data is kept unless told otherwise: what the environment says, else the working directory's ``.env``."""
-    said = os.environ.get(DATA, "").strip()
+    """Returns the data folder: ``CARDLOG_DATA`` of the environment or of the ``.env`` file here, else ``data``."""
+    folder = os.environ.get(DATA, "").strip()
     here = Path(".env")
-    if not said and here.is_file():
-        from events.platform.settings_sources import values_of  # noqa: PLC0415 - only where there is a file
+    if not folder and here.is_file():
+        from events.platform.settings_sources import values_of  # noqa: PLC0415 - only when the file exists
 
-        said = (values_of(here).get(DATA) or "").strip()
-    return Path(said or "data")
+        folder = (values_of(here).get(DATA) or "").strip()
+    return Path(folder or "data")
 
 
 def env_files(data: Path | None = None) -> list[Path]:
-    """The ``.env`` files that are there, the one that counts more first."""
-    here, there = Path(".env"), (data_folder() if data is None else data) / ".env"
-    found = [path for path in (here, there) if path.is_file()]
+    """Returns the existing ``.env`` files. The first file takes precedence."""
+    here, in_data = Path(".env"), (data_folder() if data is None else data) / ".env"
+    found = [path for path in (here, in_data) if path.is_file()]
     return found[:1] if len(found) > 1 and found[0].samefile(found[1]) else found
 
 
 def unknown_variables(data: Path | None = None) -> list[str]:
-    """One sentence for each ``CARDLOG_*`` that means nothing, in the environment and the ``.env`` files."""
+    """Returns a sentence for each unknown ``CARDLOG_*`` variable in the environment and the ``.env`` files."""
     files = env_files(data)
     if not files and not any(
         name.startswith(PREFIX) and name not in known_variables() for name in os.environ

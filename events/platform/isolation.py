@@ -1,4 +1,4 @@
-"""Finding the culprit: work on several items at once, where one bad item must harm nobody but itself."""
+"""Isolates bad items in a batch. One bad item must not fail the other items of its batch."""
 
 from __future__ import annotations
 
@@ -14,30 +14,29 @@ from events.platform.settings import SettingsError
 
 T = TypeVar("T")
 
-# The server, its schema or its files are not as they should be: every statement would fail the same way.
+# The server, its schema or its files are wrong. Every statement would fail in the same way.
 _SETTING_CLASSES = ("0A", "25", "26", "28", "34", "3D", "3F", "42", "58", "F0", "HV")
 _SETTING_STATES = frozenset(("XX001", "XX002"))  # corrupted data, corrupted index
-# Among the errors of class 42 these depend on the values that were sent.
+# These errors of class 42 depend on the values of the statement.
 _VALUE_STATES = frozenset(("42804", "42846", "42P18"))
-# What the operating system says of a value; anything else it says is about the machine.
+# Errors of the operating system about a value. Its other errors are about the machine.
 _VALUE_ERRNOS = frozenset((errno.ENAMETOOLONG, errno.EOVERFLOW, errno.EINVAL, errno.EILSEQ, errno.ERANGE))
 
 
 @dataclass(frozen=True, slots=True)
 class Culprit(Generic[T]):
-    """An item that fails also when it is tried alone, and why."""
+    """An item that fails even alone, with its error."""
 
     item: T
     error: Exception
 
 
 def is_the_datas_fault(error: BaseException) -> bool:
-    """Whether these very data are to blame: the same work on other data would succeed.
+    """True when the data are at fault. The same work on other data would then succeed.
 
-    False while the server is away (:func:`events.platform.failures.is_away`), for a server whose schema, rights or
-    files are not as they should be, for a setting or a log key file that cannot be used, and for a machine without
-    memory, files or network.
-    True for everything else, known or not: an error nobody thought of harms its culprit, and nobody else.
+    False while the server is away (:func:`events.platform.failures.is_away`), for a server with a wrong schema, wrong
+    rights or damaged files, for an unusable setting or log key file, and for a machine without memory, files or
+    network. True for every other error, also for an unforeseen one: such an error then stops only its own item.
     """
     if isinstance(error, psycopg.Error):
         if is_away(error):
@@ -57,12 +56,12 @@ def isolate(
     *,
     blames: Callable[[Exception], bool] = is_the_datas_fault,
 ) -> list[Culprit[T]]:
-    """Attempt ``items`` together; where that fails, halve them until each culprit is alone, and return those.
+    """Attempts ``items`` together, halves them after a failure, and returns the items that fail alone.
 
-    Guarantees that every item that is not returned was part of exactly one attempt that succeeded, and that attempts
-    are made in the order of ``items``. ``attempt`` must undo what it did before it raises (a savepoint does). One
-    culprit among n items costs about 2·log2(n) attempts. Raises what ``attempt`` raises where ``blames`` says that the
-    items are not to blame; attempts that succeeded before it stand.
+    Guarantees that every other item was part of exactly one successful attempt. The attempts follow the order of
+    ``items``. ``attempt`` must undo its work before it raises, for instance with a savepoint. One culprit among n items
+    costs about 2·log2(n) attempts. Raises the error of ``attempt`` when ``blames(error)`` is False. Attempts that
+    succeeded before the error stay done.
     """
     if not items:
         return []

@@ -1,4 +1,4 @@
-"""Waiting in workers: until something may be tried again, and between rounds that are cheaper done a few at a time."""
+"""Waiting in workers: the wait before a retry, and the linger between batches."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ _NAP_S = 0.05
 
 
 def pause(seconds: float, stopping: Callable[[], bool]) -> None:
-    """Wait for ``seconds``, or until told to stop."""
+    """Waits for ``seconds``. Returns earlier when ``stopping()`` is true."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0 and not stopping():
         time.sleep(min(_NAP_S, left))
 
 
 class Linger:
-    """Lets rounds begin at least ``apart_s`` after one another. What comes after a while of nothing never waits."""
+    """Lets a round begin at the earliest ``apart_s`` after the round before it. A round after a longer idle time does
+    not wait. Fewer and larger rounds cost less."""
 
     def __init__(self, apart_s: float, stopping: Callable[[], bool]) -> None:
         self._apart_s = apart_s
@@ -24,9 +25,9 @@ class Linger:
         self._next = 0.0
 
     def begin_round(self) -> None:
-        """A round begins."""
+        """Notes that a round begins now."""
         self._next = time.monotonic() + self._apart_s
 
     def wait(self) -> None:
-        """Wait until the next round may begin: behind one that found work, and left none that it knows of."""
+        """Waits until the next round may begin. A worker calls it after a round that found work and finished it."""
         pause(self._next - time.monotonic(), self._stopping)

@@ -1,22 +1,24 @@
-"""Modes: the registers that turns are pushed in and questions asked in, such as code or journal."""
+"""Modes: the registers of turns and questions, such as code or journal."""
 
 from __future__ import annotations
 
 from events.platform.settings import Settings, SettingsError
 
-GENERAL_MODE = "general"  # of turns that named none; retrieval/channels/sql/visible.sql says so too
+GENERAL_MODE = (
+    "general"  # the mode of turns that name none; retrieval/channels/sql/visible.sql has the same name
+)
 
 
 def modes_of(settings: Settings) -> dict[str, str]:
-    """The declared modes, each with the model that embeds its cards; "" is the one of all that name none.
+    """Returns the embedding model of each declared mode. "" stands for the default model, ``embed_model``.
 
-    Empty where any mode may be asked for. Raises :class:`SettingsError` for a declaration that cannot be read.
+    The result is empty when recall accepts any mode. Raises :class:`SettingsError` for a malformed declaration.
     """
     return declared_modes(settings.modes)
 
 
 def declared_modes(text: str) -> dict[str, str]:
-    """:func:`modes_of` for the text of the setting alone."""
+    """Returns the modes in ``text``, the value of the setting ``modes``. See :func:`modes_of`."""
     declared: dict[str, str] = {}
     for item in filter(None, map(str.strip, text.split(","))):
         name, given, model = map(str.strip, item.partition("="))

@@ -1,7 +1,7 @@
-"""Every setting, in one place: environment variables ``CARDLOG_*`` with their defaults and meaning.
+"""Every setting: the environment variables ``CARDLOG_*`` with their defaults and meanings.
 
-A setting comes from the first of these that gives it: the environment, the file ``.env`` of the working directory,
-the file ``.env`` of the data folder, its default. pydantic-settings reads and checks them
+The first source that has a setting counts: the environment, the file ``.env`` of the working directory, the file
+``.env`` of the data folder, the default. pydantic-settings reads and checks the sources
 (events/platform/settings_sources.py).
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Literal
 PREFIX = "CARDLOG_"
 DATA, PROCESS = "CARDLOG_DATA", "CARDLOG_PROCESS"
 OTHERS = frozenset((DATA, PROCESS))
-"""Variables that the command reads and that are no settings."""
+"""Variables that the command reads and that are not settings."""
 
 _MOST = 2**31 - 1
 _LOGIN_IN_URL = re.compile(r"(?<=://)\S{1,512}@")
@@ -23,20 +23,20 @@ _PASSWORD_IN_WORDS = re.compile(r"(password\s*=\s*)('(?:\\.|[^'\\])*'|[^\s&]+)",
 
 
 class SettingsError(ValueError):
-    """A setting cannot be used; the message names the variable, its value and what is allowed."""
+    """A setting has an invalid value. The message names the variable, its value and the allowed values."""
 
 
 def redacted(text: str) -> str:
-    """The text without the logins of its URLs, nor ``password=...``."""
+    """Returns ``text`` with ``***`` in the place of the logins of its URLs and of the value in ``password=...``."""
     if "://" in text and "@" in text:
         text = _LOGIN_IN_URL.sub("***@", text)
     return _PASSWORD_IN_WORDS.sub(r"\1***", text) if "assword" in text.lower() else text
 
 
 class Secret(str):
-    """A text that programs can use and that no one reads by accident: printed and formatted, it is ``***``.
+    """A text that is ``***`` when it is printed or formatted. Nobody therefore reads it by accident.
 
-    :func:`revealed` gives the text itself.
+    :func:`revealed` returns the text itself.
     """
 
     __slots__ = ()
@@ -55,7 +55,7 @@ class Secret(str):
 
 
 def revealed(text: str) -> str:
-    """The text of a secret, for those who may read it; any other text as it is."""
+    """Returns the text of a secret. Returns any other text unchanged."""
     return str.__str__(text)
 
 
@@ -69,8 +69,9 @@ def _setting(
     most: int = _MOST,
     form: str = "",
 ) -> Any:
-    """A setting; numbers are ``least`` to ``most``, texts have the ``form`` that settings_sources.py knows."""
-    told = {
+    """Returns the field of a setting. Numbers are ``least`` to ``most``; ``form`` is a key of ``_FORMS``
+    (events/platform/settings_sources.py)."""
+    metadata = {
         "meaning": meaning,
         "variable": variable,
         "secret": secret,
@@ -78,33 +79,34 @@ def _setting(
         "most": most,
         "form": form,
     }
-    return field(default=default, metadata=told)
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a process was told. Read once at start; never from the environment afterwards."""
+    """The settings of a process. The process reads them once, at its start."""
 
     database_url: str = _setting(
         "", "PostgreSQL to use; empty: an embedded server is started", secret=True, form="postgres"
     )
     admin_database_url: str = _setting(
         "",
-        "the same database for the role that owns it: migrations, `cardlog grant` and `log import`; empty: as above",
+        "the same database for the role that owns it, for migrations, `cardlog grant` and `log import`; "
+        "empty: CARDLOG_DATABASE_URL",
         secret=True,
         form="postgres",
     )
     log_key_file: str = _setting(
-        "", "file with the key that authenticates what is appended; `cardlog log key` makes one; empty: none"
+        "", "file with the key that authenticates appended events; `cardlog log key` makes one; empty: no key"
     )
     read_database_url: str = _setting(
         "",
-        "read replicas of that PostgreSQL, with spaces between: questions are answered there",
+        "read replicas of that PostgreSQL, separated by spaces; they answer questions",
         secret=True,
         form="postgres list",
     )
     read_staleness_s: int = _setting(
-        5, "a replica that may lack what was committed this many seconds ago leaves questions to the primary"
+        5, "seconds a replica may be behind; the primary answers instead of a replica that is further behind"
     )
     redis_url: str = _setting(
         "",
@@ -112,101 +114,105 @@ class Settings:
         secret=True,
         form="redis",
     )
-    turns_stream: str = _setting("turns", "Redis stream apps push turns onto", form="name")
+    turns_stream: str = _setting("turns", "Redis stream that apps push turns onto", form="name")
     turn_streams: int = _setting(
         1,
-        "streams the write service spreads users over, 1 to 64; above 1 they are turns:{0}, turns:{1} …",
+        "Redis streams that the write service spreads users over, 1 to 64; above 1: turns:{0}, turns:{1} …",
         least=1,
         most=64,
     )
     kafka_brokers: str = _setting(
         "",
-        "Kafka that carries the log to the workers, host:port with commas; empty: they read it themselves",
+        "Kafka that carries the log to the workers, host:port separated by commas; empty: they read the log",
         form="brokers",
     )
     kafka_topic: str = _setting(
         "cardlog.events", "topic of the log on Kafka; one for each Cardlog", form="topic"
     )
     kafka_fallback_s: int = _setting(
-        5, "what Kafka has not brought a worker after about this long is read from the log"
+        5, "seconds after which a worker reads events from the log that Kafka has not delivered"
     )
     consumer_group: str = _setting("recorders", "consumer group of the recorders", form="name")
-    batch_turns: int = _setting(500, "turns a recorder takes at a time", least=1)
+    batch_turns: int = _setting(500, "most turns in one batch of a recorder", least=1)
     linger_ms: int = _setting(
-        40, "rounds of a worker that has work begin this far apart: fewer and larger ones cost less"
+        40, "least time between the starts of two batches of a worker; fewer and larger batches cost less"
     )
-    reclaim_after_ms: int = _setting(30_000, "a dead recorder's turns are taken over after this long")
+    reclaim_after_ms: int = _setting(
+        30_000, "time after which another recorder takes over the turns of a dead one"
+    )
     idle_in_transaction_timeout_ms: int = _setting(
         120_000, "a worker that leaves a transaction idle for this long loses its batch to another; 0: never"
     )
-    batch_events: int = _setting(64, "events a processor takes from each partition at a time", least=1)
+    batch_events: int = _setting(64, "most events of one partition in one batch of a processor", least=1)
     supersede_fork: bool = _setting(
-        True, "a new single value supersedes the old one instead of standing beside it"
+        True, "a new single value supersedes the old one; false: both stay in force"
     )
     arbitration_changes: int = _setting(
-        3, "the how-manieth change of one fact within `arbitration_days` waits for a verdict"
+        3, "number of changes of one fact within `arbitration_days` from which a change waits for a verdict"
     )
-    arbitration_days: int = _setting(30, "days in which changes of one fact are counted together")
+    arbitration_days: int = _setting(30, "days in which `arbitration_changes` counts the changes of one fact")
     arbitration_stale_days: int = _setting(
-        30, "a fact that held this many days is not contradicted in passing: that waits for a verdict"
+        30, "a contradiction in passing of a fact that held this many days waits for a verdict"
     )
-    knowledge_extraction: bool = _setting(True, "knowledge cards are extracted")
+    knowledge_extraction: bool = _setting(True, "the extractor makes knowledge cards")
     model: str = _setting(
         "claude-haiku-5-5",
-        "model that reads turns, where there is an ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL",
+        "model that extracts turns, if ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL is set",
     )
     thinking: bool = _setting(False, "the model may think before it answers: slower and dearer")
     session_batch_gap_s: int = _setting(
-        180, "turns of a session said further apart than this are not read together"
+        180, "most seconds between two consecutive turns of one session batch"
     )
-    session_batch_turns: int = _setting(12, "turns of a session the model reads together at most", least=1)
-    session_batch_chars: int = _setting(
-        6_000, "characters of turns the model reads together at most", least=1
-    )
+    session_batch_turns: int = _setting(12, "most turns in one session batch", least=1)
+    session_batch_chars: int = _setting(6_000, "most characters in one session batch", least=1)
     session_batch_linger_ms: int = _setting(
-        2_000, "how long the newest turns wait for more before the model reads them"
+        2_000, "time that the newest turns wait for further turns of their session batch"
     )
-    extract_concurrency: int = _setting(32, "calls of the model at once, in one extractor process", least=1)
-    extract_timeout_s: int = _setting(60, "an answer of the model is waited for this long", least=1)
+    extract_concurrency: int = _setting(
+        32, "most calls of the model at the same time, in one extractor process", least=1
+    )
+    extract_timeout_s: int = _setting(60, "longest wait for an answer of the model", least=1)
     extract_max_tokens: int = _setting(
-        4_096, "tokens of an answer; twice as many when one was cut off", least=1
+        4_096, "most tokens of an answer; twice as many after an answer that was cut off", least=1
     )
     extract_retries: int = _setting(
-        8, "how often turns are tried again that fail while others are read, before they are given up"
+        8, "retries of turns that fail while other turns succeed; the extractor then gives them up"
     )
-    extract_grace_s: int = _setting(8, "an extractor told to stop waits this long for answers under way")
-    breaker_failures: int = _setting(5, "failed calls in a row after which only one at a time is tried")
+    extract_grace_s: int = _setting(8, "longest wait of a stopping extractor for running calls")
+    breaker_failures: int = _setting(
+        5, "failures in a row after which the circuit breaker tries one call at a time"
+    )
     rules_fallback: bool = _setting(
-        False, "while the model cannot be reached, the rules read turns in its place"
+        False, "the rules extract turns in the place of the model while the model is away"
     )
     budget_tokens_per_user_day: int = _setting(
-        0, "tokens the model may cost a user in a day (UTC), then the rules stand in; 0: no limit"
+        0, "tokens a user may cost in a day (UTC); the rules extract further turns; 0: no limit"
     )
-    knowledge_inject: bool = _setting(True, "knowledge cards are offered to assistants")
+    knowledge_inject: bool = _setting(True, "assistants get knowledge cards")
     embed_model: str = _setting(
         "sentence-transformers/all-MiniLM-L6-v2", "embedding model of the default mode"
     )
     embed_model_path: str = _setting(
-        "", "folder with the model's ONNX files; empty: where `make model` puts it"
+        "", "folder with the ONNX files of the model; empty: the folder of `make model`"
     )
-    embed_threads: int = _setting(0, "threads of one embedder; 0: as many as there are cores")
+    embed_threads: int = _setting(0, "threads of one embedder; 0: one for each core")
     semantic_deadline_ms: int = _setting(150, "deadline of the semantic channel")
     tags_deadline_ms: int = _setting(150, "deadline of the tags channel")
     fuzzy_deadline_ms: int = _setting(150, "deadline of the fuzzy channel")
     time_deadline_ms: int = _setting(150, "deadline of the time channel")
-    overlay_deadline_ms: int = _setting(300, "deadline for laying what was said a moment ago over an answer")
+    overlay_deadline_ms: int = _setting(300, "deadline of the overlay")
     graph_deadline_ms: int = _setting(200, "deadline of the graph channel")
     last_resort_ms: int = _setting(
-        1000, "longest the channels that were late are waited for, where none answered in time"
+        1000, "longest further wait for the late channels when no channel answered in time"
     )
     quarantine_over_ms: int = _setting(
-        150, "a channel whose last 10 latencies have a P95 above this is not waited for"
+        150, "a channel goes into quarantine when the P95 of its last 10 latencies is above this"
     )
-    quarantine_s: int = _setting(600, "longest a channel that was too slow is left out")
+    quarantine_s: int = _setting(600, "longest quarantine of a slow channel")
     modes: str = _setting(
         "",
-        "modes recall may ask for, with commas, each a name or name=embedding model (code=a/model, journal); "
-        "empty: any that turns were pushed with",
+        "modes of recall, separated by commas, each a name or name=embedding model (code=a/model, journal); "
+        "empty: every mode of the pushed turns",
         form="modes",
     )
     fault_semantic: str = _setting(
@@ -216,57 +222,64 @@ class Settings:
     fault_fuzzy: str = _setting("", "for tests: the fuzzy channel is down, error or slow:<ms>", form="fault")
     fault_time: str = _setting("", "for tests: the time channel is down, error or slow:<ms>", form="fault")
     fault_graph: str = _setting("", "for tests: the graph channel is down, error or slow:<ms>", form="fault")
-    wait_for_ms: int = _setting(5000, "longest a recall waits for the turns of a push token")
+    wait_for_ms: int = _setting(5000, "longest wait of a recall for the turns of a push token")
     max_waits: int = _setting(
-        64, "reads of one process that wait for a token at once; others are told so", least=1
+        64,
+        "most reads of one process that wait for a token at the same time; further ones do not wait",
+        least=1,
     )
     token_key: str = _setting(
-        "", "key that tokens are signed with; empty: a random one that the database keeps", secret=True
+        "", "key that signs tokens; empty: a random key that the database keeps", secret=True
     )
     allowed_hosts: str = _setting(
         "",
-        "further names of the services, with commas, *.name for all below one, * for any; loopback, the machine's "
-        "own name and the address a request came in by are always allowed",
+        "further names of the services, separated by commas; *.name: all names below it; *: any name; loopback, the "
+        "machine's own name and the address of the request are always allowed",
     )
     allowed_origins: str = _setting(
-        "", "web pages that may ask the services, with commas (https://app.example.com); * for any"
+        "",
+        "web origins that may ask the services, separated by commas (https://app.example.com); *: any origin",
     )
     header_timeout_s: int = _setting(
-        10, "a request's head is complete within this, or its connection ends", least=1
+        10, "longest time of a request's head; the service then closes the connection", least=1
     )
     body_timeout_s: int = _setting(
-        30, "a request's body is complete within this, or its connection ends", least=1
+        30, "longest time of a request's body; the service then closes the connection", least=1
     )
-    idle_timeout_s: int = _setting(20, "a connection without a request ends after this long", least=1)
+    idle_timeout_s: int = _setting(
+        20, "longest time of a connection without a request; the service then closes it", least=1
+    )
     max_connections: int = _setting(
-        1000, "connections of one service; above it those at rest make room", least=1
+        1000, "most connections of one service; above it the service closes idle ones", least=1
     )
     max_requests: int = _setting(
-        256, "requests one service works on at once; others are answered 503", least=1
+        256, "most requests of one service at the same time; it answers 503 to others", least=1
     )
     max_pushes: int = _setting(
-        16, "pushes one write service has under way to Redis at once; others wait", least=1
+        16, "most pushes of one write service to Redis at the same time; others wait", least=1
     )
     max_body_kib: int = _setting(
-        256, "largest body of a request but POST /v1/turns, which takes 16 MiB", least=1
+        256, "largest body of a request; the limit of POST /v1/turns is 16 MiB", least=1
     )
     pool_size: int = _setting(8, "database connections of one API process", least=1)
     read_url: str = _setting(
-        "", "read service that the command asks; empty: the one that runs here", form="http"
+        "", "read service that the command asks; empty: the service on this machine", form="http"
     )
     log_level: Literal["debug", "info", "warning", "error"] = _setting(
         "info", "debug, info, warning or error"
     )
-    log_format: Literal["text", "json"] = _setting("text", "text for people, or json: one object a line")
+    log_format: Literal["text", "json"] = _setting(
+        "text", "text for people, or json with one object for each line"
+    )
     stuck_after_s: int = _setting(
-        60, "a service is not ready once a stage it needs has had work and done none for this long"
+        60, "a service is not ready when a stage that it needs is stalled for longer than this"
     )
     anthropic_api_key: str = _setting(
         "", "key for the Messages API", variable="ANTHROPIC_API_KEY", secret=True
     )
     anthropic_base_url: str = _setting(
         "",
-        "server that speaks the Messages API, if not Anthropic's",
+        "server with the Messages API; empty: Anthropic's",
         variable="ANTHROPIC_BASE_URL",
         form="http",
     )
@@ -278,17 +291,17 @@ class Settings:
 
 @cache
 def known_variables() -> frozenset[str]:
-    """Every variable that means something to Cardlog."""
+    """Returns every variable that Cardlog reads."""
     return frozenset(_variables().values()) | OTHERS
 
 
 def variable_of(name: str) -> str:
-    """The environment variable of the setting ``name``."""
+    """Returns the environment variable of the setting ``name``."""
     return _variables()[name]
 
 
 def listing() -> list[tuple[str, str, str]]:
-    """(variable, default, meaning) of every setting, in order."""
+    """Returns (variable, default, meaning) of every setting, in order."""
     return [(variable_of(f.name), str(f.default), str(f.metadata["meaning"])) for f in fields(Settings)]
 
 

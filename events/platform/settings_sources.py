@@ -1,7 +1,7 @@
-"""Reading the settings from where they are given, and saying in our own words what is wrong with them.
+"""Reads the settings from their sources and checks them. The errors are in the words of Cardlog.
 
-pydantic and pydantic-settings take 0.2 s to import: events/platform/environment.py imports this module when there
-is something to read, and ``cardlog --help`` never does.
+The import of pydantic and pydantic-settings takes 0.2 s. events/platform/environment.py therefore imports this module
+only when a source has a setting, and ``cardlog --help`` never imports it.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from events.platform.settings import PREFIX, Settings, SettingsError, known_vari
 
 _LONGEST, _SHOWN = 8192, 80
 _NOT_OURS = re.compile(
-    # Kubernetes tells every container of every service beside it; tests, benches and images have variables, too.
+    # Kubernetes sets variables for every service in every container. Tests, benches and images have variables too.
     r".*_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?)"
     r"|CARDLOG_(TEST|BENCH|CHAOS|EVAL)_.*|CARDLOG_(IMAGE|REQUIREMENTS)"
 )
 
 
 def read(environment: Mapping[str, str], files: list[Path]) -> dict[str, Any]:
-    """The values that ``environment`` or else ``files`` give, by the name of the setting; the earlier file counts.
+    """Returns the given values by the name of their setting. ``environment`` comes before ``files``, in their order.
 
-    Raises :class:`SettingsError` with a line for each variable that cannot be used.
+    Raises :class:`SettingsError` with a sentence for each variable with an invalid value.
     """
     try:
         given = _model(environment, *map(values_of, files))()
@@ -44,23 +44,23 @@ def read(environment: Mapping[str, str], files: list[Path]) -> dict[str, Any]:
 
 
 def values_of(path: Path) -> dict[str, str | None]:
-    """What a ``.env`` file says; SettingsError when it cannot be read."""
+    """Returns the variables in a ``.env`` file. Raises :class:`SettingsError` when the file cannot be read."""
     try:
         return dotenv_values(path, encoding="utf-8")
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise SettingsError(f"{path} cannot be read ({why}): mend the file, or take it away") from None
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise SettingsError(f"{path} cannot be read ({reason}): correct or remove the file") from None
 
 
 def unknown_names(place: str, values: Mapping[str, str | None]) -> list[str]:
-    """One sentence for each ``CARDLOG_*`` of ``values`` that means nothing, with the nearest that does."""
+    """Returns a sentence for each unknown ``CARDLOG_*`` variable in ``values``, with the nearest known variable."""
     known = known_variables()
     sentences = []
     for name in values:
         if name.startswith(PREFIX) and name not in known and not _NOT_OURS.fullmatch(name):
             near = get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]}?" if near else "`cardlog settings` lists those that are."
-            sentences.append(f"{name}, in {place}, is no setting of Cardlog: {hint}")
+            hint = f"did you mean {near[0]}?" if near else "`cardlog settings` lists all settings."
+            sentences.append(f"{name}, in {place}, is not a setting of Cardlog: {hint}")
     return sentences
 
 
@@ -70,7 +70,7 @@ def _postgres(url: str) -> str:
             conninfo_to_dict(url)
             return url
     except psycopg.Error:
-        pass  # its message quotes what it could not read
+        pass  # the message of psycopg quotes the URL, which may hold a password
     raise _unfit("write it as postgresql://user:password@host:port/database")
 
 
@@ -130,7 +130,7 @@ def _name(text: str) -> str:
 
 
 def _modes(text: str) -> str:
-    from events.platform.modes import declared_modes  # noqa: PLC0415 - events/platform/modes.py stands on the settings
+    from events.platform.modes import declared_modes  # noqa: PLC0415 - events/platform/modes.py imports the settings
 
     try:
         declared_modes(text)
@@ -171,19 +171,19 @@ _FORMS: dict[str, Callable[[str], str]] = {
 
 
 def _kind(name: str, kind: Any) -> Any:
-    """The type of a setting, with what its value must be."""
-    told = _told(name)
+    """Returns the type of a setting with the checks of its value."""
+    metadata = _metadata(name)
     if kind is int:
-        return Annotated[int, Field(ge=told["least"], le=told["most"])]
+        return Annotated[int, Field(ge=metadata["least"], le=metadata["most"])]
     if kind is str:
-        form = _FORMS.get(told["form"])
+        form = _FORMS.get(metadata["form"])
         checks = [AfterValidator(_text), *([AfterValidator(form)] if form else [])]
         return Annotated[(str, *checks)]
     return kind
 
 
 def _model(*sources: Mapping[str, str | None]) -> type[BaseSettings]:
-    """The settings as pydantic-settings reads them from ``sources``, the first of which counts most."""
+    """Returns the pydantic-settings model that reads ``sources``. The first source takes precedence."""
 
     class Sources(BaseSettings):
         model_config = SettingsConfigDict(extra="ignore", case_sensitive=True, validate_default=False)
@@ -208,12 +208,12 @@ def _model(*sources: Mapping[str, str | None]) -> type[BaseSettings]:
     return create_model("SettingsFromSources", __base__=Sources, **defined)
 
 
-def _told(name: str) -> Mapping[str, Any]:
+def _metadata(name: str) -> Mapping[str, Any]:
     return next(item.metadata for item in fields(Settings) if item.name == name)
 
 
 def _sentence(error: Any) -> str:
-    """Variable, value and remedy."""
+    """Returns a sentence with variable, value and remedy."""
     if error["type"] == "whole":
         return str(error["ctx"]["words"])
     variable = str(error["loc"][0])
@@ -222,9 +222,9 @@ def _sentence(error: Any) -> str:
 
 
 def _shown(name: str, text: str) -> str:
-    told = _told(name)
-    if told["secret"]:
-        if not told["form"]:
+    metadata = _metadata(name)
+    if metadata["secret"]:
+        if not metadata["form"]:
             return "cannot be used (its value is a secret)"
         head, at, text = redacted(text).rpartition("@")
         text = f"***@{text}" if at and not head.endswith("***") else head + at + text
@@ -232,11 +232,11 @@ def _shown(name: str, text: str) -> str:
 
 
 def _remedy(name: str, error: Any) -> str:
-    told, kind = _told(name), get_type_hints(Settings)[name]
+    metadata, kind = _metadata(name), get_type_hints(Settings)[name]
     if error["type"] == "unfit":
         return str(error["ctx"]["remedy"])
     if kind is int:
-        return f"use a whole number from {told['least']} to {told['most']}"
+        return f"use a whole number from {metadata['least']} to {metadata['most']}"
     if get_origin(kind) is Literal:
         *most, last = get_args(kind)
         return f"use {', '.join(most)} or {last}"

@@ -1,4 +1,4 @@
-"""Named SQL files, read once: statements live beside the code that runs them, never inside it."""
+"""Reads named SQL files, once each. The statements are in files beside the code that runs them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from importlib.resources.abc import Traversable
 
 from psycopg.sql import SQL
 
-# What is quoted stays as it is; comments and the width of white space are for readers of the files.
+# Quoted text does not change. Comments and wide white space are only for readers of the files.
 _TOKEN = re.compile(r"('[^']*'|\"[^\"]*\"|\$\$.*?\$\$)|(?:--[^\n]*|\s)+", re.DOTALL)
 
 
 class _Files(dict[str, Traversable]):
     def __missing__(self, name: str) -> Traversable:
-        raise FileNotFoundError(f"there is no statement {name!r} among {sorted(self)}")
+        raise FileNotFoundError(f"there is no statement {name!r}: use one of {', '.join(sorted(self))}")
 
 
 @cache
 def _files(package: str) -> _Files:
-    """The files of a package's statements by name, which is unique in the package."""
+    """Returns the SQL files of a package by name. A name is unique in its package."""
     found = _Files()
     folders = [files(package).joinpath("sql")]
     for folder in folders:
@@ -34,10 +34,10 @@ def _files(package: str) -> _Files:
 
 @cache
 def statement(package: str, name: str) -> SQL:
-    """The statement ``<name>.sql`` in the folder ``sql`` of a package, or in a folder of that.
+    """Returns the statement ``<name>.sql`` in the folder ``sql`` of a package, or in a folder below it.
 
-    The statement has as few characters as it takes: a driver keeps what it learnt of a short statement, and reads a
-    long one anew each time. Raises FileNotFoundError for a name that is not there.
+    The statement has no comments and no wide white space: psycopg caches its parse of a short statement, but parses a
+    long one each time. Raises ``FileNotFoundError`` for an unknown name.
     """
     text = _files(package)[name].read_text("utf-8")
     return SQL(_TOKEN.sub(lambda token: token[1] or " ", text))

@@ -1,4 +1,4 @@
-"""The Redis streams turns come in on: what they are called, whose turns go where, how their Redis is reached."""
+"""The Redis streams of turns: their names, the stream of each user, and the connection to their Redis."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from events.platform.settings import Settings, SettingsError, variable_of
 from events.types.envelope import PARTITIONS, partition_of
 
 REDIS_AWAY = (redis.RedisError, RedisClusterException)
-"""What says that Redis, or the part of a cluster that was asked, cannot answer. The client's errors of a cluster are
-a family of their own."""
+"""The errors that mean: Redis, or a node of a cluster, cannot answer. The client's cluster errors have a base class of
+their own."""
 
 MOST_STREAMS = PARTITIONS
-"""No name but these is ever looked for, so every stream of every layout is found by asking for it."""
+"""The most numbered streams. A reader can thus find every stream of every layout by its name."""
 
 _CLUSTER = "+cluster"
 _NUMBERED = re.compile(r":\{(\d+)\}$")
 
 
 def pushed_streams(settings: Settings) -> tuple[str, ...]:
-    """The streams that turns are pushed onto: ``turns`` alone, or ``turns:{0}``, ``turns:{1}`` …
+    """Returns the streams that the write service pushes turns onto: ``turns``, or ``turns:{0}``, ``turns:{1}`` …
 
-    The braces are Redis Cluster's: what stands in them decides the node, for the stream and all beside it.
+    The braces are a hash tag of Redis Cluster: their content decides the node of the stream and of its other keys.
     """
     if settings.turn_streams == 1:
         return (settings.turns_stream,)
@@ -44,24 +44,26 @@ def pushed_streams(settings: Settings) -> tuple[str, ...]:
 
 
 def read_streams(settings: Settings) -> tuple[str, ...]:
-    """The streams that are read whether or not they are there yet: apps may push onto ``turns`` in every layout."""
+    """Returns the streams that the recorder always reads. Apps may push onto ``turns`` in every layout."""
     return tuple(dict.fromkeys((*pushed_streams(settings), settings.turns_stream)))
 
 
 def stream_of(settings: Settings, user_id: str) -> str:
-    """The stream a user's turns are pushed onto: a function of the user and of how many streams there are."""
+    """Returns the stream of a user's turns. It depends only on the user id and the number of streams."""
     streams = pushed_streams(settings)
     return streams[partition_of(user_id) % len(streams)]
 
 
 def streams_named(stream: str) -> tuple[str, ...]:
-    """Every stream there can be, whatever the layout now or before: ``turns`` itself first."""
+    """Returns the name of every possible stream, in any layout. ``stream`` itself is the first."""
     return (stream, *(_numbered(stream, number) for number in range(MOST_STREAMS)))
 
 
 def mark_of(stream: str) -> str:
-    """What tells entries of ``stream`` from those of others, behind their ids: nothing for ``turns``, ``@3`` for
-    ``turns:{3}``. Two streams may give the same id in the same millisecond."""
+    """Returns the suffix that makes entry ids of ``stream`` unique: "" for ``turns``, ``@3`` for ``turns:{3}``.
+
+    Two streams may give the same id in the same millisecond.
+    """
     numbered = _NUMBERED.search(stream)
     return f"@{numbered[1]}" if numbered else ""
 
@@ -72,7 +74,7 @@ def _numbered(stream: str, number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StreamKeys:
-    """The keys that stand beside a stream, in the same slot of a cluster: scripts move entries between them."""
+    """The Redis keys of a stream. In a cluster all are in one slot, because Lua scripts move entries between them."""
 
     stream: str
     dead: str
@@ -81,19 +83,19 @@ class StreamKeys:
 
 
 def is_cluster(client: object) -> bool:
-    """Whether a client that :func:`connect_redis` or :func:`connect_redis_async` gave is one of a cluster."""
+    """True when ``client`` of :func:`connect_redis` or :func:`connect_redis_async` is a cluster client."""
     return isinstance(client, RedisCluster | AsyncRedisCluster)
 
 
 def keys_of(client: redis.Redis | redis.asyncio.Redis, stream: str) -> StreamKeys:
-    """The keys of ``stream``. In a cluster, those of ``turns`` are called ``{turns}:dead`` and so on: the
-    braces keep them where ``turns`` is."""
+    """Returns the keys of ``stream``. In a cluster the keys of ``turns`` are ``{turns}:dead`` and so on: the braces
+    keep them in the slot of ``turns``."""
     beside = f"{{{stream}}}" if is_cluster(client) and "{" not in stream else stream
     return StreamKeys(stream, f"{beside}:dead", f"{beside}:counts", f"{beside}:dropped")
 
 
 def existing(client: redis.Redis, streams: Iterable[str]) -> list[str]:
-    """Those of ``streams`` that are there, in their order. Raises one of :data:`REDIS_AWAY`."""
+    """Returns the existing streams among ``streams``, in their order. Raises one of :data:`REDIS_AWAY`."""
     asked = list(streams)
     pipe = client.pipeline(transaction=False)
     for stream in asked:
@@ -102,15 +104,15 @@ def existing(client: redis.Redis, streams: Iterable[str]) -> list[str]:
 
 
 def in_cluster(url: str) -> bool:
-    """Whether ``url`` names a Redis Cluster: ``redis+cluster://host:port,host:port``, or ``rediss+cluster``."""
+    """True when ``url`` names a Redis Cluster: ``redis+cluster://host:port,host:port``, or ``rediss+cluster``."""
     return urlsplit(url).scheme.endswith(_CLUSTER)
 
 
 def connect_redis(url: str, **options: Any) -> redis.Redis:
-    """A client of the Redis at ``url``; for a cluster, one that finds the node of each key.
+    """Returns a client of the Redis at ``url``. A cluster client finds the node of each key.
 
-    A single Redis is connected to when it is first asked, a cluster at once. Raises ``redis.ConnectionError``
-    when none of its nodes answers, :class:`SettingsError` for a URL nobody can read.
+    The client of a single Redis connects at its first command, a cluster client at once. Raises
+    ``redis.ConnectionError`` when no node of a cluster answers, and :class:`SettingsError` for a malformed URL.
     """
     if not in_cluster(url):
         return redis.Redis.from_url(url, **options)
@@ -121,21 +123,21 @@ def connect_redis(url: str, **options: Any) -> redis.Redis:
                 ClusterNode(host, port)  # type: ignore[no-untyped-call]
                 for host, port in nodes
             ],
-            # A part of the cluster that is away must not take the rest along.
+            # While one node is away the other nodes must stay usable.
             require_full_coverage=False,
-            # One more try, at another node maybe; whoever asked is told of a second failure and waits as it sees fit.
+            # One retry, perhaps at another node. The caller handles a second failure and decides how long to wait.
             retry=Retry(NoBackoff(), 1),
             **found,
             **options,
         )
     except RedisClusterException as error:
         raise redis.ConnectionError(str(error)) from error
-    # All commands used here name one key, or several of one slot: there both clients are the same.
+    # All commands of Cardlog name one key, or several keys of one slot. For them both clients have the same interface.
     return cast("redis.Redis", client)
 
 
 def connect_redis_async(url: str, **options: Any) -> redis.asyncio.Redis:
-    """Like :func:`connect_redis`, to be awaited; connects when it is first asked."""
+    """Returns an asyncio client as :func:`connect_redis` does. The client connects at its first command."""
     if not in_cluster(url):
         return redis.asyncio.Redis.from_url(url, **options)
     nodes, found = _nodes(url)
@@ -150,14 +152,16 @@ def connect_redis_async(url: str, **options: Any) -> redis.asyncio.Redis:
 
 
 async def ready(client: redis.asyncio.Redis) -> None:
-    """Let a cluster's client find its nodes, before it is asked for several things at once: it would stumble over
-    itself. Nothing is done where it has. Raises one of :data:`REDIS_AWAY`."""
+    """Makes a cluster client find its nodes. Concurrent first commands would break its initialization.
+
+    Does nothing for an initialized client or a single Redis. Raises one of :data:`REDIS_AWAY`.
+    """
     if is_cluster(client):
         await cast("Any", client).initialize()
 
 
 def _nodes(url: str) -> tuple[list[tuple[str, int]], dict[str, Any]]:
-    """The nodes a cluster's URL names, and what else it says: user, password, TLS."""
+    """Returns the nodes in a cluster's URL, and its options: user, password, TLS."""
     scheme, _, rest = url.partition(f"{_CLUSTER}://")
     place, slash, path = rest.partition("/")
     login, at, hosts = place.rpartition("@")
@@ -165,8 +169,8 @@ def _nodes(url: str) -> tuple[list[tuple[str, int]], dict[str, Any]]:
     options: dict[str, Any] = {}
     try:
         for host in hosts.split(","):
-            said: Any = parse_url(f"{scheme}://{login}{at}{host}{slash}{path}")  # type: ignore[no-untyped-call]
-            options = dict(said)
+            parsed: Any = parse_url(f"{scheme}://{login}{at}{host}{slash}{path}")  # type: ignore[no-untyped-call]
+            options = dict(parsed)
             nodes.append((options.pop("host"), options.pop("port", 6379)))
     except (ValueError, KeyError) as error:
         raise SettingsError(
@@ -174,7 +178,9 @@ def _nodes(url: str) -> tuple[list[tuple[str, int]], dict[str, Any]]:
             "redis+cluster://user:password@host:port,host:port"
         ) from error
     if options.pop("db", 0) or "path" in options:
-        raise SettingsError(f"{variable_of('redis_url')}: a Redis Cluster has no database but 0")
+        raise SettingsError(
+            f"{variable_of('redis_url')} names a database: a Redis Cluster has only database 0, leave the path out"
+        )
     if options.pop("connection_class", None) is not None:
         options["ssl"] = True
     return nodes, options

@@ -1,6 +1,6 @@
-"""The event types, one file a family; importing the package registers every one of them.
+"""The event types, one module for each family. The import of this package registers all of them.
 
-Adding a type is one file's work: drop a module here whose frozen dataclasses carry ``@event_type``.
+A new type needs only a module in this folder. Its frozen dataclasses carry ``@event_type``.
 """
 
 from __future__ import annotations

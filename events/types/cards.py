@@ -1,4 +1,4 @@
-"""The statements cards are folded from: one event a card, in the words of the turn it came from."""
+"""The events that cards are folded from. One event makes one card, in the words of its turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Statement = Literal["asserted", "ended", "corrected", "updated"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSpan:
-    """The exact words a card rests on: ``text == turn.text[start:end]``, offsets in code points."""
+    """The exact words that a card rests on: ``text == turn.text[start:end]``. The offsets count code points."""
 
     turn_id: str
     start: int
@@ -27,7 +27,7 @@ class SourceSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardOrigin:
-    """The scope and source axes every card shares."""
+    """The scope and the source of a card. Every card has these fields."""
 
     project_id: str
     session_id: str
@@ -44,7 +44,7 @@ class CardOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """Words and who said them, where that is known."""
+    """The words of a turn and their speaker. ``speaker`` is None when the speaker is unknown."""
 
     text: str
     speaker: str | None = None
@@ -53,14 +53,17 @@ class Utterance:
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateAsserted:
-    """Something is true of ``entity`` from ``effective_at`` on (``statement="asserted"``), stopped being
-    true then (``"ended"``; an empty ``value`` ends whatever held), is true in place of ``replaces``
-    (``"updated"``), or an earlier statement of the same session was a slip (``"corrected"``: ``replaces`` is the
-    mistaken value where it was named).
+    """A turn stated something about ``entity``. ``statement`` says what:
 
-    ``entity`` is ``"user"`` for the person whose memory this is, else a name as spoken.
-    ``announced``: the words themselves announce a change ("moved", "switched to", 搬到, 改成).
-    ``time_resolved`` is False where no time was found and ``effective_at`` fell back to ``said_at``.
+    - ``"asserted"``: ``value`` is true from ``effective_at`` on.
+    - ``"ended"``: ``value`` stopped being true at ``effective_at``. An empty ``value`` ends every value in force.
+    - ``"updated"``: ``value`` is true in the place of ``replaces``.
+    - ``"corrected"``: an earlier statement of the same session was a mistake. ``replaces`` is the mistaken value,
+      if the turn named it.
+
+    ``entity`` is ``"user"`` for the user whose memory this is. Otherwise ``entity`` is a name as spoken.
+    ``announced`` is True when the words themselves announce a change ("moved", "switched to", 搬到, 改成).
+    ``time_resolved`` is False when the turn names no time. ``effective_at`` is then ``said_at``.
     """
 
     content: str
@@ -85,10 +88,11 @@ class StateAsserted:
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventNoted:
-    """Something happened at ``occurred_at`` (to ``occurred_until``, exclusive, where a range was meant).
+    """Something happened at ``occurred_at``. For a range, ``occurred_until`` is its end, exclusive.
 
-    ``episode`` marks the turn itself, kept in its human words; ``importance`` is 1 to 10. ``before`` is what
-    was said before it in its session, the nearest first: "two kittens!" is found by the question it answers.
+    ``episode`` is True for the card that keeps the turn itself in its human words. ``importance`` is 1 to 10.
+    ``before`` holds the previous utterances of the session, the nearest first. A search thus finds "two kittens!"
+    by the question that it answers.
     """
 
     content: str
@@ -114,7 +118,10 @@ class EventNoted:
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeLearned:
-    """A concept was explained: ``title`` as spoken, other names in ``aliases``, the words in ``definition``."""
+    """A turn explained a concept.
+
+    ``title`` is the name as spoken, ``aliases`` are other names, and ``definition`` is the explanation.
+    """
 
     content: str
     title: str

@@ -1,7 +1,7 @@
 """Payloads to bytes and back: the registry of event types, their versions and their upcasters.
 
-The canonical bytes of a payload are its JSON with sorted keys, as orjson writes it; the log stores
-them as they are and its digest covers them, so they must never be re-rendered on the way out.
+The canonical bytes of a payload are its JSON with sorted keys, as orjson writes it. The log stores these bytes and
+its digest covers them. A reader of the log must therefore never render them again.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _Converter = Callable[[Any], Any]
 
 
 class UnknownEventTypeError(ValueError):
-    """The log holds a type or schema version this build does not know."""
+    """The log holds an event type or a schema version that this build does not know."""
 
 
 class PayloadError(ValueError):
-    """A payload does not fit its type; the message names the field."""
+    """A payload does not fit its event type. The message names the field."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,7 +44,10 @@ _UPCASTERS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = 
 
 
 def event_type(*, version: int = 1) -> Callable[[type[_T]], type[_T]]:
-    """Register a frozen dataclass as the event type of its own name at ``version``."""
+    """Registers a frozen dataclass as an event type at schema version ``version``. The class name is the type name.
+
+    Raises ``TypeError`` when the name is registered already.
+    """
 
     def register(cls: type[_T]) -> type[_T]:
         if cls.__name__ in _BY_NAME:
@@ -71,7 +74,7 @@ def event_type(*, version: int = 1) -> Callable[[type[_T]], type[_T]]:
 
 
 def upcaster(name: str, from_version: int) -> Callable[[Callable[[dict[str, Any]], dict[str, Any]]], Any]:
-    """Register the step that lifts a stored payload of ``from_version`` to the next version."""
+    """Registers the upcaster that turns a stored payload of ``from_version`` into the next version."""
 
     def register(step: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
         _UPCASTERS[name, from_version] = step
@@ -81,29 +84,29 @@ def upcaster(name: str, from_version: int) -> Callable[[Callable[[dict[str, Any]
 
 
 def describe(payload: Payload) -> tuple[str, int]:
-    """The (type name, schema version) under which ``payload`` is written."""
+    """Returns (type name, schema version) of ``payload``. Raises ``KeyError`` for an unregistered class."""
     entry = _BY_CLASS[type(payload)]
     return entry.name, entry.version
 
 
 def known_types() -> Mapping[str, int]:
-    """Every registered type with its current schema version."""
+    """Returns every registered type name with its current schema version."""
     return {name: entry.version for name, entry in sorted(_BY_NAME.items())}
 
 
 def encode(payload: Payload) -> bytes:
-    """The canonical bytes of a payload. Defaults are written too, so a default may change later.
+    """Returns the canonical bytes of a payload. The bytes include default values, so a default may change later.
 
-    Instants are kept to the microsecond. Raises ``TypeError`` for what JSON cannot say, lone surrogates among it.
+    Instants keep their microseconds. Raises ``TypeError`` for a value that JSON cannot hold, such as a lone surrogate.
     """
     return orjson.dumps(payload, _rendered, orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATETIME)
 
 
 def _rendered(value: Any) -> str:
-    # orjson rounds an offset to minutes and keeps the hour: 8:05:43 (Shanghai before 1901) moves the instant, and
-    # 15:59:59 becomes 15:60, which nobody can read.
+    # orjson rounds an offset to minutes and keeps the hour. The offset 8:05:43 (Shanghai before 1901) would move the
+    # instant, and 15:59:59 would become 15:60, which no parser reads.
     if not isinstance(value, datetime):
-        raise TypeError(f"{type(value).__name__} is not a type that JSON has")
+        raise TypeError(f"{type(value).__name__} has no form in JSON: use a type that JSON can hold")
     offset = value.utcoffset()
     if offset is not None and offset.total_seconds() % 60:
         value = value.astimezone(UTC)
@@ -112,11 +115,11 @@ def _rendered(value: Any) -> str:
 
 
 def decode(name: str, version: int, data: bytes | str | Mapping[str, Any]) -> Payload:
-    """The payload behind stored ``data``, lifted to today's version.
+    """Returns the payload of stored ``data``, upcast to the current schema version.
 
-    Raises :class:`UnknownEventTypeError` for a type or version this build has no reading for, and
-    :class:`PayloadError` for data that does not fit. Unknown fields are refused: dropping one in
-    silence would lose what a newer writer said.
+    Raises :class:`UnknownEventTypeError` for a type or a version that this build cannot read. Raises
+    :class:`PayloadError` for data that do not fit the type. Unknown fields are an error too: a dropped field would
+    silently lose data of a newer writer.
     """
     entry = _BY_NAME.get(name)
     if entry is None:
@@ -153,13 +156,13 @@ def _check_fields(entry: _Registered, values: Mapping[str, Any]) -> None:
 
 
 def _converters(cls: Any, hints: Mapping[str, Any]) -> tuple[tuple[str, _Converter], ...]:
-    """The fields of ``cls`` that JSON does not give as they are, and how each becomes what it should be."""
+    """Returns the fields of ``cls`` whose JSON value needs a conversion, each with its converter."""
     found = ((f.name, _converter(hints[f.name])) for f in dataclasses.fields(cls))
     return tuple((name, convert) for name, convert in found if convert is not None)
 
 
 def _converter(hint: Any) -> _Converter | None:
-    """How a JSON value becomes a value of type ``hint``; None where JSON already gives it."""
+    """Returns the converter from a JSON value to the type ``hint``; None when no conversion is needed."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         members = [a for a in get_args(hint) if a is not type(None)]
@@ -176,7 +179,7 @@ def _converter(hint: Any) -> _Converter | None:
 
         def literal(value: Any) -> Any:
             if value not in allowed:
-                raise ValueError(f"{value!r} is none of {', '.join(map(repr, sorted(allowed, key=str)))}")
+                raise ValueError(f"{value!r} is not one of {', '.join(map(repr, sorted(allowed, key=str)))}")
             return value
 
         return literal

@@ -1,4 +1,4 @@
-"""Events with their envelope: what an appender gives, and what a reader gets."""
+"""Events with their envelope: an event to append, an event of the log, and the result of an append."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ PARTITIONS = 64
 
 @lru_cache(maxsize=65536)
 def partition_of(user_id: str) -> int:
-    """The partition of a user: the low six bits of the first byte of SHA-256 over the id's UTF-8 bytes.
+    """Returns the partition of a user: the low six bits of the first byte of SHA-256 over the id's UTF-8 bytes.
 
-    Stable for ever and the same in SQL: ``get_byte(sha256(convert_to(user_id, 'UTF8')), 0) & 63``.
+    The partition of a user never changes. SQL computes the same number:
+    ``get_byte(sha256(convert_to(user_id, 'UTF8')), 0) & 63``.
     """
     return sha256(user_id.encode()).digest()[0] & 63
 
 
 def uuid7() -> UUID:
-    """A version 7 UUID (RFC 9562): 48 bits of Unix milliseconds, then 74 random bits."""
+    """Returns a version 7 UUID (RFC 9562): 48 bits of Unix milliseconds, then 74 random bits."""
     milliseconds = time.time_ns() // 1_000_000
     random = int.from_bytes(os.urandom(10))
     return UUID(
@@ -41,9 +42,9 @@ def uuid7() -> UUID:
 class NewEvent:
     """An event to append.
 
-    ``dedupe_key``: appended at most once per user, whatever is retried. An event whose ``causation_id``
-    names an event of the same batch is dropped together with it when that one is a duplicate.
-    ``expected_version``: the append fails unless the stream stands at that version.
+    ``dedupe_key`` is the idempotency key: the log appends the event at most once for its user, after any retry.
+    ``causation_id`` may name an event of the same batch. When that event is a duplicate, the append drops both.
+    ``expected_version``: the append fails unless the stream has this version.
     """
 
     event_id: UUID
@@ -60,7 +61,7 @@ class NewEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """An event of the log. ``position`` counts 1, 2, 3 … within ``partition``, with no hole."""
+    """An event of the log. ``position`` counts 1, 2, 3 … within ``partition`` and has no hole."""
 
     partition: int
     position: int
@@ -81,7 +82,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """Where an event went; for a duplicate, where the first one stands (0 when only its cause is known)."""
+    """The place of an appended event. For a duplicate, the place of the first event with the same key.
+
+    ``position`` and ``version`` are 0 for a duplicate of which only the cause is known.
+    """
 
     partition: int
     position: int

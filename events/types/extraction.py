@@ -1,4 +1,4 @@
-"""What an extractor did with turns, whether or not a card came of it."""
+"""The events that record an extraction. An extractor writes them even when the turns give no card."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from events.types.codec import event_type, upcaster
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What one extraction cost: tokens as billed, wall time in milliseconds, list price in US dollars.
+    """The cost of one extraction: tokens as billed, wall time in milliseconds, list price in US dollars.
 
-    ``cost_usd`` is None where the model's price is not known. Calls whose answer could not be used are counted.
+    ``cost_usd`` is None when the price of the model is unknown. Calls with an unusable answer count too.
     """
 
     input_tokens: int = 0
@@ -26,7 +26,7 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """All tokens, whatever they cost."""
+        """The sum of all tokens, cached tokens included."""
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
 
     def __add__(self, other: Usage) -> Usage:
@@ -45,11 +45,11 @@ class Usage:
 @event_type(version=2)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnsExtracted:
-    """Turns were read and understood; the card events it caused follow it in the same append.
+    """An extractor extracted turns. The card events of the extraction follow in the same append.
 
-    ``refused`` counts cards the words of the turns did not bear out. ``rules_fallback``: another extractor was
-    meant to read them and could not, so they are worth reading again. ``replaces`` are the events of the same
-    turns' earlier readings; a :class:`CardsWithdrawn` takes their cards back.
+    ``refused`` counts the cards that grounding refused. ``rules_fallback`` is True when the rules extractor ran in the
+    place of the model; a reextraction of these turns is then useful. ``replaces`` are the events of earlier extractions
+    of the same turns. A :class:`CardsWithdrawn` withdraws the cards of those extractions.
     """
 
     extractor: str
@@ -66,14 +66,14 @@ class TurnsExtracted:
 
 @upcaster("TurnsExtracted", from_version=1)
 def _rules_fallback(data: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 said ``stand_in`` for ``rules_fallback``."""
+    """Renames the field ``stand_in`` of version 1 to ``rules_fallback``."""
     return {("rules_fallback" if name == "stand_in" else name): value for name, value in data.items()}
 
 
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionFailed:
-    """Turns could not be read; the reason is for an operator, and re-extraction may try again."""
+    """An extractor gave up turns. ``reason`` is for an operator. A reextraction may try the turns again."""
 
     extractor: str
     model: str | None
@@ -88,9 +88,9 @@ class ExtractionFailed:
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardsWithdrawn:
-    """Card events that count no more, as if they had never been said; they stay in the log.
+    """Card events were withdrawn. Projections ignore these events from then on. The events stay in the log.
 
-    ``positions`` are their places, in the partition of this event and in the order of ``event_ids``.
+    ``positions`` are the positions of the events in this event's partition, in the order of ``event_ids``.
     """
 
     event_ids: tuple[UUID, ...]

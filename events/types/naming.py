@@ -1,4 +1,4 @@
-"""Which names mean the same, said outside the turns."""
+"""The events that make two names equal. An operator or an agent causes them, not a turn."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from events.types.codec import event_type
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagAliased:
-    """Where ``alias`` is a tag, ``tag`` is meant; cards keep the tags they were given. The latest word on an
-    alias counts, and ``tag == alias`` takes it back."""
+    """The tag ``alias`` means ``tag``. Cards keep the tags that they have.
+
+    The latest event of an alias counts. ``tag == alias`` takes the alias back.
+    """
 
     alias: str
     tag: str
@@ -20,8 +22,10 @@ class TagAliased:
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeMerged:
-    """``from_title`` and ``into_title`` are one concept, to be called ``into_title``; a rename where nothing was
-    known under that title. Nothing said of either is lost."""
+    """``from_title`` and ``into_title`` are one concept, and its name is ``into_title``.
+
+    The event is a rename when no card has the title ``into_title``. The concept keeps the cards of both titles.
+    """
 
     from_title: str
     into_title: str

@@ -1,4 +1,4 @@
-"""Typed edges between cards, and their withdrawal."""
+"""The events that add and withdraw relations between cards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Predicate = Literal[
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardsConnected:
-    """``from_card`` stands in relation ``predicate`` to ``to_card``; additive, no card is changed by it."""
+    """``from_card`` has the relation ``predicate`` to ``to_card``. The event changes neither card."""
 
     from_card: UUID
     to_card: UUID
@@ -29,7 +29,7 @@ class CardsConnected:
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionWithdrawn:
-    """An earlier connection no longer holds; it stays in the log with the reason it went."""
+    """An earlier relation no longer holds. Its event stays in the log. ``reason`` says why the relation ended."""
 
     from_card: UUID
     to_card: UUID

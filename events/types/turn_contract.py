@@ -1,4 +1,4 @@
-"""The turn contract: what an app may push, checked once, in one place, for the queue and for HTTP alike."""
+"""The turn contract: the fields that a turn may have, and their bounds. The queue and HTTP use the same check."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LAYERS = ("personal", "work", "social")
 MAX_TEXT_BYTES = 64 * 1024
 MAX_NAME_BYTES = 512
 MAX_AHEAD = timedelta(days=1)
-"""How far ahead of its arrival a turn may be said: clocks differ, and dates do by timezone."""
-_YEARS = range(1900, 2201)  # wide enough for any conversation, and clear of datetime's own edges
-_FURTHEST_OFFSET = timedelta(hours=14)  # Kiritimati; Postgres takes less than 16 hours
+"""``said_at`` may be this far ahead of the arrival of its turn. Clocks differ, and dates differ by timezone."""
+_YEARS = range(1900, 2201)  # wide enough for any conversation, and far from datetime's own limits
+_FURTHEST_OFFSET = timedelta(hours=14)  # Kiritimati; Postgres accepts less than 16 hours
 _LONGEST_ZONE = 255
 _LONGEST_PART = 600
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,7 +31,7 @@ _LAST_MS = 253_402_300_799_000
 
 
 class TurnInvalidError(ValueError):
-    """A turn breaks the contract; ``field`` names where, ``reason`` says why and what is allowed."""
+    """A turn breaks the turn contract. ``field`` names the field; ``reason`` says why and gives the remedy."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")
@@ -40,12 +40,12 @@ class TurnInvalidError(ValueError):
 
 
 def text_of(field: str, value: bytes | str) -> str:
-    """``value`` as text. Raises :class:`TurnInvalidError` for invalid UTF-8, lone surrogates and NUL."""
+    """Returns ``value`` as text. Raises :class:`TurnInvalidError` for invalid UTF-8, lone surrogates and NUL."""
     if isinstance(value, bytes):
         try:
             value = value.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise TurnInvalidError(field, f"is not valid UTF-8 (byte {error.start})") from None
+            raise TurnInvalidError(field, f"is not valid UTF-8 (byte {error.start}); send UTF-8") from None
     else:
         try:
             value.encode("utf-8")
@@ -59,11 +59,11 @@ def text_of(field: str, value: bytes | str) -> str:
 def parse_turn(
     fields: Mapping[str, str], *, entry_time: datetime, entry_id: str, now: datetime | None = None
 ) -> tuple[str, TurnRecorded]:
-    """The user and the turn behind ``fields``, with the contract's defaults filled in.
+    """Returns (user id, turn) of ``fields``, with the defaults of the contract for missing fields.
 
-    ``entry_time`` is when the turn was pushed, and ``now`` when it is looked at (``entry_time`` by default).
-    Guarantees that what it returns can be appended as it is, and that everything downstream takes it. Raises
-    :class:`TurnInvalidError` naming the first field that breaks the contract.
+    Guarantees that the log accepts the turn unchanged and that every later stage accepts it. ``entry_time`` is the
+    instant of the push. ``now`` is the instant of the check, by default ``entry_time``. Raises
+    :class:`TurnInvalidError` for the first field that breaks the contract.
     """
     for name in fields:
         if name not in FIELDS:
@@ -114,21 +114,21 @@ def parse_turn(
 
 
 def session_of(turn: TurnRecorded) -> str:
-    """The log stream of a turn's session: another one for every two names of project and session."""
+    """Returns the log stream of a turn's session. Each pair of project and session has a stream of its own."""
     return f"session/{part_of_key(turn.project_id)}/{part_of_key(turn.session_id)}"
 
 
 def turn_key(turn_id: str) -> str:
-    """The dedupe key of a turn in the log."""
+    """Returns the idempotency key of a turn in the log."""
     return f"turn/{turn_id}"
 
 
 def part_of_key(name: str) -> str:
-    """``name`` as one part of a key whose parts are joined with slashes: different names stay different.
+    """Returns ``name`` as one part of a key whose parts are joined with slashes. Different names give different parts.
 
-    Percent-encodes ``/`` and ``%`` alone, so that ordinary names stay as they are. What would be longer than
-    600 bytes, two of which an index still takes beside the user, is its digest behind ``%~``, which no encoded name
-    begins with.
+    The function percent-encodes only ``/`` and ``%``, so ordinary names do not change. A part has at most 600 bytes:
+    an index entry holds two such parts and the user id. A longer name becomes its digest after ``%~``. No encoded
+    name begins with ``%~``.
     """
     part = name.replace("%", "%25").replace("/", "%2F")
     if len(part) * 4 <= _LONGEST_PART or len(part.encode()) <= _LONGEST_PART:
@@ -137,9 +137,9 @@ def part_of_key(name: str) -> str:
 
 
 def local_said_at(turn: TurnRecorded) -> datetime:
-    """When the turn was said, on the speaker's own wall clock: what "yesterday" in it is reckoned from.
+    """Returns ``said_at`` on the speaker's wall clock. The word "yesterday" in the turn is relative to this clock.
 
-    The named zone where one was given; otherwise the offset the app wrote, which is the clock it was said by.
+    The clock is the turn's named zone. For a turn without one, the clock is the offset of ``said_at``.
     """
     zone = _zone(turn.timezone)
     if zone is None or (turn.timezone == "UTC" and turn.said_at.utcoffset()):
@@ -156,7 +156,7 @@ def _name(fields: Mapping[str, str], field: str) -> str | None:
             raise TurnInvalidError(field, "must not be empty")
         return None
     if len(value.encode()) > MAX_NAME_BYTES:
-        raise TurnInvalidError(field, f"is longer than {MAX_NAME_BYTES} bytes")
+        raise TurnInvalidError(field, f"is longer than {MAX_NAME_BYTES} bytes; use a shorter one")
     return value
 
 
@@ -185,13 +185,13 @@ def _instant(text: str, now: datetime) -> datetime:
     if abs(instant.utcoffset() or timedelta()) > _FURTHEST_OFFSET:
         raise TurnInvalidError(
             "said_at",
-            f"is {_shown(text)}; use an offset from -14:00 to +14:00, which all places on earth have",
+            f"is {_shown(text)}; use an offset between -14:00 and +14:00",
         )
     if instant > now + MAX_AHEAD:
         raise TurnInvalidError(
             "said_at",
             f"is {_shown(text)}, more than a day ahead of {now.astimezone(UTC).isoformat(timespec='seconds')}; "
-            "say when the words were said, and leave it out where they are said now",
+            "send the instant of the words, or leave the field out for now",
         )
     return instant
 
@@ -205,7 +205,7 @@ def _known_zone(name: str) -> ZoneInfo | None:
 
 
 def _zone(name: str) -> ZoneInfo | None:
-    # The machine's own zone is nobody's; and no long name is remembered.
+    # "localtime" is the zone of this machine, not of the speaker. The length check keeps long names out of the cache.
     return None if name == "localtime" or len(name) > _LONGEST_ZONE else _known_zone(name)
 
 
@@ -214,20 +214,23 @@ def _shown(value: str) -> str:
 
 
 def entry_time(entry_id: str) -> datetime:
-    """The instant in a stream entry's id (milliseconds before the dash); for one that no calendar has, its last."""
+    """Returns the instant in the id of a Redis stream entry: the Unix milliseconds before the dash.
+
+    An id beyond the calendar of ``datetime`` gives the last instant, 9999-12-30.
+    """
     milliseconds = int(entry_id.split("-", 1)[0])
     return min(_EPOCH + timedelta(milliseconds=min(milliseconds, _LAST_MS)), _LAST_INSTANT)
 
 
 def pushed_at(entry_id: str, now: datetime) -> datetime:
-    """When the entry ``entry_id`` was pushed, told ``now`` on the clock of its Redis.
+    """Returns the instant at which the entry ``entry_id`` was pushed. ``now`` is the clock of the entry's Redis.
 
-    What its id says. An id more than a day ahead is no date, whoever gave it: neither are those that Redis then counts
-    on from it. Such an entry counts as pushed when it is looked at.
+    The id holds the instant. An id more than a day ahead of ``now`` is not a date, and Redis derives the following ids
+    from it. For such an entry the function returns ``now``.
     """
     return entry_time(entry_id) if is_date(entry_id, now) else now
 
 
 def is_date(entry_id: str, now: datetime) -> bool:
-    """Whether an entry's id tells when it was pushed: not where it is more than a day ahead of ``now``."""
+    """True when an entry's id holds the instant of its push. An id more than a day ahead of ``now`` does not."""
     return entry_time(entry_id) <= now + MAX_AHEAD

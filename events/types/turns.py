@@ -1,4 +1,4 @@
-"""The turn as the log keeps it."""
+"""The event that records a turn."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ContextLayer = Literal["personal", "work", "social"]
 class TurnRecorded:
     """One message of a conversation, exactly as the app pushed it.
 
-    ``said_at`` carries the offset of the turn's own clock; ``timezone`` is the IANA zone the words
-    are read in. Neither ever comes from the machine that recorded the turn.
+    ``said_at`` has the offset of the speaker's clock. ``timezone`` is the IANA zone of the speaker's words.
+    Neither comes from the machine that recorded the turn.
     """
 
     turn_id: str

@@ -1,4 +1,4 @@
-"""What people and agents say of cards and of the conflicts between them, after the turns were read."""
+"""The events in which people and agents verify cards and decide arbitrations."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Verdict = Literal["keep_old", "accept_new", "coexist"]
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardVerified:
-    """Somebody confirmed, at the event's ``occurred_at``, that ``card_id`` is still right.
+    """A person or an agent confirmed at the event's ``occurred_at`` that the card ``card_id`` is still right.
 
-    ``card_id`` may be any statement the card rests on. ``identity`` is what the confirmer took it to be
-    about, for people; nothing is folded from it.
+    ``card_id`` may be any statement that the card rests on. ``identity`` is a description for people; projections
+    do not use it.
     """
 
     card_id: UUID
@@ -31,7 +31,7 @@ class CardVerified:
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConflictRuled:
-    """An arbitration was decided. ``arbitration_id`` is the event of the statement that contested a fact."""
+    """An arbitration was decided. ``arbitration_id`` is the event id of the contested statement."""
 
     arbitration_id: UUID
     verdict: Verdict

@@ -94,5 +94,5 @@ def is_there(connection: Connection) -> bool:
 
 
 def _there(connection: Connection) -> bool:
-    row = connection.execute(statement("events.health", "pending_vectors_there")).fetchone()
+    row = connection.execute(statement("events.health", "pending_vectors_exists")).fetchone()
     return row is not None and bool(row[0])

@@ -189,7 +189,7 @@ class Arrivals:
 async def _pending(connection: ReadConnection, waits: Sequence[_Wait]) -> Sequence[Sequence[Any]]:
     """For each of those who wait whether cards wait for their vector: (those waited for, earlier ones)."""
     none = [(False, False)] * len(waits)
-    row = await (await connection.execute(statement("events.health", "pending_vectors_there"))).fetchone()
+    row = await (await connection.execute(statement("events.health", "pending_vectors_exists"))).fetchone()
     if row is None or not row[0]:
         return none
     try:

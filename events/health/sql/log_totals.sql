@@ -1,4 +1,4 @@
--- A turn that was given up counts until it was read again: what replaces it carries its id in the dedupe key.
+-- A turn that was given up counts until its reextraction. The event of the reextraction has its id in the dedupe key.
 SELECT (SELECT sum(position)::bigint FROM log.heads),
        (SELECT count(*) FROM log.events f
         WHERE f.type = 'ExtractionFailed' AND NOT EXISTS (

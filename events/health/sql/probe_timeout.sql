@@ -1,2 +1,2 @@
--- Looking must not pile up on a server that is busy with something else.
+-- Probes must not pile up on a busy server.
 SET statement_timeout = '5s';

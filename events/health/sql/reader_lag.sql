@@ -1,5 +1,5 @@
--- How far every reader of the log is: live ones, and generations in building. What was parked counts where it is
--- missing. A building generation whose projection nobody is changing was left behind by a rebuild that died.
+-- The lag of every processor of the log: live generations and generations that are being built. Parked events count for
+-- their own generation. A generation in the status building is abandoned when no process holds the change lock.
 WITH reader AS (
     SELECT c.processor, c.generation, coalesce(g.status, 'live') AS status,
            sum(c.position)::bigint AS position, sum(h.position - c.position)::bigint AS behind,

@@ -1,4 +1,4 @@
--- Ages come in and instants are kept, on this server's clock: workers' clocks may differ and jump.
+-- The worker sends ages, and the table keeps instants of this server's clock. Workers' clocks may differ and jump.
 INSERT INTO log.heartbeats AS s (stage, worker, pid, state, detail, error, error_at, done, rate, counts, moved_at)
 VALUES (%(stage)s, %(worker)s, %(pid)s, %(state)s, %(detail)s, %(error)s,
         CASE WHEN %(error)s::text IS NOT NULL THEN clock_timestamp() - make_interval(secs => %(error_s)s) END,

@@ -1,7 +1,7 @@
-"""Time expressions: English and Chinese words of time to absolute instants and ranges.
+"""Time expressions: finds English and Chinese expressions and resolves them to absolute instants and ranges.
 
-`find` reads a text against a reference and gives what it says of time. It is a pure function: no clock,
-no I/O, the same answer every time, and no exception whatever the text.
+`find` resolves the expressions of a text relative to a reference. It is a pure function: it has no clock and no I/O, it
+always gives the same answer, and no text makes it raise.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ _LATIN = re.compile(r"[A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One expression of time in a text.
+    """One time expression in a text.
 
-    `begin` and `stop` are code point offsets and `text` is what lies between. `start` is inclusive and
-    `end` exclusive, both aware, in the reference's zone; None is an open side, and a length of time alone
-    ("two hours") has neither. A range "from X to Y" ends where Y begins, and "the last five days" where
-    today does; `through` is then the end a listener would count in: the end of Y, or now. `grain` says how
-    exact the words are, which may be coarser than the range ("two months ago" is one day, of grain month).
-    `ambiguous` says another reading was as good as possible; `confidence` how likely this one is.
+    - `begin`, `stop`: the offsets of `text` in code points.
+    - `start`, `end`: aware instants in the zone of the reference, `end` exclusive. None is an open side. A length of
+      time alone ("two hours") has neither.
+    - `through`: the inclusive end, when it differs from `end`. A range "from X to Y" ends where Y begins, and its
+      `through` is the end of Y. "the last five days" ends where today begins, and its `through` is now.
+    - `grain`: the precision of the words. It may be coarser than the range: "two months ago" is one day of grain month.
+    - `ambiguous`: True when another reading is about as likely.
+    - `confidence`: the probability of this reading, 0.05 to 1.
     """
 
     text: str
@@ -48,10 +50,10 @@ class Found:
 def find(
     text: str, reference: datetime, *, reading: Literal["statement", "question"] = "statement"
 ) -> list[Found]:
-    """What a text says of time, in the order it says it, none overlapping.
+    """Returns the time expressions of a text in order, without overlaps.
 
-    A bare "Friday" or "in May" looks back, unless the tense says otherwise. Raises ValueError only for a
-    naive reference.
+    A bare "Friday" or "in May" is in the past unless the tense of the sentence says otherwise. Raises ValueError for a
+    naive reference, and for nothing else.
     """
     frame = Frame.of(reference)
     asked = reading == "question"
@@ -66,7 +68,7 @@ def find(
 
 
 def _merged(first: list[Mention], second: list[Mention]) -> list[Mention]:
-    """Both, without overlaps: the longer mention stays, the first list's when they are as long."""
+    """Returns both lists without overlaps. The longer mention stays; with equal lengths, the mention of `first`."""
     if not first or not second:
         return first or second
     kept: list[Mention] = []
@@ -85,7 +87,7 @@ def _weight(mention: Mention) -> tuple[bool, int]:
 
 
 def _found(text: str, frame: Frame, mention: Mention) -> Found | None:
-    """The mention with its moments made absolute; None when it lies outside what a calendar can hold."""
+    """Returns the mention with absolute instants; None when it lies outside the years of `datetime`."""
     begin, stop, span = mention.begin, mention.stop, mention.span
     if span is None:
         grain: Grain = mention.length.grain if mention.length else "second"

@@ -1,8 +1,7 @@
-"""Calendar arithmetic on local wall time: spans, the units they align to, and the moments they are read from.
+"""Calendar arithmetic on local wall time: spans, calendar units, and the reference.
 
-Spans are naive: they live in the reference's zone and become aware only when a finding leaves the
-package, so a day stays a day across a daylight-saving change. Only lengths of hours and less are added
-in absolute time (`Frame.later`).
+Spans are naive datetimes in the zone of the reference. They become aware only in the result of the package. A day thus
+stays a day across a daylight-saving change. Only lengths of hours and less are added in absolute time (`Frame.later`).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Grain = Literal[
     "century",
 ]
 Tense = Literal[-1, 0, 1]
-"""Which way a sentence looks: back, not said, ahead."""
+"""The direction of a sentence in time: past (-1), not stated (0), future (1)."""
 
 FINE: frozenset[Grain] = frozenset({"second", "minute", "hour"})
 WITHIN_DAY: frozenset[Grain] = FINE | {"part_of_day"}
@@ -49,16 +48,16 @@ SEASONS: dict[str, tuple[int, int]] = {
     "summer_break": (7, 2),
     "winter_break": (1, 2),
 }
-"""The month each season begins in and its months (northern); winter carries the year of its December."""
+"""First month and number of months of each season, in the north. A winter belongs to the year of its December."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of local time: start inclusive, end exclusive, None where it is open.
+    """A range of local time: `start` is inclusive, `end` exclusive. None is an open side.
 
-    `edge` is where a range that begins or closes here does so, when that is not `start` ("the end of
-    June"). `through` is the end a listener would still count in, when the words leave it out of `end`
-    ("to May 3", "the last five days").
+    `edge` is the point at which a range begins or ends here, when this point is not `start` ("the end of June").
+    `through` is the inclusive end, when the words exclude it from `end` ("to May 3", "the last five days"). `sure` is
+    the confidence, 0 to 1.
     """
 
     start: datetime | None
@@ -72,15 +71,17 @@ class Span:
 
     @property
     def opening(self) -> datetime | None:
+        """The point at which a range begins or ends here: `edge`, else `start`."""
         return self.edge or self.start
 
     def doubted(self, factor: float) -> Span:
+        """Returns the span as ambiguous, with its confidence times `factor`."""
         return replace(self, sure=self.sure * factor, ambiguous=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The present that words are read against: local wall time and its zone."""
+    """The reference of relative expressions: the local wall time now, and its zone."""
 
     now: datetime
     zone: tzinfo
@@ -88,7 +89,7 @@ class Frame:
     @classmethod
     def of(cls, reference: datetime) -> Frame:
         if reference.tzinfo is None:
-            raise ValueError("the reference must be aware")
+            raise ValueError("the reference has no timezone: use an aware datetime")
         return cls(reference.replace(tzinfo=None), reference.tzinfo)
 
     @property
@@ -96,17 +97,17 @@ class Frame:
         return midnight(self.now)
 
     def aware(self, wall: datetime) -> datetime:
-        """The instant `wall` names; a wall time the clocks skipped moves on by the skip."""
+        """Returns the instant of the wall time `wall`. A wall time that the clocks skip moves forward by the skip."""
         return wall.replace(tzinfo=self.zone).astimezone(UTC).astimezone(self.zone)
 
     def later(self, wall: datetime, length: timedelta) -> datetime:
-        """`wall` plus a length of real time, as wall time again (its fold kept)."""
+        """Returns `wall` plus a length of absolute time, as wall time with its fold."""
         moved = (wall.replace(tzinfo=self.zone).astimezone(UTC) + length).astimezone(self.zone)
         return moved.replace(tzinfo=None)
 
 
 def wall(year: int, month: int, dom: int) -> datetime:
-    """Midnight of a date, as wall time. Raises ValueError for a date no calendar has."""
+    """Returns midnight of a date as wall time. Raises ValueError for a date that does not exist."""
     return datetime(year, month, dom)  # noqa: DTZ001
 
 
@@ -119,7 +120,7 @@ def add_days(moment: datetime, count: int) -> datetime:
 
 
 def add_months(moment: datetime, count: int) -> datetime:
-    """The same day `count` months on, or the last day of a month too short for it."""
+    """Returns the same day `count` months later. In a shorter month it returns the last day."""
     index = moment.year * 12 + moment.month - 1 + count
     year, month = divmod(index, 12)
     return moment.replace(year=year, month=month + 1, day=min(moment.day, days_in_month(year, month + 1)))
@@ -137,7 +138,7 @@ def day(start: datetime) -> Span:
 
 
 def date(year: int, month: int, dom: int) -> Span | None:
-    """The day, or None where the calendar has no such day."""
+    """Returns the day; None for a date that does not exist."""
     if 1 <= year <= 9998 and 1 <= month <= 12 and 1 <= dom <= days_in_month(year, month):
         start = wall(year, month, dom)
         return Span(start, add_days(start, 1), "day", instant=True)
@@ -188,7 +189,7 @@ def season(number_of_year: int, name: str) -> Span | None:
 
 
 def iso_week(number_of_year: int, number: int) -> Span | None:
-    """Week `number` of a year as ISO 8601 counts them: the first holds the year's first Thursday."""
+    """Returns week `number` of a year after ISO 8601. Week 1 contains the first Thursday of the year."""
     if not (1 <= number <= 53 and 1 <= number_of_year <= 9000):
         return None
     first = week_start(wall(number_of_year, 1, 4))
@@ -196,7 +197,7 @@ def iso_week(number_of_year: int, number: int) -> Span | None:
 
 
 def unit(kind: str, moment: datetime, shift: int = 0) -> Span | None:
-    """The calendar unit around `moment`, or the one `shift` units from it."""
+    """Returns the calendar unit that is `shift` units after the unit of `moment`. None for an unknown `kind`."""
     start = midnight(moment)
     if kind == "day":
         return day(add_days(start, shift))
@@ -227,7 +228,7 @@ def unit(kind: str, moment: datetime, shift: int = 0) -> Span | None:
 
 
 def add_working_days(moment: datetime, count: int) -> datetime:
-    """`count` working days (Monday to Friday) on, or back when negative."""
+    """Returns `moment` plus `count` working days (Monday to Friday). A negative count goes back."""
     step = 1 if count > 0 else -1
     whole, rest = divmod(abs(count), 5)
     moment = add_days(moment, 7 * whole * step)

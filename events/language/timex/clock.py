@@ -1,4 +1,4 @@
-"""Times of day: clock readings, parts of the day, ranges of either, and how they land on a date."""
+"""Times of day: clock times, parts of the day, their ranges, and their combination with a date."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Half = Literal["am", "pm", "night"]
 
 HOUR = 3600
 DAY = 24 * HOUR
-# The hours each part of the day stands for, and the half of the clock a bare hour beside it belongs to.
+# For each part of the day: first hour, last hour, and the half of the clock for a bare hour beside it.
 PARTS: dict[str, tuple[int, int, Half | None]] = {
     "dawn": (4, 8, "am"),
     "morning": (8, 12, "am"),
@@ -34,7 +34,7 @@ _LENGTH: dict[str, int] = {"second": 1, "minute": 60, "hour": HOUR}
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What a clock shows. `half` is None while nothing says morning or afternoon."""
+    """A clock time. `half` is None when the words say neither morning nor afternoon."""
 
     hour: int
     minute: int = 0
@@ -42,14 +42,15 @@ class Clock:
     grain: Grain = "hour"
     half: Half | None = None
     padded: bool = False
-    """Written "07:24", as no one writes the evening."""
+    """Written with a leading zero, as in "07:24". Such a time is never in the evening."""
 
     @property
     def open(self) -> bool:
+        """True when the time may be in either half of the day."""
         return self.half is None and 1 <= self.hour <= 12
 
     def seconds(self, half: Half | None = None) -> int:
-        """Seconds from midnight; an hour that could be either half is taken as written."""
+        """Returns the seconds since midnight. Without a half the hour counts as written."""
         half = self.half or half
         hour = self.hour
         if hour <= 12:
@@ -64,9 +65,9 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """A time of day without its date, in seconds from midnight; None where it is open.
+    """A time of day without a date, in seconds since midnight. None is an open side.
 
-    `loose` means the words are a time only because a date stands beside them ("Monday 11-4").
+    `loose` is True when the words are a time only beside a date ("Monday 11-4").
     """
 
     begin: int | None
@@ -79,7 +80,7 @@ class Hours:
     name: str = ""
 
     def on(self, day: Span) -> Span | None:
-        """These hours on a day; an open side closes with the day."""
+        """Returns the span of these hours on a day. An open side ends with the day."""
         if day.start is None:
             return None
         base = midnight(day.start)
@@ -123,7 +124,7 @@ def part(name: str, share: Literal["", "early", "late"] = "") -> Hours:
 
 
 def between(first: Clock, last: Clock, half: Half | None = None, *, loose: bool = False) -> Hours:
-    """The range two clock readings make: what one of them says about its half, the other borrows."""
+    """Returns the range between two clock times. A time without a half takes the half of the other."""
     first_half, last_half = (
         first.half or (half if first.open else None),
         last.half or (half if last.open else None),
@@ -155,12 +156,12 @@ def until(clock: Hours) -> Hours:
 
 
 def since(clock: Hours, *, whole: bool = False) -> Hours:
-    """From a time on; `whole` begins after all of it ("after lunch")."""
+    """Returns the open range from a time on. With `whole` the range begins at the end of the time ("after lunch")."""
     return replace(clock, begin=clock.end if whole else clock.begin, end=None, instant=False)
 
 
 def half_of(span: Span) -> Half | None:
-    """Which half of the clock a part of the day already named puts a bare hour in."""
+    """Returns the half of the clock of a bare hour beside the part of the day `span`."""
     if span.grain != "part_of_day" or span.start is None:
         return None
     hour = span.start.hour

@@ -1,7 +1,7 @@
-"""Expressions that name no year, month or week of their own, and how two readings make a range.
+"""Expressions without a year, month or week of their own, and ranges between two readings.
 
-A `Cycle` answers "which one?" only when asked with a direction: "May 8", "Friday", "Christmas". A
-reading is a `Span` or a `Cycle`; every rule of the grammar returns one of the two.
+A `Cycle` is such an expression: "May 8", "Friday", "Christmas". Only a direction in time selects one of its spans. A
+reading is a `Span` or a `Cycle`. Every rule of the grammar returns a reading.
 """
 
 from __future__ import annotations
@@ -14,25 +14,26 @@ from typing import Literal
 from .calendar import WITHIN_DAY, Frame, Grain, Span, Tense, days_in_month, wall
 
 Every = Literal["week", "month", "year"]
-# How many turns of the cycle to look through: 29 February needs eight years (nine about 1900), a weekday
-# with a day of the month ("Sunday 31st") up to three years of months.
+# The number of turns of a cycle to search. 29 February needs eight years (nine around 1900). A weekday with a day of
+# the month ("Sunday 31st") needs up to three years of months.
 _REACH: dict[Every, int] = {"week": 2, "month": 40, "year": 10}
 
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """One span for each turn of the week, month or year; None in a turn that has no such day."""
+    """One span for each turn, that is each week, month or year. A turn without such a day has None."""
 
     every: Every
     at: Callable[[int], Span | None]
     grain: Grain
     sure: float = 0.9
     weekday: int | None = None
-    """The weekday said with it, which may tell the turns apart."""
+    """The weekday beside the expression. It may decide between turns."""
     bare: bool = False
-    """Only a number, which nothing but the other side of a range makes a date."""
+    """True for a number that is a date only because of the other side of a range."""
 
     def turn(self, moment: datetime) -> int:
+        """Returns the number of the turn of `moment`."""
         if self.every == "week":
             return (moment.toordinal() - 1) // 7
         if self.every == "month":
@@ -60,7 +61,7 @@ Reading = Span | Cycle
 def each(
     reading: Reading, change: Callable[[Span], Span | None], grain: Grain | None = None
 ) -> Reading | None:
-    """The reading with every span of it changed; None where the change has none."""
+    """Returns the reading with `change` applied to each of its spans. None when `change` of a `Span` gives None."""
     if isinstance(reading, Span):
         return change(reading)
     at = reading.at
@@ -79,10 +80,10 @@ def _start(span: Span) -> datetime:
 
 
 def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
-    """The one span meant: the latest that has begun or, looking ahead, the first that has not ended.
+    """Returns the span that a reading means: the latest span that has begun, or for the future the first that has not
+    ended.
 
-    A weekday looked back to is never today. Which way was meant is a guess unless the sentence says so,
-    and the span's certainty says how good a guess.
+    A weekday in the past is never today. Without a tense the direction is a guess, and `sure` is lower.
     """
     if isinstance(reading, Span):
         return reading
@@ -101,24 +102,24 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
 
 
 def following(reading: Reading, moment: datetime) -> Span | None:
-    """The first span of the reading that closes after `moment`."""
+    """Returns the first span of the reading whose `opening` is after `moment`."""
     if isinstance(reading, Span):
         return reading
     return next((span for span in reading.ahead(moment) if _start(span) > moment), None)
 
 
 def preceding(reading: Reading, moment: datetime) -> Span | None:
-    """The last span of the reading that begins before `moment`."""
+    """Returns the last span of the reading whose `opening` is before `moment`."""
     if isinstance(reading, Span):
         return reading
     return next((span for span in reading.back(moment) if _start(span) < moment), None)
 
 
 def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | None:
-    """From one reading to another; None when that is no range.
+    """Returns the range from one reading to another; None when the two make no range.
 
-    The range ends where the last one begins, and runs `through` it; what names no year takes the year
-    that puts it nearest to the other side.
+    The range ends where `last` begins, and its `through` is the end of `last`. A side without a year takes the year
+    nearest to the other side.
     """
     both = isinstance(first, Cycle) and isinstance(last, Cycle)
     if isinstance(first, Cycle) and isinstance(last, Span) and last.opening is not None:
@@ -148,7 +149,7 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
 
 
 def _first_open(first: Cycle, last: Cycle, frame: Frame) -> Span | None:
-    """The first turn of a range that has not closed yet: in September, "August to October" is this year's."""
+    """Returns the start of the first range that has not ended: in September, "August to October" is this year's."""
     for opened in first.ahead(frame.now):
         closed = following(last, _start(opened))
         if closed is not None and _start(closed) > frame.today:
@@ -157,7 +158,7 @@ def _first_open(first: Cycle, last: Cycle, frame: Frame) -> Span | None:
 
 
 def before(span: Span, *, included: bool = False) -> Span:
-    """Everything until the span; `included` lets it run through the span too."""
+    """Returns the open range before the span. With `included` its `through` is the end of the span."""
     through = (span.edge or span.end) if included else None
     return replace(span, start=None, end=span.opening, instant=False, edge=None, through=through)
 
@@ -167,13 +168,13 @@ def since(span: Span) -> Span:
 
 
 def after(span: Span) -> Span:
-    """From the end of a period on. After a day is from that day: the rest of it may be meant."""
+    """Returns the open range from the end of a period. After a day it begins with that day, whose rest may count."""
     start = span.edge or (span.start if span.grain in WITHIN_DAY or span.grain == "day" else span.end)
     return replace(span, start=start, end=None, instant=False, edge=None, through=None)
 
 
 def monthly(dom: int, weekday: int | None = None, *, sure: float = 0.85, bare: bool = False) -> Cycle:
-    """A day of the month, on a weekday when one is given."""
+    """Returns the cycle of a day of the month, only on `weekday` when it is given."""
 
     def at(turn: int) -> Span | None:
         year, month = divmod(turn, 12)
@@ -188,7 +189,7 @@ def monthly(dom: int, weekday: int | None = None, *, sure: float = 0.85, bare: b
 
 
 def weekly(weekday: int) -> Cycle:
-    """A weekday; turn 0 is the week of 1 January of the year 1, a Monday."""
+    """Returns the cycle of a weekday. Turn 0 is the week of 1 January of the year 1, a Monday."""
 
     def at(turn: int) -> Span | None:
         ordinal = turn * 7 + weekday + 1

@@ -1,4 +1,4 @@
-"""Holidays as functions of the year, under one key each; the languages name the keys in their own words."""
+"""Holidays as functions of the year, each under one key. Each language maps its own names to the keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _fixed(month: int, dom: int) -> Rule:
 
 
 def _nth(month: int, weekday: int, nth: int, shift: int = 0) -> Rule:
-    """The nth weekday of a month (0 is Monday; -1 the last one), `shift` days on."""
+    """Returns the rule of the nth weekday of a month, `shift` days later. Monday is 0; nth -1 is the last."""
 
     def rule(year: int) -> Span | None:
         if not 1 <= year <= 9000:
@@ -34,7 +34,7 @@ def _nth(month: int, weekday: int, nth: int, shift: int = 0) -> Rule:
 
 
 def _easter(shift: int = 0) -> Rule:
-    """Western Easter by the anonymous Gregorian algorithm, `shift` days on."""
+    """Returns the rule of Western Easter by the anonymous Gregorian algorithm, `shift` days later."""
 
     def rule(year: int) -> Span | None:
         if not 1583 <= year <= 9000:
@@ -79,7 +79,7 @@ def _ramadan(year: int) -> Span | None:
 
 
 def _qingming(year: int) -> Span | None:
-    """Qingming by the century's rule of thumb, right from 1950 to 2099."""
+    """Returns Qingming by the rule of thumb of the century, which is right from 1950 to 2099."""
     if not 1950 <= year <= 2099:
         return None
     short, base = year % 100, (5.59 if year < 2000 else 4.81)
@@ -87,7 +87,7 @@ def _qingming(year: int) -> Span | None:
 
 
 def _winter_solstice(year: int) -> Span | None:
-    """The winter solstice at UTC+8 by the century's rule of thumb, right from 1950 to 2099."""
+    """Returns the winter solstice at UTC+8 by the rule of thumb of the century, which is right from 1950 to 2099."""
     if not 1950 <= year <= 2099:
         return None
     short, base = year % 100, (22.60 if year < 2000 else 21.94)

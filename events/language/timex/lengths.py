@@ -1,4 +1,4 @@
-"""Lengths of time, and where they lead from a moment."""
+"""Lengths of time, and their addition to a moment."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ _FINER = {"minute": "second", "hour": "minute", "day": "hour", "week": "day", "m
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """Amounts of units, added in turn from the longest unit down."""
+    """Amounts of units. The addition starts with the longest unit."""
 
     parts: tuple[tuple[float, str], ...]
 
     @property
     def grain(self) -> Grain:
-        """The finest unit named, or the one below when it is cut: how exact the speaker is being."""
+        """The precision of the words: the finest unit, or the unit below it when its amount is a fraction."""
         amount, unit = min(self.parts, key=lambda part: _ORDER.index(part[1]))
         return _GRAINS[unit if amount == int(amount) else _FINER.get(unit, unit)]
 
     @property
     def fine(self) -> bool:
-        """Whether it is counted in hours or less, and so in real time rather than in calendar days."""
+        """True for hours and less. Such a length counts absolute time, not calendar days."""
         return any(unit in SECONDS_IN for _, unit in self.parts)
 
     @property
     def seconds(self) -> int:
-        """Its hours, minutes and seconds, in seconds."""
+        """The hours, minutes and seconds of the length, in seconds."""
         return int(sum(amount * SECONDS_IN.get(unit, 0) for amount, unit in self.parts))
 
     def __add__(self, other: Length) -> Length:
         return Length(self.parts + other.parts)
 
     def from_(self, moment: datetime, frame: Frame, sign: int = 1) -> datetime:
-        """The wall time this long after `moment`, or before it when `sign` is -1.
+        """Returns the wall time this long after `moment`, or before it when `sign` is -1.
 
-        Raises OverflowError or ValueError outside the years a calendar can hold.
+        Raises OverflowError or ValueError outside the years of `datetime`.
         """
         for amount, unit in sorted(self.parts, key=lambda part: -_ORDER.index(part[1])):
             if unit in SECONDS_IN:
@@ -74,7 +74,10 @@ class Length:
         return moment
 
     def shifted(self, base: Span, frame: Frame, sign: int) -> Span | None:
-        """The moment this long from a span: an instant when counted finely, else the day."""
+        """Returns the instant or the day this long after a span, or before it when `sign` is -1.
+
+        A fine length gives an instant, another length a day. None for a span with an open start.
+        """
         if base.opening is None:
             return None
         start = self.from_(base.opening, frame, sign)
@@ -87,9 +90,9 @@ class Length:
         return Span(start, add_days(start, 1), grain, instant=True, sure=sure, ambiguous=base.ambiguous)
 
     def rolling(self, frame: Frame, sign: int) -> Span:
-        """The stretch of this length that ends now, or begins after today when `sign` is 1.
+        """Returns the range of this length that ends now, or that begins after today when `sign` is 1.
 
-        Looking back, the range ends where today begins but runs `through` the present.
+        A range of days in the past ends where today begins, and its `through` is now.
         """
         if self.fine:
             there = self.from_(frame.now, frame, sign)

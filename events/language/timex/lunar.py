@@ -1,8 +1,7 @@
-"""The Chinese lunisolar calendar, 1930 to 2099, and the arithmetic Islamic one.
+"""The Chinese lunisolar calendar from 1930 to 2099, and the tabular Islamic calendar.
 
-The table was computed from new moons and solar terms at UTC+8 by the rules of GB/T 33661-2017. Years
-outside it give None. Islamic dates are those of the civil (tabular) calendar: the observed ones can
-differ by a day.
+The table was computed from new moons and solar terms at UTC+8 by the rules of GB/T 33661-2017. Years outside the table
+give None. Islamic dates follow the civil (tabular) calendar. Observed dates can differ by a day.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from datetime import datetime, timedelta
 from .calendar import wall
 
 FIRST_YEAR = 1930
-# Per year: days from 1 January to the new year's day (from bit 17), the leap month's number or 0 (bits
-# 13-16), and for each month in order whether it has 30 days (bits 0-12).
+# Each year packs: the days from 1 January to the lunar new year (from bit 17), the number of the leap month or 0 (bits
+# 13-16), and one bit for each month in order, set when the month has 30 days (bits 0-12).
 # fmt: off
 _YEARS = (
     0x3ACD26, 0x5E052B, 0x480A57, 0x32B2B6, 0x580B5A, 0x4406D4, 0x2E6EC9, 0x520749, 0x3CF693, 0x620A93,
@@ -38,7 +37,7 @@ _YEARS = (
 
 
 def solar(year: int, month: int, dom: int, *, leap: bool = False) -> datetime | None:
-    """Midnight of a lunar date on the solar calendar; None where the lunar calendar has no such day."""
+    """Returns midnight of a lunar date on the solar calendar; None for a lunar date that does not exist."""
     if not (FIRST_YEAR <= year < FIRST_YEAR + len(_YEARS) and 1 <= month <= 12 and dom >= 1):
         return None
     packed = _YEARS[year - FIRST_YEAR]
@@ -55,13 +54,13 @@ def solar(year: int, month: int, dom: int, *, leap: bool = False) -> datetime | 
 
 
 def islamic(year: int, month: int, dom: int) -> datetime:
-    """Midnight of an Islamic date on the solar calendar."""
+    """Returns midnight of an Islamic date on the solar calendar."""
     past = dom + -(-59 * (month - 1) // 2) + (year - 1) * 354 + (3 + 11 * year) // 30
     return wall(622, 7, 18) + timedelta(days=past - 1)
 
 
 def islamic_in(solar_year: int, month: int, dom: int) -> datetime | None:
-    """The first time a day of the Islamic year falls in a solar year; None when it does not."""
+    """Returns the first occurrence of an Islamic date in a solar year; None when the year has none."""
     near = (solar_year - 622) * 33 // 32
     for year in range(near - 1, near + 3):
         found = islamic(year, month, dom)

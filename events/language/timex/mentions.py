@@ -1,4 +1,4 @@
-"""What a language's grammar hands back: where in the text, and what it means."""
+"""The result of a language's grammar: a place in the text and its meaning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .lengths import Length
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A stretch of text, in code points, and its span; a length of time alone has no span."""
+    """A place in a text, in code points, with its span. A length of time alone has no span."""
 
     begin: int
     stop: int

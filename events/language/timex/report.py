@@ -1,4 +1,4 @@
-"""What was found, as a JSON document."""
+"""Time expressions as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from events.language.timex import Found
 
 
 def as_json(found: Found) -> dict[str, Any]:
-    """``found`` with ISO 8601 instants; an open side is null."""
+    """Returns ``found`` as a JSON object with ISO 8601 instants. An open side is null."""
     return {
         "text": found.text,
         "start": None if found.start is None else found.start.isoformat(),

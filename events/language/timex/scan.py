@@ -1,4 +1,4 @@
-"""A text cut into words for a grammar to read, and the memory that keeps reading it linear."""
+"""A text cut into words for a grammar, and the memo that keeps the parsing linear."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from .calendar import Frame, Span, Tense
 from .cycles import Reading, join, settle
 
 DEEPEST = 12
-"""How far rules may nest: "the end of the end of the end …" is nobody's question."""
+"""The deepest nesting of rules. It bounds texts such as "the end of the end of the end …"."""
 REACH = 300
-"""How many characters either side of a word its sentence is looked for in."""
+"""The characters on either side of a word that are searched for its sentence."""
 
 _BLANKS = 5
 _MOST_KEPT = 20_000
 
 
 def listed(words: str) -> frozenset[str]:
-    """A set of words, written with spaces between them."""
+    """Returns the set of the words in `words`, which spaces separate."""
     return frozenset(words.split())
 
 
 class Scan:
-    """One text's words, with the present they are read against.
+    """The words of one text, with the reference.
 
-    Words past the end are empty, so a rule may look ahead a few words without asking how many there are.
+    The five words after the end are empty. A rule can therefore look ahead without a check of the length.
     """
 
     __slots__ = ("asked", "begins", "depth", "frame", "memo", "stops", "text", "words")
@@ -53,22 +53,22 @@ class Scan:
         return len(self.words) - _BLANKS
 
     def tense(self, i: int) -> Tense:
-        """Which way the sentence around word `i` looks; 0 when it does not say."""
+        """Returns the tense of the sentence around word `i`; 0 when the sentence has none."""
         raise NotImplementedError
 
     def forget(self) -> None:
-        """Let go of what was tried, when it is a lot: rules look ahead of themselves, never far behind."""
+        """Clears a large memo. Rules look ahead, and never far back."""
         if len(self.memo) > _MOST_KEPT:
             self.memo.clear()
 
     def settle(self, reading: Reading, i: int, unsaid: Tense = 0) -> Span | None:
-        """The span a reading means beside word `i`; `unsaid` is the way to look where the sentence is silent."""
+        """Returns the span of a reading at word `i`. `unsaid` is the tense for a sentence without one."""
         if isinstance(reading, Span):
             return reading
         return settle(reading, self.frame, self._tense(i) or unsaid)
 
     def join(self, first: Reading, last: Reading, i: int) -> Span | None:
-        """The range from one reading to another, beside word `i`."""
+        """Returns the range from one reading to another at word `i`; None when the two make no range."""
         return join(first, last, self.frame, 0 if isinstance(first, Span) else self._tense(i))
 
     def _tense(self, i: int) -> Tense:
@@ -78,7 +78,7 @@ class Scan:
         return known
 
     def tight(self, i: int) -> bool:
-        """Word `i` touches the one before it."""
+        """True when word `i` directly follows the word before it, without a space."""
         return 0 < i < len(self) and self.begins[i] == self.stops[i - 1]
 
     def original(self, i: int) -> str:
@@ -88,11 +88,11 @@ class Scan:
         return self.words[i - 1] if i > 0 else ""
 
     def skip(self, i: int, *words: str) -> int:
-        """Past word `i` when it is one of these."""
+        """Returns `i + 1` when word `i` is one of `words`, else `i`."""
         return i + 1 if self.words[i] in words else i
 
     def digits(self, i: int, most: int = 9) -> int | None:
-        """The number word `i` writes in at most so many ASCII digits."""
+        """Returns the number that word `i` writes in at most `most` ASCII digits; None for another word."""
         word = self.words[i]
         return int(word) if word.isdecimal() and word.isascii() and len(word) <= most else None
 
@@ -102,7 +102,7 @@ T = TypeVar("T")
 
 
 def packrat(rule: Callable[[S, int], T | None]) -> Callable[[S, int], T | None]:
-    """A rule tried once for each place: the grammar stays linear, whatever calls what."""
+    """Returns the rule with a memo, so it runs at most once for each word. The parsing therefore stays linear."""
     name = f"{rule.__module__}.{rule.__qualname__}"
 
     @wraps(rule)
@@ -117,7 +117,7 @@ def packrat(rule: Callable[[S, int], T | None]) -> Callable[[S, int], T | None]:
         scan.depth += 1
         try:
             found = rule(scan, i)
-        except (OverflowError, ValueError):  # outside the years a calendar can hold
+        except (OverflowError, ValueError):  # outside the years of datetime
             found = None
         finally:
             scan.depth -= 1

@@ -1,4 +1,4 @@
-"""Pieces of a period: its early part, its nth week, its last three days, the weekend around a day."""
+"""Parts of a period: its early part, its nth week, its last three days, the weekend around a day."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import calendar
 from .calendar import Grain, Span, add_days, add_months, midnight
 
 Share = Literal["early", "mid", "late", "beginning", "middle", "end"]
-# Thirds of a period by grain: where the middle begins and ends, as (months or days) from its start.
+# The middle third of a period by grain: its begin and end in months from the start of the period.
 _IN_MONTHS: dict[Grain, tuple[int, int]] = {
     "quarter": (1, 2),
     "season": (1, 2),
@@ -23,7 +23,10 @@ _HALVES: dict[Grain, int] = {"half_year": 3, "year": 6}
 
 
 def share(span: Span, which: Share) -> Span | None:
-    """A part of a span. "Beginning", "middle" and "end" also say where a range closes there."""
+    """Returns a part of a span; None for an open span or an unsuitable grain.
+
+    "beginning", "middle" and "end" also set `edge`, at which a range begins or ends there.
+    """
     start, end = span.start, span.end
     if start is None or end is None:
         return None
@@ -74,16 +77,16 @@ def share(span: Span, which: Share) -> Span | None:
 
 
 def _thursday(moment: datetime, *, back: bool = False) -> datetime:
-    """The first Thursday from a day on, or the last one before it."""
+    """Returns the first Thursday from `moment` on. With `back` it returns the last Thursday before `moment`."""
     if back:
         return add_days(moment, -((moment.weekday() - 4) % 7) - 1)
     return add_days(moment, (3 - moment.weekday()) % 7)
 
 
 def nth(span: Span, kind: str, number: int, count: int = 1) -> Span | None:
-    """The nth unit inside a span (from its end when negative), or `count` units from there.
+    """Returns `count` units from the nth unit inside a span. A negative number counts from the end of the span.
 
-    Weeks belong to the period that holds their Thursday, as in ISO 8601. None when the span is too short.
+    A week belongs to the period that contains its Thursday, as in ISO 8601. None when the span is too short.
     """
     start, end = span.start, span.end
     if start is None or end is None or number == 0 or count < 1 or count > 1000:
@@ -123,7 +126,7 @@ def nth(span: Span, kind: str, number: int, count: int = 1) -> Span | None:
 
 
 def nth_weekday(span: Span, weekday: int, number: int) -> Span | None:
-    """The nth Monday (and so on) inside a span, from its end when negative."""
+    """Returns the nth `weekday` inside a span. A negative number counts from the end. None when there is none."""
     start, end = span.start, span.end
     if start is None or end is None or number == 0:
         return None
@@ -137,7 +140,7 @@ def nth_weekday(span: Span, weekday: int, number: int) -> Span | None:
 
 
 def weekend_about(span: Span) -> Span | None:
-    """The weekend a holiday makes: the nearest one, lengthened to the holiday when it adjoins it."""
+    """Returns the weekend of a holiday: the nearest weekend, extended to an adjacent holiday."""
     start = span.start
     if start is None:
         return None

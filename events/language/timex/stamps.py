@@ -1,4 +1,4 @@
-"""ISO 8601 timestamps, whatever the language around them; one with an offset is that instant anywhere."""
+"""ISO 8601 timestamps in a text of any language. A timestamp with an offset is an absolute instant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STAMP = re.compile(
 
 
 def mentions(text: str, frame: Frame) -> list[Mention]:
-    """The timestamps of a text, on the reference's clock. What no calendar holds is no timestamp."""
+    """Returns the timestamps of a text as wall time of the reference. Dates that do not exist are left out."""
     found = []
     for match in _STAMP.finditer(text):
         try:

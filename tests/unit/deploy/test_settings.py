@@ -157,8 +157,8 @@ def test_names_that_are_no_settings_are_reported_with_the_nearest(
     monkeypatch.setenv("CARDLOG_READ_PORT_80_TCP_ADDR", "10.0.0.1")
     (folder / ".env").write_text("CARDLOG_POOL_SIZ=2\nPOOL=1\n", "utf-8")
     assert unknown_variables() == [
-        "CARDLOG_REDIS_ULR, in the environment, is no setting of Cardlog: did you mean CARDLOG_REDIS_URL?",
-        "CARDLOG_POOL_SIZ, in .env, is no setting of Cardlog: did you mean CARDLOG_POOL_SIZE?",
+        "CARDLOG_REDIS_ULR, in the environment, is not a setting of Cardlog: did you mean CARDLOG_REDIS_URL?",
+        "CARDLOG_POOL_SIZ, in .env, is not a setting of Cardlog: did you mean CARDLOG_POOL_SIZE?",
     ]
 
 

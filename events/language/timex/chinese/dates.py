@@ -22,17 +22,18 @@ _SHIFTS = {"上": -1, "下": 1, "这": 0, "本": 0, "当": 0, "该": 0, "同": 0
 
 
 def full_year(short: int) -> int:
-    """Two digits of a year: 00 to 39 are of this century, the rest of the last."""
+    """Returns the full year of two digits: 00 to 39 are 20xx, 40 to 99 are 19xx."""
     return short + (2000 if short < 40 else 1900)
 
 
 def de(scan: Scan, i: int) -> int:
+    """Skips 的 at word `i`."""
     return scan.skip(i, "的")
 
 
 @packrat
 def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
-    """A year named by number: 2016年, 二〇一六年, 07年, 民国一一四年, 康熙二十年."""
+    """Parses a year with a number: 2016年, 二〇一六年, 07年, 民国一一四年, 康熙二十年."""
     words = scan.words
     j = scan.skip(i, "公元", "西元")
     era = ERAS.get(words[j])
@@ -53,7 +54,7 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
         and 60 <= number <= 150
         and (not word.isdecimal() or words[k + 1] == "月")
     ):
-        return number + 1911, k  # years of the Republic, as Taiwan writes them without saying so
+        return number + 1911, k  # a year of the Republic; Taiwan often omits 民国
     if len(word) != 2 or not positional(word):
         return (number, k) if j > i and 1 <= number <= 2999 else None
     if words[k] in (
@@ -80,7 +81,7 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
 
 @packrat
 def year(scan: Scan, i: int) -> Found | None:
-    """A year by number or by its place: 去年, 2016年."""
+    """Parses a year, by number or relative to this year: 去年, 2016年."""
     words = scan.words
     shift = YEARS.get(words[i])
     if shift is not None:
@@ -95,7 +96,7 @@ def year(scan: Scan, i: int) -> Found | None:
 
 
 def _lunar_day(scan: Scan, i: int) -> tuple[int, int] | None:
-    """初一 to 三十, as lunar days are written."""
+    """Parses a lunar day: 初一 to 三十."""
     word = scan.words[i]
     if word.startswith("初") and len(word) == 2:
         return value(word[1]), i + 1  # type: ignore[return-value]
@@ -107,7 +108,7 @@ def _lunar_day(scan: Scan, i: int) -> tuple[int, int] | None:
 
 @packrat
 def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
-    """A month and maybe a day, in no stated year: its reading, the word after, and 1 when lunar."""
+    """Parses a month, perhaps with a day, without a year. Returns the reading, the next word, and 1 when lunar."""
     words = scan.words
     lunar = words[i] in _LUNAR
     j = i + 1 if lunar else i
@@ -158,7 +159,7 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
 
 
 def _ends_bare(scan: Scan, i: int) -> bool:
-    """A day without 日 after its month: "五月八，" but not "五月八个"."""
+    """True for a day without 日 after its month: "五月八，" but not "五月八个"."""
     return scan.tight(i) and scan.words[i + 1] in (
         "",
         "，",
@@ -178,7 +179,7 @@ def _ends_bare(scan: Scan, i: int) -> bool:
 
 @packrat
 def dated(scan: Scan, i: int) -> Found | None:
-    """A date from the year down: 2016年一月十日, 去年八月, 10月12号，星期一."""
+    """Parses a date, the year first: 2016年一月十日, 去年八月, 10月12号，星期一."""
     words = scan.words
     j = i
     lunar = words[j] in _LUNAR
@@ -206,7 +207,7 @@ def dated(scan: Scan, i: int) -> Found | None:
 
 
 def _lunar_again(scan: Scan, number: int, i: int) -> Found | None:
-    """A date whose year, not whose month, was said to be lunar: 农历2015年十月十五."""
+    """Parses a date whose year is marked as lunar, not its month: 农历2015年十月十五."""
     words = scan.words
     month = value(words[i])
     if month is None or words[i + 1] != "月":
@@ -221,7 +222,7 @@ def _lunar_again(scan: Scan, number: int, i: int) -> Found | None:
 
 
 def _weekday_after(scan: Scan, i: int) -> int:
-    """Past a weekday that only repeats the date: 10月12号，星期一 and 5月8日（周五）."""
+    """Skips a weekday that only repeats the date: 10月12号，星期一 and 5月8日（周五）."""
     words = scan.words
     if words[i] in ("(", "（") and words[i + 1] in WEEKDAYS and words[i + 2] in (")", "）"):
         return i + 3
@@ -231,7 +232,7 @@ def _weekday_after(scan: Scan, i: int) -> int:
 
 @packrat
 def day_word(scan: Scan, i: int) -> Found | None:
-    """今天, 昨晚, 大后天."""
+    """Parses a day or night relative to today: 今天, 昨晚, 大后天."""
     words, frame = scan.words, scan.frame
     shift = DAYS.get(words[i])
     if shift is not None:
@@ -253,7 +254,7 @@ def day_word(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def relative(scan: Scan, i: int) -> Found | None:
-    """上周, 下下个月, 这个星期三, 本季度: a unit and how many before or after this one."""
+    """Parses a unit relative to the present one: 上周, 下下个月, 这个星期三, 本季度."""
     words, frame = scan.words, scan.frame
     word = words[i]
     shift = _SHIFTS.get(word)
@@ -325,7 +326,7 @@ _NOT_DAYS = listed(
 
 @packrat
 def day_of_month(scan: Scan, i: int) -> Found | None:
-    """29日, 十五号: a day in no stated month. "12号" may be a number of anything, so it needs a sentence."""
+    """Parses a day without a month: 29日, 十五号. "12号" may number anything, so "12号" alone is not a day."""
     words = scan.words
     number = value(words[i])
     if number is None or not 1 <= number <= 31 or words[i + 1] not in ("日", "号") or words[i] in ("两",):
@@ -344,7 +345,7 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def numeric(scan: Scan, i: int) -> Found | None:
-    """Dates in digits, the year first: 2010.01.29, 2018-10-12, 12/1; 1/2/2020 has the day first."""
+    """Parses a date in digits, the year first: 2010.01.29, 2018-10-12, 12/1. In 1/2/2020 the day is first."""
     words = scan.words
     first = words[i]
     if not first.isdecimal() or not first.isascii() or len(first) > 4:

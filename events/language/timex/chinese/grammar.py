@@ -1,4 +1,4 @@
-"""The Chinese grammar's top: moments, offsets, ranges and bounds, found from left to right in a text."""
+"""The top rules of the Chinese grammar: moments, offsets, ranges and bounds, from left to right in a text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EVERY = frozenset({"每", "每逢", "每隔", "隔"})
 
 @packrat
 def offset(scan: Scan, i: int) -> Found | None:
-    """三个礼拜前, 两天后, 5分钟之前, 三天内, 之后5分钟."""
+    """Parses a length before or after now: 三个礼拜前, 两天后, 5分钟之前, 三天内, 之后5分钟."""
     words, frame = scan.words, scan.frame
     long = length(scan, i)
     if long is None:
@@ -56,7 +56,7 @@ def offset(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def moment(scan: Scan, i: int) -> Found | None:
-    """A period, a day with a time, or a time alone; the longest reading at word `i`."""
+    """Parses a period, a day with a time, or a time alone. Returns the longest reading at word `i`."""
     words = scan.words
     best = offset(scan, i)
     dated = period(scan, i)
@@ -116,7 +116,7 @@ def _bound(scan: Scan, i: int) -> Found | None:
 
 
 def _bare(scan: Scan, i: int) -> Found | None:
-    """A number that only the other side of a range makes a year: "1995 - 1997年"."""
+    """Parses a number that is a year or a day only because of the other side of a range: "1995 - 1997年"."""
     number = scan.digits(i, 4)
     if number is not None and len(scan.words[i]) == 4 and 1000 <= number <= 2999:
         span = calendar.year(number)
@@ -133,7 +133,7 @@ def _is_bare(scan: Scan, i: int) -> bool:
 
 @packrat
 def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
-    """A range or a bound, or a moment alone: the widest reading at word `i`, settled on real dates."""
+    """Parses a range, a bound or a moment. Returns the widest reading at word `i`, with absolute dates."""
     words = scan.words
     word = words[i]
     opener = word if word in ("从", "自", "由", "自从") else ""
@@ -210,7 +210,7 @@ def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] 
 
 
 def _same_day(scan: Scan, first: Span, last: Span) -> Span | None:
-    """A time without a date closes on the day the range opened."""
+    """Returns a range whose last time has no date. The range ends on its first day, or on the day after."""
     if (
         first.start is None
         or last.start is None
@@ -230,7 +230,7 @@ def _until_now(scan: Scan, span: Span) -> Span:
 
 
 def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | None:
-    """以前, 之后, 以来 and the like after a moment."""
+    """Parses 以前, 之后, 以来 and similar words after a moment."""
     words = scan.words
     j = scan.skip(i, "的")
     included = words[j] in ("或", "及", "或者", "以及")
@@ -252,7 +252,7 @@ def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | No
 
 
 def findings(scan: Scan) -> Iterator[Mention]:
-    """What the text says of time, left to right, none overlapping."""
+    """Yields the time expressions of the text from left to right, without overlaps."""
     words = scan.words
     i, count = 0, len(scan)
     last: tuple[Span, int] | None = None
@@ -283,7 +283,7 @@ def findings(scan: Scan) -> Iterator[Mention]:
 
 
 def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
-    """A day in the month of the day listed just before it: 6月9日、12日和14日."""
+    """Parses a listed day in the month of the day before it: 6月9日、12日和14日."""
     if last is None or last[1] != i - 1 or scan.before(i) not in ("、", "和", "及", "与", "跟", ",", "，"):
         return None
     found = day_of_month(scan, i)
@@ -294,7 +294,7 @@ def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span
 
 
 def _past_set(scan: Scan, i: int) -> int:
-    """Past what happens again and again: it names no one time."""
+    """Skips a repeated time such as 每周. It names no single time."""
     words = scan.words
     j = scan.skip(scan.skip(i + 1, "个", "隔"), "一")
     j = scan.skip(j, "个")

@@ -1,4 +1,4 @@
-"""Chinese holidays, by the calendar of the script they are written in."""
+"""Chinese holidays. The script of a name decides between the calendars of China and Taiwan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Found = tuple[Reading, int]
 
 @packrat
 def holiday(scan: Scan, i: int) -> Found | None:
-    """A holiday in no stated year, by the calendar of the script it is written in."""
+    """Parses a holiday without a year. The script of its name decides between the calendars of China and Taiwan."""
     words = scan.words
     key = HOLIDAYS.get(words[i])
     if key is None:

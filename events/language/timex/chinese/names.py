@@ -1,4 +1,4 @@
-"""Chinese names of holidays and of the eras years are counted in."""
+"""Chinese names of holidays and of eras."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ HOLIDAYS: dict[str, str] = {
     }.items()
     for name in names.split()
 }
-# Holidays that Taiwan keeps on another day, for texts written in traditional characters.
+# Holidays that Taiwan keeps on another day, for texts in traditional characters.
 TRADITIONAL: dict[str, str] = {
     "國慶": "national_taiwan",
     "父親節": "fathers_taiwan",
     "兒童節": "children_taiwan",
     "教師節": "teachers_taiwan",
 }
-# The year before each era's first. Names that ran twice keep the better-known run.
+# The year before the first year of each era. A name of two eras stands for the better-known era.
 ERAS: dict[str, int] = {
     "建元": -141, "元光": -135, "元狩": -123, "太初": -105, "建武": 24, "永平": 57, "建安": 195,
     "黄初": 219, "太康": 279, "永和": 344, "开皇": 580, "大业": 604, "武德": 617, "贞观": 626,

@@ -28,7 +28,7 @@ _SHORT = {"廿": 20, "卅": 30}
 
 @lru_cache(maxsize=4096)
 def value(word: str) -> int | None:
-    """The number a word writes: "23", "廿三", "一百二十三", "二〇一六"; None when it writes none."""
+    """Returns the number that a word writes: "23", "廿三", "一百二十三", "二〇一六". None for any other word."""
     if word.isdecimal() and word.isascii():
         return int(word) if len(word) <= 9 else None
     if (
@@ -52,13 +52,13 @@ def value(word: str) -> int | None:
 
 
 def positional(word: str) -> bool:
-    """Written digit by digit, as years and telephone numbers are."""
+    """True when the word writes a number digit by digit, as in years and telephone numbers."""
     return all(c in _DIGITS for c in word) if not word.isdecimal() else True
 
 
 @packrat
 def number(scan: Scan, i: int) -> tuple[float, int] | None:
-    """How many: "3", "2.5", "两", "几", "半", "十几"."""
+    """Parses an amount: "3", "2.5", "两", "几", "半", "十几"."""
     words = scan.words
     word = words[i]
     if word in ("几", "数"):
@@ -78,7 +78,7 @@ def number(scan: Scan, i: int) -> tuple[float, int] | None:
 
 
 def unit(scan: Scan, i: int, *, counted: bool) -> tuple[str, int] | None:
-    """A unit of time. "月" needs 个 before it to be a length: 三月 is March."""
+    """Parses a unit of time. "月" is a length only after 个, because 三月 is March."""
     word = scan.words[i]
     found = UNITS.get(word)
     if found is None or (word == "月" and not counted):
@@ -129,7 +129,7 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
 
 @packrat
 def length(scan: Scan, i: int) -> tuple[Length, int] | None:
-    """A length of time: "两年", "三个半月", "8天又二十个小时". A lone "20时" or "5日" is none."""
+    """Parses a length of time: "两年", "三个半月", "8天又二十个小时". A lone "20时" or "5日" is not a length."""
     one = _single(scan, i)
     if one is None:
         return None

@@ -1,4 +1,4 @@
-"""Chinese periods and what narrows them: 今年上半年, 五月初, 2021年的第二周, 去年的前10天, 九十年代."""
+"""Chinese periods and their parts: 今年上半年, 五月初, 2021年的第二周, 去年的前10天, 九十年代."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SHARES: dict[str, Share] = {
 }  # fmt: skip
 _TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
 _HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
-# Roughly how many days back these look.
+# The approximate number of days before today that each word covers.
 _VAGUE = {
     "前些天": 14, "前些日子": 14, "日前": 14, "前阵子": 90, "前段时间": 90,
     "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30,
@@ -47,7 +47,7 @@ _LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend",
 
 @packrat
 def _cut(scan: Scan, i: int) -> Cut | None:
-    """What narrows a period: its rule, and the word after it."""
+    """Parses a word that narrows a period. Returns the rule of the part, and the next word."""
     words = scan.words
     word = words[i]
     if word in ("年", "月") and words[i + 1] in _SHARES:
@@ -94,7 +94,7 @@ def _half_month(span: Span, *, first: bool) -> Span | None:
 
 
 def _ordinal(scan: Scan, i: int) -> Cut | None:
-    """第二周, 第三季度, 最后3周, 前10天, 最后一个星期一, Q2."""
+    """Parses units inside a period: 第二周, 第三季度, 最后3周, 前10天, 最后一个星期一, Q2."""
     words = scan.words
     word = words[i]
     if word in ("q", "h") and scan.digits(i + 1, 1) is not None:
@@ -134,7 +134,7 @@ def _ordinal(scan: Scan, i: int) -> Cut | None:
 
 
 def _named(scan: Scan, i: int) -> Cut | None:
-    """A season, a holiday or a month inside a year; a day inside a month; a weekday inside a week."""
+    """Parses a season, a holiday or a month inside a year, a day inside a month, or a weekday inside a week."""
     words = scan.words
     season_name = SEASONS.get(words[i])
     if season_name is not None:
@@ -185,7 +185,7 @@ def _in_month(span: Span, dom: int) -> Span | None:
 
 
 def _neighbour(scan: Scan, reading: Reading, i: int) -> Found | None:
-    """春节前三天, 圣诞节的后一天, 中秋节前一周: so many days beside a day."""
+    """Parses days before or after a day: 春节前三天, 圣诞节的后一天, 中秋节前一周."""
     words = scan.words
     j = de(scan, i)
     word = words[j]
@@ -217,7 +217,7 @@ def _neighbour(scan: Scan, reading: Reading, i: int) -> Found | None:
 
 @packrat
 def period(scan: Scan, i: int) -> Found | None:
-    """The longest period at word `i`, narrowed as far as what follows it does."""
+    """Parses the longest period at word `i`, narrowed by up to four following parts."""
     found = _root(scan, i)
     if found is None:
         return None
@@ -254,7 +254,7 @@ def _root(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def _rolling(scan: Scan, i: int) -> Found | None:
-    """过去三个月, 最近5天, 未来两周, 前1周, 后1年, 这几天, 近三年来, 还剩5分钟."""
+    """Parses a length until or from now: 过去三个月, 最近5天, 未来两周, 前1周, 后1年, 这几天, 近三年来, 还剩5分钟."""
     words, frame = scan.words, scan.frame
     word = words[i]
     if word in ("还剩", "还有", "剩下"):
@@ -302,7 +302,7 @@ def _rolling(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def _alone(scan: Scan, i: int) -> Found | None:
-    """上半年, 第一季, 月底, 年初, 下旬, 春天: a part of the year or month the speaker is in."""
+    """Parses a part of the present year or month: 上半年, 第一季, 月底, 年初, 下旬, 春天."""
     words, frame = scan.words, scan.frame
     word = words[i]
     if word in ("月", "年") and words[i + 1] in _SHARES:
@@ -357,7 +357,7 @@ def _quarter(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def _decade(scan: Scan, i: int) -> Found | None:
-    """九十年代, 上世纪90年代, 20世纪, 21世纪初."""
+    """Parses a decade or a century: 九十年代, 上世纪90年代, 20世纪, 21世纪初."""
     words, frame = scan.words, scan.frame
     hundred: int | None = None
     j = i
@@ -391,7 +391,7 @@ def _decade(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def present(scan: Scan, i: int) -> Found | None:
-    """现在, 刚才, 马上."""
+    """Parses a word for now: 现在, 刚才, 马上."""
     if scan.words[i] not in (
         "现在",
         "目前",

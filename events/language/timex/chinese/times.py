@@ -11,7 +11,7 @@ from .numbers import value
 from .words import PARTS
 
 Timed = tuple[Clock, int, bool]
-"""A clock reading, the word after it, and whether it is loose: "一点" may be "a little"."""
+"""A clock time, the next word, and True when the time is loose: "一点" may mean "a little"."""
 
 TO = frozenset({"到", "至", "~", "-", "—", "–", "―"})
 _FIRM = frozenset(
@@ -22,7 +22,7 @@ _MERIDIEM: dict[str, Half] = {"am": "am", "pm": "pm"}
 
 @packrat
 def clock(scan: Scan, i: int) -> Timed | None:
-    """A clock reading without the part of the day before it."""
+    """Parses a clock time without a part of the day before it."""
     words = scan.words
     if words[i] == "零点":
         return _minutes(scan, 0, i + 1, False)
@@ -55,7 +55,7 @@ def _digital(scan: Scan, i: int, hour: int) -> Timed | None:
 
 
 def _minutes(scan: Scan, hour: int, i: int, loose: bool) -> Timed:
-    """The minutes and seconds after the hour."""
+    """Parses the minutes and seconds after the hour."""
     words = scan.words
     word = words[i]
     if word == "半":
@@ -90,12 +90,12 @@ def part_of_day(scan: Scan, i: int) -> tuple[str, int] | None:
 
 @packrat
 def hours(scan: Scan, i: int) -> tuple[Hours, int] | None:
-    """A time of day or a range of them; loose where only a date beside it would make it one."""
+    """Parses a time of day or a range of times. A loose time counts only beside a date."""
     return within(scan, i, None)
 
 
 def within(scan: Scan, i: int, half: Half | None) -> tuple[Hours, int] | None:
-    """A time of day after a part of the day already named: 昨晚 before 八点."""
+    """Parses a time of day after a named part of the day, as 八点 after 昨晚. `half` is the half of that part."""
     words = scan.words
     named = part_of_day(scan, i)
     name, j = named if named else ("", i)

@@ -1,7 +1,7 @@
-"""Chinese words of time, and text cut into them.
+"""Chinese words of time, and the segmentation of a text into them.
 
-Text is read as simplified Chinese with half-width digits. Folding is one code point for one, so places in
-the folded text are places in the original.
+The text is folded into simplified Chinese with half-width digits. The folding maps one code point to one code point, so
+offsets are the same in the original.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ BACK_LENGTHS = frozenset({"过去", "最近", "近", "这", "前", "前面", "�
 AHEAD_LENGTHS = frozenset(
     {"未来", "今后", "接下来", "往后", "后", "之后", "下", "将来", "此后", "以后", "后面", "随后"}
 )
-# Words that hold a character of time and are none.
+# Words with a character of time that are not words of time.
 OTHERS = listed(
     "晚饭 晚餐 晚会 晚辈 晚年 晚点 早饭 早餐 早点 早就 早已 早日 早早 比如 例如 譬如 诸如 正如 起床 起来 起码 起初 "
     "起飞 起点 起身 起步 起因 中后期 中后 中晚期 中下旬 中上旬 前后 "
@@ -96,7 +96,8 @@ _LEXICON = (
 
 
 def _grouped(words: set[str]) -> str:
-    """An alternation of words, longest first, grouped by their first characters so that most fail at once."""
+    """Returns an alternation of words, the longest first. The groups by first character make most attempts fail at
+    once."""
     groups: dict[str, list[str]] = {}
     for word in sorted(words, key=lambda word: (-len(word), word)):
         groups.setdefault(word[0], []).append(re.escape(word[1:]))
@@ -113,7 +114,7 @@ _WORD = re.compile(
     r"|初[一二三四五六七八九](?!次|级|中)|初十|后天(?!气)|前天(?!气)|十分(?!钟)|天下(?!午|周|个|班)|五月天"
     rf"|{_grouped(_LEXICON)}|[0-9]+|[{_NUMERAL}]+|[A-Za-z]+|[早晚]|\S"
 )
-# Words an expression may begin with, numbers apart.
+# The first words of expressions, without numbers.
 STARTS = frozenset(
     {*DAYS, *NIGHTS, *YEARS, *PARTS, *SEASONS, *WEEKDAYS, *HOLIDAYS, *ERAS, *BACK_LENGTHS, *AHEAD_LENGTHS}
     | listed(
@@ -130,7 +131,7 @@ _AHEAD = re.compile(
     r"将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|准备|预计|预定|预订|计划[去在到做买来回]|即将|记得|提醒|约了|得去|希望|想去|想要"
     r"|帮我|迎来|预订|订了|订好|出发|到期|截止|到时|有空|有时间|下次|再去|马上|(?<![看听意遇碰再])见(?=[，。！!,~]|$)"
 )
-# A question looks back unless it plainly asks for what is to come.
+# A question is about the past unless one of these words asks about the future.
 _WILL = re.compile(
     r"将要|即将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|计划|预定|预计|到期|截止|下[周个次]|明[天年]"
 )
@@ -140,7 +141,7 @@ _BACK = re.compile(
 
 
 class ChineseScan(Scan):
-    """Folded Chinese text."""
+    """The words of a folded Chinese text. `source` is the original text."""
 
     __slots__ = ("source",)
 
@@ -150,7 +151,7 @@ class ChineseScan(Scan):
         self.words = [word.lower() for word in self.words]
 
     def tense(self, i: int) -> Tense:
-        """Its own clause says, or else the whole sentence; particles of the past outweigh the rest."""
+        """Returns the tense of the clause of word `i`, else of its sentence. Particles of the past take precedence."""
         at = self.begins[i]
         before = _SENTENCE.split(self.text[max(0, at - REACH) : at])[-1]
         after = _SENTENCE.split(self.text[at : at + REACH], maxsplit=1)[0]

@@ -1,4 +1,4 @@
-"""The English half of the grammar."""
+"""The English grammar of time expressions."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from .words import EnglishScan
 
 
 def mentions(text: str, frame: Frame, *, asked: bool) -> list[Mention]:
-    """What an English text says of time, left to right, none overlapping."""
+    """Returns the time expressions of an English text from left to right, without overlaps."""
     return list(findings(EnglishScan(text, frame, asked=asked)))

@@ -1,4 +1,4 @@
-"""English dates in digits, and with a month's name."""
+"""English dates in digits and with the name of a month."""
 
 from __future__ import annotations
 
@@ -30,24 +30,25 @@ _FRACTION_OF = listed(
 
 
 def month_day(month: int, dom: int) -> Reading | None:
-    """A day of a month in no stated year; None where no year has it."""
+    """Returns the reading of a day and a month without a year; None for a day that no year has."""
     if not 1 <= dom <= (29 if month == 2 else calendar.days_in_month(2001, month)):
         return None
     return yearly(lambda year: calendar.date(year, month, dom), "day")
 
 
 def dated(month: int, dom: int, year: int | None) -> Reading | None:
+    """Returns the reading of a date. `year` is None for a date without a year."""
     return month_day(month, dom) if year is None else calendar.date(year, month, dom)
 
 
 def _apart(scan: Scan, i: int) -> int:
-    """Past one mark or none between the pieces of a date."""
+    """Skips one mark between the parts of a date, if there is one."""
     return i + 1 if scan.words[i] in ("-", "/", ".", ",") else i
 
 
 @opens(digits=True)
 def numeric(scan: Scan, i: int) -> Found | None:
-    """Dates in digits: 2016-10-16, 10/16/2016, 16.10.2016, 10/16, 12-2015, 2016 10 16."""
+    """Parses a date in digits: 2016-10-16, 10/16/2016, 16.10.2016, 10/16, 12-2015, 2016 10 16."""
     words = scan.words
     first = words[i]
     if not first.isdecimal() or not first.isascii() or len(first) not in (1, 2, 4, 8):
@@ -74,7 +75,7 @@ def numeric(scan: Scan, i: int) -> Found | None:
 
 
 def _runs_on(scan: Scan, i: int, mark: str) -> bool:
-    """More digits hang on: a longer number, a decimal, a code. A hyphen may be a range's."""
+    """True when the digits continue: a longer number, a decimal, a code. A hyphen may belong to a range."""
     word = scan.words[i]
     if not scan.tight(i):
         return False
@@ -84,7 +85,7 @@ def _runs_on(scan: Scan, i: int, mark: str) -> bool:
 
 
 def _compact(scan: Scan, i: int) -> Found | None:
-    """Eight digits that are a date of these times: 20180818."""
+    """Parses eight digits that are a date from 1900 to 2099: 20180818."""
     digits = scan.words[i]
     if (
         digits[:2] not in ("19", "20")
@@ -148,7 +149,7 @@ def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> 
 
 
 def _year_after(scan: Scan, i: int) -> tuple[int, int] | None:
-    """The year that follows a month: "2016", ", 2016", "of 1995", "in 2016", "-2018", "this year"."""
+    """Parses the year after a month: "2016", ", 2016", "of 1995", "in 2016", "-2018", "this year"."""
     words = scan.words
     j = i
     if words[j] in (",", "-", "/", ".") or words[j] in ("of", "in"):
@@ -173,7 +174,7 @@ def _year_after(scan: Scan, i: int) -> tuple[int, int] | None:
 
 
 def _short_year(scan: Scan, i: int) -> tuple[int, int] | None:
-    """Two digits of a year in a date all joined by one mark: "22/Jan/19"."""
+    """Parses a year of two digits in a date with one mark throughout: "22/Jan/19"."""
     mark, short = scan.words[i], scan.digits(i + 1, 2)
     if mark not in ("/", "-") or short is None or scan.words[i - 2] != mark or not scan.tight(i - 1):
         return None
@@ -181,14 +182,14 @@ def _short_year(scan: Scan, i: int) -> tuple[int, int] | None:
 
 
 def _closed(scan: Scan, i: int) -> int:
-    """Past a weekday in parentheses after a date: "May/22(Tue)"."""
+    """Skips a weekday in parentheses after a date: "May/22(Tue)"."""
     if scan.words[i] == "(" and scan.words[i + 1] in WEEKDAYS and scan.words[i + 2] == ")":
         return i + 3
     return i
 
 
 def _with_year(scan: Scan, month: int, dom: int, i: int) -> Found | None:
-    """A month and a day, with the year after them if there is one."""
+    """Returns the reading of a month and a day, with the year after them if there is one."""
     j = _closed(scan, i)
     year = _year_after(scan, j) or _short_year(scan, j)
     reading = dated(month, dom, year[0] if year else None)
@@ -197,7 +198,7 @@ def _with_year(scan: Scan, month: int, dom: int, i: int) -> Found | None:
 
 @opens("the", MONTHS, NUMBERS, ORDINALS, digits=True)
 def named(scan: Scan, i: int) -> Found | None:
-    """Dates and months with the month's name: "May 8th, 2026", "8 May", "2019-aug-1", "April of 87", "May"."""
+    """Parses a date or month with a month's name: "May 8th, 2026", "8 May", "2019-aug-1", "April of 87", "May"."""
     words = scan.words
     month = MONTHS.get(words[i])
     if month is not None:
@@ -247,7 +248,7 @@ def _month_first(scan: Scan, i: int, month: int) -> Found | None:
 
 
 def _counts(scan: Scan, i: int) -> bool:
-    """A number in words before word `i` counts something or tells a time."""
+    """True when the number before word `i` counts something or is a time."""
     word = scan.words[i]
     return (
         word.isalpha()
@@ -256,7 +257,7 @@ def _counts(scan: Scan, i: int) -> bool:
 
 
 def not_a_day(scan: Scan, i: int) -> bool:
-    """The number before word `i` goes on as a time, a decimal, a share or an amount."""
+    """True when the number before word `i` continues as a time, a decimal, a percentage or an amount."""
     word = scan.words[i]
     if word in ("am", "pm", "%", "percent") or (word in (":", "%") and scan.tight(i)):
         return True
@@ -266,7 +267,7 @@ def not_a_day(scan: Scan, i: int) -> bool:
 
 
 def _stands_alone(scan: Scan, i: int) -> bool:
-    """Whether a month's name alone is the month: "may" and "march" need a word before them or a capital."""
+    """True when the name of a month alone is the month. "may" and "march" need a word before them or a capital."""
     word, last, after = scan.words[i], scan.before(i), scan.words[i + 1]
     if word not in SHY:
         return True

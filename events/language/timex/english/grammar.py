@@ -1,4 +1,4 @@
-"""The English grammar run over a text, left to right."""
+"""Applies the English grammar to a text from left to right."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .ranges import span_of
 from .simple import openers
 from .words import MAGNITUDES, NUMBERS, PART_WORDS, UNITS
 
-# The modules whose rules `openers` gathers; importing them is what registers the rules.
+# The import of these modules registers their rules. `openers` returns the first words of the rules.
 RULES = (dates, near, pieces, relative, seasons, weekdays, years)
 _REPEATS = frozenset({"every", "each", "any", "per", "everyday"})
-# Words an expression may begin with that say nothing of time by themselves.
+# First words of expressions that do not express time by themselves.
 _FUNCTION = listed(
     "from between since after before until till by starting beginning effective prior later earlier no "
     "not as > < = up ever in within for more less over under around on at the to so right just ' ’ w back "
@@ -35,8 +35,8 @@ _STARTS = (
     | frozenset(NUMBERS)
     | frozenset(MAGNITUDES)
 )
-# Words that say something of time. Where none is near, and no digit, there is nothing to read.
-_TELLING = (
+# Words that express time. An expression has one of these words or a digit near its first word.
+_TIME_WORDS = (
     (openers() - _FUNCTION)
     | _CLOCK
     | frozenset(PART_WORDS)
@@ -45,17 +45,19 @@ _TELLING = (
     | frozenset({"may", "second", "third", "year's", "may's", "ago"})
 )
 _AHEAD = 5
-"""How many words on from its first word an expression says what it is about."""
+"""An expression has a word of time or a digit within this many words after its first word."""
 
 
 def findings(scan: Scan) -> Iterator[Mention]:
-    """What the text says of time, left to right, none overlapping."""
+    """Yields the time expressions of the text from left to right, without overlaps."""
     words = scan.words
     i, count = 0, len(scan)
-    told = _told(scan)
+    next_time_word = _next_time_words(scan)
     while i < count:
         word = words[i]
-        if told[i] - i > _AHEAD or not (word in _STARTS or (word[0].isdecimal() and plain(scan, i))):
+        if next_time_word[i] - i > _AHEAD or not (
+            word in _STARTS or (word[0].isdecimal() and plain(scan, i))
+        ):
             i += 1
             continue
         scan.forget()
@@ -86,22 +88,22 @@ def findings(scan: Scan) -> Iterator[Mention]:
         i += 1
 
 
-def _told(scan: Scan) -> list[int]:
-    """For each word, where the next word is that says something of time."""
+def _next_time_words(scan: Scan) -> list[int]:
+    """Returns for each word the index of the next word of time or number, itself included."""
     words = scan.words
     count = len(scan)
-    told = [0] * count
+    found = [0] * count
     after = count + _AHEAD + 1
     for i in range(count - 1, -1, -1):
         word = words[i]
-        if word in _TELLING or word[0].isdecimal():
+        if word in _TIME_WORDS or word[0].isdecimal():
             after = i
-        told[i] = after
-    return told
+        found[i] = after
+    return found
 
 
 def _past_set(scan: Scan, i: int) -> int:
-    """Past what happens again and again: it names no one time."""
+    """Skips a repeated time such as "every week". It names no single time."""
     words = scan.words
     if words[i] == "everyday":
         return i + 1

@@ -16,7 +16,7 @@ from .times import hours, within
 
 @packrat
 def moment(scan: Scan, i: int) -> Found | None:
-    """A period, a day with a time, or a time with a day; the longest reading at word `i`."""
+    """Parses a period, a day with a time, or a time with a day. Returns the longest reading at word `i`."""
     best: Found | None = None
     dated = offset(scan, i) or None
     period = simple(scan, i)
@@ -31,7 +31,7 @@ def moment(scan: Scan, i: int) -> Found | None:
 
 
 def _with_hours(scan: Scan, found: Found) -> Found:
-    """A day with the time of day after it, as often as one follows: "Monday morning from 10am to 12pm"."""
+    """Adds the times of day after a day, up to three times: "Monday morning from 10am to 12pm"."""
     words = scan.words
     for _ in range(3):
         reading, j = found
@@ -62,7 +62,7 @@ def _with_hours(scan: Scan, found: Found) -> Found:
 
 
 def _takes_hours(reading: Reading) -> bool:
-    """A single day, however loosely dated ("in two weeks at noon"), or a part of one."""
+    """True for a single day or a part of one, even with a coarse grain ("in two weeks at noon")."""
     if isinstance(reading, Cycle):
         return reading.grain in ("day", "part_of_day")
     if reading.start is None or reading.grain in FINE:
@@ -71,7 +71,7 @@ def _takes_hours(reading: Reading) -> bool:
 
 
 def _loosely(scan: Scan, i: int, stop: int, is_part: bool) -> bool:
-    """Whether bare numbers beside a date may be its time."""
+    """True when bare numbers beside a date may be its time."""
     words = scan.words
     if is_part:
         return not words[stop - 1].endswith("s")

@@ -1,4 +1,4 @@
-"""English words that point at the present: today, the weekend, week 10, the day after Christmas."""
+"""English expressions relative to the present: today, the weekend, week 10, the day after Christmas."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CLAUSE_END = frozenset(
 
 @opens(_DAYS, (f"{word}'s" for word in _DAYS), "tonight", "tonite", "tonight's", "eod", "the", "day", "night")
 def day_word(scan: Scan, i: int) -> Found | None:
-    """today, tomorrow, tonight, "the day before yesterday", "the next day"."""
+    """Parses today, tomorrow, tonight, "the day before yesterday", "the other day"."""
     words, frame = scan.words, scan.frame
     word = words[i]
     if word in _DAYS:
@@ -75,7 +75,7 @@ def day_word(scan: Scan, i: int) -> Found | None:
 
 
 def _neighbour(scan: Scan, i: int, unit: str, sign: int) -> Found | None:
-    """ "the day after Christmas", "the week before Easter", "the month after May"."""
+    """Parses the anchor of "the day after Christmas", "the week before Easter", "the month after May"."""
     found = simple(scan, scan.skip(i, "the"))
     if found is None:
         return None
@@ -96,7 +96,7 @@ def _neighbour(scan: Scan, i: int, unit: str, sign: int) -> Found | None:
 
 @opens("the", "week", "weekend", "w", "month", "year", "quarter")
 def week(scan: Scan, i: int) -> Found | None:
-    """ "week 10", "week 3 of 2027", "w/c Feb 4", "the week of May 5", "the week after next"."""
+    """Parses "week 10", "week 3 of 2027", "w/c Feb 4", "the week of May 5", "the week after next"."""
     words, frame = scan.words, scan.frame
     j = scan.skip(i, "the")
     word = words[j]
@@ -143,7 +143,7 @@ def week(scan: Scan, i: int) -> Found | None:
 
 
 def _numbered_quarter(scan: Scan, i: int) -> Found | None:
-    """ "quarter 3 2017"."""
+    """Parses "quarter 3 2017"."""
     which = int(scan.words[i + 1])
     year = year_number(scan, scan.skip(i + 2, "of", "in", ","))
     span = calendar.quarter(year[0], which) if year else None
@@ -159,7 +159,7 @@ def _week_of(scan: Scan, i: int) -> Found | None:
 
 
 def _weekend(scan: Scan, i: int) -> Found | None:
-    """The weekend: this week's, unless the sentence looks back on one."""
+    """Parses a weekend. It is the weekend of this week, or the last one when the sentence is in the past tense."""
     frame = scan.frame
     if scan.words[i + 1] in ("of", "before", "after"):
         found = simple(scan, i + 2)
@@ -178,7 +178,7 @@ def _weekend(scan: Scan, i: int) -> Found | None:
 
 @opens("to", "ytd", "mtd", "so")
 def to_date(scan: Scan, i: int) -> Found | None:
-    """ "to date", "ytd", "so far this year"."""
+    """Parses "to date", "ytd", "so far this year"."""
     words, frame = scan.words, scan.frame
     if words[i] in ("ytd", "mtd"):
         span = calendar.unit("year" if words[i] == "ytd" else "month", frame.now)
@@ -211,7 +211,7 @@ def to_date(scan: Scan, i: int) -> Found | None:
     "these",
 )
 def present(scan: Scan, i: int) -> Found | None:
-    """ "now", "right now", "at the moment", "lately"."""
+    """Parses "now", "right now", "at the moment", "lately"."""
     words, frame = scan.words, scan.frame
     word = words[i]
     instant = Span(frame.now, frame.now + timedelta(seconds=1), "second", instant=True)

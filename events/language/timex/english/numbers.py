@@ -11,7 +11,7 @@ _SYMBOLS = frozenset("$€£¥#")
 
 
 def plain(scan: Scan, i: int) -> bool:
-    """Digits that stand for a whole number of their own: no price, decimal, version, code or time before them."""
+    """True when the digits at word `i` do not continue a price, a decimal, a version, a code or a time."""
     if not scan.tight(i):
         return True
     last = scan.words[i - 1]
@@ -24,7 +24,7 @@ def plain(scan: Scan, i: int) -> bool:
 
 @packrat
 def integer(scan: Scan, i: int) -> tuple[int, int] | None:
-    """A count in digits or words: "26", "twenty-six", "two thousand and fifteen"."""
+    """Parses a count in digits or words: "26", "twenty-six", "two thousand and fifteen"."""
     word = scan.words[i]
     if word.isdecimal() and word.isascii():
         if len(word) > 9:
@@ -64,7 +64,7 @@ def integer(scan: Scan, i: int) -> tuple[int, int] | None:
 
 @packrat
 def ordinal(scan: Scan, i: int) -> tuple[int, int] | None:
-    """ "1st", "21th", "second", "twenty-third", "thirty first"."""
+    """Parses "1st", "21th", "second", "twenty-third", "thirty first"."""
     word = scan.words[i]
     if word.isdecimal():
         if len(word) <= 3 and scan.words[i + 1] in _SUFFIXES and scan.tight(i + 1) and plain(scan, i):
@@ -82,7 +82,7 @@ def ordinal(scan: Scan, i: int) -> tuple[int, int] | None:
 
 @packrat
 def amount(scan: Scan, i: int) -> tuple[float, int] | None:
-    """How many: "2.5", "a", "half a", "a couple of", "one and a half", "several"."""
+    """Parses an amount: "2.5", "a", "half a", "a couple of", "one and a half", "several"."""
     word, words = scan.words[i], scan.words
     if word.isdecimal():
         if not plain(scan, i) or len(word) > 9:
@@ -128,7 +128,7 @@ def _and_half(scan: Scan, value: float, i: int) -> tuple[float, int]:
 
 
 def unit_word(scan: Scan, i: int) -> tuple[str, int] | None:
-    """A unit of time; single letters only touching their number ("3h")."""
+    """Parses a unit of time. A single letter must directly follow its number ("3h")."""
     word = scan.words[i]
     if word in ("business", "working", "work") and scan.words[i + 1] in ("day", "days"):
         return "working_day", i + 2
@@ -141,7 +141,7 @@ def unit_word(scan: Scan, i: int) -> tuple[str, int] | None:
 
 @packrat
 def length(scan: Scan, i: int) -> tuple[Length, int] | None:
-    """A length of time: "2 years 1 month 21 days", "an hour and a half", "3h"."""
+    """Parses a length of time: "2 years 1 month 21 days", "an hour and a half", "3h"."""
     one = _single(scan, i)
     if one is None:
         return None
@@ -155,7 +155,7 @@ def length(scan: Scan, i: int) -> tuple[Length, int] | None:
 
 
 def first_length(scan: Scan, i: int) -> tuple[Length, int] | None:
-    """Only the first amount and unit of a length."""
+    """Parses only the first amount and unit of a length."""
     return _single(scan, i)
 
 
@@ -182,7 +182,7 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
 
 @packrat
 def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
-    """A year after a date: four digits, an apostrophe and two, or words."""
+    """Parses a year after a date: four digits, an apostrophe with two digits, or words."""
     word = scan.words[i]
     if word.isdecimal():
         if len(word) == 4 and 1000 <= int(word) <= 2999 and not _joined(scan, i + 1):
@@ -194,7 +194,7 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
 
 
 def _joined(scan: Scan, i: int) -> bool:
-    """A decimal, a thousands group or a clock goes on after the digits."""
+    """True when the digits continue as a decimal, a group of thousands or a clock time."""
     return (
         scan.words[i] in (".", ",", ":")
         and scan.tight(i)
@@ -205,7 +205,7 @@ def _joined(scan: Scan, i: int) -> bool:
 
 @packrat
 def spelled_year(scan: Scan, i: int) -> tuple[int, int] | None:
-    """ "nineteen eighty-six", "two thousand and fifteen", "twenty twenty"."""
+    """Parses "nineteen eighty-six", "two thousand and fifteen", "twenty twenty"."""
     first = NUMBERS.get(scan.words[i], 0)
     if scan.words[i + 1] == "thousand" and 1 <= first <= 2:
         found = integer(scan, i)
@@ -224,5 +224,5 @@ def spelled_year(scan: Scan, i: int) -> tuple[int, int] | None:
 
 
 def full_year(short: int) -> int:
-    """Two digits of a year: 00 to 39 are of this century, the rest of the last."""
+    """Returns the full year of two digits: 00 to 39 are 20xx, 40 to 99 are 19xx."""
     return short + (2000 if short < 40 else 1900)

@@ -1,4 +1,4 @@
-"""English offsets: so long before or after something, within so long, for so long from somewhere."""
+"""English offsets: a length before or after a moment, within a length, for a length from a moment."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _now(scan: Scan, lasting: Length) -> Span:
 
 
 def _anchor(scan: Scan, i: int) -> tuple[Span, int] | None:
-    """What an offset is counted from, settled."""
+    """Parses the moment that an offset starts from, as a span."""
     found = present(scan, i) or simple(scan, scan.skip(i, "on") if scan.words[i] == "on" else i)
     if found is None:
         return None
@@ -37,7 +37,7 @@ def _anchor(scan: Scan, i: int) -> tuple[Span, int] | None:
 
 @packrat
 def offset(scan: Scan, i: int) -> Found | None:
-    """ "two weeks ago", "3 days from Tuesday", "in 5 minutes", "within 2h", "3 days starting next Monday"."""
+    """Parses "two weeks ago", "3 days from Tuesday", "in 5 minutes", "within 2h", "3 days starting next Monday"."""
     words = scan.words
     word = words[i]
     if word in ("in", "within"):
@@ -53,7 +53,7 @@ def offset(scan: Scan, i: int) -> Found | None:
 
 
 def _weekdays(scan: Scan, i: int) -> Found | None:
-    """ "two Fridays ago", "3 Sundays from now"."""
+    """Parses "two Fridays ago", "3 Sundays from now"."""
     words = scan.words
     many = integer(scan, i)
     if many is None or not 1 <= many[0] <= 500:
@@ -79,7 +79,7 @@ def _behind(scan: Scan, i: int) -> Found | None:
 
 
 def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
-    """A length and the word that says which way it goes, and from where."""
+    """Parses the direction after a length and the moment that it starts from."""
     words, frame = scan.words, scan.frame
     lasting, j = long
     side = words[j]
@@ -116,7 +116,7 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
 
 
 def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
-    """ "a year ago today", "a week ago yesterday", "two weeks ago on Monday"."""
+    """Parses "a year ago today", "a week ago yesterday", "two weeks ago on Monday"."""
     words, frame = scan.words, scan.frame
     if words[i] in ("today", "yesterday"):
         span = lasting.shifted(
@@ -132,7 +132,7 @@ def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
 
 
 def _in(scan: Scan, i: int) -> Found | None:
-    """ "in two weeks" is a moment to come; of something over and done it only says how long it took."""
+    """Parses "in two weeks", a moment in the future. In a past sentence the words are only a length of time."""
     words = scan.words
     j = i + 1
     if words[j] in ("about", "around", "approximately", "just", "exactly", "another"):
@@ -162,7 +162,7 @@ def _in(scan: Scan, i: int) -> Found | None:
 
 
 def _lasting(scan: Scan, i: int) -> Found | None:
-    """ "3 days starting from next Monday", "2 weeks from today": a stretch with a stated beginning."""
+    """Parses a range with a length and a start: "3 days starting from next Monday", "2 weeks from today"."""
     words = scan.words
     long = length(scan, i)
     if long is None:
@@ -186,7 +186,7 @@ def _lasting(scan: Scan, i: int) -> Found | None:
 
 
 def _bounded(scan: Scan, i: int) -> Found | None:
-    """ "more than 2 weeks ago", "less than 3 days after tomorrow"."""
+    """Parses "more than 2 weeks ago", "less than 3 days after tomorrow"."""
     words = scan.words
     sign = _MORE[words[i]]
     j = i + 2 if words[i + 1] == "than" else i + 1

@@ -1,4 +1,4 @@
-"""Pieces of English periods: the last week of July, mid-November, later this week."""
+"""Parts of English periods: the last week of July, mid-November, later this week."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHARE_WORDS: dict[str, Share] = {
 
 @packrat
 def piece(scan: Scan, i: int) -> tuple[Callable[[Span], Span | None], int] | None:
-    """A piece of the period named next: "first week", "last 3 weeks", "second half", "3rd Monday", "9th month"."""
+    """Parses a part of the next period: "first week", "last 3 weeks", "second half", "3rd Monday", "9th month"."""
     words = scan.words
     j = scan.skip(i, "the")
     if words[j] in ("last", "final"):
@@ -91,7 +91,7 @@ def _half_of(span: Span, which: int) -> Span | None:
 
 
 def whole_period(scan: Scan, i: int) -> Found | None:
-    """The period a piece is cut from: any simple one, or the current "the month"."""
+    """Parses the period that contains a part: any simple period, or "the month" for the present one."""
     found = simple(scan, i)
     if found is not None:
         return found
@@ -115,7 +115,7 @@ def whole_period(scan: Scan, i: int) -> Found | None:
 
 
 def _mine(scan: Scan, i: int) -> Found | None:
-    """ "my day", "your week"."""
+    """Parses "my day", "your week"."""
     unit = UNITS.get(scan.words[i + 1])
     if scan.words[i] not in ("my", "your", "our", "his", "her", "their") or unit is None:
         return None
@@ -125,7 +125,7 @@ def _mine(scan: Scan, i: int) -> Found | None:
 
 @opens("the", ORDINALS, NUMBERS, "last", "final", digits=True)
 def pieces(scan: Scan, i: int) -> Found | None:
-    """A piece of a period: "the last week of July", "first ten days of last year", "thirty-first day of the month"."""
+    """Parses a part with its period: "the last week of July", "first ten days of last year"."""
     words = scan.words
     taken = piece(scan, i)
     if taken is None:
@@ -157,7 +157,7 @@ def _of(cut: Callable[[Span], Span | None], span: Span | None) -> Span | None:
 
 @opens("the", SHARE_WORDS, "rest", "remainder", "remaining", "back")
 def shares(scan: Scan, i: int) -> Found | None:
-    """ "mid-November", "early this year", "end of the month", "later this week", "the rest of the day"."""
+    """Parses "mid-November", "early this year", "end of the month", "later this week", "the rest of the day"."""
     words, frame = scan.words, scan.frame
     j = scan.skip(i, "the")
     word = words[j]

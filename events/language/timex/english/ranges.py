@@ -1,4 +1,4 @@
-"""English ranges and bounds: from X to Y, since X, before X; the widest reading at a word, on real dates."""
+"""English ranges and bounds: from X to Y, since X, before X."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .numbers import length, ordinal, plain, year_number
 from .simple import Found, simple
 
 _TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
-# "what are you up to now" is no bound.
+# "what are you up to now" is not a bound.
 _BUSY = listed("been be being you are is was were you're they're we're he's she's get getting i'm been")
 _BOUNDING = frozenset({"from", "between", "since", "before", "after", "by", "until", "till"})
 
 
 @packrat
 def _bound(scan: Scan, i: int) -> Found | None:
-    """One side of a range."""
+    """Parses one side of a range."""
     j = scan.skip(i, "in", "on", "at") if scan.words[i] in ("in", "on") else i
     found = present(scan, i) or moment(scan, j) or _bare_day(scan, j) or (moment(scan, i) if j != i else None)
     if found is not None:
@@ -35,7 +35,7 @@ def _bound(scan: Scan, i: int) -> Found | None:
 
 
 def _bare_day(scan: Scan, i: int) -> Found | None:
-    """A day of the month that only the other side of a range makes one: "from the ninth", "19-20"."""
+    """Parses a number that is a day only because of the other side of a range: "from the ninth", "19-20"."""
     words = scan.words
     j = scan.skip(i, "the")
     dom = ordinal(scan, j)
@@ -48,7 +48,7 @@ def _bare_day(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
-    """A range between two moments, or a bound: the widest reading at word `i`, settled on real dates."""
+    """Parses a range, a bound or a moment. Returns the widest reading at word `i`, with absolute dates."""
     words = scan.words
     opener = words[i] if words[i] in ("from", "between", "since") else ""
     j = i + 1 if opener else i
@@ -83,7 +83,7 @@ def _is_bare(found: Found) -> bool:
 
 
 def _bare_first(scan: Scan, i: int) -> Found | None:
-    """ "9 to 12 of June": a number that a range may open."""
+    """Parses a number that may begin a range: "9 to 12 of June"."""
     words = scan.words
     if not words[i][:1].isdecimal() or not plain(scan, i):
         return None
@@ -148,7 +148,7 @@ def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] |
 
 
 def _in_month(scan: Scan, first: Reading, last: Reading, i: int) -> tuple[Span, int] | None:
-    """ "from 4 to 22 this month", "4-23 in next month": two numbers and the month they are in."""
+    """Parses two days and their month: "from 4 to 22 this month", "4-23 in next month"."""
     found = simple(scan, scan.skip(i, "in", "of"))
     if (
         found is None
@@ -166,7 +166,8 @@ def _in_month(scan: Scan, first: Reading, last: Reading, i: int) -> tuple[Span, 
 
 
 def _same_month(first: Cycle, last: Cycle) -> Cycle | None:
-    """ "between 3 and 12 of September": the day before takes the month of the day after, or the one before."""
+    """Returns the first day of "between 3 and 12 of September". It takes the month of the last day, or the month
+    before."""
 
     def at(year: int) -> Span | None:
         closing = last.at(year)
@@ -182,7 +183,7 @@ def _same_month(first: Cycle, last: Cycle) -> Cycle | None:
 
 
 def _onto_day(first: Span, last: Span) -> Span | None:
-    """A time without a date closes on the day the range opened, or the next one."""
+    """Returns the last time of a range, which has no date, on the first day of the range or on the next day."""
     if first.start is None or last.start is None or last.end is None:
         return None
     moved = last.start.replace(year=first.start.year, month=first.start.month, day=first.start.day)
@@ -194,7 +195,7 @@ def _onto_day(first: Span, last: Span) -> Span | None:
 
 
 def _for_length(scan: Scan, first: Found, span: Span) -> tuple[Span, int] | None:
-    """ "May 5 for 3 days", "14th Feb from 9:30am for 7 hours"."""
+    """Parses "May 5 for 3 days", "14th Feb from 9:30am for 7 hours"."""
     words = scan.words
     if words[first[1]] != "for" or span.start is None or words[first[1] + 1] in ("the", "a"):
         return None
@@ -210,7 +211,7 @@ def _for_length(scan: Scan, first: Found, span: Span) -> tuple[Span, int] | None
 
 
 def _or_later(scan: Scan, found: tuple[Span, int]) -> tuple[Span, int]:
-    """ "2012 or later", "1/1/2016 and earlier", "2015 onwards"."""
+    """Parses "2012 or later", "1/1/2016 and earlier", "2015 onwards"."""
     words = scan.words
     span, j = found
     if words[j] in ("onward", "onwards"):
@@ -234,7 +235,7 @@ def _or_later(scan: Scan, found: tuple[Span, int]) -> tuple[Span, int]:
 
 
 def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
-    """One side open: "since August", "before 2000", "by Friday", ">= 2019", "no later than May 5"."""
+    """Parses a range with an open side: "since August", "before 2000", "by Friday", ">= 2019"."""
     words = scan.words
     word, j, kind = words[i], i + 1, ""
     if word in ("since", "after", "before", "until", "till", "by", "from"):

@@ -1,4 +1,4 @@
-"""English periods counted from this one: last week, next three months, this past Friday."""
+"""English periods relative to the present one: last week, next three months, this past Friday."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SLIDING = frozenset({"past", "coming", "upcoming"})
 
 @opens("the", SHIFTS, "recent")
 def shifted(scan: Scan, i: int) -> Found | None:
-    """ "last week", "this past Friday", "next three months", "next year's first quarter"."""
+    """Parses "last week", "this past Friday", "next three months", "next year's first quarter"."""
     words, frame = scan.words, scan.frame
     j = scan.skip(i, "the")
     word = words[j]
@@ -73,7 +73,7 @@ def shifted(scan: Scan, i: int) -> Found | None:
 
 
 def _some(scan: Scan, i: int, lead: str) -> Found | None:
-    """ "in recent weeks", "over the coming days": a few, said loosely."""
+    """Parses an uncertain few units: "in recent weeks", "over the coming days"."""
     unit = UNITS.get(scan.words[i])
     sign = {"recent": -1, "past": -1, "coming": 1, "next": 1}.get(lead, 0)
     if unit is None or not sign or not scan.words[i].endswith("s"):
@@ -82,7 +82,7 @@ def _some(scan: Scan, i: int, lead: str) -> Found | None:
 
 
 def _this_time(scan: Scan, i: int) -> Found | None:
-    """ "this time last year": a stretch about the day so long ago."""
+    """Parses "this time last year" as a range around the same day."""
     unit = UNITS.get(scan.words[i + 1])
     if unit not in ("week", "month", "year"):
         return None
@@ -95,7 +95,7 @@ def _this_time(scan: Scan, i: int) -> Found | None:
 
 
 def _rolling(scan: Scan, i: int, shift: int) -> Found | None:
-    """The last or next so many units."""
+    """Parses the last or next units after their shift word: "three months"."""
     words, frame = scan.words, scan.frame
     if shift == 0 or words[i] in ("a", "an") or words[i : i + 2] == ["half", "of"]:
         return None
@@ -119,7 +119,7 @@ def _rolling(scan: Scan, i: int, shift: int) -> Found | None:
 
 
 def _rolled(lasting: Length, shift: int, scan: Scan) -> Reading:
-    """Quarters and the like line up with the calendar; days, weeks, months and years end now."""
+    """Returns the range of a length before or after now. Quarters, centuries and weekends align with the calendar."""
     frame = scan.frame
     count, unit = lasting.parts[0]
     if len(lasting.parts) == 1 and unit in ("quarter", "century", "weekend") and count == int(count):
@@ -132,7 +132,7 @@ def _rolled(lasting: Length, shift: int, scan: Scan) -> Reading:
 
 @opens("the", NUMBERS, "few", "couple", digits=True)
 def counted(scan: Scan, i: int) -> Found | None:
-    """ "5 upcoming years", "2 next days", "10 previous weeks"."""
+    """Parses "5 upcoming years", "2 next days", "10 previous weeks"."""
     words = scan.words
     many = amount(scan, scan.skip(i, "the"))
     if many is None or SHIFTS.get(words[many[1]], 0) == 0:
@@ -192,7 +192,7 @@ def _shifted_unit(scan: Scan, unit: str, i: int, shift: int, lead: str) -> Found
 
 
 def _inside(scan: Scan, span: Span, i: int) -> Found | None:
-    """What follows a period and narrows it: "next week on Tuesday", "last year's first quarter"."""
+    """Parses the words that narrow a period: "next week on Tuesday", "last year's first quarter"."""
     words = scan.words
     owned = words[i - 1].endswith("'s")
     if span.grain == "week":
@@ -223,7 +223,7 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
 
 
 def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
-    """ "last March", "next summer", "this Christmas", "next 5/12": a yearly name in a year near this one."""
+    """Parses a yearly name in a year near this one: "last March", "next summer", "this Christmas", "next 5/12"."""
     words, frame = scan.words, scan.frame
     year = frame.now.year
     if lead in ("that", "same"):

@@ -1,4 +1,4 @@
-"""The periods of the English grammar, each rule under the words it can begin with."""
+"""The rules for periods of the English grammar, each under its first words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..cycles import Reading
 from ..scan import Scan, packrat
 
 Found = tuple[Reading, int]
-"""What was read, and the word after it."""
+"""A reading, and the index of the next word."""
 Rule = Callable[[Scan, int], Found | None]
 
 _BY_WORD: dict[str, list[Rule]] = {}
@@ -16,7 +16,7 @@ _BY_DIGITS: list[Rule] = []
 
 
 def opens(*words: str | Iterable[str], digits: bool = False) -> Callable[[Rule], Rule]:
-    """Make a function the rule for a period that begins with one of these words, or with a number."""
+    """Registers a function as the rule of periods that begin with one of these words, or with a number."""
 
     def register(function: Rule) -> Rule:
         rule = packrat(function)
@@ -33,13 +33,13 @@ def opens(*words: str | Iterable[str], digits: bool = False) -> Callable[[Rule],
 
 
 def openers() -> frozenset[str]:
-    """Every word a period may begin with."""
+    """Returns the first words of all periods."""
     return frozenset(_BY_WORD)
 
 
 @packrat
 def simple(scan: Scan, i: int) -> Found | None:
-    """The longest period at word `i`, times of day apart."""
+    """Parses the longest period at word `i`, without a time of day."""
     word = scan.words[i]
     rules = _BY_WORD.get(word)
     if rules is None:

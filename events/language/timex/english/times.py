@@ -13,7 +13,7 @@ from .words import NUMBERS, PART_WORDS
 
 Share = Literal["", "early", "late"]
 Timed = tuple[Clock, int, bool]
-"""A clock reading, the word after it, and whether it is loose: a number that is a time only in company."""
+"""A clock time, the next word, and True when the time is loose: a number that is a time only beside other words."""
 
 _NAMED: dict[str, Clock] = {
     "noon": Clock(12, half="pm"),
@@ -24,13 +24,13 @@ _NAMED: dict[str, Clock] = {
 _ABOUT = ("around", "about", "circa", "approximately", "roughly", "exactly")
 _TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
 LAST_WAKING = 6
-"""The last hour that, said without "am" or "pm", is more likely of the afternoon than of the morning."""
+"""The last hour that is more likely in the afternoon than in the morning when it stands without "am" and "pm"."""
 _MILITARY = frozenset({"at", "from", "between", "to", "until", "till", "and", "-", "by", "around"})
 _SHARES: dict[str, Share] = {"early": "early", "earlier": "early", "late": "late", "later": "late"}
 
 
 def _meridiem(scan: Scan, i: int) -> tuple[Half | None, int]:
-    """The half of the day named at word `i`, and the word after; the same word when none is."""
+    """Parses the half of the day at word `i`. Without one it returns None and `i`."""
     word = scan.words[i]
     if word in ("am", "pm", "ampm"):
         return (None if word == "ampm" else "am" if word == "am" else "pm"), i + 1
@@ -44,7 +44,7 @@ def _meridiem(scan: Scan, i: int) -> tuple[Half | None, int]:
 
 
 def _settled(scan: Scan, value: Clock, i: int, loose: bool) -> Timed:
-    """With "am", "pm" or "o'clock" after it."""
+    """Adds a following "am", "pm" or "o'clock" to a clock time."""
     half, j = _meridiem(scan, i)
     if scan.words[j] in ("o'clock", "oclock"):
         half, j = _meridiem(scan, j + 1)
@@ -56,6 +56,7 @@ def _settled(scan: Scan, value: Clock, i: int, loose: bool) -> Timed:
 
 @packrat
 def clock(scan: Scan, i: int) -> Timed | None:
+    """Parses a clock time: "noon", "half past seven", "10:30", "nine thirty"."""
     word = scan.words[i]
     if word in _NAMED:
         return _NAMED[word], i + 1, False
@@ -65,7 +66,7 @@ def clock(scan: Scan, i: int) -> Timed | None:
 
 
 def _two_digits(scan: Scan, i: int, mark: str) -> int | None:
-    """The two digits after a mark at word `i`, all touching: minutes or seconds."""
+    """Parses minutes or seconds: two digits directly after a mark at word `i`."""
     digits = scan.words[i + 1]
     if (
         scan.words[i] == mark
@@ -114,7 +115,7 @@ def _hour(scan: Scan, i: int) -> tuple[int, int] | None:
 
 
 def _past(scan: Scan, i: int) -> Timed | None:
-    """ "half past seven", "20 min past eight", "a quarter to five", "15 past seven"."""
+    """Parses "half past seven", "20 min past eight", "a quarter to five", "15 past seven"."""
     word = scan.words[i]
     j = i + 1 if word == "a" else i
     if scan.words[j] == "quarter":
@@ -142,7 +143,7 @@ def _past(scan: Scan, i: int) -> Timed | None:
 
 
 def _spelled(scan: Scan, i: int) -> Timed | None:
-    """ "six pm", "nine thirty", "two forty-five", "seven o'clock"."""
+    """Parses "six pm", "nine thirty", "two forty-five", "seven o'clock"."""
     hour = NUMBERS.get(scan.words[i], 0)
     if not 1 <= hour <= 12:
         return None
@@ -155,7 +156,7 @@ def _spelled(scan: Scan, i: int) -> Timed | None:
 
 
 def part_of_day(scan: Scan, i: int) -> tuple[str, Share, int, bool] | None:
-    """A part of the day, the share of it, the word after, and whether words around it make it one."""
+    """Parses a part of the day. Returns its name, its share, the next word, and True when other words confirm it."""
     words, j = scan.words, i
     share: Share = ""
     if words[j] in _SHARES:
@@ -181,7 +182,7 @@ def part_of_day(scan: Scan, i: int) -> tuple[str, Share, int, bool] | None:
 
 
 def _reading(scan: Scan, i: int) -> Timed | None:
-    """A clock reading with what may stand about it: "around 3", "5 in the afternoon", "8:00 early morning"."""
+    """Parses a clock time with the words around it: "around 3", "5 in the afternoon", "8:00 early morning"."""
     j = scan.skip(i, *_ABOUT)
     found = clock(scan, j)
     if found is None:
@@ -227,7 +228,7 @@ def _lasting(first: Timed, lasting: Length) -> Hours:
 
 
 def _open(scan: Scan, i: int) -> tuple[Hours, int] | None:
-    """ "before 5pm", "after lunch", "no later than 3 pm", "as early as 9:30"."""
+    """Parses "before 5pm", "after lunch", "no later than 3 pm", "as early as 9:30"."""
     words = scan.words
     word, j = words[i], i + 1
     closing = word in ("before", "until", "till", "by")
@@ -250,7 +251,7 @@ def _open(scan: Scan, i: int) -> tuple[Hours, int] | None:
 
 
 def _waking(value: Clock, loose: bool) -> Hours:
-    """A bare hour as most people are awake at it: "at 3" is in the afternoon. Still ambiguous."""
+    """Returns a bare hour at a time when most people are awake: "at 3" is in the afternoon, but ambiguous."""
     if value.open and not value.padded and value.hour <= LAST_WAKING:
         return replace(point(value, "pm", loose=loose), ambiguous=True)
     return point(value, loose=loose)
@@ -258,7 +259,7 @@ def _waking(value: Clock, loose: bool) -> Hours:
 
 @packrat
 def hours(scan: Scan, i: int) -> tuple[Hours, int] | None:
-    """A time of day or a range of them; loose where only a date beside it would make it one."""
+    """Parses a time of day or a range of times. A loose time counts only beside a date."""
     words = scan.words
     found = _range(scan, i) or _open(scan, i)
     if found is not None:
@@ -299,7 +300,7 @@ def _pointed(scan: Scan, i: int) -> tuple[Hours, int] | None:
 
 
 def within(scan: Scan, i: int, half: Half | None) -> tuple[Hours, int] | None:
-    """A time of day beside a part of the day already named: "this evening from 7 to 7:30"."""
+    """Parses a time of day after a named part of the day: "this evening from 7 to 7:30"."""
     words = scan.words
     j = scan.skip(i, "at", "@")
     opener = words[j] in ("from", "between")

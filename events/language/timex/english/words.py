@@ -1,4 +1,4 @@
-"""English words of time, and text cut into the words the grammar reads."""
+"""English words of time, and the segmentation of a text into words."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ WEEKDAYS: dict[str, int] = {
     )
     for name in names.split()
 }  # fmt: skip
-# Words that are something else more often than they are a date; each needs company.
+# Words that are more often something else than a date. Each is a date only beside other words.
 SHY = frozenset({"may", "march", "mar", "sat", "sun", "mon", "wed", "fri", "sep", "dec", "thu"})
-# Words that make the name or number after them a date.
+# Words after which a name or a number is a date.
 LEADS = listed(
     "in on of by since until till before after from to through thru between during last this next past "
     "previous back early late mid middle end beginning start around for coming following upcoming every "
@@ -102,7 +102,7 @@ _AHEAD = re.compile(
     r"|\b(?:i'm|i’m|i am|we're|we’re|we are|they're|they are|is|are|he's|she's) (?:\w+ing|off|out|away|on)\b",
     re.IGNORECASE,
 )
-# A question looks back unless it plainly asks for what is to come.
+# A question is about the past unless one of these words asks about the future.
 _WILL = re.compile(
     r"\b(?:will|won't|shall|gonna|going to|about to|plan(?:s|ned|ning)?|scheduled?|due|deadline|upcoming"
     r"|next|coming|tomorrow|until|supposed to|should|have to|need to|remind|appointments?)\b|\b\w+(?:'|’)ll\b",
@@ -120,7 +120,7 @@ _BACK = re.compile(
 
 
 class EnglishScan(Scan):
-    """English text in lower case."""
+    """The words of an English text in lower case."""
 
     __slots__ = ()
 
@@ -129,7 +129,7 @@ class EnglishScan(Scan):
         self.words = [word.lower().replace("’", "'") for word in self.words]
 
     def tense(self, i: int) -> Tense:
-        """A statement's own clause says, up to the word, or else its sentence; the past outweighs the rest."""
+        """Returns the tense of the clause up to word `i`, else of its sentence. Words of the past take precedence."""
         begin = self.begins[i]
         head = _SENTENCE.split(self.text[max(0, begin - REACH) : begin])[-1]
         tail = _SENTENCE.split(self.text[begin : begin + REACH], maxsplit=1)[0]

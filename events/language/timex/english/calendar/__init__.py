@@ -1,1 +1,1 @@
-"""English names of stretches of the calendar: years, seasons, weekdays, holidays."""
+"""English names of calendar periods: years, seasons, weekdays, holidays."""

@@ -1,4 +1,4 @@
-"""English names of holidays, read word by word."""
+"""English names of holidays."""
 
 from __future__ import annotations
 
@@ -75,16 +75,17 @@ for _entries in _BY_FIRST.values():
 FIRST_WORDS = frozenset(_BY_FIRST) | {
     written for word in _BY_FIRST if word.endswith("s") for written in (f"{word[:-1]}'s", f"{word}'")
 }
-"""How a holiday's first word may be written: "mothers", "mother's", "mothers'"."""
+"""The spellings of a holiday's first word: "mothers", "mother's", "mothers'"."""
 
 
 def bare(word: str) -> str:
+    """Returns a word without apostrophes."""
     return word.replace("'", "") if "'" in word else word
 
 
 @packrat
 def holiday(scan: Scan, i: int) -> tuple[Reading, int] | None:
-    """The longest holiday's name at word `i`; hyphens between its words are let pass."""
+    """Parses the longest holiday name at word `i`. Hyphens may stand between its words."""
     for name, key in _BY_FIRST.get(bare(scan.words[i]), ()):
         j = i
         for word in name:

@@ -21,7 +21,7 @@ _DECADES = {
 
 @opens("q", "h", digits=True)
 def quarter(scan: Scan, i: int) -> Found | None:
-    """ "Q1", "Q2 2026", "2017 q1", "2019-H2", "q1-2019"."""
+    """Parses "Q1", "Q2 2026", "2017 q1", "2019-H2", "q1-2019"."""
     words = scan.words
     word = words[i]
     if word in ("q", "h"):
@@ -66,7 +66,7 @@ def quarter(scan: Scan, i: int) -> Found | None:
 
 @opens(SEASON_WORDS)
 def season(scan: Scan, i: int) -> Found | None:
-    """ "summer 2019", "the fall of 2020", "in winter"; "spring" and "fall" need a word that makes them one."""
+    """Parses "summer 2019", "the fall of 2020", "in winter". A season without a year needs such a preposition."""
     words = scan.words
     name = SEASON_WORDS.get(words[i])
     if name is None:
@@ -117,7 +117,7 @@ def season(scan: Scan, i: int) -> Found | None:
 
 @opens("the", _DECADES, "'", "’", ORDINALS, NUMBERS, digits=True)
 def decade(scan: Scan, i: int) -> Found | None:
-    """ "1990s", "the 90s", "the '80s", "the nineties", "15th century"."""
+    """Parses "1990s", "the 90s", "the '80s", "the nineties", "15th century"."""
     words = scan.words
     j = scan.skip(i, "the")
     the = j > i
@@ -165,7 +165,7 @@ def decade(scan: Scan, i: int) -> Found | None:
 
 @opens("the", FIRST_WORDS, digits=True)
 def holidays(scan: Scan, i: int) -> Found | None:
-    """A holiday with its year or the weekend about it; a greeting is none."""
+    """Parses a holiday with its year or its weekend. A greeting such as "happy new year" is not a holiday."""
     words = scan.words
     if scan.before(i) in ("happy", "merry", "blessed"):
         return None

@@ -26,11 +26,11 @@ from events.language.timex.scan import Scan, listed, packrat
 
 @packrat
 def weekday_name(scan: Scan, i: int) -> int | None:
-    """The weekday word `i` names; the short ones that are words of their own only in company."""
+    """Returns the weekday that word `i` names. A short name that is also another word needs other words beside it."""
     word = scan.words[i]
     found = WEEKDAYS.get(word)
     if scan.words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2) and scan.words[i + 2].isalpha():
-        return None  # a site's name
+        return None  # the name of a web site
     if found is None or word not in SHY:
         return found
     last, after = scan.before(i), scan.words[i + 1]
@@ -65,7 +65,7 @@ def weekday_name(scan: Scan, i: int) -> int | None:
 
 
 def _dated_weekday(scan: Scan, i: int, number: int) -> Found | None:
-    """The date that follows a weekday; the weekday then only helps to say which year."""
+    """Parses the date after a weekday. The weekday then only helps to choose the year."""
     words = scan.words
     j = i + 1 if words[i] in (",", "(", "/", "-") else i
     found = numeric(scan, j) or (named(scan, j) if words[j] not in SHY or ordinal(scan, j + 1)
@@ -84,7 +84,7 @@ def _dated_weekday(scan: Scan, i: int, number: int) -> Found | None:
 
 
 def _dotted(scan: Scan, i: int) -> Found | None:
-    """Month and day with a dot between, which only a weekday before it makes a date: "Friday 7.6"."""
+    """Parses month and day with a dot between them: "Friday 7.6". They are a date only after a weekday."""
     words = scan.words
     if words[i].isdecimal() and words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2):
         a, b = words[i], words[i + 2]
@@ -108,13 +108,13 @@ def _weekday_of_month(scan: Scan, number: int, i: int) -> Found | None:
 
 
 def in_week(span: Span, number: int) -> Span | None:
-    """The weekday of a week."""
+    """Returns the day of a week with the weekday `number` (0 is Monday)."""
     return calendar.day(calendar.add_days(calendar.week_start(span.start), number)) if span.start else None
 
 
 @packrat
 def weekday_alone(scan: Scan, i: int) -> Found | None:
-    """A weekday, with the day of the month it falls on, the week it is in, or the date beside it."""
+    """Parses a weekday, with the day of the month or the date beside it."""
     words = scan.words
     number = weekday_name(scan, i)
     if number is None:
@@ -127,7 +127,7 @@ def weekday_alone(scan: Scan, i: int) -> Found | None:
 
 @opens(WEEKDAYS)
 def weekday(scan: Scan, i: int) -> Found | None:
-    """A weekday and the week it is in, when that is said after it: "Tuesday of last week"."""
+    """Parses a weekday, with its week when the week follows: "Tuesday of last week"."""
     found = weekday_alone(scan, i)
     if found is None:
         return None
@@ -165,13 +165,13 @@ def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
 
 
 _PREPOSITIONS = listed("on by until till since from to through between and before after")
-# Roughly some day of a month nobody named is no day to state; a question may look there all the same.
+# An approximate day without a month is too vague for a statement. A question may still use it.
 _ROUGHLY = listed("around about approximately roughly circa")
 
 
 @opens("the", NUMBERS, ORDINALS, digits=True)
 def day_of_month(scan: Scan, i: int) -> Found | None:
-    """ "the 18th", "on the 17", "29th": a day in no stated month."""
+    """Parses a day without a month: "the 18th", "on the 17", "29th"."""
     words = scan.words
     the = words[i] == "the"
     j = i + 1 if the else i

@@ -1,4 +1,4 @@
-"""English years by themselves, and which numbers of four digits are years."""
+"""English years without a month, and the test for numbers of four digits that are years."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AFTER_YEAR = listed(
 
 @opens("the", "'", "’", "year", "cy", NUMBERS, digits=True)
 def year(scan: Scan, i: int) -> Found | None:
-    """A year by itself: "2012", "the year 2012", "'98", "nineteen ninety six", "cy18"."""
+    """Parses a year alone: "2012", "the year 2012", "'98", "nineteen ninety six", "cy18"."""
     words = scan.words
     j = scan.skip(i, "the")
     if words[j] in ("year", "cy"):
@@ -62,7 +62,7 @@ def _as_year(found: tuple[int, int] | None) -> Found | None:
 
 
 def _bare_year(scan: Scan, i: int, j: int) -> bool:
-    """Four digits read as a year and not as a count of the word after them."""
+    """True when four digits are a year, and not a count of the word after them."""
     words, last, after = scan.words, scan.before(i), scan.words[j + 1]
     if scan.tight(j + 1) and after in ("%", ":", "/"):
         return False
