@@ -121,7 +121,7 @@ docs: setup ## build the documentation site in build/site; a broken link fails t
 	@$(PY) -m deploy.tools.decision_index
 	@$(PY) -m deploy.tools.pictures
 	@$(PY) -m deploy.tools.docs_site
-	@$(BIN)/zensical build --strict --clean
+	@cp zensical.toml build/ && cd build && ../$(BIN)/zensical build --strict --clean
 	@echo "open build/site/index.html"
 
 bench: setup ## measure (some need data: each script in tests/bench says which)

@@ -20,6 +20,7 @@ _LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=
 
 
 def build(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Builds ``docs`` in the folder into ``site``."""
     shutil.copy(ROOT / "zensical.toml", folder)
     return subprocess.run(
         [Path(sys.executable).with_name("zensical"), "build", "--strict"],
@@ -33,10 +34,10 @@ def build(folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    prepare(ROOT, folder / "build" / "docs")
+    prepare(ROOT, folder / "docs")
     done = build(folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "build"
+    return folder
 
 
 def test_a_reader_loads_nothing_from_elsewhere(site: Path) -> None:
@@ -61,8 +62,8 @@ def test_every_page_but_the_records_is_in_the_navigation(site: Path) -> None:
 def test_a_broken_link_fails_the_build(site: Path, tmp_path: Path) -> None:
     for number, link in enumerate(("recall.md#no-such-heading", "no-such-page.md")):
         folder = tmp_path / str(number)
-        shutil.copytree(site / "docs", folder / "build" / "docs")
-        with (folder / "build" / "docs" / "turns.md").open("a") as page:
+        shutil.copytree(site / "docs", folder / "docs")
+        with (folder / "docs" / "turns.md").open("a") as page:
             page.write(f"\n[broken]({link})\n")
         assert build(folder).returncode != 0, link
 
@@ -136,3 +137,12 @@ def test_the_architecture_names_every_room() -> None:
         for room in (ROOT / package).iterdir():
             if room.is_dir() and room.name != "__pycache__":
                 assert f"`{package}/{room.name}/`" in page
+
+
+def test_make_docs_leaves_the_cache_of_the_repository_alone() -> None:
+    """The cache holds the embedding model, and zensical empties the ``.cache`` beside its configuration."""
+    recipe = subprocess.run(
+        ["make", "--dry-run", "docs"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    [line] = [line for line in recipe.stdout.splitlines() if "zensical build" in line]
+    assert line.startswith("cp zensical.toml build/ && cd build && ")
