@@ -90,7 +90,9 @@ def rebuild(
     for projector in projectors_named(settings, projection):
         try:
             outcomes.append(
-                Rebuild(settings, projector, workers=options.workers, verify=options.verify, tell=told).run()
+                Rebuild(
+                    settings, projector, workers=options.workers, verify=options.verify, on_progress=told
+                ).run()
             )
         except ProjectorBlockedError as error:
             if projection != "all":

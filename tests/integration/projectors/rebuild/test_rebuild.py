@@ -320,7 +320,7 @@ def test_a_swap_does_not_interrupt_a_batch_and_gives_up_on_one_that_never_ends(
     with connect(database, application="runner") as runner, runner.transaction():
         assert hold_live(runner, "cards") is not None
         with (
-            pytest.raises(GenerationError, match="does not come to the end"),
+            pytest.raises(GenerationError, match="does not finish its batch"),
             with_fold_paused(connection, "cards", attempts=2, longest_s=0.1),
         ):
             pytest.fail("two cannot hold it")
