@@ -493,7 +493,7 @@ def test_a_rebuild_that_is_killed_leaves_the_live_generation_and_the_next_one_su
         process.wait()
     if number == signal.SIGTERM:
         assert process.returncode == 130, errors
-        assert "the live generation is as it was" in errors
+        assert "the live generation is unchanged" in errors
         assert statuses(connection) == {1: "live"}
     else:
         assert process.returncode == -signal.SIGKILL
