@@ -37,7 +37,7 @@ class Options:
         str | None,
         Parameter(
             metavar="V",
-            help="only turns read with this prompt, such as rules-1; with the current prompt each run starts from the beginning",
+            help="only turns read with this prompt, such as rules-1; for the current prompt each run starts anew",
         ),
     ] = None
     dry_run: Annotated[bool, Parameter(help="only print the turns to read and the estimated cost")] = False
