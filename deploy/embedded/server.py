@@ -79,7 +79,7 @@ class EmbeddedServer(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """Where clients connect; valid after `start`."""
+        """The URL for clients. It is valid after `start`."""
 
     @abstractmethod
     def _prepare(self) -> Account | None:
