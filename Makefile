@@ -1,10 +1,10 @@
-# One verb per job. Everything happens inside this folder: the environment is .venv, caches that have no
-# better home are in .cache, nothing global is touched.
+# One target for each job. Everything stays inside this folder: the environment is .venv, and caches without another
+# place are in .cache. Nothing global changes.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-# onnxruntime reports its use to its maker unless told not to, from the moment it is imported.
+# onnxruntime sends telemetry from its import on, unless this variable is set.
 export ORT_DISABLE_TELEMETRY := 1
 
 BIN := .venv/bin
@@ -19,8 +19,8 @@ LOCK := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --gen
 # Interpreters to try, in this order; `make PYTHON=/path/to/python setup` overrides.
 PYTHONS := python3 python3.13 python3.12 python3.11 python3.14 python
 
-# A home that is absent or read-only must not stop anything: the installers' caches then live here. uv
-# does not read pip's settings, nor trusts the machine's own certificates, unless told.
+# Without a writable home folder the installers' caches are in .cache. uv does not read pip's settings and does not
+# trust the machine's own certificates by default, so both are set here.
 CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/.cache" ]; } 2>/dev/null; then \
 	export HOME="$$PWD/.cache/home" UV_CACHE_DIR="$${UV_CACHE_DIR:-$$PWD/.cache/uv}" \
 	PIP_CACHE_DIR="$${PIP_CACHE_DIR:-$$PWD/.cache/pip}"; mkdir -p "$$HOME"; fi; \
@@ -35,8 +35,8 @@ help: ## show this list
 
 setup: $(STAMP) ## create .venv with exactly the locked packages (instant when up to date)
 
-# pip comes with the interpreter and is used once, to fetch the locked uv; uv then makes the environment
-# equal to the lock file, nothing more and nothing less, refusing any file whose hash differs.
+# pip comes with the interpreter and only installs the locked uv. uv then makes the environment equal to the lock file,
+# and refuses any file with another hash.
 $(STAMP): requirements-dev.lock pyproject.toml
 	@$(CACHES); \
 	if ! $(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
@@ -45,7 +45,7 @@ $(STAMP): requirements-dev.lock pyproject.toml
 			then found=$$each; break; fi; done; \
 		if [ -z "$$found" ]; then \
 			echo "Cardlog needs Python 3.11 or newer with its venv module (on Debian: python3 and python3-venv)." \
-				"Install it, or say where it is: make PYTHON=/path/to/python3 setup" >&2; exit 1; fi; \
+				"Install it, or name its path: make PYTHON=/path/to/python3 setup" >&2; exit 1; fi; \
 		echo "creating .venv with $$("$$found" --version)"; \
 		"$$found" -m venv --clear .venv; fi; \
 	wanted=$$(sed -n 's/^\(uv==[^ ]*\).*/\1/p' $<); \
@@ -58,50 +58,50 @@ $(STAMP): requirements-dev.lock pyproject.toml
 	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .; \
 	touch $@; echo "ready: .venv holds $$($(UV) pip list --quiet 2>/dev/null | tail -n +3 | wc -l) packages"
 
-demo: setup ## talk to a small memory: everything embedded, nothing to configure
+demo: setup ## show a small conversation: everything is embedded, and there is nothing to configure
 	@$(PY) -m deploy.tools.model --optional
 	@$(BIN)/cardlog demo
 
-run: setup ## the demo, and it stays up afterwards
+run: setup ## run the demo and keep it running
 	@$(PY) -m deploy.tools.model --optional
 	@$(BIN)/cardlog demo --stay
 
-up: setup ## the whole service, with its data in ./data
+up: setup ## run the whole service with its data in ./data
 	@$(PY) -m deploy.tools.model --optional
 	@$(BIN)/cardlog up --data data
 
-test: setup ## unit, integration and acceptance tests, two files at a time
+test: setup ## run unit, integration and acceptance tests, two files at a time
 	@$(PY) -m deploy.tools.model --optional
 	@$(PY) -m pytest -n 2 --dist loadfile tests/unit tests/integration tests/acceptance
 
-unit: setup ## fast tests of single modules
+unit: setup ## run the fast tests of single modules
 	@$(PY) -m pytest tests/unit
 
-integration: setup ## tests against a real Postgres and Redis
+integration: setup ## run the tests against a real Postgres and Redis
 	@$(PY) -m pytest tests/integration
 
-acceptance: setup ## tests of what a user sees
+acceptance: setup ## run the tests of the behaviour that a user sees
 	@$(PY) -m pytest tests/acceptance
 
-chaos: setup ## kill things, and look whether anything was lost
+chaos: setup ## kill processes and servers, and check that nothing is lost
 	@$(PY) -m pytest tests/chaos
 
-test-api: setup ## 3,000 requests to each service, made from its own OpenAPI document; every answer as documented
+test-api: setup ## send 3,000 requests to each service, generated from its OpenAPI document, and check every answer
 	@$(PY) -m deploy.tools.model --optional
 	@CARDLOG_TEST_API_CASES=$${CARDLOG_TEST_API_CASES:-3000} $(PY) -m pytest -s tests/acceptance/test_openapi.py
 
-test-distributed: setup ## kill each of ten processes and the broker on Kafka, and look whether anything was lost
+test-distributed: setup ## kill each of ten processes and the Kafka broker, and check that nothing is lost
 	@$(PY) -m deploy.tools.model --optional
 	@$(PY) -m pytest tests/distributed -k mock
 
-test-kafka: setup ## the same on Apache Kafka 4 (Java 17, Maven and Maven Central; says so where they are missing)
+test-kafka: setup ## the same on Apache Kafka 4 (needs Java 17, Maven and Maven Central, and reports what is missing)
 	@$(PY) -m deploy.tools.model --optional
 	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed tests/kafka -k real
 
-test-model: setup ## 2,000 mutated answers of a model: other users' cards arrive within 5 s throughout
+test-model: setup ## send 2,000 mutated answers of a model, and check that other users' cards arrive within 5 s
 	@CARDLOG_TEST_MUTATIONS=2000 $(PY) -m pytest -s --show-capture=no tests/acceptance/hostile/test_hostile_model.py -k mutated
 
-check: setup ## format, lint, types, import directions, lock files, deployments
+check: setup ## check format, lint, types, import directions, lock files and deployments
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
@@ -113,7 +113,7 @@ check: setup ## format, lint, types, import directions, lock files, deployments
 	@if grep -n '://' requirements*.lock; then \
 		echo "a lock file names a registry; run make lock" >&2; exit 1; fi
 
-format: setup ## rewrite the code in the one style
+format: setup ## format the code
 	@$(PY) -m ruff format .
 	@$(PY) -m ruff check --fix .
 
@@ -124,10 +124,10 @@ docs: setup ## build the documentation site in build/site; a broken link fails t
 	@cp zensical.toml build/ && cd build && ../$(BIN)/zensical build --strict --clean
 	@echo "open build/site/index.html"
 
-bench: setup ## measure (some need data: each script in tests/bench says which)
+bench: setup ## run the benches (some need data; each script in tests/bench names it)
 	@status=0; for each in tests/bench/[!s]*/*.py; do echo "== $$each"; PYTHONPATH=. $(PY) "$$each" || status=1; done; exit $$status
 
-aging: setup ## grow long histories and ask whether they are remembered right (about five minutes)
+aging: setup ## grow long histories and check the answers about them (about five minutes)
 	@$(PY) -m deploy.tools.model --optional
 	@$(PY) -m tests.aging
 

@@ -1,1 +1,1 @@
-"""How Cardlog is run: the command, the embedded services, the stack."""
+"""Runs Cardlog: the command line, the embedded servers and the stack."""

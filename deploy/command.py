@@ -1,4 +1,4 @@
-"""The ``cardlog`` command, as a process: signals, exit statuses, errors of one line."""
+"""The process of the ``cardlog`` command: signals, exit statuses, and errors of one line."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit status. Errors are one line on stderr, never a traceback.
+    """Runs the command and returns its exit status. An error is one line on stderr, never a traceback.
 
-    Raises :class:`SystemExit` with status 2 where the command line itself is wrong.
+    Raises :class:`SystemExit` with status 2 when the command line itself is wrong.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        # Imported here: a Ctrl-C while modules load ends the command as quietly as any other.
+        # The import is here, so that a Ctrl-C while modules load also ends the command quietly.
         from deploy.command_line import run  # noqa: PLC0415
 
         return run(words)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has heard enough (`cardlog log show | head`).
+        # The reader of our output has closed the pipe (`cardlog log show | head`).
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
@@ -41,11 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def entry() -> NoReturn:
-    """The process ``cardlog``: :func:`main`, and an end that a late Ctrl-C does not disturb."""
+    """Runs :func:`main` as the process ``cardlog``. A late Ctrl-C does not disturb the end of the process."""
     try:
         status = main()
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            # From here on the interpreter only takes itself apart; an interruption there would be a traceback.
+            # The interpreter now only shuts down. A KeyboardInterrupt there would print a traceback.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
     except KeyboardInterrupt:
         status = INTERRUPTED
@@ -53,7 +53,7 @@ def entry() -> NoReturn:
 
 
 def _interrupted(error: BaseException | None) -> bool:
-    """Whether a Ctrl-C is behind ``error``: modules in C turn one that meets their loading into an ImportError."""
+    """True when a Ctrl-C caused ``error``. C modules turn a Ctrl-C during their import into an ImportError."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         if isinstance(error, KeyboardInterrupt):

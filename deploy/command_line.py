@@ -1,4 +1,4 @@
-"""What may follow ``cardlog``, and how it becomes a call: the verbs, their common options, and their errors."""
+"""Parses the command line of ``cardlog`` and calls the verb. Errors are one line."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ _QUIET: dict[str, Any] = {"exit_on_error": False, "print_error": False}
 DESCRIPTION = "Long-term memory for assistants. Settings are environment variables: cardlog settings"
 
 Data = Annotated[
-    Path | None, Parameter(metavar="DIR", help="data folder of the Cardlog meant; before or after the verb")
+    Path | None,
+    Parameter(metavar="DIR", help="data folder of the Cardlog to talk to; before or after the verb"),
 ]
 
 
 class Asked(NamedTuple):
-    """A verb's function, its arguments, the names it wants besides them, and the data folder that was named."""
+    """A verb's function, its arguments, the names of the values it needs from the command, and the data folder."""
 
     verb: Callable[..., Any]
     bound: BoundArguments
@@ -36,7 +37,7 @@ class Asked(NamedTuple):
 
 
 def command_line(words: Sequence[str] = ()) -> App:
-    """The whole command line. The verb that ``words`` name tells about itself at length, the others in a line."""
+    """Returns the whole command line. The verb in ``words`` gets its full help, the other verbs get one line."""
     app = App(
         name="cardlog",
         help=DESCRIPTION,
@@ -47,9 +48,9 @@ def command_line(words: Sequence[str] = ()) -> App:
     )
     verb = verb_of(words)
     for number, (name, place, line) in enumerate(COMMANDS):
-        told = f" {name}" == verb
-        app.command(f"deploy.commands.{place}", name=name, help=None if told else line, sort_key=number)
-        if told and _HELP & set(words):
+        named = f" {name}" == verb
+        app.command(f"deploy.commands.{place}", name=name, help=None if named else line, sort_key=number)
+        if named and _HELP & set(words):
             _reflow(app[name])
 
     def launch(
@@ -63,13 +64,13 @@ def command_line(words: Sequence[str] = ()) -> App:
 
 
 def _version() -> str:
-    from importlib.metadata import version  # noqa: PLC0415 - it takes 30 ms, and only --version needs it
+    from importlib.metadata import version  # noqa: PLC0415 - the import takes 30 ms, and only --version needs it
 
     return f"cardlog {version('cardlog')}"
 
 
 def _reflow(app: App) -> None:
-    """Take the line breaks of the source out of the texts of ``app`` and of its verbs; paragraphs stay."""
+    """Removes the line breaks of the source from the help of ``app`` and of its verbs. Paragraphs stay."""
     paragraphs = cleandoc(app.help or "").split("\n\n")
     app.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
     for name in app:
@@ -78,18 +79,21 @@ def _reflow(app: App) -> None:
 
 
 def parse(words: Sequence[str]) -> Asked:
-    """What ``words`` ask for. Raises ``cyclopts.CycloptsError``, which :func:`deploy.usage.explain` says in a line."""
+    """Returns the parsed ``words``. Raises ``cyclopts.CycloptsError``; :func:`deploy.usage.explain` explains it."""
     app = command_line(words)
     command, bound, _ = app.meta.parse_args(list(words), **_QUIET)
-    if command is not app.meta.default_command:  # --help and --version are answered by the library
+    if command is not app.meta.default_command:  # cyclopts answers --help and --version itself
         return Asked(command, bound, frozenset(), None)
     asked: Asked = command(*bound.args, **bound.kwargs)
     return asked
 
 
 def run(words: Sequence[str]) -> int:
-    """Do what ``words`` say; returns the exit status. Raises SystemExit (2) where they cannot be understood."""
-    gc.disable()  # a tenth of the time: what is made until the verb runs stays, and is not worth looking through
+    """Runs the verb that ``words`` name and returns the exit status.
+
+    Raises SystemExit with status 2 when the words cannot be parsed.
+    """
+    gc.disable()  # collecting takes a tenth of the start, and the objects made before the verb runs stay anyway
     _check_packages()
     try:
         command, bound, wanted, data = parse(words)
@@ -103,7 +107,7 @@ def run(words: Sequence[str]) -> int:
     if "data" in wanted:
         given["data"] = data
     if "settings" in wanted:
-        from deploy import logs  # noqa: PLC0415 - help and --version need none of these
+        from deploy import logs  # noqa: PLC0415 - --help and --version need none of these modules
         from events.platform.environment import load_settings  # noqa: PLC0415
         from events.store import authentication  # noqa: PLC0415
 
@@ -120,13 +124,13 @@ def _refuse(words: Sequence[str], why: str) -> NoReturn:
 
 
 def _check_packages() -> None:
-    """Another package called ``events`` may shadow ours; then nothing here can be trusted."""
+    """Exits with status 2 when another package called ``events`` shadows Cardlog's package."""
     ours = Path(__file__).resolve().parents[1] / "events" / "__init__.py"
     found = Path(events.__file__ or "").resolve()
     if found != ours:
         print(
             f"cardlog: the package `events` comes from {found.parent}, not from Cardlog ({ours.parent}): "
-            "uninstall PyPI's `Events`, or run Cardlog in an environment of its own",
+            "uninstall PyPI's `Events`, or run Cardlog in a separate environment",
             file=sys.stderr,
         )
         raise SystemExit(USAGE)

@@ -1,4 +1,4 @@
-"""Finding the Cardlog a command should talk to: by settings, by data folder, or the one that runs here."""
+"""Finds the Cardlog that a command talks to: by settings, by data folder, or the one that runs on this machine."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ READY_FILE = "ready.json"
 
 
 class NoInstanceError(RuntimeError):
-    """There is nothing to talk to, or more than one; the message says what to do."""
+    """No Cardlog runs, or several run. The message gives the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A running stack, as its ready line told it."""
+    """A running stack, with the fields of its ready line."""
 
     write_url: str
     read_url: str
@@ -37,7 +37,7 @@ class Instance:
 
     @property
     def alive(self) -> bool:
-        """Whether the process that wrote this still runs; its pid may have been given out again since."""
+        """True when the process that wrote this file still runs. Its pid alone may belong to another process now."""
         try:
             same = abs(psutil.Process(self.pid).create_time() - self.started) < 1.0
         except psutil.Error:
@@ -48,48 +48,48 @@ class Instance:
 
     @property
     def ports(self) -> set[int]:
-        """Those of both services."""
+        """The ports of both services."""
         return {port for url in (self.write_url, self.read_url) if (port := urlsplit(url).port)}
 
 
 def default_data() -> Path:
-    """Where data is kept unless told otherwise."""
+    """Returns the default data folder."""
     return data_folder()
 
 
 def announce(instance: Instance) -> None:
-    """Leave word of ``instance`` in its data folder and in the user's list of running ones."""
+    """Writes ``instance`` to its data folder and to the user's list of running instances."""
     text = json.dumps(asdict(instance))
     for path in (Path(instance.data) / READY_FILE, _registry() / f"{instance.pid}.json"):
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # The URLs hold the servers' passwords: readable by nobody else.
+            # The URLs hold passwords, so only the owner may read the file.
             with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
                 os.fchmod(file.fileno(), 0o600)
                 file.truncate()
                 file.write(text)
         except OSError:
-            continue  # a home that cannot be written costs convenience only: --data still finds it
+            continue  # without a writable home folder, --data still finds the instance
 
 
 def withdraw(instance: Instance) -> None:
-    """Take back what :func:`announce` left."""
+    """Removes the files of :func:`announce`."""
     for path in (Path(instance.data) / READY_FILE, _registry() / f"{instance.pid}.json"):
         path.unlink(missing_ok=True)
 
 
 def left_over(data: Path) -> Instance | None:
-    """The stack that ran on the folder last and ended without a word; None when it stopped in order."""
+    """Returns the last stack of the folder if it was killed, and None if it stopped in order or still runs."""
     instance = _read(data / READY_FILE)
     return None if instance is None or instance.alive else instance
 
 
 def find(settings: Settings, data: Path | None = None) -> tuple[Settings, Instance | None]:
-    """``settings`` with the URLs of the instance meant, and that instance where it is one of ours.
+    """Returns ``settings`` with the URLs of the chosen instance, and the instance (None when settings name servers).
 
-    In this order: the folder given; ``CARDLOG_DATABASE_URL`` / ``CARDLOG_REDIS_URL``; the default folder;
-    the only one running for this user, unless the default folder holds a Cardlog, which is meant then though it
-    does not run. Raises :class:`NoInstanceError`.
+    The choice, in this order: the given folder; ``CARDLOG_DATABASE_URL`` and ``CARDLOG_REDIS_URL``; the default
+    folder; the only instance of this user. When the default folder holds a Cardlog that does not run, no other
+    instance is chosen. Raises :class:`NoInstanceError`.
     """
     if data is not None:
         instance = _read(data / READY_FILE)
@@ -106,13 +106,13 @@ def find(settings: Settings, data: Path | None = None) -> tuple[Settings, Instan
         others = ", ".join(found.data for found in running)
         raise NoInstanceError(
             f"the Cardlog on {default_data()} does not run; start it with: cardlog up, "
-            f"or say with --data that another one is meant: {others}"
+            f"or choose another one with --data: {others}"
         )
     if len(running) == 1:
         return _with(settings, running[0]), running[0]
     if running:
         folders = ", ".join(found.data for found in running)
-        raise NoInstanceError(f"several Cardlogs run here; say which with --data: {folders}")
+        raise NoInstanceError(f"several Cardlogs run here; choose one with --data: {folders}")
     raise NoInstanceError(
         "no Cardlog runs here; start one with: cardlog up (or set CARDLOG_DATABASE_URL and CARDLOG_REDIS_URL)"
     )
@@ -126,7 +126,7 @@ def _with(settings: Settings, instance: Instance) -> Settings:
         redis_url=instance.redis_url,
         log_key_file=settings.log_key_file or instance.log_key_file,
     )
-    # What this command appends is as good as what the instance's own processes append.
+    # The command authenticates its events with the same key as the instance's own processes.
     authentication.use_file(settings.log_key_file)
     return settings
 

@@ -1,7 +1,7 @@
-"""The journal every process keeps on standard error: lines for people, or JSON objects for machines.
+"""The log of every process on standard error: text lines for people, or JSON objects for machines.
 
-Neither holds what somebody said, nor a secret: ids and places say which turn or event is meant. structlog
-formats what our code and every library logs through the standard ``logging``; call sites use ``logging.getLogger``.
+A log line holds no words of a user and no secret. Ids and positions name the turn or event. structlog formats the
+records of our code and of every library. All of them use the standard ``logging``.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ logger = logging.getLogger(__name__)
 _NOISY = ("httpx", "uvicorn.error", "psycopg.pool")
 _OURS = frozenset(("events", "ingest", "projectors", "retrieval", "deploy"))
 FIELDS = ("stage", "turn_id", "entry_id", "event_id", "partition", "position", "field")
-"""The ``extra=`` fields taken from libraries, too; what else a library adds may hold somebody's words."""
+"""The ``extra=`` fields that are also taken from libraries. Other fields of a library may hold a user's words."""
 
 
 def configure_logging(settings: Settings, process: str, *, data: Path | None = None) -> None:
-    """Write everything logged in this process to standard error, as ``settings`` want it.
+    """Configures the log of this process: standard error, with the format and level of ``settings``.
 
-    Variables named like settings that are none are reported at once, by the command itself and not again by the
-    processes it starts. ``data`` is the data folder, where it is not the default one.
+    The command warns about unknown variables that look like settings. The processes that it starts do not repeat the
+    warning. ``data`` is the data folder when it is not the default one.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Formatter(settings.log_format, process))
@@ -49,7 +49,7 @@ def configure_logging(settings: Settings, process: str, *, data: Path | None = N
 
 
 class _Formatter(logging.Formatter):
-    """structlog's formatter, made for the first line: the import takes 70 ms, and most commands log nothing."""
+    """Creates structlog's formatter at the first line. The import takes 70 ms, and most commands log nothing."""
 
     def __init__(self, log_format: str, process: str) -> None:
         super().__init__()
@@ -70,8 +70,8 @@ def _formatter(log_format: str, process: str) -> logging.Formatter:
 
     def add_fields(logger: Any, method: str, event: EventDict) -> EventDict:
         ours = event["_record"].name.partition(".")[0] in _OURS
-        said = event["event"]
-        return {**(every if ours else known)(logger, method, event), "event": said}
+        text = event["event"]
+        return {**(every if ours else known)(logger, method, event), "event": text}
 
     def describe(_logger: Any, _method: str, event: EventDict) -> EventDict:
         record: logging.LogRecord = event["_record"]
@@ -120,14 +120,14 @@ def _add_failure(_logger: Any, _method: str, event: EventDict) -> EventDict:
 
 
 def _first_line(error: BaseException) -> str:
-    """What an error says, without the further lines in which a database quotes the row it refused."""
+    """Returns the type and the first line of an error. In further lines a database quotes the refused row."""
     text = str(error).partition("\n")[0]
     name = type(error).__qualname__
     return f"{name}: {text}" if text else name
 
 
 def _traceback(error: BaseException | None) -> str:
-    """Where it happened, cause first."""
+    """Returns the frames of the error and of its causes, the first cause first."""
     lines: list[str] = []
     seen: set[int] = set()
     while error is not None and id(error) not in seen:

@@ -1,4 +1,4 @@
-"""The shapes that the verbs of ``cardlog`` share: options of all, limits of numbers, and what no user gives."""
+"""Types that the verbs of ``cardlog`` share: common options, limits of numbers, and values that no user gives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclopts import Parameter
 T = TypeVar("T")
 
 Given = Annotated[T, Parameter(parse=False)]
-"""What the command gives a verb by name, and no user can: ``settings`` and ``data``."""
+"""A value that the command gives a verb by name and no user can give: ``settings`` and ``data``."""
 
 Flat = Annotated[T, Parameter(name="*")]
 """A dataclass whose fields are the options of a verb."""
@@ -20,7 +20,7 @@ Json = Annotated[bool, Parameter(name="--json", help="print JSON")]
 
 
 def at_least(minimum: float) -> Callable[[object, Any], None]:
-    """A validator: a number, or each of several, is finite and not below ``minimum``; nothing given is fine."""
+    """Returns a validator: a number must be finite and not below ``minimum``. None passes."""
 
     def check(_kind: object, value: Any) -> None:
         if value is None:
@@ -34,7 +34,7 @@ def at_least(minimum: float) -> Callable[[object, Any], None]:
 
 
 def between(minimum: int, maximum: int) -> Callable[[object, Any], None]:
-    """A validator: a number is neither below ``minimum`` nor above ``maximum``; nothing given is fine."""
+    """Returns a validator: a number must be from ``minimum`` to ``maximum``. None passes."""
 
     def check(_kind: object, value: Any) -> None:
         if value is not None and value < minimum:
@@ -51,10 +51,10 @@ def _named(_kind: object, value: str | None) -> None:
 
 
 File = Annotated[str, Parameter(metavar="FILE", allow_leading_hyphen=True, validator=_named)]
-"""A file by its name, or - for standard input or output."""
+"""A file name, or - for standard input or output."""
 
 Count = Annotated[int | None, Parameter(metavar="N", validator=at_least(1))]
-"""How many at most; None where no limit is wanted."""
+"""A limit of a number of items. None means no limit."""
 
 Seconds = Annotated[float, Parameter(metavar="SECONDS", validator=at_least(0))]
-"""A stretch of time in seconds."""
+"""A duration in seconds."""

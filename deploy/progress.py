@@ -1,4 +1,4 @@
-"""How far a long command is: a bar on a terminal, a plain line every few seconds elsewhere."""
+"""The progress of a long command: a bar on a terminal, else a plain line every few seconds."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class _Rate(ProgressColumn):
 
 
 class Progress:
-    """Tells standard error, so that output can be piped, how much of ``unit`` is done.
+    """Shows progress in ``unit`` on standard error, so that standard output can be piped.
 
-    Cheap to call as often as there is news; the begin of another part is told at once. Leaving the context takes
-    the bar away, an error included. ``unit`` bytes are shown as such, and steps are few. ``console`` is where it
-    tells, standard error unless given.
+    Calls are cheap. The start of another part is shown at once. The end of the context removes the bar, also after an
+    error. The unit ``bytes`` is shown as sizes, and the unit ``steps`` as step numbers. ``console`` replaces standard
+    error.
     """
 
     def __init__(self, unit: str, *, console: Console | None = None, every_s: float = _PLAIN_EVERY_S) -> None:
@@ -46,7 +46,7 @@ class Progress:
         self._console = console or Console(stderr=True)
         self._terminal = self._console.is_terminal
         self._every_s = every_s
-        self._told = time.monotonic()
+        self._printed_at = time.monotonic()
         self._doing: str | None = None
         counted = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
         self._bars = Bars(
@@ -59,20 +59,20 @@ class Progress:
             TimeRemainingColumn(),
             console=self._console,
             transient=True,
-            redirect_stdout=False,  # it may be a pipe, and what goes into a pipe is no news for the terminal
+            redirect_stdout=False,  # standard output may be a pipe, and its text does not belong on the terminal
             disable=not self._terminal,
         )
         self._task = self._bars.add_task(unit, total=None)
 
     def __call__(self, done: int, total: int | None = None, *, doing: str | None = None) -> None:
-        """``done`` of ``total`` units are done, where None is an unknown total; ``doing`` names the part."""
+        """Reports that ``done`` of ``total`` units are done. None means an unknown total. ``doing`` names the part."""
         another, self._doing = doing != self._doing, doing
         if another:
-            self._bars.reset(self._task)  # the rate of one part says nothing of the next
+            self._bars.reset(self._task)  # each part has its own rate
         self._bars.update(self._task, completed=done, total=total, description=doing or self._unit)
         now = time.monotonic()
-        if not self._terminal and (another or now - self._told >= self._every_s):
-            self._told = now
+        if not self._terminal and (another or now - self._printed_at >= self._every_s):
+            self._printed_at = now
             self._console.print(
                 _line(self._bars.tasks[0], self._unit, doing), markup=False, highlight=False, soft_wrap=True
             )
@@ -88,7 +88,7 @@ class Progress:
 
 
 def _line(task: Task, unit: str, doing: str | None) -> str:
-    """One plain line; rate and remaining time are the library's. A step has no rate."""
+    """Returns one plain line with the rate and remaining time of rich. A step has no rate."""
     if unit == "steps":
         return f"step {task.completed + 1:.0f} of {task.total or 0:.0f}: {doing}"
     line = f"{doing}: " if doing else ""

@@ -1,4 +1,4 @@
-"""Everything at once: servers where none are given, workers, both services, watched and restarted."""
+"""Runs a whole Cardlog: embedded servers unless others are set, workers and both services. Restarts what ends."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ logger = logging.getLogger(__name__)
 LOG_KEY_FILE = "log.key"
 WORKERS = ("recorder", "extractor", "projector", "vectors")
 _REPORT_EVERY_S = 10.0
-_IDLE_S = 60.0  # a service that uses no processor for this long will not become ready by waiting
+_IDLE_S = 60.0  # a service that uses no processor time for this long will not become ready
 _IDLE_SHARE = 0.01
 _READY_TIMEOUT_S = 900.0
-_DEATHS = 5  # of a service, before it ever answered
+_DEATHS = 5  # the start fails when a service ends this often before its first answer
 _STOP_TIMEOUT_S = 10.0
 _PR_SET_PDEATHSIG = 1
 
 
 class StackError(RuntimeError):
-    """The stack cannot start; the message says why and what to do."""
+    """The stack cannot start. The message gives the reason and the remedy."""
 
 
 class Child:
-    """One process of the stack, started again whenever it ends by itself."""
+    """One process of the stack. It is started again whenever it ends by itself."""
 
     def __init__(
         self, name: str, arguments: list[str], environment: dict[str, str], listener: socket.socket | None
@@ -72,18 +72,18 @@ class Child:
     def start(self) -> None:
         descriptors = () if self._listener is None else (self._listener.fileno(),)
         self._process = subprocess.Popen(  # noqa: S603 - our own command
-            # -P: a folder or file called `deploy` or `events` where `up` was started is not ours.
+            # -P: a folder or file called `deploy` or `events` in the working directory must not be imported.
             [sys.executable, "-P", "-m", "deploy.command", *self._arguments],
             env={**self._environment, "CARDLOG_PROCESS": self.name},
             pass_fds=descriptors,
             stdin=subprocess.DEVNULL,
             stdout=sys.stderr.fileno(),  # stdout belongs to the ready line
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - one call of prctl, nothing that could take a lock
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - one call of prctl, which takes no lock
         )
         self._started = time.monotonic()
 
     def watch(self) -> None:
-        """Start it again if it ended; after a quick death, only a little later."""
+        """Starts the process again if it ended. After a quick end it waits a growing delay first."""
         if self._process is None or self._process.poll() is None:
             return
         lived = time.monotonic() - self._started
@@ -99,7 +99,7 @@ class Child:
         self.start()
 
     def worked(self) -> float:
-        """Seconds of processor time it has used so far."""
+        """Returns the seconds of processor time that the process has used."""
         try:
             times = psutil.Process(self.pid).cpu_times()
         except psutil.Error:
@@ -121,10 +121,9 @@ class Child:
 
 
 class Stack:
-    """A whole Cardlog over one data folder; ``stopping`` ends it from a signal handler.
+    """A whole Cardlog over one data folder. ``stopping`` lets a signal handler end the start.
 
-    Guarantees that the ready line is only given when both services answer, and that every process it
-    started is gone when :meth:`stop` returns.
+    :meth:`start` returns only when both services answer. When :meth:`stop` returns, every started process is gone.
     """
 
     def __init__(
@@ -138,12 +137,15 @@ class Stack:
         self._servers: list[EmbeddedServer] = []
         self._again: dict[
             EmbeddedServer, tuple[float, float]
-        ] = {}  # when to try, and how long to wait after that
+        ] = {}  # (time of the next attempt, delay after it in seconds)
         self._children: list[Child] = []
         self.instance: Instance | None = None
 
     def start(self) -> Instance | None:
-        """Start everything; None when told to stop on the way."""
+        """Starts everything and returns the instance, or None when ``stopping`` became true during the start.
+
+        Raises :class:`StackError`, ServerError, FolderInUseError, and errors of the migration.
+        """
         try:
             return self._start()
         except StartStoppedError:
@@ -199,7 +201,7 @@ class Stack:
         return self.instance
 
     def processes(self) -> dict[str, int | None]:
-        """The pid of every process of the stack, by name."""
+        """Returns the pid of every process of the stack, by name."""
         found = {child.name: child.pid for child in self._children}
         found.update(
             {type(server).__name__.removeprefix("Embedded").lower(): server.pid for server in self._servers}
@@ -207,7 +209,7 @@ class Stack:
         return found
 
     def watch(self) -> None:
-        """One look at everything; what ended is started again. Call it a few times a second."""
+        """Starts every ended process again. Call it a few times a second."""
         for server in self._servers:
             if server.poll() is not None and not self._stopping():
                 self._restart(server)
@@ -215,7 +217,7 @@ class Stack:
             child.watch()
 
     def _restart(self, server: EmbeddedServer) -> None:
-        """Start a server that ended; while it cannot be, all others go on and it is tried now and then."""
+        """Starts a server that ended. After a failure it tries again with a growing delay; the others continue."""
         due, delay = self._again.get(server, (0.0, 1.0))
         if time.monotonic() < due:
             return
@@ -231,7 +233,7 @@ class Stack:
             self._again.pop(server, None)
 
     def stop(self) -> None:
-        """Stop workers and services, then the servers; idempotent."""
+        """Stops workers and services, and then the servers. Idempotent."""
         if self.instance is not None:
             withdraw(self.instance)
             self.instance = None
@@ -263,17 +265,21 @@ class Stack:
         return settings
 
     def _guarded(self, settings: Settings, owner: Connection) -> Settings:
-        """With the role for workers and services in place of the owner's, and a key for what they append."""
+        """Returns settings with the role of workers and services instead of the owner, and with a log key."""
         key = Path(settings.log_key_file) if settings.log_key_file else self._data / LOG_KEY_FILE
         if not key.exists():
             authentication.create(key, heads_of(owner))
-            logger.info("made %s: keep a copy of it where the database is not", key)
+            logger.info("created %s: keep a copy of it outside the database server", key)
         authentication.load(key)
         url = service_url(owner, settings.database_url)
         return replace(settings, database_url=url, log_key_file=str(key.resolve()))
 
     def _await(self, urls: list[str]) -> bool:
-        """Wait for both services as long as they are at work, and say every few seconds who is waited for."""
+        """Waits for both services while they work, and logs the missing ones every few seconds.
+
+        Returns False when ``stopping`` becomes true. Raises :class:`StackError` for a service that ends again and
+        again, or that does nothing for too long.
+        """
         began = reported = moved = time.monotonic()
         worked = 0.0
         waiting = dict(
@@ -298,8 +304,8 @@ class Stack:
                 names = " and ".join(child.name for child in waiting.values())
                 if now - moved > _IDLE_S or now - began > _READY_TIMEOUT_S:
                     raise StackError(
-                        f"{names} did not answer within {now - began:.0f} s, and did nothing for {now - moved:.0f} s; "
-                        "see the log above"
+                        f"{names} did not answer within {now - began:.0f} s, and used no processor time for "
+                        f"{now - moved:.0f} s; see the log above"
                     )
                 logger.warning("%s: starting for %.0f s", names, now - began)
             if waiting:
@@ -308,7 +314,10 @@ class Stack:
 
 
 def _answers(url: str) -> bool:
-    """Whether the service is there. One that only names a stage that stands still is: somebody starts us to mend it."""
+    """True when the service answers. A refusal that names a stuck stage counts as an answer.
+
+    An operator may start the stack to repair that stage.
+    """
     try:
         with urllib.request.urlopen(url, timeout=3.0) as answer:  # noqa: S310 - our own loopback address
             return bool(answer.status == 200)
@@ -320,9 +329,9 @@ def _answers(url: str) -> bool:
 
 
 def _listen(port: int, option: str, *, patient: bool) -> socket.socket:
-    """A listening socket, kept open by the stack: a service that is restarted keeps its port and its callers.
+    """Returns a listening socket that the stack keeps open. A restarted service keeps its port and its callers.
 
-    With `patient`, services of a stack that was killed may still have the port, and get the time to end.
+    With `patient`, it waits while the services of a killed stack still hold the port. Raises :class:`StackError`.
     """
     deadline = time.monotonic() + DYING_S
     while True:
@@ -341,7 +350,7 @@ def _listen(port: int, option: str, *, patient: bool) -> socket.socket:
             ) from None
         except OverflowError:
             listener.close()
-            raise StackError(f"{option} {port} is no port: use 0 to 65535") from None
+            raise StackError(f"{option} {port} is not a port: use 0 to 65535") from None
         listener.set_inheritable(True)
         return listener
 
@@ -349,7 +358,7 @@ def _listen(port: int, option: str, *, patient: bool) -> socket.socket:
 def _environment(settings: Settings) -> dict[str, str]:
     return {
         variable_of("database_url"): revealed(settings.database_url),
-        variable_of("admin_database_url"): "",  # workers and services have no use for it
+        variable_of("admin_database_url"): "",  # workers and services must not have the owner's password
         variable_of("redis_url"): revealed(settings.redis_url),
         variable_of("log_key_file"): settings.log_key_file,
         "PYTHONUNBUFFERED": "1",
@@ -357,6 +366,6 @@ def _environment(settings: Settings) -> dict[str, str]:
 
 
 def _die_with_parent() -> None:
-    """Ask the kernel to stop this child when the stack dies, however it dies; only Linux knows how."""
+    """Asks the kernel to stop this child when the stack dies for any reason. Only Linux supports it."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""What is wrong with a command line, in one sentence that names the option and the remedy."""
+"""Explains a wrong command line in one sentence that names the option and the remedy."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _KINDS: dict[Any, str] = {
 
 
 def verb_of(words: Sequence[str]) -> str:
-    """The verb that ``words`` name, with a space in front; nothing where they name none."""
+    """Returns the verb in ``words`` with a space in front, or an empty string when there is none."""
     known = {name for name, _, _ in COMMANDS}
     pairs = zip(("", *words), words, strict=False)
     return next((f" {word}" for before, word in pairs if word in known and before != "--data"), "")
 
 
 def explain(error: CycloptsError, words: Sequence[str]) -> str:
-    """``error``, which ``words`` caused, as one sentence."""
+    """Returns ``error``, which ``words`` caused, as one sentence."""
     if isinstance(error, ValidationError):
         return _invalid(error)
     if isinstance(error, CoercionError) and error.msg is None:
@@ -47,13 +47,13 @@ def explain(error: CycloptsError, words: Sequence[str]) -> str:
         return f"there is no option {name}{_suggestion(error)}; see: {_called(error)} --help"
     if isinstance(error, UnknownCommandError):
         word = (error.unused_tokens or ["?"])[0]
-        # The library's own sentence imports every verb to make its guess.
+        # cyclopts' own sentence imports every verb to make a guess.
         names = [name for name in error.app or () if not name.startswith("-")]
         guess = "".join(f"; did you mean {name}?" for name in get_close_matches(word, names, n=1))
         return f"there is no command {word!r}{guess}; see: {_called(error)} --help"
     if isinstance(error, UnusedCliTokensError):
         words = " ".join(error.unused_tokens or [])
-        return f"{words!r} is too much; put quotes around a text with spaces"
+        return f"{words!r} is one argument too many; put quotes around a text with spaces"
     if isinstance(error, RepeatArgumentError):
         return _repeated(str(error.token.keyword), words)
     return " ".join(str(error).split())
@@ -92,7 +92,7 @@ def _repeated(name: str, words: Sequence[str]) -> str:
 
 
 def _name(error: ValidationError | CoercionError | MissingArgumentError) -> str:
-    """The option as it was written, or as it is called; an argument in capitals."""
+    """Returns the option as the user wrote it, or its name. The name of an argument is in capitals."""
     argument = error.argument
     token = getattr(error, "token", None) or next(iter(argument.tokens if argument else ()), None)
     if token is not None and token.keyword:
@@ -112,7 +112,7 @@ def _placeholder(error: MissingArgumentError) -> str:
 
 
 def _suggestion(error: CycloptsError) -> str:
-    """The library's guess at what was meant, which it makes from the names that there are."""
+    """Returns cyclopts' guess at the intended name, or an empty string."""
     _, found, rest = str(error).partition("Did you mean ")
     return f"; did you mean {rest.partition('?')[0]}?" if found else ""
 

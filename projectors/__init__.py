@@ -1,1 +1,1 @@
-"""Events in, tables out: pure folds, the runner that makes them exactly-once, and text analysis."""
+"""Folds events into tables: pure folds, the runner that applies each event exactly once, rebuilds and embedders."""

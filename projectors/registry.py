@@ -1,4 +1,4 @@
-"""Every projection there is, in the order they are started."""
+"""All projectors, in the order in which they start."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from projectors.vectors.projector import VectorsProjector
 
 
 def projectors(settings: Settings) -> list[Projector]:
-    """All projectors, as ``settings`` wants them. Raises a SettingsError for modes that cannot be read."""
+    """Returns all projectors, configured by ``settings``. Raises SettingsError for modes that cannot be read."""
     return [
         CardsProjector(
             supersede=settings.supersede_fork,

@@ -1,12 +1,12 @@
--- Spreads the card tables over the workers of a Citus cluster, by user. Run once, on the coordinator, after the first
--- `cardlog up` or `cardlog work projector` has made the tables and before there is much in them:
+-- Distributes the card tables over the workers of a Citus cluster, by user. Run it once on the coordinator, after the
+-- first `cardlog up` or `cardlog work projector` has created the tables, and before they hold much data:
 --
 --     psql "$CARDLOG_DATABASE_URL" -v ON_ERROR_STOP=1 --single-transaction -f deploy/citus/citus.sql
 --
--- This file is also the list of what every table is under Citus; a test holds it against the catalog, so no table can
--- be forgotten and none can get a key that would keep it from being distributed. See docs/operating/citus.md.
+-- This file also lists every table with its kind under Citus. A test compares the list with the catalog, so no table is
+-- missing, and no table gets a key that prevents its distribution. See docs/operating/citus.md.
 
--- Distributed by user: everything of one user is on one worker, and every statement about cards names the user.
+-- Distributed by user: all rows of one user are on one worker, and every statement about cards names the user.
 SELECT create_distributed_table('cards.cards', 'user_id', colocate_with => 'none');
 SELECT create_distributed_table('cards.statements', 'user_id', colocate_with => 'cards.cards');
 SELECT create_distributed_table('cards.remarks', 'user_id', colocate_with => 'cards.cards');
@@ -21,8 +21,8 @@ SELECT create_distributed_table('vectors.card_vectors_768', 'user_id', colocate_
 SELECT create_distributed_table('vectors.card_vectors_1024', 'user_id', colocate_with => 'cards.cards');
 SELECT create_distributed_table('vectors.pending_vectors', 'user_id', colocate_with => 'cards.cards');
 
--- Local to the coordinator: nothing is done to these. "partition" behind the name means that every key of the table
--- holds the partition, which is a function of the user: it could be cut along that.
+-- Local to the coordinator: these tables are unchanged. "partition" after the name means that every key of the table
+-- holds the partition, which is a function of the user. Such a table could be distributed by partition.
 -- local log.events (partition): a position is unique in its partition, and appending locks heads of several partitions
 -- local log.heads (partition): the row an append locks must be where the events are
 -- local log.checkpoints (partition): moved by compare-and-swap together with what was folded, next to the log

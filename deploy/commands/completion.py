@@ -1,4 +1,4 @@
-"""``cardlog completion``: what a shell needs to complete verbs and options."""
+"""``cardlog completion``: the completion script of a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis without installing either: both come as Python packages and run as child processes."""
+"""Embedded PostgreSQL and Redis. Both come as Python packages and run as child processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom a server runs as. No server runs as root, so root lends each an unprivileged account."""
+"""Chooses the account that a server runs as. No server runs as root; root uses an unprivileged account."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pwd
 from dataclasses import dataclass
 from pathlib import Path
 
-# What the kernel itself calls nobody; for systems whose user table has no such name.
+# The kernel's id of nobody, for systems whose user table has no such name.
 NOBODY = 65534
 
 
@@ -17,7 +17,7 @@ class Account:
     gid: int
 
     def own(self, folder: Path) -> None:
-        """Give a folder and all that is in it to this account."""
+        """Gives a folder and everything in it to this account."""
         os.chown(folder, self.uid, self.gid)
         for parent, folders, files in os.walk(folder):
             for name in (*folders, *files):
@@ -25,10 +25,10 @@ class Account:
 
 
 def service_account(folder: Path, *names: str) -> Account | None:
-    """The account that must run a server whose files are in `folder`; None means: as we are.
+    """Returns the account for a server whose files are in `folder`. None means the account of this process.
 
-    It is the first of the names that the system knows, or else nobody. Files that exist already keep their owner,
-    so that an account created later changes nothing.
+    As root it is the first known account of `names`, else nobody. Existing files keep their owner, so an account that
+    is created later changes nothing.
     """
     if os.geteuid() != 0:
         return None

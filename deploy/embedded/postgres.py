@@ -28,11 +28,11 @@ MAJOR = "18"
 OWNER = "cardlog"
 PASSWORD_FILE = "cardlog.password"  # noqa: S105
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
-ENOUGH_SHARED_MEMORY = 512 * 1024 * 1024
+LEAST_SHARED_MEMORY = 512 * 1024 * 1024
 
 STATUS_LINE = 7  # of postmaster.pid
 
-# For a machine of a few cores and gigabytes, whose disk is an SSD.
+# For a machine with a few cores, a few gigabytes of memory and an SSD.
 TUNING = {
     "shared_buffers": "256MB",
     "effective_cache_size": "1GB",
@@ -40,38 +40,39 @@ TUNING = {
     "work_mem": "16MB",
     "max_connections": "200",
     "random_page_cost": "1.1",
-    "jit": "off",  # compiling costs more than any of our queries
+    "jit": "off",  # compiling takes longer than any of our queries
     "wal_compression": "on",
     "max_wal_size": "2GB",
     "checkpoint_timeout": "10min",
     "checkpoint_completion_target": "0.9",
 }
-# After a crash PostgreSQL first syncs what it finds, file by file: 4 s for an almost empty cluster on a busy
-# disk. Linux can sync a whole file system in one call.
+# After a crash PostgreSQL first syncs all files one by one, which takes 4 s for an almost empty cluster on a busy disk.
+# Linux can sync a whole file system in one call.
 SYNC = "syncfs" if sys.platform == "linux" else "fsync"
 DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
-# Commits still reach the operating system before they are answered, so killing the server loses nothing.
-FLEETING = {"fsync": "off", "synchronous_commit": "on", "full_page_writes": "off"}
+# A commit still reaches the operating system before its answer, so a kill of the server loses nothing.
+NOT_DURABLE = {"fsync": "off", "synchronous_commit": "on", "full_page_writes": "off"}
 
 
 class EmbeddedPostgres(EmbeddedServer):
-    """PostgreSQL with its data in `<data>/postgres`, on loopback, with a password only its owner can read.
+    """PostgreSQL with its data in `<data>/postgres`, on loopback, with a password that only its owner can read.
 
-    After `start`, the database `cardlog` exists and has the extensions. With `durable`, what was committed
-    survives the machine; without (tests), only the server. As root it runs as an unprivileged account, which
-    need not be able to reach the data folder: the server only ever sees it as its own working directory.
+    After `start`, the database `cardlog` exists and has the extensions. With `durable`, a commit survives a crash of
+    the machine. Without it (tests), a commit survives only a crash of the server. As root the server runs as an
+    unprivileged account. That account needs no access to the path of the data folder, because the server uses the
+    folder as its working directory.
     """
 
     name: ClassVar[str] = "postgres"
     programs: ClassVar[tuple[str, ...]] = ("postgres",)
-    farewell: ClassVar[tuple[tuple[signal.Signals, float], ...]] = (
-        (signal.SIGINT, 30.0),  # "fast": roll back, write a checkpoint
-        (signal.SIGQUIT, 10.0),  # "immediate": recover at the next start
+    stop_signals: ClassVar[tuple[tuple[signal.Signals, float], ...]] = (
+        (signal.SIGINT, 30.0),  # "fast" shutdown: roll back and write a checkpoint
+        (signal.SIGQUIT, 10.0),  # "immediate" shutdown: the next start recovers
         (signal.SIGKILL, 10.0),
     )
 
-    # Backends of a killed server keep its shared memory until they are gone.
-    passing: ClassVar[tuple[str, ...]] = (
+    # Backends of a killed server keep its shared memory until they end.
+    transient_errors: ClassVar[tuple[str, ...]] = (
         'lock file "postmaster.pid" already exists',
         "pre-existing shared memory block",
     )
@@ -108,16 +109,19 @@ class EmbeddedPostgres(EmbeddedServer):
         elif self._account is None and self.folder.stat().st_uid != os.geteuid():
             raise ServerError(f"{self.folder} belongs to another user; run as that user, or as root")
         elif self._account is not None and self.folder.stat().st_uid == 0:
-            self._account.own(self.folder)  # a copy made by root, from a backup say
+            self._account.own(self.folder)  # root made this copy, for instance from a backup
         version = (self.folder / "PG_VERSION").read_text().strip()
         if version != MAJOR:
-            raise ServerError(f"{self.folder} was made by PostgreSQL {version}; this is {MAJOR}")
+            raise ServerError(
+                f"{self.folder} was made by PostgreSQL {version}, and this is PostgreSQL {MAJOR}: "
+                "export the log with the old version, and import it into a new folder"
+            )
         self._password = (self.folder / PASSWORD_FILE).read_text().strip()
         self._is_set_up = False
         return self._account
 
     def _create(self) -> None:
-        """Make the cluster elsewhere and rename it: a crash half-way leaves nothing that looks finished."""
+        """Creates the cluster in another folder and renames it. A crash therefore leaves no half cluster."""
         for half_done in self.data.glob("creating-postgres-*"):
             shutil.rmtree(half_done, ignore_errors=True)
         folder = Path(tempfile.mkdtemp(prefix="creating-postgres-", dir=self.data))
@@ -128,8 +132,8 @@ class EmbeddedPostgres(EmbeddedServer):
             if self._account is not None:
                 self._account.own(folder)
                 os.chown(file.name, self._account.uid, self._account.gid)
-            # Classification of letters follows the system's C.UTF-8 (pg_trgm asks it which are letters);
-            # where a system has none, the C locale still works, though trigrams are then ASCII only.
+            # pg_trgm uses the system's C.UTF-8 to recognise letters. On a system without C.UTF-8 the C locale also
+            # works, and trigrams are then ASCII only.
             for locale in ("C.UTF-8", "C"):
                 done = self._initialise(folder, locale, Path(file.name))
                 if done.returncode == 0 or "locale" not in done.stderr:
@@ -175,10 +179,10 @@ class EmbeddedPostgres(EmbeddedServer):
             raise ServerError(f"{command[0]} cannot be run: {error}") from error
 
     def _where(self, folder: Path) -> str:
-        """The folder as the server shall see it.
+        """Returns the path of the folder for the server.
 
-        Under another account the way to it may be barred (a home folder is closed to others), but every
-        process may enter its own working directory, and PostgreSQL never leaves the one it was started in.
+        Another account may have no access to the path (a home folder is closed to others). Every process can use its
+        own working directory, and PostgreSQL never changes it.
         """
         return (
             "/proc/self/cwd" if self._account is not None and Path("/proc/self/cwd").exists() else str(folder)
@@ -188,12 +192,12 @@ class EmbeddedPostgres(EmbeddedServer):
         library = str(self._home / "lib")
         return {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC", "LD_LIBRARY_PATH": library}
 
-    def _forget(self) -> None:
-        """Remove a pid file whose process serves this folder no more; PostgreSQL itself would not dare to.
+    def _clean_up(self) -> None:
+        """Removes a pid file whose process does not serve this folder.
 
-        It takes any process with that id for a server that lives: one that ended and that nobody collected, and
-        one that got the id later, which in containers happens almost at once. A server that somebody started by
-        hand on this folder keeps its file, and ours will then refuse to start.
+        PostgreSQL itself takes any process with that id for a living server: also a zombie, and a process that got
+        the id later, which happens quickly in containers. A server that somebody started by hand on this folder keeps
+        its file, and our server then refuses to start.
         """
         self.folder.chmod(0o700)
         file = self.folder / "postmaster.pid"
@@ -208,7 +212,7 @@ class EmbeddedPostgres(EmbeddedServer):
             file.unlink(missing_ok=True)
 
     def _serves(self, pid: int) -> bool:
-        """Whether the process is a living server of this folder: PostgreSQL works inside the folder it serves."""
+        """True when the process is a living server of this folder, which is then its working directory."""
         try:
             process = psutil.Process(pid)
             if is_dead(pid) or process.name() not in self.programs:
@@ -217,7 +221,7 @@ class EmbeddedPostgres(EmbeddedServer):
         except psutil.NoSuchProcess:
             return False
         except (psutil.AccessDenied, OSError):
-            return True  # somebody else's server, whose folder we may not know
+            return True  # a server of another user, whose folder is not visible
 
     def _command(self) -> tuple[list[str], dict[str, str]]:
         settings = {
@@ -231,7 +235,7 @@ class EmbeddedPostgres(EmbeddedServer):
             "recovery_init_sync_method": SYNC,
             "dynamic_shared_memory_type": _dynamic_shared_memory(),
             **TUNING,
-            **(DURABLE if self.durable else FLEETING),
+            **(DURABLE if self.durable else NOT_DURABLE),
         }
         arguments = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         return [
@@ -243,7 +247,7 @@ class EmbeddedPostgres(EmbeddedServer):
 
     def _answers(self) -> bool:
         try:
-            # The server writes down what it is doing; asking by connecting would fill its log with refusals.
+            # The server writes its state to this file. Probing by connections would fill its log with refusals.
             status = (self.folder / "postmaster.pid").read_text().splitlines()
             if status[0] != str(self.pid) or status[STATUS_LINE].strip() != "ready":
                 return False
@@ -269,10 +273,10 @@ class EmbeddedPostgres(EmbeddedServer):
 
 
 def _dynamic_shared_memory() -> str:
-    """Parallel workers share memory in /dev/shm, which containers often limit to 64 MB: then use files."""
+    """Returns "posix", or "mmap" when /dev/shm is too small for parallel workers. Containers often have 64 MB."""
     if sys.platform != "linux":
         return "posix"
     try:
-        return "posix" if shutil.disk_usage(SHARED_MEMORY).free >= ENOUGH_SHARED_MEMORY else "mmap"
+        return "posix" if shutil.disk_usage(SHARED_MEMORY).free >= LEAST_SHARED_MEMORY else "mmap"
     except OSError:
         return "mmap"

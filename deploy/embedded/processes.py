@@ -1,4 +1,4 @@
-"""Whether a process still does anything: a process id that is taken says little of that."""
+"""Checks if a process still works. A process id in use alone does not show it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from pathlib import Path
 import psutil
 
 DYING_S = 15.0
-"""How long a process that was killed may take to be gone: one with much memory on a busy machine needs seconds."""
+"""The longest wait for the end of a killed process. With much memory on a busy machine it needs seconds."""
 
 
 def is_dead(pid: int) -> bool:
-    """Whether no process has this id, or only one that ended and was not collected by its parent yet.
+    """True when no process has this id, or only a zombie.
 
-    A parent that never collects leaves such zombies for ever: the first process of a container often is one.
+    A parent that never reaps its children leaves zombies permanently. The first process of a container is often such
+    a parent.
     """
     try:
         return psutil.Process(pid).status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
@@ -25,7 +26,7 @@ def is_dead(pid: int) -> bool:
 
 
 def is_dying(pid: int) -> bool:
-    """Whether a process that is not dead yet was killed already: the signal waits for it, or its memory is gone."""
+    """True when a living process was already killed: SIGKILL is pending, or its memory is gone."""
     try:
         process = psutil.Process(pid)
         if not process.cmdline():

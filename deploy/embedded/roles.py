@@ -1,4 +1,4 @@
-"""The two roles of the embedded PostgreSQL: the owner, for migrations, and the one all workers and services use."""
+"""The two roles of the embedded PostgreSQL: the owner, for migrations, and the role of workers and services."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SERVICE = "cardlog_service"
 
 
 def service_url(connection: Connection, url: str) -> str:
-    """The URL for workers and services, whose role can append to the log and fold it, and no more.
+    """Returns the URL of the role that can only append to the log and fold it, for workers and services.
 
-    ``connection`` is the owner's, ``url`` where it leads. The password is a new one each time and stands in no file but
-    those that hold the URL. Call it after the migrations.
+    ``connection`` belongs to the owner, and ``url`` is its URL. Each call sets a new password, which only files with
+    the returned URL hold. Call it after the migrations.
     """
     password = secrets.token_urlsafe(24)
     connection.execute(

@@ -1,4 +1,4 @@
-"""Passwords that a data folder keeps."""
+"""Passwords that are kept in a data folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _USABLE = re.compile(r"[A-Za-z0-9_-]{16,}")
 
 
 def kept_secret(path: Path) -> str:
-    """The random password in the file, made now if there is none; nobody but the file's owner can read it."""
+    """Returns the random password in the file, and creates it if needed. Only the file's owner can read the file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:

@@ -30,33 +30,33 @@ LOG_LIMIT = 8 * 1024 * 1024
 
 
 class ServerError(Exception):
-    """A server did not start, or not in time; the message ends with the last lines of its log."""
+    """A server did not start, or not in time. The message gives the reason, often with the end of its log."""
 
 
 class StartStoppedError(Exception):
-    """The start of a server was given up because its owner was told to stop."""
+    """The start of a server was cancelled, because its owner is stopping."""
 
 
 class EmbeddedServer(ABC):
-    """One server over one data folder, on loopback only, restartable, findable again after a crash.
+    """One server over one data folder, on loopback only. It can be restarted, and it is found again after a crash.
 
-    After `start` returns, the server answers. It runs in a session of its own, so that Ctrl-C reaches us
-    and not it, and it outlives us if we are killed: the next `start` on the folder recognises it by its
-    marker and stops it before it begins. `start` waits as long as the server is at work, and says so every few
-    seconds. It raises ServerError, FolderInUseError while another process has the folder, or StartStoppedError.
+    When `start` returns, the server answers. The server runs in its own session, so Ctrl-C reaches this process and
+    not the server. When this process is killed, the server continues. The next `start` on the folder recognises the
+    old server by its marker and stops it first. `start` waits while the server works, and logs that every few seconds.
+    It raises ServerError, FolderInUseError when another process holds the folder, or StartStoppedError.
     """
 
     name: ClassVar[str]
-    # What its program is called: the current one, and older ones that may be left over.
+    # The names of its program: the current name, and older names of servers that may still run.
     programs: ClassVar[tuple[str, ...]]
-    # Signals that end it, from polite to rude, each with the seconds it gets before the next.
-    farewell: ClassVar[tuple[tuple[signal.Signals, float], ...]]
-    # A server that fails ends at once; one that takes long is reading its log after a crash. It may take as long
-    # as it needs, but not so many seconds without any sign of work.
-    patience: ClassVar[float] = 300.0
-    report_every: ClassVar[float] = 10.0
-    # What the log says where processes of the server before, killed but not gone yet, are in the way.
-    passing: ClassVar[tuple[str, ...]] = ()
+    # The signals that stop it, the gentlest first, each with the seconds before the next signal.
+    stop_signals: ClassVar[tuple[tuple[signal.Signals, float], ...]]
+    # A server that fails ends at once. A slow start is a recovery after a crash. It may take any time, but at most
+    # this many seconds without a sign of work.
+    idle_timeout_s: ClassVar[float] = 300.0
+    report_every_s: ClassVar[float] = 10.0
+    # Log texts of a start that failed because processes of a killed server are not gone yet.
+    transient_errors: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -79,30 +79,30 @@ class EmbeddedServer(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """Where clients connect; valid after `start`."""
+        """The URL for clients. It is valid after `start`."""
 
     @abstractmethod
     def _prepare(self) -> Account | None:
-        """Make `folder` ready for a server that runs as the account returned."""
+        """Prepares `folder` for a server that runs as the returned account."""
 
-    def _forget(self) -> None:  # noqa: B027 - most servers leave nothing that would stop the next one
-        """Remove what a server that is no more left in the folder; nothing of it runs any more."""
+    def _clean_up(self) -> None:  # noqa: B027 - most servers leave nothing that stops the next start
+        """Removes files that an ended server left in the folder. No process of the server runs at this point."""
 
-    def _mend(self, said: str) -> bool:
-        """Repair the data a server ended over, by what it said; True when another start is worth it."""
+    def _repair_data(self, output: str) -> bool:
+        """Repairs the data that stopped a start, by the server's output. Returns True when a new start may succeed."""
         return False
 
     @abstractmethod
     def _command(self) -> tuple[list[str], dict[str, str]]:
-        """Program, arguments and environment for the current port; the marker must show in the title."""
+        """Returns the command and the environment for the current port. The process title must show the marker."""
 
     def _configuration(self) -> bytes | None:
-        """What the server reads from its standard input, for what others must not see in its arguments."""
+        """Returns the configuration for standard input. It holds secrets that must not be in the arguments."""
         return None
 
     @abstractmethod
     def _answers(self) -> bool:
-        """Whether it serves clients now; finishes the set-up when it does so for the first time."""
+        """True when the server answers clients. The first time it also finishes the set-up."""
 
     @property
     def pid(self) -> int | None:
@@ -110,23 +110,23 @@ class EmbeddedServer(ABC):
 
     @property
     def marker(self) -> str:
-        """Names the folder in the process title: any user may read that, and it survives a renamed folder."""
+        """The name of the folder in the process title. Any user may read it, and it survives a rename of the folder."""
         entry = self.folder.stat()
         return f"cardlog-{entry.st_dev:x}-{entry.st_ino:x}."
 
     def poll(self) -> int | None:
-        """None while the server runs; otherwise its exit code, or minus the signal (-1 if never started)."""
+        """Returns None while the server runs, else its exit code or minus the signal. -1 means never started."""
         return self._process.poll() if self._process is not None else -1
 
     def start(self) -> None:
-        """Returns when the server answers. Starting one that already runs changes nothing."""
+        """Starts the server and returns when it answers. A running server is left unchanged."""
         if self.poll() is None:
             return
         try:
             self._lock.acquire()
             account = self._prepare()
-            self._end_left_overs()
-            self._forget()
+            self._stop_leftovers()
+            self._clean_up()
             self._launch(account)
         except OSError as error:
             self.stop()
@@ -136,9 +136,9 @@ class EmbeddedServer(ABC):
             raise
 
     def stop(self) -> None:
-        """Returns when no process of the server is left. Idempotent."""
+        """Stops the server and returns when no process of it is left. Idempotent."""
         if self._process is not None:
-            for each, seconds in self.farewell:
+            for each, seconds in self.stop_signals:
                 if self._process.poll() is not None:
                     break
                 self._process.send_signal(each)
@@ -146,13 +146,13 @@ class EmbeddedServer(ABC):
                     self._process.wait(seconds)
                 except subprocess.TimeoutExpired:
                     continue
-            self._end_left_overs()
+            self._stop_leftovers()
             self._process.wait()
             self._process = None
         self._lock.release()
 
     def restart(self) -> None:
-        """Stop and start on the same port, so that clients find it again."""
+        """Stops the server and starts it on the same port, so that clients find it again."""
         wanted, self._any_port = self._any_port, False
         try:
             self.stop()
@@ -181,19 +181,19 @@ class EmbeddedServer(ABC):
             self._spawn(account)
             if self._await():
                 return
-            said = self.log.read_bytes()[written:].decode(errors="replace")
+            output = self.log.read_bytes()[written:].decode(errors="replace")
             attempt += 1
-            # Between looking for a free port and taking it, someone else may have taken it.
-            if self._any_port and "Address already in use" in said and attempt < ATTEMPTS:
+            # Another process may have taken the free port before the server did.
+            if self._any_port and "Address already in use" in output and attempt < ATTEMPTS:
                 continue
-            if any(each in said for each in self.passing) and time.monotonic() < deadline:
+            if any(each in output for each in self.transient_errors) and time.monotonic() < deadline:
                 time.sleep(PAUSE)
-                self._end_left_overs()
-                self._forget()
+                self._stop_leftovers()
+                self._clean_up()
                 continue
-            if self._mend(said):
+            if self._repair_data(output):
                 continue
-            raise ServerError(f"{self.name} did not start; the end of {self.log}:\n{tail(said)}")
+            raise ServerError(f"{self.name} did not start; the end of {self.log}:\n{tail(output)}")
 
     def _spawn(self, account: Account | None) -> None:
         command, environment = self._command()
@@ -217,37 +217,42 @@ class EmbeddedServer(ABC):
             except OSError as error:
                 raise ServerError(f"{command[0]} cannot be run: {error}") from error
         if configuration is not None and self._process.stdin is not None:
-            # A server that ended before it read this says why in its log.
+            # A server that ended before it read the configuration gives the reason in its log.
             with contextlib.suppress(BrokenPipeError), self._process.stdin as pipe:
                 pipe.write(configuration)
 
     def _await(self) -> bool:
-        """True once it answers, False if it ended before. Raises ServerError when it only stands still."""
+        """Returns True when the server answers, and False when it ended first.
+
+        Raises ServerError when the server does nothing for too long, and StartStoppedError.
+        """
         began = reported = moved = time.monotonic()
         traces = self._traces()
         while self.poll() is None:
             if self._answers():
                 return True
             if self._stopping():
-                raise StartStoppedError(f"{self.name} was being started when everything was told to stop")
+                raise StartStoppedError(
+                    f"the start of {self.name} was cancelled, because Cardlog is stopping"
+                )
             now = time.monotonic()
-            if now - reported >= self.report_every:
+            if now - reported >= self.report_every_s:
                 reported, before, traces = now, traces, self._traces()
-                said = tail(self.log.read_text(errors="replace"), lines=1)
+                output = tail(self.log.read_text(errors="replace"), lines=1)
                 moved = now if traces != before else moved
-                if now - moved > self.patience:
-                    said = tail(self.log.read_text(errors="replace"))
+                if now - moved > self.idle_timeout_s:
+                    output = tail(self.log.read_text(errors="replace"))
                     raise ServerError(
                         f"{self.name} was not ready after {now - began:.0f} s and has done nothing for the last "
-                        f"{now - moved:.0f} s; the end of {self.log}:\n{said}"
+                        f"{now - moved:.0f} s; the end of {self.log}:\n{output}"
                     )
-                state = "is at work" if moved == now else f"has done nothing for {now - moved:.0f} s"
-                logger.warning("%s: starting for %.0f s, and %s: %s", self.name, now - began, state, said)
+                state = "works" if moved == now else f"has done nothing for {now - moved:.0f} s"
+                logger.warning("%s: starting for %.0f s, and %s: %s", self.name, now - began, state, output)
             time.sleep(PAUSE)
         return False
 
     def _traces(self) -> tuple[float, ...]:
-        """What changes while the server works: its log, its processor time, what it read and wrote."""
+        """Returns numbers that change while the server works: log size, processor time, bytes read and written."""
         traces = [float(self.log.stat().st_size)]
         if self._process is None:
             return tuple(traces)
@@ -261,11 +266,11 @@ class EmbeddedServer(ABC):
                     traces.append(float(moved.read_bytes + moved.write_bytes))
         return tuple(traces)
 
-    def _end_left_overs(self) -> None:
-        """End what still runs on this folder since a crash: of the server, of us, or of both."""
+    def _stop_leftovers(self) -> None:
+        """Stops servers that still run on this folder after a crash of the server or of Cardlog."""
         if not self.folder.exists():
             return
-        for each, seconds in self.farewell:
+        for each, seconds in self.stop_signals:
             deadline = time.monotonic() + seconds
             roots = self._roots()
             for process in roots:
@@ -287,7 +292,7 @@ class EmbeddedServer(ABC):
             raise ServerError(f"process {left[0].pid} still serves {self.folder} and cannot be stopped")
 
     def _roots(self) -> list[psutil.Process]:
-        """Living processes of this folder's server whose parent is not one of them."""
+        """Returns the living root processes of this folder's server. A root's parent does not belong to the server."""
         marker, found = self.marker, {}
         for process in psutil.process_iter(["name", "cmdline", "ppid"]):
             if process.info["name"] in self.programs and marker in " ".join(process.info["cmdline"] or ()):

@@ -1,1 +1,1 @@
-"""The health of a running Cardlog as a whole, as operators and containers ask for it."""
+"""The health of a whole running Cardlog, for operators and containers."""

@@ -1,4 +1,4 @@
-"""Waiting until everything pushed so far has become cards."""
+"""Waits until everything pushed so far has become cards."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _T = TypeVar("_T")
 
 
 class StillBehindError(RuntimeError):
-    """Time ran out; the message says which stage was behind, and by how much."""
+    """The timeout is over. The message names the stage that is behind, and its lag."""
 
 
 class CatchingUp:
-    """Follows one moment's turns through every stage, in their order, so nothing is missed between two looks.
+    """Follows the turns of one moment through the stages, one stage after the other, so that none is missed.
 
-    What is pushed after the start is not waited for. A projection whose worker says that it stands
-    still (vectors without an embedding model) is left out, with a note.
+    It does not wait for turns that are pushed after the start. It skips a projection, with a note, when its workers
+    report that they wait (vectors without an embedding model). It never skips ``cards``.
     """
 
     def __init__(self, settings: Settings, timeout: float) -> None:
@@ -40,7 +40,7 @@ class CatchingUp:
         self._deadline = time.monotonic() + timeout
 
     def run(self, note: Callable[[str], None]) -> None:
-        """Return when all is projected. Raises :class:`StillBehindError` after the timeout."""
+        """Returns when everything is projected. Raises :class:`StillBehindError` after the timeout."""
         intake = open_intake(self._settings)
         last = self._with_retry(intake.last_ids, "the queue")
         self._until(lambda: "" if intake.settled_up_to(last) else "the recorder has turns left in the queue")
@@ -77,13 +77,13 @@ class CatchingUp:
             if not behind and name == "vectors" and (waiting := waiting_up_to(connection, heads)):
                 behind = f"{waiting} cards wait for their vector"
             if behind and name != "cards":
-                said = [
+                alive = [
                     report
                     for report in heartbeat.reports(connection)
                     if report.stage == name and report.alive
                 ]
-                if said and all(report.state == "waiting" for report in said):
-                    note(f"not waiting for {name}: {said[0].detail}")
+                if alive and all(report.state == "waiting" for report in alive):
+                    note(f"not waiting for {name}: {alive[0].detail}")
                     return ""
             return behind
 
@@ -94,7 +94,7 @@ class CatchingUp:
             time.sleep(_LOOK_EVERY_S)
 
     def _with_retry(self, look: Callable[[], _T], what: str) -> _T:
-        """``look()``, again and again while Redis or Postgres is away."""
+        """Returns ``look()``, and calls it again while Redis or Postgres is away."""
         while True:
             try:
                 return look()

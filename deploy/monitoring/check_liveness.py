@@ -1,7 +1,6 @@
-"""Whether the process of this container is alive; asked by the container engine: ``python -m
-deploy.monitoring.check_liveness``.
+"""Checks if the main process of this container is alive: ``python -m deploy.monitoring.check_liveness``.
 
-It looks at what process 1 was told to run. Little is imported, for it is asked again and again.
+The container engine runs it. It reads the command line of process 1. It imports little, because it runs often.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ _PATIENCE_S = 4.0
 
 
 def check_liveness(words: Sequence[str], settings: Settings) -> str | None:
-    """Why the process started with the command line ``words`` should be started again; None when it lives.
+    """Returns the reason to restart the process with the command line ``words``, or None when the process is alive.
 
-    A service answers ``/healthz``. A worker was heard of within the last 15 s, by its name; it falls silent
-    when it is stopped or hangs as a whole. Whatever else runs is alive as long as it runs, and so is a worker
-    that Postgres can tell nothing of: a restart would not mend that.
+    A service is alive when it answers ``/healthz``. A worker is alive when its last heartbeat is younger than 15 s. A
+    worker that is stopped, or hangs completely, writes no heartbeat. Any other process is alive while it runs. A worker
+    also counts as alive while Postgres does not answer, because a restart does not help then.
     """
     for verb, look in (("serve", _service), ("work", _worker)):
         if verb in words[:-1]:
@@ -51,16 +50,16 @@ def _worker(words: list[str], settings: Settings) -> str | None:
     name = _option(words, "--name") or f"{words[0]}-{socket.gethostname()}"
     try:
         with connect(settings.database_url, application="alive") as connection:
-            heard = [report.seen_s for report in reports(connection) if report.worker == name]
+            ages = [report.seen_s for report in reports(connection) if report.worker == name]
     except psycopg.Error:
         return None
-    if not heard:
-        return f"{name} was never heard of"
-    return f"{name} fell silent {min(heard):.0f} s ago" if min(heard) >= UNSEEN_S else None
+    if not ages:
+        return f"{name} has no heartbeat"
+    return f"the last heartbeat of {name} is {min(ages):.0f} s old" if min(ages) >= UNSEEN_S else None
 
 
 def _option(words: Sequence[str], name: str) -> str | None:
-    """The value of an option, given as two words or as one."""
+    """Returns the value of an option, written as two words or as one."""
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word == name:
             return following
@@ -70,7 +69,10 @@ def _option(words: Sequence[str], name: str) -> str | None:
 
 
 def main(command_line: Path = Path("/proc/1/cmdline")) -> int:
-    """Exit status 0 while the process of that command line, words ended by NUL, is alive; else 1 and why."""
+    """Returns exit status 0 when the process is alive, else prints the reason and returns 1.
+
+    The file ``command_line`` holds the words of the process, each ended by NUL.
+    """
     words = command_line.read_bytes().decode(errors="replace").split("\0")
     try:
         why = check_liveness(words, load_settings())

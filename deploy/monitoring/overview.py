@@ -1,4 +1,4 @@
-"""How everything stands at one moment: the queue, the extractor, every projection. Unknown is never zero."""
+"""The health of every stage at one moment. An unknown number is never shown as zero."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATIENCE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Every stage at one moment, with what was counted on the way."""
+    """The health of every stage at one moment, with totals. None means unknown."""
 
     stages: tuple[StageHealth, ...]
     events: int | None
@@ -31,11 +31,11 @@ class Overview:
 
     @property
     def well(self) -> bool:
-        """Whether an operator can leave everything alone."""
+        """True when no stage needs an operator."""
         return all(stage.well for stage in self.stages)
 
     def document(self) -> dict[str, Any]:
-        """As JSON for machines."""
+        """Returns the overview as a JSON document."""
         return {
             "well": self.well,
             "stages": {stage.name: stage.document() for stage in self.stages},
@@ -47,7 +47,7 @@ class Overview:
         }
 
     def rated(self, earlier: Overview | None) -> Overview:
-        """With the rates nobody told, from how far stages came since ``earlier``."""
+        """Returns this overview with missing rates computed from the positions in ``earlier``."""
         if earlier is None or self.at - earlier.at <= 0:
             return self
         before = {stage.name: stage.position for stage in earlier.stages}
@@ -55,7 +55,7 @@ class Overview:
         for stage in self.stages:
             position = before.get(stage.name)
             if stage.rate is None and stage.position is not None and position is not None:
-                # A generation that was swapped in may stand where the one before it did not.
+                # The position can go back when another generation became live.
                 rate = max(0, stage.position - position) / (self.at - earlier.at)
                 stages.append(replace(stage, rate=rate))
             else:
@@ -64,7 +64,7 @@ class Overview:
 
 
 class Overviews:
-    """Looks again and again; what cannot be reached, or does not answer in time, is unknown, with the reason."""
+    """Makes an overview on each call. A server that does not answer in time is unknown, with the reason."""
 
     def __init__(self, settings: Settings, *, patience_s: float = _PATIENCE_S) -> None:
         self._why = f"did not answer within {patience_s:g} s"
@@ -89,14 +89,14 @@ class Overviews:
         return self._last
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Closes the connection."""
         self._watch.close()
 
 
 def overview(settings: Settings) -> Overview:
-    """Look at everything now."""
-    looking = Overviews(settings)
+    """Returns the overview of this moment."""
+    overviews = Overviews(settings)
     try:
-        return looking()
+        return overviews()
     finally:
-        looking.close()
+        overviews.close()

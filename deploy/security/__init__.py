@@ -1,1 +1,1 @@
-"""Who may do what in the database, and files that only their owner may read."""
+"""Database roles with their rights, and files that only their owner may read."""

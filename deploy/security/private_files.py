@@ -1,4 +1,4 @@
-"""Files that only their owner may read: what people said stands in them, or what proves it."""
+"""Files that only their owner may read. They hold words of users, or proofs of the log."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _OWNER_ONLY = 0o600
 
 @contextmanager
 def written_privately(path: Path) -> Iterator[BinaryIO]:
-    """A file for its owner alone, whatever the umask, that takes the name ``path`` when it is whole and on the disk.
+    """Yields a file that only its owner may read, with any umask. It gets the name ``path`` when it is synced to disk.
 
-    An older file stays until then, and for good where the block raises. Raises RuntimeError where it cannot be written.
+    An older file keeps the name until then, and keeps it when the block raises. Raises RuntimeError when the file
+    cannot be written.
     """
     partial = path.with_name(path.name + ".part")
     try:

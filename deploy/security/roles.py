@@ -1,4 +1,4 @@
-"""Who may do what in the database: one role owns the log and never logs in, another appends to it and folds it."""
+"""Database roles: one role owns the log and never logs in, and another role appends to the log and folds it."""
 
 from __future__ import annotations
 
@@ -8,48 +8,52 @@ from events.platform.database import Connection
 from events.platform.sql import statement
 
 LOG_OWNER = "cardlog_log"
-"""Owns the log and its functions. Nobody logs in as this role."""
+"""The owner of the log and of its functions. Nobody logs in as this role."""
 
 
 class RoleError(RuntimeError):
-    """The role cannot be given its rights; the message says why and what to do."""
+    """The role cannot get its rights. The message gives the reason and the remedy."""
 
 
 def statements(connection: Connection, role: str) -> str:
-    """What gives ``role`` its rights in the connection's database, as a script for psql."""
+    """Returns a psql script that gives ``role`` its rights in the connection's database."""
     return _grants(connection, role).as_string(connection)
 
 
 def grant(connection: Connection, role: str) -> None:
-    """Give ``role`` the rights that workers and services need, and take all others on the log from it.
+    """Gives ``role`` the rights that workers and services need, and revokes its other rights on the log.
 
-    The log then belongs to :data:`LOG_OWNER`, the tables folded so far to ``role``. Safe to repeat; run it again after
-    an upgrade. Raises :class:`RoleError` for a role that is not there, is a superuser or is the one connected.
+    The log then belongs to :data:`LOG_OWNER`, and the folded tables belong to ``role``. The call can be repeated; run
+    it again after an upgrade. Raises :class:`RoleError` for a role that does not exist, is a superuser, or is the
+    connected role.
     """
-    row = connection.execute(statement("deploy.security", "role_there"), {"role": role}).fetchone()
+    row = connection.execute(statement("deploy.security", "find_role"), {"role": role}).fetchone()
     if row is None:
         raise RoleError(
-            f"there is no role {role!r}: make it first, with "
+            f"there is no role {role!r}: create it first with "
             f"CREATE ROLE {_quoted(connection, role)} LOGIN PASSWORD '…'"
         )
     superuser, ours = row
     if superuser:
         raise RoleError(
-            f"the role {role!r} is a superuser, whom no grant can bound: name another role, or run "
+            f"the role {role!r} is a superuser, and no grant can limit a superuser: name another role, or run "
             f"ALTER ROLE {_quoted(connection, role)} NOSUPERUSER"
         )
     if ours:
         raise RoleError(
-            f"the role {role!r} is the one that grants: set CARDLOG_ADMIN_DATABASE_URL to the URL of another role, "
-            "which owns the database"
+            f"the role {role!r} is the connected role: set CARDLOG_ADMIN_DATABASE_URL to the URL of another role "
+            "that owns the database"
         )
     with connection.transaction():
         connection.execute(_grants(connection, role))
 
 
 def weaknesses(connection: Connection, role: str | None = None) -> list[str]:
-    """Why ``role`` (the connected one by default) could change the log; empty when it can only append."""
-    row = connection.execute(statement("deploy.security", "role_standing"), {"role": role}).fetchone()
+    """Returns the reasons why ``role`` could change the log, and an empty list when it can only append.
+
+    The default is the connected role.
+    """
+    row = connection.execute(statement("deploy.security", "role_rights"), {"role": role}).fetchone()
     if row is None:
         return []
     superuser, makes_roles, _, _, owns, may_change = row
@@ -59,9 +63,9 @@ def weaknesses(connection: Connection, role: str | None = None) -> list[str]:
     if owns:
         found.append("it owns the log, or is a member of the role that does")
     elif may_change:
-        found.append("it may write to log.events or log.heads, or make things in the schema log")
+        found.append("it may write to log.events or log.heads, or create objects in the schema log")
     if makes_roles:
-        found.append("it may make roles, and with them give itself rights")
+        found.append("it may create roles, and so give itself rights")
     return found
 
 

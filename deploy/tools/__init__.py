@@ -1,1 +1,1 @@
-"""Programs beside the running service: the capacity model, the offline embedding model, the extraction trial."""
+"""Tools beside the running service: the capacity model, the builder of the embedding model, the extraction trial."""

@@ -1,7 +1,7 @@
-"""What it takes to carry a load: what was measured on one machine, multiplied. Pure arithmetic; nothing is looked at.
+"""Computes the resources for a load from numbers that were measured on one machine. It is pure arithmetic.
 
-It never asks for less when there is more to do. It knows nothing of your turns, your machines or your network, so take
-it for an order of magnitude; ``tests/bench/deploy/footprint.py`` measures the same numbers where you are.
+A greater load never needs less. The result is an order of magnitude, because your turns, machines and network differ.
+``tests/bench/deploy/footprint.py`` measures the same numbers on your machine.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from deploy.tools.measures import (
 DAY_S = 86_400
 GIB = 1024**3
 BUSY = 0.6
-"""Share of a processor that is planned to be used at the peak: what is above it makes others wait."""
+"""The planned share of a processor at the peak. A higher share makes requests wait."""
 
 _AT_LEAST_ONE = frozenset(("users", "days", "cores", "memory_gib", "concurrency", "pool_size", "text_bytes"))
 
 
 class DemandError(ValueError):
-    """A demand nobody can plan for; the message names the option and says what to give."""
+    """The demand is impossible. The message names the option and the remedy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """What is to be carried. Raises :class:`DemandError`, naming the option, for what makes no sense."""
+    """The load to carry. Raises :class:`DemandError`, which names the option, for an impossible value."""
 
     users: int
     turns_per_day: float
@@ -65,36 +65,37 @@ class Demand:
             if isinstance(value, bool):
                 continue
             least = 1 if item.name in _AT_LEAST_ONE else 0
-            if not least <= value <= 1e12:  # neither does NaN pass
-                raise DemandError(f"{option} {value:g} makes no sense: use a number from {least} to 1e12")
+            if not least <= value <= 1e12:  # NaN does not pass either
+                raise DemandError(f"{option} {value:g} is out of range: use a number from {least} to 1e12")
         if self.peak_factor < 1:
-            raise DemandError(f"--peak-factor {self.peak_factor:g}: the peak is at least 1 times the mean")
+            raise DemandError(f"--peak-factor {self.peak_factor:g}: use a number of at least 1")
         if self.calls_per_turn > 1:
-            raise DemandError(f"--calls-per-turn {self.calls_per_turn:g}: a turn is read once, so at most 1")
-        if not self.turns_per_day:
             raise DemandError(
-                "--turns-per-day 0: without turns there is nothing to plan; use a number above 0"
+                f"--calls-per-turn {self.calls_per_turn:g}: a turn is read once, so use at most 1"
             )
+        if not self.turns_per_day:
+            raise DemandError("--turns-per-day 0: a plan needs turns; use a number above 0")
         if not self.disk_tb:
             raise DemandError("--disk-tb 0: a log needs a disk; use a number above 0")
 
     @property
     def mean(self) -> float:
-        """Turns a second, over the day."""
+        """Turns a second, as the mean of a day."""
         return self.users * self.turns_per_day / DAY_S
 
     @property
     def peak(self) -> float:
-        """Turns a second at the busiest."""
+        """Turns a second at the peak."""
         return self.mean * self.peak_factor
 
 
 @dataclass(frozen=True, slots=True)
 class StagePlan:
-    """One stage at the peak. ``one_does`` is what a process does a second, busy all the time.
+    """One stage at the peak.
 
-    ``wanted`` processes would do, in parts of one; ``most`` of them find work, where there is such a number. ``busy``
-    is above :data:`BUSY` only where more are wanted than that.
+    ``one_does`` is the work a second of one fully busy process. ``wanted`` is the needed number of processes, with
+    fractions. At most ``most`` processes can work at once; None means no limit. ``busy`` is above :data:`BUSY` only
+    when ``wanted`` is above ``most``. ``memory_gib`` is in GiB.
     """
 
     name: str
@@ -114,7 +115,7 @@ class StagePlan:
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """Bytes on Postgres' disk, after ``Demand.days`` where no day is named."""
+    """Bytes on Postgres' disk. Fields without ``per_day`` are the totals after ``Demand.days``."""
 
     log_per_day: float
     log: float
@@ -129,7 +130,7 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """What a language model is asked. All zero where the rules read."""
+    """Calls and tokens of a language model. All fields are zero when rules read the turns."""
 
     calls_per_second: float
     at_once: float
@@ -141,7 +142,7 @@ class ModelPlan:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What is needed of one resource and what there is of it."""
+    """The needed and the available amount of one resource."""
 
     name: str
     need: float
@@ -156,7 +157,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything a demand takes."""
+    """All resources that a demand needs."""
 
     demand: Demand
     events_per_second: float
@@ -176,7 +177,7 @@ class Plan:
 
     @property
     def cores(self) -> float:
-        """Of everything together, at the peak and no busier than planned."""
+        """The cores of all processes and servers at the peak, at the planned share."""
         return sum(stage.cores for stage in self.stages) + self.postgres_cores + self.redis_cores
 
     @property
@@ -186,7 +187,7 @@ class Plan:
 
     @property
     def postgres_servers(self) -> int:
-        """How many of the largest servers hold everything, where users are spread over them and replicas answer."""
+        """The number of the largest servers for all data, with users spread over them and replicas for recalls."""
         return ceil(
             max(
                 limit.share
@@ -195,7 +196,7 @@ class Plan:
         )
 
     def machine(self) -> tuple[Limit, ...]:
-        """How full one machine would be, the fullest first."""
+        """Returns the use of one machine by resource, the fullest first."""
         demand = self.demand
         limits = (
             Limit("processors", self.cores, demand.cores, "cores", "other machines for work and serve"),
@@ -210,7 +211,7 @@ class Plan:
 
 
 def plan(demand: Demand) -> Plan:
-    """What ``demand`` takes."""
+    """Returns the resources that ``demand`` needs."""
     peak, recalls = demand.peak, demand.peak * demand.recalls_per_turn
     rates = {
         "write": peak, "recorder": peak, "extractor": peak, "cards": peak,
@@ -271,7 +272,7 @@ def _stage(name: str, rate: float, demand: Demand) -> StagePlan:
     if name == "extractor" and demand.model:
         at_once = _model(demand).at_once / demand.concurrency / BUSY
     wanted = max(1, ceil(max(needed, at_once)))
-    # A partition is one worker's at a time, so there is no use for more of them than partitions.
+    # One worker at a time has a partition, so more workers than partitions are of no use.
     processes = min(wanted, PARTITIONS) if cost.partitioned else wanted
     if cost.threads:
         threads = ceil(wanted / processes)
@@ -308,7 +309,7 @@ def _model(demand: Demand) -> ModelPlan:
 
 
 def server_limits(found: Plan, cores: float) -> tuple[Limit, ...]:
-    """How full one server for Postgres would be, of which ``cores`` are asked."""
+    """Returns the use of one Postgres server that needs ``cores``."""
     return (
         limit_of("Postgres' cores", cores, LARGEST["cores"]),
         limit_of("Postgres' memory (index of vectors)", found.postgres_memory_gib, LARGEST["memory_gib"]),
@@ -318,5 +319,5 @@ def server_limits(found: Plan, cores: float) -> tuple[Limit, ...]:
 
 
 def limit_of(name: str, need: float, most: Measure) -> Limit:
-    """``need`` of what there is ``most`` of in one server."""
+    """Returns the limit of a resource that one server has ``most`` of."""
     return Limit(name, need, most.value, most.unit, "")

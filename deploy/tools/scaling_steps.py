@@ -1,4 +1,4 @@
-"""The ways to run Cardlog, from the simplest on, and how many users each carries before something runs out."""
+"""The scaling steps of Cardlog, from the simplest on, with the number of users that each step carries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deploy.tools.measures import LARGEST
 
 @dataclass(frozen=True, slots=True)
 class ScalingStep:
-    """One way to run it: what is set, how many users like these it carries, and what ends it."""
+    """One way to run Cardlog: its settings, the users it carries, and the resource that runs out first."""
 
     name: str
     settings: str
@@ -27,7 +27,7 @@ class _Topology:
 
 
 def scaling_steps(demand: Demand) -> tuple[ScalingStep, ...]:
-    """The ways to run it, from the simplest on; the first that carries the users of ``demand`` is the one to take."""
+    """Returns the scaling steps from the simplest on. Take the first step that carries the users of ``demand``."""
     found = []
     for way in _TOPOLOGIES:
         users = _most(lambda users, way=way: _fits(way, demand, users))  # type: ignore[misc]
@@ -40,7 +40,7 @@ _MOST_USERS = 10**12 - 1
 
 
 def _most(fits: Callable[[int], bool]) -> int:
-    """The largest number of users that fits; 0 where not even one does."""
+    """Returns the largest number of users that fits, and 0 when not even one user fits."""
     least, most = 0, 1
     while most < _MOST_USERS and fits(most):
         least, most = most, min(most * 2, _MOST_USERS)

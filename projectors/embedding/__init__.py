@@ -1,1 +1,1 @@
-"""Text analysis shared by writing and asking, so that both sides cut the same words."""
+"""Embedders and passages, shared by the projectors and by recall, so that both sides embed the same way."""

@@ -1,7 +1,7 @@
-"""Texts to vectors: one port, a real embedder behind it and a deterministic one for tests.
+"""Embedders: one protocol, an embedder that runs a model, and a deterministic embedder for tests.
 
-An embedder never reaches for the network: a model that is not on this machine is an error that says
-how to get it, because a memory must start, and stop, the same with and without a connection.
+An embedder never uses the network, because Cardlog must start and stop the same with and without a connection.
+A model that is not on this machine is an error, and the error says how to get the model.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 HASH_MODEL = "hash"
 _HASH = re.compile(rf"{HASH_MODEL}(?:-(384|768|1024))?")
 
-# onnxruntime reports to its makers unless told not to before it is first imported. A memory tells nobody anything.
+# onnxruntime sends telemetry unless this variable is set before the first import. Cardlog sends nothing to anybody.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 class EmbedderUnavailableError(RuntimeError):
-    """There is no embedder to be had here; the message says what is missing and how to get it."""
+    """The embedder is not available. The message names the missing part and the remedy."""
 
 
 class Embedder(Protocol):
     """Turns texts into unit vectors of ``dimension`` numbers.
 
-    The same text gives the same vector, whatever else is in the call, up to float rounding (1e-6).
-    Any text is taken, the empty one too. :class:`EmbedderUnavailableError` where the model cannot be loaded.
+    The same text gives the same vector up to float rounding (1e-6). The other texts of the call do not matter.
+    Any text is accepted, also the empty text.
+    Raises :class:`EmbedderUnavailableError` when the model cannot be loaded.
     """
 
     @property
@@ -53,29 +54,30 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row a text, in the order of the texts; shape ``(len(texts), dimension)``, float32."""
+        """Returns one row for each text, in the order of the texts: shape ``(len(texts), dimension)``, float32."""
         ...
 
     def embed_question(self, text: str) -> Vectors:
-        """The vector to look for texts with; shape ``(dimension,)``."""
+        """Returns the vector of a question: shape ``(dimension,)``, float32."""
         ...
 
 
 class FastEmbedder:
-    """A sentence transformer run by fastembed from the files in ``folder``.
+    """Runs a sentence transformer with fastembed, from the files in ``folder``.
 
-    Loaded at the first text, in about a second, then safe to share between threads.
+    The model is loaded at the first text, which takes about one second. Threads may share it.
+    ``threads`` 0 means half the cores. The threads of the model spin while they wait: on two cores that have other
+    work, two threads are three times slower than one.
     Raises :class:`EmbedderUnavailableError` at once when the folder does not hold a model.
-    ``threads`` 0 takes half the cores: the model's threads spin while they wait, so on two cores that have
-    other work, two of them are three times slower than one.
     """
 
     longest = 256
-    """Tokens a text is cut at, as the model was trained; of a longer text only the beginning counts."""
+    """The number of tokens at which a text is cut, as in the model's training. The rest of the text is ignored."""
 
     _longest_text = 8192
     _batch_size = 16
-    """Sorted by length, 16 fill both cores; 256 are half as fast for padding, and take 16 times the memory."""
+    """A batch of 16 texts, sorted by length, uses both cores. 256 texts are half as fast, because of padding, and
+    take 16 times the memory."""
 
     def __init__(self, folder: Path, *, model: str = DEFAULT_MODEL, threads: int = 0) -> None:
         _check(folder, model)
@@ -89,7 +91,7 @@ class FastEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         model = self._loaded()
-        # Texts of like length go together, for a batch is padded to its longest.
+        # Texts of similar length share a batch, because a batch is padded to its longest text.
         order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         for start in range(0, len(order), self._batch_size):
             batch = order[start : start + self._batch_size]
@@ -109,7 +111,7 @@ class FastEmbedder:
         return self._model
 
     def _load(self) -> TextEmbedding:
-        from fastembed import TextEmbedding  # noqa: PLC0415 - a second to import, and many processes never embed
+        from fastembed import TextEmbedding  # noqa: PLC0415 - the import takes a second, many processes never embed
 
         try:
             model = TextEmbedding(
@@ -130,9 +132,10 @@ class FastEmbedder:
 
 
 class HashEmbedder:
-    """Vectors of hashed terms and grams: no model, no meaning, but the same words are near each other.
+    """Makes vectors from hashed terms and n-grams, without a model. Texts with the same words are near each other.
 
-    For tests, and wherever a semantic channel must run without weights. The same on every machine.
+    It serves tests, and every place where the semantic channel must run without a model. The vectors are the same
+    on every machine.
     """
 
     _gram_weight = 0.25
@@ -162,10 +165,10 @@ class HashEmbedder:
 
 
 def open_embedder(model: str = DEFAULT_MODEL, path: str | Path = "", *, threads: int = 0) -> Embedder:
-    """The embedder called ``model``, from the folder ``path`` or from where ``make model`` puts it.
+    """Returns the embedder called ``model``, from the folder ``path`` or from the folder of ``make model``.
 
-    Raises :class:`EmbedderUnavailableError` when neither holds its files. ``"hash"`` needs none, nor do
-    ``"hash-768"`` and ``"hash-1024"``, which make longer vectors.
+    ``"hash"``, ``"hash-384"``, ``"hash-768"`` and ``"hash-1024"`` need no files; the number is the dimension.
+    Raises :class:`EmbedderUnavailableError` when no folder holds the files of the model.
     """
     if hashed := _HASH.fullmatch(model):
         return HashEmbedder(int(hashed[1] or 384))
@@ -175,7 +178,7 @@ def open_embedder(model: str = DEFAULT_MODEL, path: str | Path = "", *, threads:
 
 
 def reads_chinese(model: str) -> bool:
-    """Whether a model learnt Chinese: told by its name, and doubted of the well-known English-only families."""
+    """True when the model probably reads Chinese. Only its name decides; known English-only families are excluded."""
     name = model.casefold()
     if any(mark in name for mark in ("multilingual", "-zh", "m3", "-m-", HASH_MODEL)):
         return True
@@ -183,7 +186,7 @@ def reads_chinese(model: str) -> bool:
 
 
 def model_folders(model: str = DEFAULT_MODEL) -> list[Path]:
-    """Where a model is looked for, best first: the project's cache folder, then the user's."""
+    """Returns the folders that may hold a model, best first: the project's cache folder, then the user's."""
     name = model.rpartition("/")[2]
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     project = Path(__file__).resolve().parents[2]
@@ -209,10 +212,10 @@ def _dimension(folder: Path) -> int:
         return int(orjson.loads((folder / "config.json").read_bytes())["hidden_size"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EmbedderUnavailableError(
-            f"{folder / 'config.json'} does not say the model's hidden_size; rebuild it with: make model"
+            f"{folder / 'config.json'} has no readable hidden_size; rebuild the model with: make model"
         ) from error
 
 
 def _encodable(text: str) -> str:
-    """The text with lone surrogates replaced, which the tokenizer would refuse."""
+    """Returns the text with lone surrogates replaced, because the tokenizer refuses them."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Which model embeds what: one of its own for each mode that names one, and one for all others."""
+"""The embedder of each mode: a mode may name its own model, and all other modes share the default model."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Open = Callable[[], Embedder]
 
 
 class Embedders:
-    """The embedder of every mode, opened when it is first wanted; modes of the same model share one.
+    """Opens the embedder of a mode when it is first needed. Modes with the same model share one embedder.
 
-    Can be pickled before anything is opened.
+    The object can be pickled before the first embedder is opened.
     """
 
     def __init__(self, default: Open, by_mode: Mapping[str, Open] | None = None) -> None:
@@ -25,45 +25,48 @@ class Embedders:
 
     @property
     def modes(self) -> tuple[str | None, ...]:
-        """A mode for each model there is; None stands for all modes that name no model."""
+        """One mode for each model. None stands for all modes that name no model."""
         first: dict[Open, str | None] = {}
         for mode in (None, *self._by_mode):
-            first.setdefault(self._way(mode), mode)
+            first.setdefault(self._opener(mode), mode)
         return tuple(first.values())
 
     def of(self, mode: str | None) -> Embedder:
-        """The embedder of a mode's cards. :class:`EmbedderUnavailableError`, naming the modes, where there is none."""
-        way = self._way(mode)
-        if way not in self._opened:
+        """Returns the embedder of the mode's cards.
+
+        Raises :class:`EmbedderUnavailableError`, which names the modes of that model.
+        """
+        opener = self._opener(mode)
+        if opener not in self._opened:
             try:
-                self._opened[way] = way()
+                self._opened[opener] = opener()
             except EmbedderUnavailableError as error:
-                sharing = [name for name, other in self._by_mode.items() if other == way]
+                sharing = [name for name, other in self._by_mode.items() if other == opener]
                 if not sharing:
                     raise
                 raise EmbedderUnavailableError(f"for the mode {', '.join(sharing)}: {error}") from error
-        return self._opened[way]
+        return self._opened[opener]
 
     def opened(self, mode: str | None) -> Embedder | None:
-        """The embedder of a mode where it was opened already."""
-        return self._opened.get(self._way(mode))
+        """Returns the embedder of the mode if it is already open, else None."""
+        return self._opened.get(self._opener(mode))
 
     def close(self) -> None:
-        """Let go of all of them: what failed is looked for again."""
+        """Forgets all embedders. The next use opens them again."""
         self._opened.clear()
 
-    def _way(self, mode: str | None) -> Open:
+    def _opener(self, mode: str | None) -> Open:
         return self._default if mode is None else self._by_mode.get(mode, self._default)
 
 
 def embedders_of(settings: Settings) -> Embedders:
-    """The embedders that are set. Raises a SettingsError for modes that cannot be read."""
+    """Returns the embedders that ``settings`` names. Raises SettingsError for modes that cannot be read."""
     default = partial(
         open_embedder, settings.embed_model, settings.embed_model_path, threads=settings.embed_threads
     )
     declared = modes_of(settings)
-    ways = {
+    openers = {
         model: partial(open_embedder, model, threads=settings.embed_threads)
         for model in set(declared.values()) - {"", settings.embed_model}
     }
-    return Embedders(default, {mode: ways[model] for mode, model in declared.items() if model in ways})
+    return Embedders(default, {mode: openers[model] for mode, model in declared.items() if model in openers})

@@ -1,9 +1,9 @@
-"""What a card is found by: its own words in full, and in part those of the turns it answers.
+"""Passages: the words that a card is found by. Its own words count in full, and the turns before it count in part.
 
-A reply rarely repeats the question ("What did you adopt?" "Two kittens!"), so its own words alone miss
-it. Measured over five long English conversations (tests/bench/retrieval/locomo_offline.py), the two turns before
-raise evidence recall@10 from .64 to .77 by terms alone and from .47 to .56 by vectors alone; a third
-turn, or the turn after, adds nothing.
+A reply rarely repeats the question ("What did you adopt?" "Two kittens!"), so its own words alone are not enough.
+On five long English conversations (tests/bench/retrieval/locomo_offline.py) the two turns before raise evidence
+recall@10 from .64 to .77 with terms alone, and from .47 to .56 with vectors alone. A third turn before, or the turn
+after, adds nothing.
 """
 
 from __future__ import annotations
@@ -18,28 +18,29 @@ from events.types.cards import Utterance
 from projectors.embedding.embedder import Vectors
 
 CONTEXT_WEIGHTS = (0.5, 0.3)
-"""How much the turn before counts, and the one before that."""
+"""The weights of the turn before and of the turn before that one."""
 
 BM25_K1 = 0.9
 BM25_B = 0.6
-"""Saturation and length: flat between 0.5 and 1.5, and between 0.3 and 0.75, in English and Chinese."""
+"""BM25's saturation and length normalisation. Quality is flat for k1 from 0.5 to 1.5 and for b from 0.3 to 0.75, in
+English and Chinese."""
 
 
 def line_of(said: Utterance) -> str:
-    """The words as a vector is made of them: a question about someone is near what they said."""
+    """Returns the text to embed, with the speaker's name. A question about a person is then near the person's words."""
     return f"{said.speaker}: {said.text}" if said.speaker else said.text
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """An utterance and those before it in its session, the nearest first; further ones do not count."""
+    """An utterance and the utterances before it in its session, the nearest first. Only the first two count."""
 
     said: Utterance
     before: tuple[Utterance, ...] = ()
 
 
 def passage_terms(passage: Passage) -> dict[str, float]:
-    """Terms with how often they are said, the speaker's name once more, earlier turns' terms in part."""
+    """Returns each term with its weighted count. The speaker's name counts once more; earlier turns count in part."""
     counts: dict[str, float] = {}
     said = passage.said
     for term in analyse(said.text) + (analyse(said.speaker) if said.speaker else []):
@@ -51,11 +52,11 @@ def passage_terms(passage: Passage) -> dict[str, float]:
 
 
 def embed_passages(embed: Callable[[Sequence[str]], Vectors], passages: Sequence[Passage]) -> Vectors:
-    """Unit vectors, one row a passage: its line's and, in part, those of the lines before, added up.
+    """Returns one unit vector for each passage: the sum of its line's vector and the weighted vectors before it.
 
-    ``embed`` is an embedder's, or one that remembers; it is called once. Each distinct
-    line is embedded once, so neighbours in a session cost no more than lone cards; the lines in one long
-    text would take four times as long, and find no more once fused with terms.
+    The shape is ``(len(passages), dimension)``, float32. ``embed`` is the method of an embedder or of a cache, and is
+    called once. Each distinct line is embedded once, so neighbours in a session cost no more than single cards.
+    Embedding the lines as one long text takes four times as long, and finds no more after the fusion with terms.
     """
     rows: dict[str, int] = {}
     for passage in passages:
@@ -68,6 +69,6 @@ def embed_passages(embed: Callable[[Sequence[str]], Vectors], passages: Sequence
         total = own.copy()
         for utterance, weight in zip(passage.before, CONTEXT_WEIGHTS, strict=False):
             total += np.float32(weight) * lines[rows[line_of(utterance)]]
-        # The lines before weigh 0.8 together, so the sum is never shorter than 0.2.
+        # The weights of the lines before sum up to 0.8, so the length of the sum is at least 0.2.
         vectors[index] = total / np.linalg.norm(total)
     return vectors

@@ -1,1 +1,1 @@
-"""Generations of a projection, their digests, and rows in COPY format."""
+"""Generations of a projection, their digests, and their rows in COPY format."""

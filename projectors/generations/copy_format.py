@@ -1,4 +1,4 @@
-"""Rows as the lines COPY reads: a third of the time the adapters need for rows as wide as a card."""
+"""Renders rows in COPY format. For rows as wide as a card this takes a third of the time of psycopg's adapters."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _CHUNK = 1 << 20
 
 
 def line(values: Iterable[Any]) -> str:
-    """The values as one line of COPY's text format.
+    """Returns the values as one line of COPY's text format, with its line end.
 
-    Takes None, str, int, float, bool, UUID, aware datetimes, and lists of str or int; raises KeyError for others.
+    A value is None, a str, int, float, bool, UUID or aware datetime, or a list of str or of int.
+    Raises KeyError for any other type.
     """
     return "\t".join(["\\N" if value is None else _RENDER[type(value)](value) for value in values]) + "\n"
 
@@ -36,13 +37,16 @@ def _array(values: list[Any]) -> str:
 
 
 def as_array(values: list[int]) -> str:
-    """An array literal of numbers."""
-    # A fifth of the time repr takes, and that is half of what joining them one by one takes.
+    """Returns the array literal of a list of numbers."""
+    # orjson takes a fifth of the time of repr. repr takes half the time of joining the numbers one by one.
     return f"{{{orjson.dumps(values).decode()[1:-1]}}}"
 
 
 def as_arrays(many: list[list[int]]) -> list[str]:
-    """An array literal for each list of numbers, none of them empty: rendered together in half the time."""
+    """Returns one array literal for each list of numbers. No list may be empty.
+
+    Rendering all lists together takes half the time of :func:`as_array` for each.
+    """
     return [f"{{{numbers}}}" for numbers in orjson.dumps(many).decode()[2:-2].split("],[")] if many else []
 
 
@@ -56,16 +60,16 @@ _RENDER: dict[type, Callable[[Any], str]] = {
     float: repr,
     bool: lambda value: "t" if value else "f",
     UUID: _uuid,
-    # In UTC: the server takes few of the offsets that Python does.
+    # In UTC, because PostgreSQL accepts fewer offsets than Python.
     datetime: lambda value: value.astimezone(UTC).isoformat(),
     list: _array,
 }
 
 
 class CopyBuffer:
-    """Lines on their way into one table, sent about a megabyte at a time; what is left is sent by ``flush``.
+    """Buffers lines for one table and sends them about one megabyte at a time. ``flush`` sends the rest.
 
-    Each sending is a COPY of its own, so several tables can be filled over one connection.
+    Each send is a separate COPY, so one connection can fill several tables.
     """
 
     def __init__(self, connection: Connection, copy: SQL) -> None:

@@ -1,4 +1,4 @@
-"""Digests of a projection's tables: equal digests, equal rows, in whatever order they were written."""
+"""Digests of a projection's tables. Equal digests mean equal rows; the order of writing does not matter."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _MASK = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class TableDigest:
-    """How many rows a table has, and 128 bits over all of them as 32 hexadecimal digits."""
+    """The number of rows of a table, and 128 bits over all rows as 32 hexadecimal digits."""
 
     rows: int
     digest: str
 
 
 def digest_of(connection: Connection, projector: Projector, schema: str) -> dict[str, TableDigest]:
-    """The digest of every table of ``projector`` in ``schema`` that has rows, by its name.
+    """Returns the digest of every table of ``projector`` in ``schema`` that has rows, by table name.
 
-    Every column counts, for all are folded from the log. The sums do not depend on the order of rows, and a row
-    more, less, twice or changed changes them. They guard against mistakes, not against somebody who
-    would forge rows. One snapshot; reads every row once.
+    Every column counts, because every column is folded from the log. The sums do not depend on the order of the
+    rows. A missing, added, doubled or changed row changes the sums. The digest finds mistakes; it does not stop
+    an attacker who forges rows. It reads every row once, in one snapshot.
     """
     with connection.transaction():
         connection.execute(statement("projectors.generations", "digest_settings"))
@@ -42,7 +42,7 @@ def digest_of(connection: Connection, projector: Projector, schema: str) -> dict
 
 @dataclass(frozen=True, slots=True)
 class LiveDigest:
-    """The live tables of a projection and the positions of the log they stand at, seen at one moment."""
+    """The digests of a projection's live tables and their checkpoints, from one snapshot."""
 
     generation: int
     positions: dict[int, int]
@@ -50,34 +50,38 @@ class LiveDigest:
 
     @property
     def events(self) -> int:
+        """The number of events that the live tables were folded from."""
         return sum(self.positions.values())
 
 
 def live_digest(url: str, projector: Projector) -> LiveDigest | None:
-    """The digests of the live tables; None while there are none. Holds up a swap, and nobody else."""
+    """Returns the digests of the live tables, or None when no generation is live.
+
+    A swap waits until the digest is done. Nothing else waits.
+    """
     application = f"digest {projector.name}"
     with (
-        connect(url, application=application) as holding,
-        connect(url, application=application, autocommit=False) as looking,
+        connect(url, application=application) as lock_connection,
+        connect(url, application=application, autocommit=False) as snapshot,
     ):
-        looking.isolation_level = IsolationLevel.REPEATABLE_READ
-        with holding.transaction():
-            generation = hold_live(holding, projector.name)
+        snapshot.isolation_level = IsolationLevel.REPEATABLE_READ
+        with lock_connection.transaction():
+            generation = hold_live(lock_connection, projector.name)
             if generation is None:
                 return None
-            # The first statement takes the snapshot that everything after it sees.
-            positions = generation.processor.positions(looking)
-            return LiveDigest(generation.number, positions, digest_of(looking, projector, projector.name))
+            # This first statement takes the snapshot that all later statements see.
+            positions = generation.processor.positions(snapshot)
+            return LiveDigest(generation.number, positions, digest_of(snapshot, projector, projector.name))
 
 
 def differences(live: Mapping[str, TableDigest], rebuilt: Mapping[str, TableDigest]) -> list[str]:
-    """The tables that differ, each with a word on how; empty when all is equal."""
-    nothing = TableDigest(0, "")
+    """Returns one line for each table that differs, and an empty list when all tables are equal."""
+    empty = TableDigest(0, "")
     found = []
     for name in sorted({*live, *rebuilt}):
-        here, there = live.get(name, nothing), rebuilt.get(name, nothing)
-        if here.rows != there.rows:
-            found.append(f"{name}: {here.rows} rows live, {there.rows} rebuilt")
-        elif here != there:
-            found.append(f"{name}: {here.rows} rows in both, but not the same")
+        old, new = live.get(name, empty), rebuilt.get(name, empty)
+        if old.rows != new.rows:
+            found.append(f"{name}: {old.rows} rows live, {new.rows} rebuilt")
+        elif old != new:
+            found.append(f"{name}: {old.rows} rows in both, but not the same")
     return found

@@ -1,4 +1,4 @@
-"""Generations of a projection: the live one's tables stand in the schema named after the projection."""
+"""Generations of a projection. The tables of the live generation are in the schema named after the projection."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ _PACKAGE = "projectors.generations"
 
 
 class ProjectorBlockedError(RuntimeError):
-    """The projector cannot go on until something outside it changes; the message says what. Nothing is lost."""
+    """The projector cannot continue until something outside it changes. The message names it. Nothing is lost."""
 
 
 class GenerationError(RuntimeError):
-    """What was asked of a generation cannot be done; the message says why. Nothing was changed."""
+    """A change of a generation was refused. The message gives the reason. Nothing was changed."""
 
 
 class Projector(Protocol):
-    """A pure fold plus the tables it fills.
+    """A pure fold and the tables that it fills.
 
-    ``project`` runs inside the runner's transaction with the generation's schema first on the search
-    path, and must depend on nothing but the events given and the tables it wrote itself.
-    ``load`` does the same for the whole history of whole users, one user after the other, into tables
-    that hold nothing of them; only events of ``types`` are given to it, for the fold ignores all others.
-    The steps may be done at the same time, the longest first.
-    Both folds must leave the same rows, whatever the batches. ``package`` holds ``sql/digest.sql``.
-    A live round begins ``rest_s`` after the one before at the earliest, unless more is known to be there.
-    A projector is pickled to reach the processes of a rebuild.
+    ``project`` runs in the runner's transaction, with the generation's schema first on the search path. Its
+    result depends only on the given events and on the tables that the projector wrote.
+    ``load`` folds the whole history of whole users, one user after the other, into tables that hold no row of
+    those users. It gets only events of ``types``, because the fold ignores all other types.
+    Both folds must leave the same rows, whatever the batches are.
+    Index steps, and then analyze steps, may run at the same time. The longest step comes first.
+    ``package`` holds ``sql/digest.sql``.
+    A live round begins at least ``rest_s`` seconds after the round before, unless more events are known to wait.
+    A projector must be picklable, because the processes of a rebuild receive it that way.
     """
 
     name: str
@@ -62,12 +63,13 @@ class Projector(Protocol):
 
 @runtime_checkable
 class Deferring(Protocol):
-    """A projector that can put off the slow part of its work, so that its checkpoint keeps up with the log.
+    """A projector that can defer the slow part of its work, so that its checkpoint keeps up with the log.
 
-    More than ``defer_above`` events behind, ``deferred`` folds in its place, ``defer_partitions`` at a time. ``settle``
-    does some of what was put off, inside the runner's transaction with the generation's schema first on the search
-    path, and returns how much: 0 when nothing is left; ``left`` tells how much that is, and the age in seconds of the
-    oldest. Once all is settled, the rows are those ``project`` leaves.
+    When the lag is above ``defer_above`` events, ``deferred`` folds in its place, ``defer_partitions`` partitions at
+    a time. ``settle`` does a part of the deferred work. It runs in the runner's transaction, with the generation's
+    schema first on the search path. It returns the number of finished items, and 0 when no deferred work is left.
+    ``left`` returns the number of deferred items and the age of the oldest item in seconds.
+    When all work is settled, the rows are the same as after ``project``.
     """
 
     defer_above: int
@@ -90,18 +92,22 @@ class Generation:
 
     @property
     def processor(self) -> Processor:
-        """The reader whose checkpoints this generation's tables stand at."""
+        """The processor whose checkpoints belong to this generation's tables."""
         return Processor(self.projection, self.number)
 
     @property
     def schema(self) -> str:
-        """Where the tables stand while this generation is not the live one."""
+        """The schema of the tables while this generation is not live."""
         return f"{self.projection}_g{self.number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationStatus:
-    """A generation as operators see it. ``events`` were folded, ``behind`` are in the log and were not."""
+    """A generation as operators see it.
+
+    ``events`` counts folded events. ``behind`` counts events of the log that are not folded yet.
+    ``bytes`` is the size of the tables with their indexes.
+    """
 
     projection: str
     number: int
@@ -118,12 +124,12 @@ class GenerationStatus:
 
 
 def use_schema(connection: Connection, schema: str) -> None:
-    """Put ``schema`` first on the search path until the transaction ends."""
+    """Puts ``schema`` first on the search path until the transaction ends."""
     connection.execute(sql.SQL("SET LOCAL search_path TO {}, public").format(sql.Identifier(schema)))
 
 
 def settle_all(connection: Connection, projector: Projector, schema: str) -> int:
-    """Do all that was put off in ``schema``, some of it a transaction; returns how much."""
+    """Does all deferred work in ``schema``, in several transactions. Returns the number of finished items."""
     done = 0
     while isinstance(projector, Deferring):
         with connection.transaction():
@@ -136,7 +142,10 @@ def settle_all(connection: Connection, projector: Projector, schema: str) -> int
 
 
 def ensure_live(connection: Connection, projector: Projector) -> Generation:
-    """The live generation of ``projector``, made empty if there is none. Safe from any number of processes."""
+    """Returns the live generation of ``projector``, and creates an empty one when there is none.
+
+    Any number of processes may call this at the same time.
+    """
     with connection.transaction():
         connection.execute(statement(_PACKAGE, "generations_lock"))
         row = connection.execute(
@@ -151,7 +160,7 @@ def ensure_live(connection: Connection, projector: Projector) -> Generation:
 
 
 def begin(connection: Connection, projector: Projector) -> Generation:
-    """A new generation in building: its tables, empty and without indexes, and its checkpoints at 0."""
+    """Creates a generation with status ``building``: empty tables without indexes, and checkpoints at 0."""
     with connection.transaction():
         connection.execute(statement(_PACKAGE, "generations_lock"))
         return _add(connection, projector, "building")
@@ -176,9 +185,9 @@ def _add(connection: Connection, projector: Projector, status: str) -> Generatio
 
 
 def hold_live(connection: Connection, projection: str) -> Generation | None:
-    """The live generation, kept live until the transaction ends; None while there is none.
+    """Returns the live generation and keeps it live until the transaction ends. Returns None when there is none.
 
-    Waits while a swap is under way, then returns the generation that came out of it.
+    During a swap the call waits, and then returns the new live generation.
     """
     names = {"projection": projection}
     connection.execute(statement(_PACKAGE, "lock_live_shared"), names)
@@ -187,13 +196,13 @@ def hold_live(connection: Connection, projection: str) -> Generation | None:
 
 
 def list_generations(connection: Connection, projection: str | None = None) -> list[GenerationStatus]:
-    """Every generation there is, or those of one projection, oldest first."""
+    """Returns the generations of ``projection``, or of all projections when it is None. The oldest comes first."""
     with connection.cursor(row_factory=class_row(GenerationStatus)) as cursor:
         return cursor.execute(statement(_PACKAGE, "generations"), {"projection": projection}).fetchall()
 
 
 def remove(connection: Connection, generation: Generation) -> None:
-    """Drop the tables, checkpoints and the row of a generation that is not live; one transaction."""
+    """Drops the tables, the checkpoints and the row of a generation that is not live, in one transaction."""
     names = {"projection": generation.projection, "generation": generation.number}
     with connection.transaction():
         connection.execute(
@@ -204,30 +213,35 @@ def remove(connection: Connection, generation: Generation) -> None:
 
 
 def drop(connection: Connection, projection: str, number: int) -> None:
-    """Drop a retired generation for good. Raises :class:`GenerationError` for one that is not retired."""
+    """Drops a retired generation permanently.
+
+    Raises :class:`GenerationError` when the generation does not exist or is not retired.
+    """
     with changing(connection, projection):
-        found = {standing.number: standing for standing in list_generations(connection, projection)}
+        found = {each.number: each for each in list_generations(connection, projection)}
         if number not in found:
             known = ", ".join(map(str, found)) or "none"
-            raise GenerationError(f"{projection} has no generation {number} (there are: {known})")
+            raise GenerationError(f"{projection} has no generation {number}; its generations are: {known}")
         if found[number].status != "retired":
             raise GenerationError(
-                f"generation {number} of {projection} is {found[number].status}; only retired ones can be dropped"
+                f"generation {number} of {projection} is {found[number].status}; "
+                "only a retired generation can be dropped"
             )
         remove(connection, found[number].generation)
 
 
 @contextmanager
 def changing(connection: Connection, projection: str) -> Iterator[None]:
-    """Alone in making, swapping and dropping generations of ``projection``; released with the connection.
+    """Holds the lock for creating, swapping and dropping generations of ``projection``.
 
-    Raises :class:`GenerationError` at once when somebody else is at it.
+    The end of the connection also releases the lock. Raises :class:`GenerationError` at once when another
+    process holds the lock.
     """
     names = {"projection": projection}
     row = connection.execute(statement(_PACKAGE, "change_lock"), names).fetchone()
     if row is None or not row[0]:
         raise GenerationError(
-            f"another rebuild, rollback or drop of {projection} is under way; wait for it, or stop it first"
+            f"another rebuild, rollback or drop of {projection} is running; wait for it, or stop it first"
         )
     try:
         yield
@@ -239,27 +253,27 @@ def changing(connection: Connection, projection: str) -> Iterator[None]:
 def with_fold_paused(
     connection: Connection, projection: str, *, attempts: int = 8, longest_s: float = 4.0
 ) -> Iterator[None]:
-    """Nobody folds into the live generation meanwhile; readers do not notice.
+    """Stops folding into the live generation while the block runs. Readers are not affected.
 
-    Runners finish the batch they are in and wait. Who is in a long batch is asked again and again, each
-    time for a moment only, so that the others are never held up for long. Raises
-    :class:`GenerationError` when it never comes to an end.
+    Runners finish their batch and then wait. The lock is tried ``attempts`` times, each time for a short time
+    only (0.25 s at first, ``longest_s`` at most). Other runners therefore never wait long behind one long batch.
+    Raises :class:`GenerationError` when the last attempt fails.
     """
     names = {"projection": projection}
-    patience = 0.25
+    timeout_s = 0.25
     for attempt in range(attempts):
         try:
             with connection.transaction():
-                connection.execute(statement(_PACKAGE, "lock_timeout"), {"timeout": f"{patience:.3f}s"})
+                connection.execute(statement(_PACKAGE, "lock_timeout"), {"timeout": f"{timeout_s:.3f}s"})
                 connection.execute(statement(_PACKAGE, "lock_live_exclusive"), names)
             break
         except psycopg.errors.LockNotAvailable:
             if attempt == attempts - 1:
                 raise GenerationError(
-                    f"the live projector of {projection} does not come to the end of its batch; "
-                    "look at it with `cardlog status`, then try again"
+                    f"the live projector of {projection} does not finish its batch; "
+                    "check it with `cardlog status`, then try again"
                 ) from None
-            patience = min(patience * 2, longest_s)
+            timeout_s = min(timeout_s * 2, longest_s)
     try:
         yield
     finally:
@@ -267,6 +281,6 @@ def with_fold_paused(
 
 
 def _release(connection: Connection, name: str, projection: str) -> None:
-    # A connection that is gone has released everything by itself.
+    # A closed connection has already released its locks.
     if not connection.closed:
         connection.execute(statement(_PACKAGE, name), {"projection": projection})

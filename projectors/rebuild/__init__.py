@@ -1,1 +1,1 @@
-"""Folding a projection anew beside the live one, and swapping it in."""
+"""Folds a new generation of a projection beside the live one, and swaps it in."""

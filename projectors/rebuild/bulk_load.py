@@ -1,4 +1,4 @@
-"""Folding whole partitions into empty tables: the fast half of a rebuild, shared out to processes."""
+"""Folds whole partitions into empty tables, in several processes. This is the fast half of a rebuild."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from projectors.rebuild.fail_fast_fold import FoldFailedError, fold_or_fail, fou
 
 _PACKAGE = "projectors.rebuild"
 _ROWS_AT_ONCE = 500
-_EVENTS_A_WORD = 2000
+_EVENTS_PER_REPORT = 2000
 
-Say = Callable[[int, int, int], None]
-"""Called with a partition, how many of its events are folded, and how many it has."""
+OnProgress = Callable[[int, int, int], None]
+"""A callback that gets a partition, the number of its folded events, and the number of its events."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What every worker of one rebuild is told."""
+    """The task of a rebuild, the same for every process."""
 
     database_url: str
     projector: Projector
@@ -45,7 +45,10 @@ class Task:
 
 
 def bulk_connection(url: str, application: str, schema: str) -> Connection:
-    """A connection for hard work on tables nobody uses yet, with ``schema`` first on its search path."""
+    """Returns a connection with settings for bulk work, and with ``schema`` first on its search path.
+
+    Use it only for tables that nobody reads yet: its commits are asynchronous.
+    """
     connection = connect(url, application=application)
     connection.execute(statement(_PACKAGE, "bulk_settings"))
     connection.execute(sql.SQL("SET search_path TO {}, public").format(sql.Identifier(schema)))
@@ -53,11 +56,12 @@ def bulk_connection(url: str, application: str, schema: str) -> Connection:
 
 
 class Loader:
-    """Folds partitions over two connections of its own, one to read the log and one to write tables.
+    """Folds partitions over two connections. One connection reads the log and the other writes the tables.
 
-    What is written is committed as it goes: a generation in building counts for nothing until it is
-    whole, and whoever fails half-way leaves it to be thrown away. Raises :class:`FoldFailedError` naming
-    partition, position, event and type for what cannot be folded, and for a hole in the log.
+    The loader commits while it writes. A generation with status ``building`` is not used before it is complete,
+    and a failed rebuild removes it.
+    Raises :class:`FoldFailedError` for an event that cannot be folded, with partition, position, event id and
+    type, and for a hole in the log.
     """
 
     def __init__(self, task: Task) -> None:
@@ -70,15 +74,15 @@ class Loader:
         self._reader.close()
         self._writer.close()
 
-    def fold(self, partition: int, say: Say) -> int:
-        """Fold ``partition`` as far as it reaches now and set its checkpoint there; returns its events."""
+    def fold(self, partition: int, on_progress: OnProgress) -> int:
+        """Folds ``partition`` up to its current head and sets the checkpoint there. Returns the head."""
         head = heads(self._reader)[partition]
         if not head:
             return 0
         wanted = self._check(partition, head)
         try:
             with self._reader.transaction():
-                self._task.projector.load(self._writer, self._events(partition, head, wanted, say))
+                self._task.projector.load(self._writer, self._events(partition, head, wanted, on_progress))
         except FoldFailedError:
             raise
         except Exception as error:
@@ -89,7 +93,10 @@ class Loader:
         return head
 
     def _check(self, partition: int, head: int) -> int:
-        """No hole up to ``head``, and no type or version nobody here knows; returns how many events will be read."""
+        """Returns the number of events that the fold will read.
+
+        Raises :class:`FoldFailedError` for a hole up to ``head``, and for an unknown type or schema version.
+        """
         names: dict[str, Any] = {
             "partition": partition,
             "head": head,
@@ -112,7 +119,7 @@ class Loader:
                 raise FoldFailedError(f"{place_of(partition, row[0], row[1], kind)}: {kind} {what}")
         return sum(count for kind, _, count in kinds if kind in self._task.projector.types)
 
-    def _events(self, partition: int, head: int, wanted: int, say: Say) -> Iterator[Event]:
+    def _events(self, partition: int, head: int, wanted: int, on_progress: OnProgress) -> Iterator[Event]:
         with self._reader.cursor("log", binary=True) as cursor:
             cursor.itersize = _ROWS_AT_ONCE
             cursor.execute(
@@ -126,12 +133,15 @@ class Loader:
             )
             for number, row in enumerate(cursor, 1):
                 yield _event(partition, row)
-                if number % _EVENTS_A_WORD == 0:
-                    say(partition, number * head // wanted, head)
-        say(partition, head, head)
+                if number % _EVENTS_PER_REPORT == 0:
+                    on_progress(partition, number * head // wanted, head)
+        on_progress(partition, head, head)
 
     def _culprit(self, partition: int, head: int, error: Exception) -> FoldFailedError:
-        """The event that broke the load, found by folding the partition once more, slowly and into nothing."""
+        """Returns the error that names the event at fault.
+
+        The partition is folded again in small batches into a scratch schema, which is rolled back.
+        """
         try:
             with self._writer.transaction(force_rollback=True):
                 scratch = sql.Identifier(f"{self._task.generation.schema}_scratch")
@@ -166,70 +176,73 @@ def _event(partition: int, row: Sequence[Any]) -> Event:
 
 
 class LoadFailedError(RuntimeError):
-    """A process of the rebuild failed; the message is its own."""
+    """A process of the rebuild failed. The message is the message of that process."""
 
 
-def load_all(task: Task, partitions: Mapping[int, int], workers: int, say: Say) -> int:
-    """Fold every partition, the largest first; returns the most memory one process took, in bytes.
+def load_all(task: Task, partitions: Mapping[int, int], workers: int, on_progress: OnProgress) -> int:
+    """Folds every partition, the largest first. Returns the peak memory of one process in bytes.
 
-    With one worker in this process, else in ``workers`` processes that end with this one, however it ends.
-    Raises what :class:`Loader` raises; the other processes are then stopped where they are.
+    ``partitions`` maps each partition to its number of events. One worker runs in this process. More workers run
+    in ``workers`` processes, which end when this process ends for any reason.
+    Raises the errors of :class:`Loader`, and :class:`LoadFailedError` for any other failure of a process. The
+    other processes are then terminated.
     """
     order = sorted(partitions, key=lambda partition: -partitions[partition])
     if workers == 1:
         loader = Loader(task)
         try:
             for partition in order:
-                loader.fold(partition, say)
+                loader.fold(partition, on_progress)
         finally:
             loader.close()
         return _peak_bytes()
     context = multiprocessing.get_context("spawn")
-    crew: dict[Pipe[Any, Any], BaseProcess] = {}
+    workers_by_pipe: dict[Pipe[Any, Any], BaseProcess] = {}
     try:
         for _ in range(workers):
             ours, theirs = context.Pipe()
             process: BaseProcess = context.Process(target=_work, args=(theirs, task), daemon=True)
             process.start()
             theirs.close()
-            crew[ours] = process
-        return _share_out(list(crew), order, say)
+            workers_by_pipe[ours] = process
+        return _share_out(list(workers_by_pipe), order, on_progress)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         raise LoadFailedError(
-            "a process of the rebuild was killed; nothing was changed, start it again"
+            "a process of the rebuild was killed; nothing was changed, start the rebuild again"
         ) from None
     finally:
-        for pipe, process in crew.items():
+        for pipe, process in workers_by_pipe.items():
             pipe.close()
             process.terminate()
             process.join()
 
 
-def _share_out(crew: list[Pipe[Any, Any]], order: list[int], say: Say) -> int:
+def _share_out(pipes: list[Pipe[Any, Any]], order: list[int], on_progress: OnProgress) -> int:
     waiting = iter(order)
-    for pipe in crew:
+    for pipe in pipes:
         pipe.send(next(waiting, None))
     peak = 0
-    while crew:
-        for pipe in [pipe for pipe in wait(crew) if isinstance(pipe, Pipe)]:
+    while pipes:
+        for pipe in [pipe for pipe in wait(pipes) if isinstance(pipe, Pipe)]:
             message = pipe.recv()
             match message:
                 case ("folded", *place):
-                    say(*place)
+                    on_progress(*place)
                 case "done":
                     pipe.send(next(waiting, None))
                 case ("gone", used):
                     peak = max(peak, used)
-                    crew.remove(pipe)
+                    pipes.remove(pipe)
                 case ("failed", blocked, reason):
                     raise (ProjectorBlockedError if blocked else LoadFailedError)(reason)
     return peak
 
 
 def _work(pipe: Pipe[Any, Any], task: Task) -> None:
-    """A worker: one partition after the other, until told that there are no more or nobody is there to tell."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal tells everybody; who started us decides
-    # Folding makes no cycles, and looking for them among thousands of events takes a sixth of the time.
+    """Folds one partition after the other until the parent sends None or is gone."""
+    # A terminal sends SIGINT to every process of its group. The parent alone decides when to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Folding makes no reference cycles. Collecting cycles among thousands of events takes a sixth of the time.
     gc.disable()
     try:
         loader = Loader(task)
@@ -237,7 +250,7 @@ def _work(pipe: Pipe[Any, Any], task: Task) -> None:
             loader.fold(partition, lambda *place: pipe.send(("folded", *place)))
             pipe.send("done")
             gc.collect()
-            gc.freeze()  # what is left stays: code, and the dictionary
+            gc.freeze()  # the remaining objects stay until the end: code, and the dictionary
         pipe.send(("gone", _peak_bytes()))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         sys.exit(1)
@@ -249,7 +262,7 @@ def _work(pipe: Pipe[Any, Any], task: Task) -> None:
 
 def _reason(error: Exception) -> str:
     if is_away(error):
-        return f"postgres cannot go on: {' '.join(str(error).split())}"
+        return f"postgres is away: {' '.join(str(error).split())}"
     return reason_of(error)
 
 

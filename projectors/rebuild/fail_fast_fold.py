@@ -1,4 +1,4 @@
-"""Folding without mercy: what cannot be folded fails, and is named. For rebuilds; live projections park instead."""
+"""Folds events and stops at the first event that cannot be folded. Rebuilds use it; live projections park instead."""
 
 from __future__ import annotations
 
@@ -16,21 +16,24 @@ _PACKAGE = "projectors.rebuild"
 
 
 class FoldFailedError(RuntimeError):
-    """An event cannot be folded, or is missing; the message names partition, position, event id and type."""
+    """An event cannot be folded, or is missing. The message names partition, position, event id and type."""
 
 
 def place_of(partition: int, position: int, event_id: UUID, kind: str) -> str:
-    """Where an event stands, in words that `cardlog log show --at` takes."""
+    """Returns the place of an event as text. `cardlog log show --at` accepts its partition and position."""
     return f"event {event_id} ({kind}, partition {partition}, position {position})"
 
 
 def found_in(partition: int, position: int, event_id: UUID, kind: str, error: Exception) -> FoldFailedError:
-    """The failure of one event."""
+    """Returns the error that names one event and the reason of its failure."""
     return FoldFailedError(f"{place_of(partition, position, event_id, kind)}: {reason_of(error)}")
 
 
 def fold_or_fail(connection: Connection, projector: Projector, events: Sequence[Event]) -> None:
-    """Fold ``events`` in the caller's transaction; :class:`FoldFailedError` names the first that cannot be."""
+    """Folds ``events`` in the caller's transaction.
+
+    Raises :class:`FoldFailedError`, which names the first event that cannot be folded.
+    """
     for event in events:
         if isinstance(event.payload, Unreadable):
             place = place_of(event.partition, event.position, event.event_id, event.type)
@@ -62,17 +65,18 @@ def step(
     until: Mapping[int, int] | None = None,
     park: bool = False,
 ) -> int:
-    """One batch of the ordinary incremental fold into ``schema``, exactly once; returns the events passed.
+    """Folds one batch of new events into ``schema``, exactly once. Returns the number of events passed.
 
-    Stops exactly at the positions ``until``. Events dropped by decision are passed over. Raises
-    :class:`FoldFailedError`, or parks as a live projector does where ``park`` is true, and
-    :class:`events.store.checkpoints.LogHoleError`. What raises counts for nothing.
+    The fold stops exactly at the positions ``until``. It skips events that an operator dropped. With ``park`` it
+    parks an event that cannot be folded, as a live projector does.
+    Raises :class:`FoldFailedError` without ``park``, and :class:`events.store.checkpoints.LogHoleError`. After an
+    error the batch has no effect.
     """
     with connection.transaction():
         partitions = None
         if until is not None:
-            standing = generation.processor.positions(connection)
-            partitions = [partition for partition, head in until.items() if head > standing[partition]]
+            positions = generation.processor.positions(connection)
+            partitions = [partition for partition, head in until.items() if head > positions[partition]]
         claims = generation.processor.claim(
             connection, limit=projector.batch_partitions, partitions=partitions
         )

@@ -1,4 +1,4 @@
-"""Rebuilding a projection from the log beside the live one, and putting it in its place."""
+"""Rebuilds a projection from the log beside the live generation, and makes the new generation live."""
 
 from __future__ import annotations
 
@@ -33,20 +33,27 @@ from projectors.rebuild.swap import catch_up, level, swap
 
 _PACKAGE = "projectors.rebuild"
 _SMALL = 20_000
-"""Events one process folds in the time it takes to start another."""
+"""The number of events that one process folds in the time that a second process needs to start."""
 
 
 RebuildPhase = Literal["folding", "indexing", "catching up", "comparing", "swapping"]
 
 
 def usual_workers() -> int:
-    """One process more than there are cores: each waits for its server now and then (63 s for 88 with two)."""
+    """Returns the number of cores plus one.
+
+    Each process sometimes waits for its server. On two cores, three processes took 63 s where two took 88 s.
+    """
     return (os.cpu_count() or 1) + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildProgress:
-    """How far a rebuild is. ``partitions`` is the share done of each that was begun, 0 to 1."""
+    """The progress of a rebuild.
+
+    ``events`` of ``total`` are folded. ``eta_s`` is the remaining time in seconds, or None when it is unknown.
+    ``partitions`` holds the finished share (0 to 1) of each partition that has started.
+    """
 
     projection: str
     generation: int
@@ -60,10 +67,12 @@ class RebuildProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildResult:
-    """What a rebuild came to. ``seconds`` is from the first event read to the swap, without comparing.
+    """The result of a rebuild.
 
-    ``equal`` is None where nothing was compared; ``unequal`` names the tables that differ.
-    ``swap_ms`` is how long live folding stood still, ``memory_bytes`` the most one process took.
+    ``seconds`` is the time from the first read event to the swap, without the comparison. ``stages`` holds the
+    seconds of each phase. ``equal`` is None when nothing was compared, and ``unequal`` names the tables that differ.
+    ``replaced`` and ``swap_ms`` are None when there was no swap. ``swap_ms`` is the time in which the live
+    projection was not folded. ``memory_bytes`` is the peak memory of one process.
     """
 
     projection: str
@@ -84,15 +93,15 @@ class RebuildResult:
 
 
 class Rebuild:
-    """One projection, once.
+    """Rebuilds one projection once.
 
-    The live generation serves until the swap and is kept afterwards. Whatever ends a rebuild early, an
-    exception, a signal or the end of the machine, leaves the live generation as it was; what was built is
-    removed at once where that is possible, else by the next rebuild. Raises
-    :class:`projectors.generations.generations.GenerationError` when somebody else is at it,
-    :class:`projectors.rebuild.fail_fast_fold.FoldFailedError` or
-    :class:`projectors.rebuild.bulk_load.LoadFailedError` for an event that
-    cannot be folded, :class:`projectors.generations.generations.ProjectorBlockedError` without an embedder.
+    The live generation answers until the swap, and is kept as a retired generation. A rebuild that ends early (an
+    exception, a signal, a crash of the machine) leaves the live generation unchanged. The unfinished generation is
+    removed at once if possible, otherwise by the next rebuild.
+    ``run`` raises :class:`projectors.generations.generations.GenerationError` when another rebuild, rollback or
+    drop is running, :class:`projectors.rebuild.fail_fast_fold.FoldFailedError` or
+    :class:`projectors.rebuild.bulk_load.LoadFailedError` for an event that cannot be folded, and
+    :class:`projectors.generations.generations.ProjectorBlockedError` when the embedder is not available.
     """
 
     def __init__(
@@ -102,25 +111,25 @@ class Rebuild:
         *,
         workers: int | None = None,
         verify: bool = False,
-        tell: Callable[[RebuildProgress], None] = lambda _: None,
+        on_progress: Callable[[RebuildProgress], None] = lambda _: None,
     ) -> None:
         self._settings = settings
         self._projector = projector
         self._workers = workers
         self._verify = verify
-        self._tell = tell
+        self._on_progress = on_progress
         self._stages: dict[str, float] = {}
-        self._begun = 0.0
+        self._started_at = 0.0
 
     def run(self) -> RebuildResult:
-        """Rebuild, compare where that was asked for, and swap unless the comparison failed."""
+        """Rebuilds, compares when ``verify`` is set, and swaps unless the comparison found a difference."""
         name = self._projector.name
         with connect(self._settings.database_url, application=f"rebuild {name}") as connection:
             ensure_live(connection, self._projector)
             with changing(connection, name):
-                for standing in list_generations(connection, name):
-                    if standing.status == "building":
-                        remove(connection, standing.generation)
+                for each in list_generations(connection, name):
+                    if each.status == "building":
+                        remove(connection, each.generation)
                 generation = begin(connection, self._projector)
                 try:
                     return self._run(connection, generation)
@@ -131,19 +140,19 @@ class Rebuild:
     def _run(self, connection: Connection, generation: Generation) -> RebuildResult:
         heads = log.heads(connection)
         total = sum(heads.values())
-        self._begun = time.perf_counter()
+        self._started_at = time.perf_counter()
         workers = self._workers or max(1, min(usual_workers(), total // _SMALL))
         task = Task(self._settings.database_url, self._projector, generation)
         done = dict.fromkeys(heads, 0)
         shares: dict[int, float] = {}
 
-        def say(partition: int, events: int, head: int) -> None:
+        def on_progress(partition: int, events: int, head: int) -> None:
             done[partition], heads[partition] = events, head
             shares[partition] = events / head
             self._report(generation, "folding", sum(done.values()), sum(heads.values()), shares)
 
         with self._timed("folding"):
-            memory = load_all(task, heads, workers, say)
+            memory = load_all(task, heads, workers, on_progress)
         self._report(generation, "indexing", total, total, shares)
         with self._timed("indexing"):
             self._finish(generation, workers)
@@ -180,7 +189,7 @@ class Rebuild:
         )
 
     def _finish(self, generation: Generation, workers: int) -> None:
-        """Indexes, then statistics, over as many connections as there are workers, though not more than cores."""
+        """Builds all indexes and then the statistics, over one connection a worker, and at most one a core."""
         for steps in (self._projector.index_steps(), self._projector.analyze_steps()):
             connections: list[Connection] = []
 
@@ -196,7 +205,7 @@ class Rebuild:
                     for future in as_completed(futures):
                         future.result()
                 except BaseException:
-                    # Leaving waits for the threads, and they for the server: tell it to stop.
+                    # The pool waits for its threads, and the threads wait for the server. So cancel the statements.
                     for future in futures:
                         future.cancel()
                     for connection in connections:
@@ -207,14 +216,15 @@ class Rebuild:
     def _compare(
         self, connection: Connection, generation: Generation
     ) -> tuple[list[str], dict[str, TableDigest]]:
-        """Digests of both at the same position: both are brought level while nobody folds, then one snapshot is taken.
+        """Compares the digests of both generations at the same positions. Returns (differences, rebuilt digests).
 
-        Live folding stands still only until then; the digests are computed from the snapshot.
+        Both generations are brought to the same positions while live folding is paused, and one snapshot is taken.
+        Live folding then continues, and the digests are computed from the snapshot.
         """
         name = self._projector.name
         url, application = self._settings.database_url, f"rebuild {name}, comparing"
-        with connect(url, application=application, autocommit=False) as looking:
-            looking.isolation_level = IsolationLevel.REPEATABLE_READ
+        with connect(url, application=application, autocommit=False) as snapshot:
+            snapshot.isolation_level = IsolationLevel.REPEATABLE_READ
             settle_all(connection, self._projector, name)
             with with_fold_paused(connection, name):
                 live = ensure_live(connection, self._projector)
@@ -222,19 +232,21 @@ class Rebuild:
                 level(connection, self._projector, live, name, heads, park=True)
                 settle_all(connection, self._projector, name)
                 level(connection, self._projector, generation, generation.schema, heads)
-                # The first statement takes the snapshot everything after it sees.
-                if live.processor.positions(looking) != generation.processor.positions(looking):
-                    raise RuntimeError(f"{name} was folded by somebody while nobody should")
-            rebuilt = digest_of(looking, self._projector, generation.schema)
-            found = differences(digest_of(looking, self._projector, name), rebuilt)
+                # This first statement takes the snapshot that all later statements see.
+                if live.processor.positions(snapshot) != generation.processor.positions(snapshot):
+                    raise RuntimeError(
+                        f"another process folded {name} while folding was paused; rebuild again"
+                    )
+            rebuilt = digest_of(snapshot, self._projector, generation.schema)
+            found = differences(digest_of(snapshot, self._projector, name), rebuilt)
         return found, rebuilt
 
     def _report(
         self, generation: Generation, stage: RebuildPhase, events: int, total: int, shares: dict[int, float]
     ) -> None:
-        spent = time.perf_counter() - self._begun
+        spent = time.perf_counter() - self._started_at
         rate = events / spent if spent else 0.0
-        self._tell(
+        self._on_progress(
             RebuildProgress(
                 projection=generation.projection,
                 generation=generation.number,
@@ -256,7 +268,7 @@ class Rebuild:
             self._stages[stage] = self._stages.get(stage, 0.0) + time.perf_counter() - begun
 
     def _abandon(self, generation: Generation) -> None:
-        """Remove what was built; where even that fails, the next rebuild will."""
+        """Removes the unfinished generation. When that fails, the next rebuild removes it."""
         try:
             with connect(self._settings.database_url, application="rebuild, cleaning up") as connection:
                 remove(connection, generation)

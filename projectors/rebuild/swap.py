@@ -1,4 +1,4 @@
-"""Putting another generation in the live one's place, under readers and writers that never stop."""
+"""Makes another generation live while readers and writers continue."""
 
 from __future__ import annotations
 
@@ -22,13 +22,18 @@ from projectors.rebuild.fail_fast_fold import step
 _PACKAGE = "projectors.rebuild"
 _BATCH = 200
 _NEARLY = 1000
+"""At this many events behind the head, or fewer, a generation counts as caught up."""
 _PASSES = 200
 
 
 def catch_up(
     connection: Connection, projector: Projector, generation: Generation, *, park: bool = False
 ) -> int:
-    """Fold what the log got meanwhile, until nearly level or until it grows faster than that; returns the events."""
+    """Folds new events until the generation is at most ``_NEARLY`` events behind. Returns the number of events.
+
+    It gives up after ``_PASSES`` batches, for a log that grows faster than the fold. ``park`` as in
+    :func:`projectors.rebuild.fail_fast_fold.step`.
+    """
     folded = 0
     for _ in range(_PASSES):
         if behind(connection, generation) <= _NEARLY:
@@ -38,7 +43,7 @@ def catch_up(
 
 
 def behind(connection: Connection, generation: Generation) -> int:
-    """How many events of the log ``generation`` has not folded."""
+    """Returns the number of events of the log that ``generation`` has not folded."""
     positions = generation.processor.positions(connection)
     return sum(head - positions.get(partition, 0) for partition, head in log.heads(connection).items())
 
@@ -52,14 +57,17 @@ def level(
     *,
     park: bool = False,
 ) -> int:
-    """Fold up to ``heads``, exactly, while nobody else folds into ``generation``; returns the events."""
+    """Folds exactly up to ``heads`` and returns the number of events.
+
+    Raises :class:`GenerationError` when another process folds into ``generation`` at the same time.
+    """
     folded = 0
     while passed := step(connection, projector, generation, schema, limit=_BATCH, until=heads, park=park):
         folded += passed
     positions = generation.processor.positions(connection)
     if any(positions[partition] != head for partition, head in heads.items()):
         raise GenerationError(
-            f"somebody else folds into generation {generation.number} of {generation.projection}; stop them first"
+            f"another process folds into generation {generation.number} of {generation.projection}; stop it first"
         )
     return folded
 
@@ -67,19 +75,20 @@ def level(
 def swap(
     connection: Connection, projector: Projector, incoming: Generation, *, park: bool = False
 ) -> Generation:
-    """Make ``incoming`` the live generation; returns the one that was. ``park`` as in
-    :func:`projectors.rebuild.fail_fast_fold.step`.
+    """Makes ``incoming`` the live generation and returns the generation that was live before.
 
-    One transaction: the last events are folded while the live projector waits, then the schemas are renamed.
-    Readers never wait, for a rename locks no table, and no moment is without a live generation. Live
-    projectors go on with the new one by themselves. Whatever fails, the live generation stays.
+    One transaction folds the last events while the live projector waits, and then renames the schemas. Readers
+    never wait, because a rename locks no table. There is always exactly one live generation. Live projectors
+    continue with the new generation by themselves. After any failure the old generation is still live.
+    ``park`` as in :func:`projectors.rebuild.fail_fast_fold.step`. Raises :class:`GenerationError` when there is
+    no live generation, or when the fold cannot be paused.
     """
     with with_fold_paused(connection, incoming.projection), connection.transaction():
         level(connection, projector, incoming, incoming.schema, log.heads(connection), park=park)
         names = {"projection": incoming.projection, "generation": incoming.number}
         row = connection.execute(statement(_PACKAGE, "retire_live"), names).fetchone()
         if row is None:
-            raise GenerationError(f"{incoming.projection} has no live generation to put another in place of")
+            raise GenerationError(f"{incoming.projection} has no live generation to replace")
         outgoing = Generation(incoming.projection, row[0])
         _rename(connection, incoming.projection, outgoing.schema)
         _rename(connection, incoming.schema, incoming.projection)
@@ -89,9 +98,10 @@ def swap(
 
 
 def rollback(connection: Connection, projector: Projector) -> tuple[Generation, Generation]:
-    """Bring the generation that was live last up to date and make it live again; returns (live, retired).
+    """Catches up the generation that was live before and makes it live again. Returns (live, retired).
 
-    Raises :class:`GenerationError` where there is none, and what :func:`projectors.rebuild.fail_fast_fold.step` raises.
+    Raises :class:`GenerationError` when there is no retired generation, and the errors of
+    :func:`projectors.rebuild.fail_fast_fold.step`.
     """
     with changing(connection, projector.name):
         retired = [s for s in list_generations(connection, projector.name) if s.status == "retired"]

@@ -1,1 +1,1 @@
-"""The vectors of the cards: a projection of its own, so that a dead embedder stops nothing else."""
+"""The vectors of the cards. They are a separate projection, so that a broken embedder stops nothing else."""

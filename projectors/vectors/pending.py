@@ -1,4 +1,4 @@
-"""Cards that were folded faster than they could be embedded: which wait for their vector, and embedding them later."""
+"""Cards that wait for their vector, because events arrived faster than the embedder works."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _PACKAGE = "projectors.vectors"
 
 
 def waiting_of(connection: Connection, user_id: str, position: int | None = None) -> int:
-    """How many of this user's cards wait for their vector, of those from events up to ``position`` of its partition.
+    """Returns the number of this user's cards that wait for their vector, from events up to ``position``.
 
-    Together with the checkpoint of ``vectors`` it says what has its meaning: a card is embedded when the
-    checkpoint has passed its event and it does not wait here. Ask for both in one transaction, the checkpoint first.
+    ``position`` is a position of the user's partition; None means all events. A card is embedded when the
+    checkpoint of ``vectors`` has passed its event and the card does not wait here. Read both in one transaction,
+    the checkpoint first.
     """
     if not _there(connection):
         return 0
@@ -30,7 +31,7 @@ def waiting_of(connection: Connection, user_id: str, position: int | None = None
 
 
 def waiting_up_to(connection: Connection, heads: Mapping[int, int]) -> int:
-    """How many cards from events up to ``heads`` wait for their vector in the live generation."""
+    """Returns the number of cards of the live generation that wait for their vector, from events up to ``heads``."""
     if not _there(connection):
         return 0
     row = connection.execute(
@@ -42,7 +43,7 @@ def waiting_up_to(connection: Connection, heads: Mapping[int, int]) -> int:
 
 
 def add(connection: Connection, events: Sequence[Event]) -> None:
-    """Note that the cards of ``events`` have no vector yet."""
+    """Records that the cards of ``events`` wait for their vector."""
     connection.execute(statement(_PACKAGE, "pending_table"))
     connection.execute(
         statement(_PACKAGE, "add_pending"),
@@ -57,7 +58,7 @@ def add(connection: Connection, events: Sequence[Event]) -> None:
 
 
 def take(connection: Connection, limit: int) -> list[Event]:
-    """The newest cards that wait and that nobody else embeds, held until the transaction ends."""
+    """Returns the newest waiting cards that no other worker embeds. They stay locked until the transaction ends."""
     if not is_there(connection):
         return []
     with connection.cursor(row_factory=dict_row) as cursor:
@@ -66,12 +67,12 @@ def take(connection: Connection, limit: int) -> list[Event]:
 
 
 def remove(connection: Connection, users: Sequence[str], cards: Sequence[UUID]) -> None:
-    """These wait no more."""
+    """Removes cards from the waiting list. The lists have the same length."""
     connection.execute(statement(_PACKAGE, "delete_pending"), {"users": list(users), "cards": list(cards)})
 
 
 def give_up(connection: Connection, event: Event, reason: str) -> None:
-    """This one cannot be embedded; the others go on."""
+    """Marks one card as impossible to embed, with the reason. The other cards continue."""
     connection.execute(
         statement(_PACKAGE, "fail_pending"),
         {"user_id": event.user_id, "card_id": event.event_id, "failure": reason},
@@ -79,7 +80,7 @@ def give_up(connection: Connection, event: Event, reason: str) -> None:
 
 
 def left(connection: Connection) -> tuple[int, float | None]:
-    """How many cards wait in the generation first on the search path, and the age of the oldest in seconds."""
+    """Returns the number of waiting cards of the generation first on the search path, and the oldest age in seconds."""
     if not is_there(connection):
         return 0, None
     row = connection.execute(statement(_PACKAGE, "left")).fetchone()
@@ -88,7 +89,7 @@ def left(connection: Connection) -> tuple[int, float | None]:
 
 
 def is_there(connection: Connection) -> bool:
-    """Whether the generation first on the search path can have cards that wait."""
+    """True when the generation first on the search path has a table of waiting cards."""
     row = connection.execute(statement(_PACKAGE, "pending_there")).fetchone()
     return row is not None and bool(row[0])
 

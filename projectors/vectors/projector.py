@@ -1,4 +1,4 @@
-"""The vectors projector: every card-making event's words, embedded once and kept by content."""
+"""The vectors projector. It embeds the words of every event that makes a card, each distinct text once."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ _LATER_AT_ONCE = 32
 
 
 def passage_of(payload: EventNoted | StateAsserted | KnowledgeLearned) -> Passage:
-    """The words a card is found by: its content, and for an episode what was said before it."""
+    """Returns the words that a card is found by: its content, and for an event the utterances before it."""
     said = Utterance(payload.content, payload.origin.speaker)
     return Passage(said, payload.before if isinstance(payload, EventNoted) else ())
 
 
 class VectorsProjector:
-    """Folds the log into ``card_vectors_*``, each card by the model of its mode.
+    """Folds the log into ``card_vectors_*``, each card with the model of its mode.
 
-    Models are opened when first wanted, and again after a failure. Raises :class:`ProjectorBlockedError` while one
-    that is wanted is not there: the batch does not count, the checkpoint stays, and nothing is lost.
+    A model is opened when it is first needed, and again after a failure.
+    Raises :class:`ProjectorBlockedError` while a needed model is not available. The batch then has no effect, the
+    checkpoint stays, and nothing is lost.
     """
 
     name = "vectors"
     package = _PACKAGE
     types = frozenset(("StateAsserted", "EventNoted", "KnowledgeLearned", "CardsWithdrawn"))
     batch_partitions = 4  # a batch is one transaction, and embedding takes milliseconds a text
-    rest_s = (
-        0.1  # words are found without them until then, and a handful of texts takes little longer than one
-    )
+    # Other channels find a card without its vector, and a few texts take little longer than one text.
+    rest_s = 0.1
 
-    defer_above = 256  # events behind: a second or a few of embedding
+    defer_above = 256  # events of lag: a few seconds of embedding
     defer_partitions = 64
 
     def __init__(self, embedders: Embedders) -> None:
@@ -74,10 +74,10 @@ class VectorsProjector:
         return [statement(_PACKAGE, "analyze")]
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
-        """Fold into empty tables, a few hundred texts at a time, each in a transaction of its own.
+        """Folds into empty tables, 256 events a transaction.
 
-        What had to be computed is kept in the cache whatever becomes of the rebuild, so one that is
-        started again goes on where the last one stopped.
+        The cache keeps every computed vector even when the rebuild fails. The next rebuild therefore continues
+        where the last one stopped.
         """
         events = iter(events)
         while batch := list(islice(events, _AT_ONCE)):
@@ -90,13 +90,13 @@ class VectorsProjector:
 
     @property
     def deferred(self) -> Projector:
-        """The same fold, but that cards are put down as waiting for their vector instead of embedding them."""
+        """The same fold, which records cards as waiting for their vector and does not embed them."""
         return _Deferred(self._embedders)
 
     def settle(self, connection: Connection) -> int:
-        """Embed the newest cards that wait, in the caller's transaction; returns how many are done or given up.
+        """Embeds the newest waiting cards in the caller's transaction. Returns the number of cards done or given up.
 
-        Raises :class:`ProjectorBlockedError` while a model is not there; then they go on waiting.
+        Raises :class:`ProjectorBlockedError` while a model is not available. The cards then still wait.
         """
         events = pending.take(connection, _LATER_AT_ONCE)
         if not events:
@@ -105,11 +105,11 @@ class VectorsProjector:
         return len(events)
 
     def left(self, connection: Connection) -> tuple[int, float | None]:
-        """How many cards wait, and for how many seconds the oldest of them."""
+        """Returns the number of waiting cards and the age of the oldest card in seconds."""
         return pending.left(connection)
 
     def _settle(self, connection: Connection, events: Sequence[Event]) -> None:
-        """Embed together; where that fails, halve until the culprit is alone, and give that one up."""
+        """Embeds all events together. After a failure it halves the batch until it finds and gives up the culprit."""
         try:
             with connection.transaction():
                 self._embed_all(connection, events)
@@ -137,7 +137,8 @@ class VectorsProjector:
         if not gone:
             return
         users, cards = [user for user, _ in gone], [card for _, card in gone]
-        # In this order: a worker that embeds one of them just now is waited for here, and its vector found below.
+        # The order matters. The first delete waits for a worker that embeds such a card now. The next deletes find
+        # its vector.
         if pending.is_there(connection):
             pending.remove(connection, users, cards)
         for dimension in _DIMENSIONS:
@@ -184,7 +185,7 @@ class VectorsProjector:
                 copy.write_row((event.user_id, event.event_id, embedder.name, vector))
 
     def _remembered(self, connection: Connection, embedder: Embedder, lines: Sequence[str]) -> Vectors:
-        """The vectors of ``lines``: what the cache has, and the rest computed now and kept there."""
+        """Returns the vectors of ``lines`` from the cache. Missing vectors are computed and added to the cache."""
         keys = [_hash(line) for line in lines]
         wanted = dict(zip(keys, lines, strict=True))
         rows = connection.execute(
@@ -210,7 +211,7 @@ class VectorsProjector:
 
 
 class _Deferred(VectorsProjector):
-    """Folds without embedding; see :attr:`VectorsProjector.deferred`."""
+    """Folds without embedding. See :attr:`VectorsProjector.deferred`."""
 
     def _embed_all(self, connection: Connection, events: Sequence[Event]) -> None:
         cards = [

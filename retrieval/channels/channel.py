@@ -1,4 +1,4 @@
-"""What a channel is."""
+"""The protocol of a channel, its hits, and the statements that channels share."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
 COMMON = 500
-"""So many of a user's cards make a word common. Below, nothing changes; above, time would grow with all ever said."""
+"""A word is common when this many of a user's cards hold it. Without this bound the search time would grow with the
+number of cards. A rarer word is searched in full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A card one channel votes for; ``score`` is in the channel's own unit and only orders its own hits.
+    """A card that one channel found.
 
-    ``share`` is how much of the channel's vote it gets.
+    ``score`` is in the channel's own unit and only orders the hits of that channel. ``share`` (0 to 1) is the part of
+    the channel's vote that the card gets.
     """
 
     card_id: UUID
@@ -32,7 +34,7 @@ class Hit:
 
 
 class ChannelDownError(RuntimeError):
-    """The channel cannot answer, or only with ``hits``; the message says why and what would bring it back."""
+    """The channel cannot answer, or answers only with ``hits``. The message names the cause and the remedy."""
 
     def __init__(self, message: str, hits: Sequence[Hit] = ()) -> None:
         super().__init__(message)
@@ -41,18 +43,17 @@ class ChannelDownError(RuntimeError):
 
 @cache
 def search_statement(name: str, **parts: str | int) -> Composed:
-    """The channel's statement with its parts, names of tables and numbers, and with what several channels share.
+    """Returns a channel's statement with its shared parts filled in. ``parts`` are table names (str) and numbers (int).
 
-    ``sql/visible.sql`` is the walls of a recall, the same for all of them, whether a card is looked up by its user
-    or by keys that hold the user; ``sql/selective_terms.sql`` tells words that find something from those that are
-    everywhere,
-    at more than ``COMMON`` of a user's cards.
+    ``sql/visible.sql`` is the filter of a recall. It is the same for a lookup by user and for a lookup by keys that
+    hold the user. ``sql/selective_terms.sql`` separates selective terms from terms that at least ``COMMON`` of the
+    user's cards hold.
     """
     package = "retrieval.channels"
-    walls = statement(package, "visible")
+    visible = statement(package, "visible")
     return statement(package, name).format(
-        visible=walls.format(owner_filter=statement(package, "owner_filter")),
-        visible_by_key=walls.format(owner_filter=statement(package, "owner_filter_by_key")),
+        visible=visible.format(owner_filter=statement(package, "owner_filter")),
+        visible_by_key=visible.format(owner_filter=statement(package, "owner_filter_by_key")),
         selective_terms=statement(package, "selective_terms"),
         **{
             name: Identifier(*part.split(".")) if isinstance(part, str) else Literal(part)
@@ -62,24 +63,25 @@ def search_statement(name: str, **parts: str | int) -> Composed:
 
 
 class Channel(Protocol):
-    """One way to find cards. Returns its hits best first; empty when the question gives it nothing to go by.
+    """One way to find cards.
 
-    Raises :class:`ChannelDownError`, or whatever the database raises; recall goes on without it.
+    ``search`` returns its hits, best first, and an empty list when the question has nothing to search for. It raises
+    :class:`ChannelDownError` and any error of the database. The recall then continues without the channel.
     """
 
     @property
     def name(self) -> str: ...
 
     def weight(self, question: Question, scope: Scope) -> float:
-        """How much this channel's vote on ``question``, asked in ``scope``, is worth; 1 is ordinary."""
+        """Returns the weight of this channel's vote on ``question`` in ``scope``. An ordinary vote is 1."""
         ...
 
     def warm(self) -> None:
-        """Load what the first search would wait for; never raises."""
+        """Loads everything that the first search would wait for. Raises nothing."""
         ...
 
     def silent(self, question: Question) -> bool:
-        """Whether the question gives it nothing to go by, which can be told without a search."""
+        """True when the question has nothing for this channel, which is known without a search."""
         ...
 
     async def search(

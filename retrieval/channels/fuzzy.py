@@ -1,4 +1,4 @@
-"""Words that are nearly there: Latin by trigrams against the user's own words, Chinese by character pairs."""
+"""Fuzzy search: Latin words by trigrams against the user's own words, Chinese by character pairs."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
 _LIMIT = 20
-_LEAST_WORD = (
-    0.27  # trigram similarity below which two words are just two words; two swapped letters keep a third
-)
-_LEAST_PAIRS = 0.25  # share of the question's character pairs a card must have
+# The least trigram similarity of two words that count as similar. Two swapped letters leave about a third.
+_LEAST_WORD = 0.27
+_LEAST_PAIRS = 0.25  # the least share of the question's character pairs that a card must hold
 
 
 class FuzzyChannel:
-    """A card's score is the greater of its word similarity and its share of the question's character pairs."""
+    """Scores a card by its word similarity or by its share of the question's character pairs, whichever is greater."""
 
     name = "fuzzy"
 
     def weight(self, question: Question, scope: Scope) -> float:
-        """Half a vote: a word that is nearly there proves less than one that is."""
+        """Half a vote, because a similar word proves less than an exact word."""
         return 0.5
 
     def warm(self) -> None:
-        """Nothing to load."""
+        """Does nothing: there is nothing to load."""
 
     def silent(self, question: Question) -> bool:
-        """Never known before."""
+        """False: only a search can tell."""
         return False
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:

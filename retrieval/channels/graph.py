@@ -1,4 +1,4 @@
-"""What belongs to what was found: one hop from the best cards of the other channels."""
+"""Graph search: one hop from the best cards of the other channels."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
 
 SEEDS = 5
-SEEN = 10  # of each channel's hits: what these hold, the graph need not find
+SEEN = 10  # the best hits of each channel, which the graph does not return again
 _LIMIT = 30
 _RELATION = 1.0
 _ENTITY = 0.5
 _CONCEPT = 0.5
 _BESIDE = 0.5
-_IMPLIED_SHARE = 0.2  # with more than that, neighbours push out what they were found by (docs/benchmarks.md)
+_IMPLIED_SHARE = (
+    0.2  # with a greater share, neighbours push out the cards that led to them (docs/benchmarks.md)
+)
 
 
 class GraphChannel:
-    """Relations, states of the same entity or concept, and what was said just before and after.
+    """Finds related cards, states of the same entity or concept, and the turns just before and after.
 
-    It knows nothing of the question and only widens what the others found. So it leaves alone what is among
-    their best, a card that somebody related to one of those gets its whole vote, and one that merely stands
-    near gets a small part of it.
+    The channel does not read the question. It only widens the results of the other channels, so it skips their best
+    hits. A card with a stated relation to a seed gets the whole vote. A card that is only near a seed gets a small
+    part of the vote.
     """
 
     name = "graph"
@@ -37,7 +39,7 @@ class GraphChannel:
         self._seen = list(seen)
 
     def around(self, seeds: Sequence[UUID], seen: Sequence[UUID]) -> GraphChannel:
-        """This channel, looking from ``seeds``, the best first, for what is not among ``seen``."""
+        """Returns this channel with ``seeds`` (the best first) to start from and ``seen`` to skip."""
         return GraphChannel(seeds[:SEEDS], seen)
 
     def weight(self, question: Question, scope: Scope) -> float:
@@ -45,10 +47,10 @@ class GraphChannel:
         return 0.5
 
     def warm(self) -> None:
-        """Nothing to load."""
+        """Does nothing: there is nothing to load."""
 
     def silent(self, question: Question) -> bool:
-        """Whether there is nothing to look around."""
+        """True when there is no seed."""
         return not self._seeds
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:

@@ -1,4 +1,4 @@
-"""Meaning: the cards whose vectors lie nearest to the question's."""
+"""Semantic search: the cards whose vectors are nearest to the vector of the question."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ from retrieval.query.scope import Scope
 _LIMIT = 20
 _WEIGHT = 0.5  # a small model's ranks are worth about half those of exact terms (docs/benchmarks.md)
 _FOREIGN_WEIGHT = 0.1
-_WALKED_FROM = (
-    16_000  # cards times share: the index of all users is walked 1 / share as far (docs/benchmarks.md)
+# Above this value of cards times share, the index of all users is walked. It is walked 1 / share as far
+# (docs/benchmarks.md).
+_WALKED_FROM = 16_000
+_LOOKED_AT = 300  # the signs alone bring the nearest 20 cards into about the first 300 (docs/benchmarks.md)
+_WALKED_TO = (
+    150  # fewer candidates for the index walk, because one of its steps costs as much as ten of a scan
 )
-_LOOKED_AT = 300  # signs alone put a card among the nearest 20 within about this many (docs/benchmarks.md)
-_WALKED_TO = 150  # so many where the index is walked, a step of which costs as much as ten of a scan
-_LOOKED_FURTHER = 3_000  # so far within the deadline; among more that may not answer, the other channels find
+_LOOKED_FURTHER = 3_000  # the most candidates within the deadline; the other channels find the rest
 _THREADS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question in the space of one model, or why it could not be put there."""
+    """The vector of a question from one model, or in ``missing`` the reason why there is none."""
 
     embedder: Embedder | None
     vector: Vectors | None
@@ -40,13 +42,15 @@ class _Asked:
 
 
 class SemanticChannel:
-    """Compares all vectors of a user; where they are very many, their signs first, or finds the nearest in an index.
+    """Finds the cards whose vectors are nearest to the question's vector.
 
-    Looks among the cards of a mode with its model; without a mode, with every model, each among its own cards.
+    It compares all vectors of a user. For a user with very many vectors it compares their signs first, or walks the
+    index of all signs. With a mode it searches the mode's cards with the mode's model. Without a mode it searches
+    with every model, each among its own cards. Distances of two models are not comparable, so hits are joined by rank.
 
-    Distances of two models cannot be compared, so their hits go together by rank. Down, and saying so, while
-    no model is there that is wanted; where only some are, it answers with those and says which are not.
-    Down, too, where it is ``saturated``: a model takes half the processor time of a recall.
+    The channel is down while no needed model is available. When some of the models are available, it answers with
+    those and names the missing ones. It is also down while ``saturated`` is true, because a model takes half the
+    processor time of a recall.
     """
 
     name = "semantic"
@@ -54,31 +58,31 @@ class SemanticChannel:
     def __init__(self, embedders: Embedders, saturated: Callable[[], bool] = lambda: False) -> None:
         self._embedders = embedders
         self._saturated = saturated
-        # Of its own: an embedder that hangs must not take the threads that health checks run in.
+        # A separate pool: an embedder that hangs must not block the threads of the health checks.
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
 
     def weight(self, question: Question, scope: Scope) -> float:
-        """Half a vote, and hardly one on a language no model that is asked was ever shown."""
+        """Half a vote, and 0.1 when no model of the question reads its language."""
         asked = self._modes(question, scope)
         return _WEIGHT if any(self._reads(mode, question) for mode in asked) else _FOREIGN_WEIGHT
 
     def warm(self) -> None:
-        """Load the models now, so that the first question does not wait for them."""
+        """Loads the models now, so that the first question does not wait for them."""
         for mode in self._embedders.modes:
             self._asked(mode, "warm")
 
     @property
     def ready(self) -> bool:
-        """Whether a model is there."""
+        """True when at least one model is loaded."""
         return any(self._embedders.opened(mode) is not None for mode in self._embedders.modes)
 
     def silent(self, question: Question) -> bool:
-        """Never known before."""
+        """False: only a search can tell."""
         return False
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         if self._saturated():
-            raise ChannelDownError("so many recalls wait that this one's question was not put to the model")
+            raise ChannelDownError("too many recalls wait: the model did not embed this question")
         loop = asyncio.get_running_loop()
         asking = [
             loop.run_in_executor(self._threads, self._asked, mode, question.text)
@@ -108,12 +112,15 @@ class SemanticChannel:
             return await hits("semantic_near", _WALKED_TO, dimension=dimension)
         found = await hits("semantic_own", dimension=dimension)
         if len(found) < _LIMIT:
-            # Few of the nearest may answer: those that may are further off.
+            # The scope excludes most of the nearest cards, so look further.
             found = await hits("semantic_own", _LOOKED_FURTHER, dimension=dimension)
         return found
 
     def _modes(self, question: Question, scope: Scope) -> Sequence[str | None]:
-        """The mode that is asked in; else one for each model, without those that cannot read what others can."""
+        """Returns the mode of the scope, else one mode for each model that reads the question's language.
+
+        When no model reads the language, it returns one mode for each model.
+        """
         if scope.mode is not None:
             return (scope.mode,)
         modes = self._embedders.modes
@@ -134,5 +141,5 @@ class SemanticChannel:
 
 
 def _by_rank(found: Iterable[Sequence[Hit]]) -> list[Hit]:
-    """The first of every model, then the second of every one, and so on."""
+    """Joins the hits of all models: first the best of every model, then the second of every model, and so on."""
     return list(islice(filter(None, chain.from_iterable(zip_longest(*found))), _LIMIT))

@@ -1,4 +1,4 @@
-"""Exact terms: every card that shares a word, tag, name or concept with the question, ranked by BM25."""
+"""Search by exact terms: cards that share a word, tag, name or concept with the question, ranked by BM25."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from retrieval.query.spelling import suggest_terms
 
 _K1 = BM25_K1
 _B = BM25_B
-_BEFORE = 0.4  # how much a word of the turns before counts in a reply to them
-_LIMIT = (
-    20  # every hit is ranked and the best vote: further ones drown the other channels (R@5 .61 against .68)
-)
+_BEFORE = 0.4  # the weight of a word from the turns before, in a reply to them
+# All hits are ranked, and the best 20 vote. More votes drown the other channels (R@5 .61 against .68).
+_LIMIT = 20
 
 
-_RANKED = 2_000  # of the hits of a word that is everywhere, where nothing else finds
-_MEANT = 0.7  # how much a word counts that another was meant for
+_RANKED = 2_000  # the hits of a common word that are ranked, when no other word finds a card
+_MEANT = 0.7  # the weight of a correction of a misspelt word
 
 
 class TagsChannel:
-    """Needs no embedder and no extension; blind to what is said in other words."""
+    """Finds exact terms. It needs no embedder and no extension, and it does not find synonyms."""
 
     name = "tags"
 
@@ -38,17 +37,17 @@ class TagsChannel:
         return 1.0
 
     def warm(self) -> None:
-        """Nothing to load."""
+        """Does nothing: there is nothing to load."""
 
     def silent(self, question: Question) -> bool:
-        """Never known before."""
+        """False: only a search can tell."""
         return False
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         best: dict[UUID, tuple[int, Hit]] = {}
         others = await suggest_terms(connection, scope.user_id, question)
         for part in [_with_meant(part, others) for part in question.parts]:
-            # A card that answers one of two things asked in a breath stands beside the one that answers the other.
+            # A question may ask two things. The best card of each part gets the same rank.
             for rank, hit in enumerate(await self._part(connection, part, question, scope)):
                 if hit.card_id not in best or rank < best[hit.card_id][0]:
                     best[hit.card_id] = (rank, hit)
@@ -78,7 +77,7 @@ class TagsChannel:
 
 
 def _with_meant(part: Mapping[str, float], others: Mapping[str, Collection[str]]) -> Mapping[str, float]:
-    """A part with the words that its misspelt ones were meant for."""
+    """Returns the part together with the corrections of its misspelt words."""
     added = {
         other: _MEANT * weight
         for term, weight in part.items()

@@ -1,4 +1,4 @@
-"""Time ranges: what happened, or began to be true, in the stretch the question names."""
+"""Search by time: events that happened, and states that began, in the time window of the question."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
 _LIMIT = 50
-_LOOKED_AT = 500  # of those in the stretch that share no selective term, the latest
+_LOOKED_AT = 500  # the latest cards of the window that are read although they share no selective term
 
 
 class TimeChannel:
-    """Silent unless the question names a time. The words of the question order what lies inside it."""
+    """Finds cards inside the question's time window, ordered by the question's words. Silent without a time."""
 
     name = "time"
 
@@ -25,15 +25,15 @@ class TimeChannel:
         return 1.0
 
     def warm(self) -> None:
-        """Nothing to load."""
+        """Does nothing: there is nothing to load."""
 
     def silent(self, question: Question) -> bool:
-        """Whether no time is named."""
+        """True when the question names no time."""
         return question.span is None
 
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         span = question.span
-        assert span is not None, "it is silent"
+        assert span is not None, "a silent channel is not searched"
         cursor = await connection.execute(
             search_statement("time"),
             {

@@ -1,4 +1,4 @@
-"""The shapes of the read service's answers, for its OpenAPI document. New fields may come with any version."""
+"""The shapes of the read service's answers, for its OpenAPI document. Any version may add fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Status = Literal["current", "future", "superseded", "contested", "retracted"]
 
 
 class Span(BaseModel):
-    """The exact words a card rests on; offsets in code points."""
+    """The exact words behind a card. Offsets are in code points."""
 
     turn_id: str
     start: int
@@ -25,14 +25,14 @@ class Span(BaseModel):
 
 
 class Place(BaseModel):
-    """Where a channel had a card: its rank from 1, and its score in the channel's own unit."""
+    """The place of a card in a channel: its rank from 1, and its score in the channel's own unit."""
 
     rank: int = Field(ge=1)
     score: float
 
 
 class AnyCard(BaseModel):
-    """What every answer says of a card. The fields of its kind may be missing in the others."""
+    """The fields of a card in every answer. A field that belongs to one kind may be missing in other kinds."""
 
     card_id: UUID
     kind: Kind
@@ -62,20 +62,20 @@ class AnyCard(BaseModel):
     mentions: int
     mode: str | None
     said_at: AwareDatetime
-    aging: bool = Field(description="a value of long ago: ask whether it still holds")
-    outdated: bool = Field(description="knowledge of long ago: check it before it is relied on")
-    ended: bool = Field(False, description="state: it stopped being true, and nothing took its place")
+    aging: bool = Field(description="an old value: ask the user if it still holds")
+    outdated: bool = Field(description="old knowledge: check it before use")
+    ended: bool = Field(False, description="state: it stopped being true, and no value replaced it")
     episode: bool = Field(False, description="event: the human words of a turn")
-    topics: list[str] = Field([], description="event: what it is about")
+    topics: list[str] = Field([], description="event: its topics")
     importance: int | None = Field(None, description="event: 1 to 10")
     sentiment: Sentiment | None = Field(None, description="event")
-    title: str | None = Field(None, description="knowledge: the name it goes by")
+    title: str | None = Field(None, description="knowledge: its name")
     aliases: list[str] = Field([], description="knowledge: its other names")
-    definition: str | None = Field(None, description="knowledge: what it is")
+    definition: str | None = Field(None, description="knowledge: its definition")
 
 
 class RecalledCard(AnyCard):
-    """A card that answers a question. ``pending``: it was said a moment ago, and is in no table yet."""
+    """A card that answers a question. ``pending``: the card is so new that it is not in the tables yet."""
 
     score: float
     channels: dict[str, Place]
@@ -83,7 +83,7 @@ class RecalledCard(AnyCard):
 
 
 class Card(AnyCard):
-    """A card of the tables."""
+    """A card from the tables."""
 
     status: Status
 
@@ -98,7 +98,7 @@ class Brief(BaseModel):
 
 
 class BriefWithStatus(Brief):
-    """A card in short, with how it stands."""
+    """A card in short, with its status."""
 
     entity: str | None
     concept_key: str | None
@@ -113,11 +113,11 @@ class Contradiction(BaseModel):
     card_ids: list[UUID]
     reason: str
     arbitration_id: UUID | None = Field(None, description="the conflict that waits for a verdict")
-    cards: list[Brief] = Field([], description="both sides, whether or not both answer the question")
+    cards: list[Brief] = Field([], description="both sides, also a side that does not answer the question")
 
 
 class ChannelReport(BaseModel):
-    """How a channel did."""
+    """The result of a channel in one recall."""
 
     status: Literal["ok", "late", "quarantined", "down"]
     ms: float
@@ -126,24 +126,24 @@ class ChannelReport(BaseModel):
 
 
 class _Answer(BaseModel):
-    current_time: AwareDatetime = Field(description="when it was asked, or the instant it was asked as of")
+    current_time: AwareDatetime = Field(description="the time of the question, or its as_of")
     contradictions: list[Contradiction]
     channels: dict[str, ChannelReport]
-    warnings: list[str] = Field(description="what is missing from this answer, and why")
+    warnings: list[str] = Field(description="missing parts of the answer, with the reasons")
 
 
 class RecallAnswer(_Answer):
-    """What was found, the best first, and how each channel did."""
+    """The found cards, the best first, and the report of each channel."""
 
     cards: list[RecalledCard]
     explain: dict[str, Any] = Field(
         {},
-        description="how the answer came about; only where it was asked for, and may change with any version",
+        description="the explanation of the answer, when it was asked for; any version may change it",
     )
 
 
 class Block(BaseModel):
-    """One XML element of a prompt. ``stable``: the same at every question, so a prompt cache can keep it."""
+    """One XML element of a prompt. ``stable``: it is the same for every question, so a prompt cache can keep it."""
 
     name: str
     text: str
@@ -152,14 +152,14 @@ class Block(BaseModel):
 
 
 class Numbered(BaseModel):
-    """Which card carries a number in a prompt."""
+    """The card behind a number in a prompt."""
 
     n: int = Field(ge=1)
     card_id: UUID
 
 
 class Prompt(_Answer):
-    """A prompt: ``text`` is all ``blocks`` in order."""
+    """A prompt. ``text`` is the text of all ``blocks`` in order."""
 
     blocks: list[Block]
     text: str
@@ -167,11 +167,11 @@ class Prompt(_Answer):
     token_budget: int | None
     guard_rules_version: str
     cards: list[Numbered]
-    left_out: list[UUID] = Field(description="cards that the budget had no room for")
+    left_out: list[UUID] = Field(description="cards that did not fit into the token budget")
 
 
 class CardsPage(BaseModel):
-    """Some cards of a slice."""
+    """One page of the cards of a slice."""
 
     cards: list[Card]
     next_cursor: str | None = Field(
@@ -180,7 +180,7 @@ class CardsPage(BaseModel):
 
 
 class Groups(BaseModel):
-    """How many cards there are by the values of axes, which each group holds by their names."""
+    """The number of cards for each combination of axis values. A group holds the values by axis name."""
 
     group_by: list[str]
     bucket: Literal["day", "week", "month"] | None
@@ -189,7 +189,7 @@ class Groups(BaseModel):
 
 
 class Edge(BaseModel):
-    """``from_card`` stands in relation to ``to_card``; ``implied`` by a timeline, or said."""
+    """A relation from ``from_card`` to ``to_card``. ``implied``: a timeline implies it; else an event states it."""
 
     from_card: UUID
     to_card: UUID
@@ -204,14 +204,14 @@ class Edge(BaseModel):
 
 
 class Relation(Edge):
-    """An edge as one of its cards sees it."""
+    """An edge from the view of one of its cards."""
 
     direction: Literal["out", "in"]
     other: BriefWithStatus | None
 
 
 class Relations(BaseModel):
-    """What a card is related to, said or not."""
+    """The relations of a card, stated and implied, and its related cards."""
 
     relations: list[Relation]
     related: list[BriefWithStatus]
@@ -220,7 +220,7 @@ class Relations(BaseModel):
 
 
 class Update(BaseModel):
-    """What was overwritten in place."""
+    """A change that overwrote a card in place."""
 
     card_id: UUID
     changed_at: AwareDatetime
@@ -232,7 +232,7 @@ class Update(BaseModel):
 
 
 class History(BaseModel):
-    """All there ever was of what a card is about, in order of time."""
+    """Every card about the same fact, in order of time."""
 
     cards: list[Card]
     updates: list[Update]
@@ -240,14 +240,14 @@ class History(BaseModel):
 
 
 class Latest(BaseModel):
-    """The end of a card's chain of changes, and the way there."""
+    """The end of a card's chain of changes, and the ids along the chain."""
 
     card: Card
     chain: list[UUID]
 
 
 class Arbitration(BaseModel):
-    """A conflict that the system must not decide alone."""
+    """A conflict that waits, or waited, for a verdict."""
 
     arbitration_id: UUID
     project_id: str
@@ -265,20 +265,20 @@ class Arbitration(BaseModel):
 
 
 class Arbitrations(BaseModel):
-    """A page of conflicts, the last opened first."""
+    """A page of conflicts, the latest opened first."""
 
     arbitrations: list[Arbitration]
     next_cursor: str | None
 
 
-class ChannelStanding(BaseModel):
-    """How a channel stands in this process."""
+class ChannelHealthReport(BaseModel):
+    """The health of a channel in this process."""
 
     status: Literal["ok", "quarantined"]
     p95_ms: float | None
     samples: int
     quarantined_for_s: float | None
-    fault: str | None = Field(None, description="for tests: the setting that makes it fail")
+    fault: str | None = Field(None, description="for tests: the setting that makes the channel fail")
 
 
-Channels = dict[str, ChannelStanding]
+Channels = dict[str, ChannelHealthReport]

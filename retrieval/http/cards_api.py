@@ -1,4 +1,4 @@
-"""Cards over HTTP: slices and groups of them, one card with all that belongs to it, open conflicts."""
+"""Cards over HTTP: slices and groups of cards, one card with its history and relations, and conflicts."""
 
 from __future__ import annotations
 
@@ -52,17 +52,16 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 Fresh = Callable[[str | None, str], Awaitable[CardReader]]
-"""The reader to ask, once what a token stands for is in the cards of a user; raises a problem where it does not
-get there."""
+"""Returns the reader to ask, once the turns of a token are in the cards of a user. Raises a problem on timeout."""
 
 
 def cards_router(fresh: Fresh) -> APIRouter:
-    """The routes. Every answer is about the one user who is named; what is another's is not there (404)."""
+    """Returns the routes. Every answer is about the named user only. A card of another user gives 404."""
     router = APIRouter(tags=["cards"])
 
     @router.get(
         "/v1/cards",
-        summary="A slice of the memory, a page at a time, the last recorded first",
+        summary="The cards of a slice, page by page, the latest recorded first",
         response_model=CardsPage,
         operation_id="list_cards",
     )
@@ -74,7 +73,7 @@ def cards_router(fresh: Fresh) -> APIRouter:
 
     @router.get(
         "/v1/cards/aggregate",
-        summary="How many cards of a slice there are, by the values of axes",
+        summary="The number of cards of a slice, grouped by axes",
         response_model=Groups,
         operation_id="count_cards",
     )
@@ -96,7 +95,7 @@ def cards_router(fresh: Fresh) -> APIRouter:
 
     @router.get(
         "/v1/cards/{card_id}/history",
-        summary="All there ever was of what the card is about",
+        summary="Every card about the same fact, in order of time",
         response_model=History,
         operation_id="card_history",
     )
@@ -106,7 +105,7 @@ def cards_router(fresh: Fresh) -> APIRouter:
 
     @router.get(
         "/v1/cards/{card_id}/relations",
-        summary="What the card is related to, how, why and by whom",
+        summary="The relations of the card, with reason and actor",
         response_model=Relations,
         operation_id="card_relations",
     )
@@ -118,7 +117,7 @@ def cards_router(fresh: Fresh) -> APIRouter:
 
     @router.get(
         "/v1/cards/{card_id}/latest",
-        summary="What became of it: the end of its chain of changes",
+        summary="The latest card of the card's chain of changes",
         response_model=Latest,
         operation_id="card_latest",
     )
@@ -165,7 +164,7 @@ def cards_router(fresh: Fresh) -> APIRouter:
         return JSONResponse(found[0])
 
     async def named(query: TemporalParams, card_id: UUID) -> tuple[CardReader, Slice, dict[str, Any]]:
-        """Whom to ask, as of when, and the card. Raises a 404 problem for one the user does not have."""
+        """Returns the reader, the slice and the card. Raises a 404 problem when the user has no such card."""
         asked = asked_of(query, datetime.now(UTC))
         reader = await fresh(query.wait_for, query.user_id)
         asked = await _read(reader.rewound, asked)
@@ -175,8 +174,7 @@ def cards_router(fresh: Fresh) -> APIRouter:
         return reader, asked, found
 
     async def sliced(query: SliceIn) -> tuple[CardReader, Slice]:
-        """Whom to ask, and the slice with what only the tables know: names of concepts, meanings of tags, who
-        repeats whom."""
+        """Returns the reader and the slice, completed from the tables: names, meanings of tags, duplicates."""
         found = slice_of(query, datetime.now(UTC))
         reader = await fresh(query.wait_for, query.user_id)
         found = await _read(reader.rewound, found)
@@ -201,8 +199,10 @@ def cards_router(fresh: Fresh) -> APIRouter:
 
 
 async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """What ``ask`` reads. A 503 problem where Postgres is away, or has no card tables yet; a 422 where these data are
-    to blame."""
+    """Returns the result of ``ask``.
+
+    Raises a 503 problem when Postgres is away or has no card tables yet, and a 422 problem for data at fault.
+    """
     try:
         return await retry_on_lost_connection(ask, *args, **kwargs)
     except psycopg.Error as error:
@@ -219,4 +219,6 @@ def _card_at(cursor: str | None) -> UUID | None:
     try:
         return UUID(bytes=base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (binascii.Error, ValueError):
-        raise invalid("cursor", "is no cursor; give the next_cursor of the page before, unchanged") from None
+        raise invalid(
+            "cursor", "is not a cursor; give the next_cursor of the page before, unchanged"
+        ) from None

@@ -1,4 +1,4 @@
-"""The read service: recall over HTTP."""
+"""The read service: recall, prompt blocks and cards over HTTP."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ logger = logging.getLogger(__name__)
 
 MAX_QUERY_BYTES = 16 * 1024
 ALL_PROJECTS = "*"
-CONNECTIONS_A_RECALL = 2  # it asks four channels at once, each for a moment
+CONNECTIONS_A_RECALL = 2  # a recall runs four channels at once, each for a short time
 WAITS_FOR_A_PLACE_S = 5.0
 
 
@@ -72,14 +72,17 @@ class RecallIn(BaseModel):
     user_id: str = Field(min_length=1, description="whose memory is asked")
     query: str = Field(min_length=1, description="the question, in English or Chinese")
     project_id: Annotated[
-        str | list[str], Field(description="a project, several, or * for all; a project is a wall")
+        str | list[str],
+        Field(description="one project, several, or * for all; only cards of these projects answer"),
     ] = "default"
     session_id: str | None = None
-    k: Annotated[int, Field(ge=1, le=200, description="how many cards at most")] = 5
+    k: Annotated[int, Field(ge=1, le=200, description="the most cards to return")] = 5
     as_of: Annotated[Instant | None, Field(description="answer as of this instant: what was true then")] = (
         None
     )
-    known_at: Annotated[Instant | None, Field(description="only what had been recorded by then")] = None
+    known_at: Annotated[Instant | None, Field(description="only what had been recorded by this instant")] = (
+        None
+    )
     kinds: Annotated[list[Literal["state", "event", "knowledge"]] | None, Field(min_length=1)] = None
     context_layer: Annotated[
         ContextLayer | None, Field(description="cards of this layer count a little more")
@@ -88,29 +91,30 @@ class RecallIn(BaseModel):
         list[ContextLayer] | None, Field(min_length=1, description="only cards of these layers")
     ] = None
     mode: Annotated[
-        str | None, Field(min_length=1, description="only cards of this register, such as code or journal")
+        str | None, Field(min_length=1, description="only cards of this mode, such as code or journal")
     ] = None
-    explain: Annotated[bool, Field(description="say how the answer came about")] = False
-    wait_for: Annotated[str | None, Field(description="token of a push: wait until its turns are cards")] = (
-        None
-    )
+    explain: Annotated[bool, Field(description="explain the answer")] = False
+    wait_for: Annotated[
+        str | None, Field(description="token of a push: wait until its turns are in the cards")
+    ] = None
 
 
 class ContextIn(RecallIn):
     """One question, answered as prompt blocks."""
 
     token_budget: Annotated[
-        int | None, Field(ge=1, le=1_000_000, description="tokens the whole prompt may take, as counted here")
+        int | None,
+        Field(ge=1, le=1_000_000, description="the most tokens of the prompt, by Cardlog's estimate"),
     ] = None
 
 
 def open_channels(settings: Settings, saturated: Callable[[], bool] = lambda: False) -> list[Channel]:
-    """Every channel that looks by itself; the graph looks around what these find."""
+    """Returns the channels that search by themselves. The graph channel starts from their hits."""
     return [SemanticChannel(embedders_of(settings), saturated), TagsChannel(), FuzzyChannel(), TimeChannel()]
 
 
 def open_health(settings: Settings) -> dict[str, ChannelHealth]:
-    """How the channels of this process do, whichever server they ask."""
+    """Returns the channel health of this process, one for all servers."""
     return {
         name: ChannelHealth(limit_ms=settings.quarantine_over_ms, quarantine_s=settings.quarantine_s)
         for name in ("semantic", "tags", "fuzzy", "time", "graph")
@@ -120,8 +124,10 @@ def open_health(settings: Settings) -> dict[str, ChannelHealth]:
 def open_channel_executor(
     settings: Settings, pool: Pool, health: Mapping[str, ChannelHealth] | None = None
 ) -> ChannelExecutor:
-    """The executor with the deadlines, limits and faults that are set. Raises a SettingsError for an unreadable
-    fault."""
+    """Returns the executor with the deadlines, limits and faults of ``settings``.
+
+    Raises SettingsError for a fault that cannot be read.
+    """
     deadlines = {
         "semantic": settings.semantic_deadline_ms,
         "tags": settings.tags_deadline_ms,
@@ -139,7 +145,7 @@ def open_channel_executor(
 
 
 def open_recall(settings: Settings, pool: Pool) -> Recall:
-    """A recall over the live tables behind ``pool``."""
+    """Returns a recall over the live tables of ``pool``."""
     return Recall(
         UserSizes(pool),
         open_channel_executor(settings, pool),
@@ -151,7 +157,7 @@ def open_recall(settings: Settings, pool: Pool) -> Recall:
 
 
 def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServers:
-    """The primary and its replicas, nothing connected yet. Embedder and the channels' health are theirs together."""
+    """Returns the primary and its replicas, not connected yet. They share the embedders and the channel health."""
     channels, health, fold = open_channels(settings, saturated), open_health(settings), fold_of(settings)
 
     def server(name: str, url: str | None) -> ReadServer:
@@ -183,7 +189,7 @@ def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServe
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The read service. Holds no state of its own: run as many as you like."""
+    """Returns the read service. It holds no state, so any number of processes may run."""
     limiter = ConcurrencyLimiter(max(1, settings.pool_size // CONNECTIONS_A_RECALL), WAITS_FOR_A_PLACE_S)
     keyring = Keyring(settings)
     servers = open_servers(settings, lambda: limiter.saturated)
@@ -227,7 +233,7 @@ def create_app(settings: Settings) -> FastAPI:
         question = for_prompt(ask_of(body, modes_of(settings)), knowledge=settings.knowledge_inject)
         answer = await answered(body, question)
         if body.kinds and question.kinds != tuple(body.kinds):
-            answer["warnings"].append("knowledge cards are not offered here: CARDLOG_KNOWLEDGE_INJECT is off")
+            answer["warnings"].append("knowledge cards are left out: CARDLOG_KNOWLEDGE_INJECT is off")
         return JSONResponse(prompt_of(answer, body.token_budget))
 
     async def answered(body: RecallIn, question: Ask) -> dict[str, Any]:
@@ -242,7 +248,7 @@ def create_app(settings: Settings) -> FastAPI:
                         away = isinstance(error, RecallUnavailableError) or is_gone(error)
                         if choice.server is servers.primary or not away:
                             raise
-                        # It died under the question.
+                        # The replica went away during the question, so the primary answers.
                         warnings.append(f"answered by the primary: {servers.rest(choice.server, error)}")
                         answer = await servers.primary.recall.answer(question)
             except SaturatedError as error:
@@ -292,7 +298,7 @@ def create_app(settings: Settings) -> FastAPI:
             raise ProblemError(
                 503,
                 "Not projected yet",
-                f"what the token stands for is not in the cards after {settings.wait_for_ms} ms; try again",
+                f"the turns of the token are not in the cards after {settings.wait_for_ms} ms; try again",
                 field="wait_for",
             )
         return choice.server.reader
@@ -301,7 +307,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @app.get(
         "/v1/channels",
-        summary="How the channels of recall stand in this process",
+        summary="The health of the recall channels in this process",
         response_model=Channels,
         operation_id="channels",
         tags=["recall"],
@@ -311,11 +317,11 @@ def create_app(settings: Settings) -> FastAPI:
 
     @app.get("/readyz", summary="Can questions be answered?", response_model=Status, operation_id="readiness")
     async def ready(stages: Stages = "count") -> JSONResponse:
-        # First, for it does not hang with a Postgres that does.
+        # This probe comes first, because it does not hang when Postgres hangs.
         found = await asyncio.to_thread(health_status)
         choice = await servers.choose()
         if found is None or found.events is None:
-            # Replicas go on answering without the primary.
+            # Replicas still answer without the primary.
             if choice.server is servers.primary:
                 raise ProblemError(503, "Not ready", "postgres is away, or does not answer")
         elif stages == "count":
@@ -342,21 +348,21 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def seen_in(found: LogHealth | None) -> HealthSnapshot:
-    """What the read service can tell of the stages: all that Postgres knows."""
+    """Returns the health of the stages as Postgres shows it. The read service does not see Redis."""
     if found is None or found.events is None:
         return HealthSnapshot((), {"postgres": False})
     return HealthSnapshot((found.recorder, *found.readers), {"postgres": True}, events=found.events)
 
 
 def for_prompt(question: Ask, *, knowledge: bool) -> Ask:
-    """The recall behind a prompt: without knowledge cards where they are not to be offered."""
+    """Returns the recall of a prompt. Without ``knowledge`` it leaves out knowledge cards."""
     if knowledge:
         return question
     return replace(question, kinds=tuple(kind for kind in question.kinds if kind != "knowledge"))
 
 
 def prompt_of(answer: dict[str, Any], token_budget: int | None) -> dict[str, Any]:
-    """The prompt for an answer. Raises a 422 :class:`ProblemError` naming the least budget that works."""
+    """Returns the prompt for an answer. Raises a 422 :class:`ProblemError`, which names the least budget that works."""
     try:
         return context_of(answer, token_budget)
     except BudgetTooSmallError as error:
@@ -366,9 +372,9 @@ def prompt_of(answer: dict[str, Any], token_budget: int | None) -> dict[str, Any
 
 
 def ask_of(body: RecallIn, modes: Collection[str] = ()) -> Ask:
-    """The recall a request asks for. Raises a 422 :class:`ProblemError` naming the field.
+    """Returns the recall of a request. Raises a 422 :class:`ProblemError`, which names the field.
 
-    Where ``modes`` are declared, any other is refused; general, that of turns which name none, always is one.
+    When ``modes`` are declared, any other mode is refused. The general mode is always accepted.
     """
     try:
         user_id = text_of("user_id", body.user_id)

@@ -1,1 +1,1 @@
-"""Connections of the read service."""
+"""The connection pool of the read service."""

@@ -1,4 +1,4 @@
-"""Connections of the read service, and whether their statements are planned for everybody or for whoever asks."""
+"""Connections of the read service. Their statements use a generic plan, or a plan for one user."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ _PLANS = {True: "plan_for_one", False: "plan_for_all"}
 
 
 class ArrayDumper(Dumper):
-    """Lists as array literals, of a type the statement tells: a recall binds some thirty of them, and looking into each
-    for its type and rendering its parts one by one takes ten times as long."""
+    """Dumps lists as array literals. The statement casts them to their type.
+
+    A recall binds about thirty lists. psycopg's own dumper inspects every list for its type and renders each element
+    separately, which takes ten times as long.
+    """
 
     oid = 0
 
     def dump(self, obj: Any) -> bytes:
-        """``obj`` holds numbers, UUIDs, text or None."""
+        """Returns the array literal of ``obj``, a list of numbers, UUIDs, text or None."""
         parts = orjson.dumps(obj)[1:-1]
         if b"\\" in parts:
-            # JSON and PostgreSQL escape quotes alike, and other things differently.
+            # JSON and PostgreSQL escape quotes in the same way, and other characters in different ways.
             parts = ",".join("NULL" if each is None else _quoted(each) for each in obj).encode()
         return b"{" + parts + b"}"
 
@@ -39,14 +42,14 @@ def _quoted(text: str) -> str:
 
 
 class ReadConnection(AsyncConnection[Any]):
-    """A connection that knows how its statements are planned."""
+    """A connection that remembers how its statements are planned."""
 
-    _for_one: bool | None = True  # as session.sql has it
+    _for_one: bool | None = True  # the value of session.sql
 
     async def plan(self, *, for_one: bool) -> None:
-        """Have the statements that follow planned each time for the one who asks, or once for everybody."""
+        """Sets the plan mode of later statements: a plan for each user, or one generic plan."""
         if for_one != self._for_one:
-            self._for_one = None  # nobody knows, where it is cancelled
+            self._for_one = None  # after a cancel the mode is unknown
             await self.execute(statement("retrieval.pool", _PLANS[for_one]))
             self._for_one = for_one
 
@@ -55,7 +58,7 @@ Pool = AsyncConnectionPool[ReadConnection]
 
 
 def open_pool(settings: Settings, application: str, url: str | None = None) -> Pool:
-    """The connection pool of a read service, not opened yet; of a replica, where ``url`` names one."""
+    """Returns the pool of a read service, not opened yet. ``url`` names a replica; the default is the primary."""
     return AsyncConnectionPool(
         url or settings.database_url,
         connection_class=ReadConnection,
@@ -63,18 +66,18 @@ def open_pool(settings: Settings, application: str, url: str | None = None) -> P
         max_size=settings.pool_size,
         open=False,
         configure=_configure,
-        # A plan is made once for everybody only of a statement that the server keeps.
+        # A generic plan needs a prepared statement, so every statement is prepared at once.
         kwargs={"autocommit": True, "application_name": f"cardlog {application}", "prepare_threshold": 0},
     )
 
 
 @asynccontextmanager
 async def connected(pool: Pool, within_s: float, *, many: bool = True) -> AsyncIterator[ReadConnection]:
-    """A connection for questions about one user.
+    """Yields a connection for questions about one user.
 
-    Planning a recall takes longer than answering it for a user of a few thousand cards, and any plan will do for
-    those. A plan for everybody may read all the cards there are of a user, so one with very ``many`` is planned for.
-    Raises ``psycopg_pool.PoolTimeout`` where none is free ``within_s``, and what psycopg raises.
+    For a user with a few thousand cards, planning takes longer than answering, and the generic plan is good enough.
+    A generic plan may read all cards of a user, so a user with very ``many`` cards gets plans of their own.
+    Raises ``psycopg_pool.PoolTimeout`` when no connection is free within ``within_s`` seconds, and psycopg's errors.
     """
     async with pool.connection(timeout=within_s) as connection:
         await connection.plan(for_one=many)

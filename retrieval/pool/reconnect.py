@@ -1,4 +1,4 @@
-"""Patience with connections: a pool hands out one that died now and then, and that says nothing of the server."""
+"""Retries a read when its pooled connection is dead. A dead connection does not mean that the server is away."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from psycopg_pool import PoolTimeout
 from events.platform.failures import is_away
 
 WITHIN_S = 2.0
+"""The longest time of retrying, in seconds."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -20,9 +21,10 @@ _T = TypeVar("_T")
 async def retry_on_lost_connection(
     read: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs
 ) -> _T:
-    """What ``read`` gives, which takes a connection of a pool and changes nothing; read again where one died.
+    """Returns the result of ``read``, and calls it again when its connection dies.
 
-    Raises what ``read`` raises else, and the last error where connections die for ``WITHIN_S``.
+    ``read`` must take its connection from a pool and must not write. Raises the errors of ``read``, and the last
+    error when connections die for ``WITHIN_S`` seconds.
     """
     until = time.monotonic() + WITHIN_S
     while True:
@@ -34,7 +36,7 @@ async def retry_on_lost_connection(
 
 
 def _died(error: psycopg.Error) -> bool:
-    """Whether the connection is over: it broke, or the server ended it (SQLSTATE classes 08 and 57P)."""
+    """True when the connection broke, or when the server ended it (SQLSTATE classes 08 and 57P)."""
     if isinstance(error, PoolTimeout) or not is_away(error):
         return False
     return error.sqlstate is None or error.sqlstate.startswith(("08", "57P"))

@@ -1,1 +1,1 @@
-"""The question and its scope, understood once for every channel."""
+"""The question and its scope. Both are computed once and used by every channel."""

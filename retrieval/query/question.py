@@ -1,4 +1,4 @@
-"""The question, understood once and shared by every channel: words, concepts, time, intent."""
+"""Analyses a question once for all channels: words, concepts, time and intent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Language = Literal["english", "chinese", "mixed", "none"]
 
 _WORD_OF_A_TIME = 0.3
 
-# Words that ask for all there ever was, for reasons, for what is no longer, and for several things at once.
+# Words that ask for a whole history, for the past, for reasons, and for several things at once.
 _HISTORY = re.compile(
     r"\b(history|histories|ever|over time|all the|timeline|so far|changed?)\b|历史|曾经|历来|变化|演变"
 )
@@ -41,9 +41,9 @@ _SENTENCE = re.compile(r"(?:^|[.!?]\s+)$")
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """A stretch of time, start inclusive, end exclusive; None is an open side.
+    """A range of time: start inclusive, end exclusive. None is an open side.
 
-    A ``vague`` one ("lately") is where to look first, not where to stop.
+    A ``vague`` window ("lately") ranks the cards inside it higher and excludes no other card.
     """
 
     start: datetime | None
@@ -53,11 +53,11 @@ class TimeWindow:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked.
+    """An analysed question.
 
-    ``parts`` are the things it asks, in its order, each as terms with how much they count; ``weights`` all of
-    them together. ``times`` are the stretches it names, ``now`` is what "yesterday" is reckoned from, and
-    ``entities`` are the names in it that can be told by their spelling.
+    ``parts`` are the separate requests of the question in their order, each as terms with weights. ``weights`` holds
+    the terms of all parts. ``times`` are the time windows that the question names. ``now`` is the instant from which
+    "yesterday" is computed. ``entities`` are the names that the spelling shows.
     """
 
     text: str
@@ -72,12 +72,12 @@ class Question:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The words worth looking for, in reading order."""
+        """The search terms in reading order."""
         return tuple(self.weights)
 
     @property
     def span(self) -> TimeWindow | None:
-        """The one stretch that covers every time the question names."""
+        """The one window that covers every time the question names, or None when it names no time."""
         if not self.times:
             return None
         starts = [window.start for window in self.times]
@@ -90,15 +90,15 @@ class Question:
 
 
 def understand(text: str, now: datetime) -> Question:
-    """Analyse a question asked at ``now`` (aware; its zone is the asker's). Never raises on any text."""
+    """Analyses a question asked at ``now``, an aware datetime in the asker's time zone. Raises nothing for any text."""
     found = timex.find(text, now, reading="question")
-    # A time that is only thought aloud of ("busy these days... what I really want to know is") is not asked about.
+    # A time in a preamble ("busy these days... what I really want to know is") does not belong to the question.
     points = " ".join(part.text for part in parse_question(text))
     meant = found if points == text else timex.find(points, now, reading="question")
     dated = [item for item in meant if item.kind != "duration" and _said(item) not in _NOWADAYS]
     windows = tuple(map(_window, dated))
-    # The words of a time are answered by the time channel; as terms they mostly find other dates. What was said in
-    # the same words ("the talk next Wednesday") is found by them all the same.
+    # The time channel answers the words of a time. As search terms they mostly find other dates, so they count
+    # little. They still find a card with the same words ("the talk next Wednesday").
     rest = _without(text, [(item.begin, item.stop) for item in found if item.kind != "duration"])
     named = [item for item in dated if item.grain != "second" and _said(item) not in _LATELY]
     of_times = [term for item in named for term in question_terms(item.text)]
@@ -122,7 +122,7 @@ def understand(text: str, now: datetime) -> Question:
     )
 
 
-# What people mean is no sharper than the words: "two months ago" is a day that is right to within weeks.
+# A time is only as exact as its words: "two months ago" is a day that is right within weeks.
 _WIDTHS = {
     "part_of_day": timedelta(hours=12),
     "week": timedelta(days=7),
@@ -133,7 +133,8 @@ _WIDTHS = {
 }
 
 
-# What holds these days may hold since long ago. What is asked of lately may, too, but what is new comes first.
+# A fact that holds "these days" may be old, so these words set no window. "Lately" sets a vague window: new cards
+# come first.
 _NOWADAYS = frozenset(("these days", "nowadays"))
 _LATELY = frozenset(("lately", "recently", "最近", "近来", "近期", "这阵子", "这段时间"))
 
@@ -163,11 +164,11 @@ def _language(text: str) -> Language:
 
 
 def _entities(text: str) -> tuple[str, ...]:
-    """What is quoted, and capitalised words that are no ordinary word at the beginning of a sentence."""
+    """Returns quoted texts and capitalised names. An ordinary word at the start of a sentence is not a name."""
     found = dict.fromkeys(match[1].strip() for match in _QUOTED.finditer(text))
     for match in _NAME.finditer(text):
         words = match[0].split()
-        # "I" is no name wherever it stands, nor is a question's first word.
+        # "I" is never a name. An ordinary first word of a sentence is not a name either.
         if (len(words) == 1 or _SENTENCE.search(text[: match.start()])) and not _is_name(words[0]):
             words = words[1:]
         if words:

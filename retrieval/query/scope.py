@@ -1,4 +1,4 @@
-"""Whose cards may answer, and as of when: the filter every channel applies in the same way."""
+"""The scope of a recall: whose cards may answer, and as of when. Every channel applies the same filter."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from events.platform.modes import GENERAL_MODE
 from retrieval.query.question import Question
 
 KINDS = ("state", "event", "knowledge")
-OWNER = "user"  # the entity of what is said about the one whose memory it is
+OWNER = "user"  # the entity of statements about the owner of the memory
 
 
 MANY = 10_000
-"""So many cards of a user are very many."""
+"""A user with more cards than this has very many cards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much there is to search: a user's ``cards``, their ``share`` of everybody's, and keys of words in the
-    question that are known to be ``common`` among very many cards; those that are not named need not be rare.
+    """The size of a user's memory.
 
-    Without a look it is taken for very many, which is safe.
+    ``cards`` is the number of the user's cards, and ``share`` their share (0 to 1) of all cards. ``common`` holds the
+    keys of the question's words that are known to be frequent; other words may be frequent too. The default says
+    "very many cards", which is always safe.
     """
 
     cards: int = MANY + 1
@@ -32,18 +33,18 @@ class Size:
 
     @property
     def many(self) -> bool:
-        """Whether the cards are very many."""
+        """True when the user has more than ``MANY`` cards."""
         return self.cards > MANY
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The walls of one recall. ``projects`` None means all of them.
+    """The filter of one recall. None means "no limit" in every optional field.
 
-    A state answers when its validity meets [``valid_from``, ``valid_until``]; both the same instant for
-    "what is true then". Events and knowledge answer when they were there by ``until``. ``mode`` None means all
-    registers; cards of turns that named none are of the general one. ``layers`` None means all, and those of none.
-    ``size`` says how to search best, not what.
+    A state may answer when its valid period meets [``valid_from``, ``valid_until``]. The same instant in both fields
+    means "what is true then". An event or a knowledge card may answer when its time is at or before ``until``.
+    ``mode`` None means all modes; a card without a mode belongs to the general mode. ``layers`` None also includes
+    cards without a layer. ``size`` only chooses the way of searching, and never the result.
     """
 
     user_id: str
@@ -58,7 +59,7 @@ class Scope:
     size: Size = Size()
 
     def parameters(self) -> dict[str, Any]:
-        """The named parameters of every channel's statement."""
+        """Returns the named parameters that every channel's statement uses."""
         return {
             "user_id": self.user_id,
             "projects": None if self.projects is None else list(self.projects),
@@ -73,7 +74,7 @@ class Scope:
         }
 
     def widened(self) -> Scope:
-        """The same user and projects, without the other walls: to tell what those kept out."""
+        """Returns a scope with the same user and projects and no other filter, to find the withheld cards."""
         return replace(
             self,
             kinds=KINDS,
@@ -86,17 +87,20 @@ class Scope:
         )
 
     def admits(self, card: Mapping[str, Any]) -> bool:
-        """Whether a card that stands in no table may answer: the walls of every channel, for rows of a fold."""
+        """True when a folded card that is not in a table may answer. It is the same filter as in every channel."""
         if card["retracted"] or card["contested"]:
             return False
         mine = self.projects is None or card["project_id"] in self.projects
         return mine and self.refuses(card) is None
 
     def refuses(self, card: Mapping[str, Any], zone: tzinfo | None = UTC) -> str | None:
-        """Why a card of this user and these projects may not answer, with times in ``zone``; None when it may."""
+        """Returns the reason why a card of this user and these projects may not answer, or None when it may.
+
+        Times in the reason are in ``zone``.
+        """
         at = card["occurred_at"] or card["effective_at"]
         if card["kind"] not in self.kinds:
-            return f"it is a {card['kind']} card, and only {', '.join(self.kinds)} was asked for"
+            return f"it is a {card['kind']} card, and the question asks only for {', '.join(self.kinds)}"
         if self.mode is not None and (card["mode"] or GENERAL_MODE) != self.mode:
             return f"it is of the mode {card['mode'] or GENERAL_MODE}, not {self.mode}"
         if self.layers is not None and card["context_layer"] not in self.layers:
@@ -129,18 +133,18 @@ def scope_of(
     mode: str | None = None,
     layers: tuple[str, ...] | None = None,
 ) -> Scope:
-    """The scope a question asks for: the present, a stretch of the past it names, or all there ever was."""
+    """Returns the scope of a question: the present, the time it names, or the whole history."""
     valid_from: datetime | None = question.now
     valid_until: datetime | None = question.now
     span = question.span
     now_too = question.intent == "present" or (question.intent == "list" and span is not None and span.vague)
     if span is not None and not now_too:
-        # "Where did I work in March?" is answered by what held at any time in March.
+        # A state that was true at any time in March answers "Where did I work in March?".
         valid_from = span.start
         valid_until = span.end if span.end is not None else question.now
     elif question.intent == "history":
         valid_from = valid_until = None
     elif question.intent in {"past", "why"}:
-        # Why something is as it is, what it was before tells.
+        # Past states explain how something came about.
         valid_from = None
     return Scope(user_id, projects, kinds, valid_from, valid_until, as_of, known_at, mode, layers)

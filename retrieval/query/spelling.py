@@ -1,4 +1,4 @@
-"""Misspelt words of a question: what they may have been, among the words the user's cards have."""
+"""Finds corrections for misspelt words of a question, among the words of the user's cards."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from events.language.terms import analyse, fold, stem
 from events.platform.sql import statement
 from retrieval.query.question import Question
 
-_WORD = re.compile(r"[a-z]{5,32}")  # an edit of a shorter word gives another word too often
-_MOST = 8  # words of a question that are looked into: each has some 400 edits, which takes 0.3 ms
+_WORD = re.compile(r"[a-z]{5,32}")  # an edit of a shorter word is too often another word
+_MOST = 8  # the words of a question that are corrected at most: each has some 400 edits, which take 0.3 ms
 
 
 def edits1(word: str) -> set[str]:
-    """The spellings one edit away: two letters swapped, one too many, one mistaken for another, one left out."""
+    """Returns the spellings one edit away: two letters swapped, one removed, one replaced, or one added."""
     cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     found = {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
     found |= {a + b[1:] for a, b in cuts if b}
@@ -30,9 +30,9 @@ def edits1(word: str) -> set[str]:
 async def suggest_terms(
     connection: AsyncConnection[Any], user_id: str, question: Question
 ) -> dict[str, Collection[str]]:
-    """For each term of a question that no card of the user has, the terms they have that it is one edit away from.
+    """Returns, for each term that no card of the user holds, the user's terms that are one edit away.
 
-    Two look-ups in the user's words, the second only where a word is unknown.
+    It makes one lookup in the user's words, and a second one only for unknown words.
     """
     spelt = {
         word: terms[0] for word in _WORD.findall(fold(question.text)) if len(terms := analyse(word)) == 1

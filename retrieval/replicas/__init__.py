@@ -1,1 +1,1 @@
-"""The servers that answer, and how fresh each is."""
+"""The Postgres servers that answer questions, and the freshness of each."""

@@ -1,4 +1,4 @@
-"""Reading one's own writes by waiting: until the turns or the command behind a token have become cards."""
+"""Read your own writes: waits until the turns or the command of a token are in the cards."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from retrieval.pool.connections import Pool, ReadConnection, connected
 from retrieval.pool.reconnect import WITHIN_S, retry_on_lost_connection
 
 VECTORS_WITHIN_S = 2.0
-"""Words find a card without its vector, so the vector is not waited for any longer, once the card is there."""
+"""The longest wait for the vectors after the cards are there. Other channels find a card without its vector."""
 
 _LOOK_EVERY_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """How far what was waited for has come: into the ``cards``, and into their ``vectors``."""
+    """Tells if the awaited events are in the ``cards``, and if their ``vectors`` are stored."""
 
     cards: bool
     vectors: bool
@@ -35,8 +35,11 @@ class Arrival:
 
 @dataclass(slots=True, eq=False)
 class _Wait:
-    """One who waits. ``target`` is the position up to which the projectors must have come, once it is known, and
-    ``since`` the position from which on events are those waited for."""
+    """One waiting read.
+
+    ``target`` is the position that the projectors must reach, once it is known. ``since`` is the first position of
+    the awaited events.
+    """
 
     user_id: str
     partition: int
@@ -57,17 +60,17 @@ class _Wait:
         )
 
     def look(self, row: Sequence[Any]) -> None:
-        """Take in how far the stages have come."""
+        """Updates the wait with a row of ``freshness.sql``."""
         turn, extracted, cards, vectors, head, keeps_up = row
         if self.target is None and None not in (turn, extracted) and extracted >= turn:
-            # What the extractor made of the turn was appended together with its checkpoint: it is below this head.
+            # The extractor appends the turn's events together with its checkpoint, so they are at or below this head.
             self.since, self.target = turn, head
         if self.target is None:
             return
         self.found = Arrival(cards is not None and cards >= self.target, False)
         self.vectors_passed = vectors is not None and vectors >= self.target
         if self.found.cards and not self.vectors_passed and (vectors is None or not keeps_up):
-            self.vectors_wanted = False  # nobody makes them here, or not soon
+            self.vectors_wanted = False  # no worker makes vectors now, or not soon enough
         if self.found.cards and self.cards_at is None:
             self.cards_at = time.monotonic()
             self.changed.set()
@@ -75,18 +78,18 @@ class _Wait:
             self.changed.set()
 
     def look_at_pending(self, theirs: bool, earlier: bool, keeps_up: bool) -> None:
-        """Take in whether cards still wait for their vector: of those waited for, and of the user's earlier ones."""
+        """Updates the wait. ``theirs`` and ``earlier`` tell if the awaited cards and earlier cards lack a vector."""
         if not theirs or not keeps_up:
-            # Earlier ones, put off because there were too many, take longer than anybody waits.
+            # Deferred earlier cards take longer than any read waits.
             self.vectors_wanted = False
             self.found = Arrival(self.found.cards, not theirs and not earlier)
             self.changed.set()
 
 
 class Arrivals:
-    """Watches the stages for everybody who waits, on one server.
+    """Watches the stages of one server for all waiting reads.
 
-    Looks once for all of them, every 20 ms while there is anybody: a hundred that wait cost no more than one.
+    One query every 20 ms serves all of them, so a hundred waiting reads cost no more than one.
     """
 
     def __init__(self, pool: Pool) -> None:
@@ -95,11 +98,12 @@ class Arrivals:
         self._looking: asyncio.Task[None] | None = None
 
     async def of(self, user_id: str, awaited: Awaited, within_s: float, *, vectors: bool = False) -> Arrival:
-        """Wait until a turn is recorded, extracted and folded into cards, or the event at a position is folded; and,
-        where ``vectors`` are wanted, for those of its cards, at most 2 s longer.
+        """Waits up to ``within_s`` seconds until an awaited turn or event is in the cards of ``user_id``.
 
-        Vectors are not waited for where their stage is silent, waits itself or says that it falls behind, nor those of
-        earlier cards of the user; they count as not there. Raises what psycopg raises.
+        ``awaited`` is a turn or the position of an event. With ``vectors`` the call also waits for the vectors of the
+        cards, at most 2 s longer than for the cards. It does not wait for vectors while their stage is silent, waits
+        itself or reports that it falls behind. It never waits for vectors of the user's earlier cards. Such vectors
+        count as missing. Raises psycopg's errors.
         """
         wait = _Wait(
             user_id,
@@ -132,7 +136,7 @@ class Arrivals:
         return wait.found
 
     async def close(self) -> None:
-        """Stop looking."""
+        """Stops the background query."""
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)
@@ -146,11 +150,10 @@ class Arrivals:
             self._looking = None
 
     async def _look_for(self, waits: Sequence[_Wait]) -> None:
-        """Tell each how far it has come, or why that cannot be told. Where the data of one are to blame, only that
-        one is told so."""
+        """Updates every wait, or gives it the error. Data at fault fail only the wait that they belong to."""
         try:
             await retry_on_lost_connection(self._look_once, waits)
-        except Exception as error:  # whatever it is, those who wait must be told
+        except Exception as error:  # every waiting read must get any error
             if len(waits) > 1 and is_the_datas_fault(error):
                 for wait in waits:
                     await self._look_for([wait])
@@ -160,7 +163,7 @@ class Arrivals:
                 wait.changed.set()
 
     async def _look_once(self, waits: Sequence[_Wait]) -> None:
-        # A server that went away has no connection to give, however long one waits.
+        # A server that is away has no connection to give, so a longer wait does not help.
         async with connected(self._pool, WITHIN_S) as connection:
             cursor = await connection.execute(
                 statement("retrieval.replicas", "freshness"),
@@ -176,8 +179,8 @@ class Arrivals:
             for wait, row in zip(waits, rows, strict=True):
                 wait.look(row)
             keeps_up = any(row[-1] for row in rows)
-            # A card that the checkpoint passed has its vector or is put down as waiting for it. The checkpoint was
-            # looked at first, so a card put down together with it cannot be overlooked here.
+            # A card that the checkpoint has passed has its vector, or is recorded as waiting for it. The checkpoint is
+            # read first, so this second query sees every card that was recorded together with that checkpoint.
             passed = [
                 wait for wait in waits if wait.vectors_wanted and wait.vectors_passed and wait.found.cards
             ]
@@ -187,7 +190,7 @@ class Arrivals:
 
 
 async def _pending(connection: ReadConnection, waits: Sequence[_Wait]) -> Sequence[Sequence[Any]]:
-    """For each of those who wait whether cards wait for their vector: (those waited for, earlier ones)."""
+    """Returns (awaited cards lack a vector, earlier cards lack a vector) for each wait."""
     none = [(False, False)] * len(waits)
     row = await (await connection.execute(statement("events.health", "pending_vectors_exists"))).fetchone()
     if row is None or not row[0]:
@@ -202,5 +205,5 @@ async def _pending(connection: ReadConnection, waits: Sequence[_Wait]) -> Sequen
             },
         )
     except psycopg.errors.UndefinedTable:
-        return none  # a rollback has just put a generation of an older build in its place
+        return none  # a rollback has just made a generation of an older build live
     return await cursor.fetchall()

@@ -1,4 +1,4 @@
-"""The Postgres servers questions are answered from: the primary, and replicas that are fresh enough."""
+"""Chooses the Postgres server of each question: a replica that is fresh enough, else the primary."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ logger = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.25
 _PRIMARY_WITHIN_S = 2.0
 _REPLICA_WITHIN_S = 0.25
-_USERS_THAT_FILL = 8  # it takes so many users to take all the room for waiting
-_RESTS_S = 1.0  # a replica that failed is not asked for so long: it must not cost every question a wait
+_USERS_THAT_FILL = 8  # one user may take an eighth of the places for waiting reads
+_RESTS_S = 1.0  # a failed replica gets no question for 1 s, so that not every question waits for it
 
 
 @dataclass(frozen=True, slots=True)
 class ReadServer:
-    """One server, with all that asks it."""
+    """One Postgres server with its pool, its recall and its card reader."""
 
     name: str
     pool: Pool
@@ -44,9 +44,9 @@ class ReadServer:
 
 @dataclass(frozen=True, slots=True)
 class ServerSelection:
-    """The server to ask, and what whoever asked should know of why.
+    """The chosen server, with warnings for the answer.
 
-    ``fresh``: its cards have what was waited for. ``waited``: there was room to wait.
+    ``fresh``: the server's cards hold the awaited events. ``waited``: there was a free place to wait.
     """
 
     server: ReadServer
@@ -56,10 +56,11 @@ class ServerSelection:
 
 
 class ReadServers:
-    """Chooses a server for each question: replicas in turn, the primary where none will do.
+    """Chooses a server for each question: the replicas in turn, and the primary when no replica is fresh enough.
 
-    A replica will do when it shows everything that was committed ``staleness_s`` ago, which is asked of it each
-    time. While the primary is away replicas answer whatever their age, and say so.
+    A replica is fresh enough when it shows everything that was committed ``staleness_s`` seconds ago. Each question
+    checks this on the replica. While the primary is away, a replica of any age answers, with a warning.
+    At most ``most_waits`` reads of this process wait for tokens at the same time.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class ReadServers:
         self._waits: Counter[str] = Counter()
 
     async def open(self) -> None:
-        """Open all pools, without waiting for anybody, and begin to watch the primary where there are replicas."""
+        """Opens all pools without waiting for a connection. With replicas it starts to watch the primary."""
         for server in (self.primary, *self.replicas):
             await server.pool.open(wait=False)
             await server.recall.open()
@@ -97,7 +98,7 @@ class ReadServers:
             self._watching = asyncio.create_task(self._watch())
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Closes all pools and stops all background tasks."""
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
@@ -109,7 +110,7 @@ class ReadServers:
             await server.pool.close()
 
     async def choose(self) -> ServerSelection:
-        """A server that will do. Costs one short question to a replica, nothing where there is none."""
+        """Returns the server for a question. With replicas this costs one short query to a replica."""
         if not self.replicas:
             return ServerSelection(self.primary)
         self._next += 1
@@ -125,23 +126,26 @@ class ReadServers:
         if self._primary_away is not None and stale is not None:
             return ServerSelection(
                 stale,
-                (f"the primary is away ({self._primary_away}): the answer is {stale.name}'s, however old",),
+                (
+                    f"the primary is away ({self._primary_away}): {stale.name} answers, and its data may be old",
+                ),
             )
         return ServerSelection(self.primary, (f"answered by the primary: {'; '.join(reasons)}",))
 
     async def choose_fresh(
         self, user_id: str, awaited: Awaited, within_s: float, *, vectors: bool = False
     ) -> ServerSelection:
-        """A server whose cards have what a token stands for, and their ``vectors`` if those are wanted, waiting
-        ``within_s`` for it.
+        """Returns a server whose cards hold the awaited events. Waits for them up to ``within_s`` seconds.
 
-        Waits where it will ask. A replica that has it not by then, or that goes away, leaves the answer to the primary,
-        if that has it. So many wait at once and no more, and of one user an eighth of them: the next ones are told.
+        With ``vectors`` it also waits for the vectors of those cards. It waits on the server that will answer. When a
+        replica does not get the events in time, or goes away, the primary answers. ``most_waits`` reads may wait at
+        once, and an eighth of them for one user. A read beyond that gets a warning and does not wait.
+        Raises psycopg's errors of the primary, and errors of a replica that is not away.
         """
         most_of_one = max(1, self._most_waits // _USERS_THAT_FILL)
         if self._waits.total() >= self._most_waits or self._waits[user_id] >= most_of_one:
             choice = await self.choose()
-            why = f"{self._waits.total()} reads of this process wait for tokens already"
+            why = f"{self._waits.total()} reads of this process already wait for tokens"
             return ServerSelection(
                 choice.server, (*choice.warnings, f"wait_for: not waited for: {why}"), False, False
             )
@@ -161,7 +165,7 @@ class ReadServers:
                 found = await self._arrived(choice.server, user_id, awaited, within_s, vectors)
                 if found.cards:
                     return ServerSelection(choice.server, (*choice.warnings, *_shortcomings(found, vectors)))
-                why = f"{choice.server.name} had not got what was waited for within {within_s * 1000:.0f} ms"
+                why = f"{choice.server.name} did not get the awaited turns within {within_s * 1000:.0f} ms"
             except (psycopg.Error, TimeoutError) as error:
                 if not is_gone(error):
                     raise
@@ -177,15 +181,18 @@ class ReadServers:
         return await self._arrivals[server.name].of(user_id, awaited, within_s, vectors=vectors)
 
     def rest(self, server: ReadServer, error: BaseException) -> str:
-        """``server`` is away: ask others for a while. Gives the reason, for people. An error that a question brought
-        about is none of the server's (:func:`events.http.database.is_gone`)."""
+        """Records that ``server`` is away, so that it gets no question for a while. Returns the reason as text.
+
+        Call it only for an error that means "away" (:func:`events.http.database.is_gone`), not for an error that the
+        question itself caused.
+        """
         reason = str(error).strip().splitlines()
         why = f"is away: {reason[0] if reason else type(error).__name__}"
         self._rests[server.name] = (time.monotonic() + _RESTS_S, why)
         return f"{server.name} {why}"
 
     async def _refused(self, replica: ReadServer) -> tuple[str | None, bool]:
-        """Why ``replica`` will not do, None if it will; and whether it answers at all."""
+        """Returns (reason why ``replica`` may not answer or None, true when the replica responds)."""
         rests_until, why = self._rests.get(replica.name, (0.0, ""))
         if time.monotonic() < rests_until:
             return why, False
@@ -199,33 +206,33 @@ class ReadServers:
                 self.rest(replica, error)
                 found = self._rests[replica.name][1]
             else:
-                found = f"cannot tell how fresh it is: {in_a_line(str(error))}"
+                found = f"cannot report its freshness: {in_a_line(str(error))}"
         self._tell(replica, found)
         return found, answers
 
     def _judged(self, row: tuple[Any, ...]) -> str | None:
         in_recovery, replayed = row
         if not in_recovery or replayed is None:
-            return "is no replica: it takes writes of its own"
+            return "is not a replica: it accepts writes"
         age = self._clock.age(replayed, time.monotonic())
         if age is None:
-            return f"is more than {self._staleness_s:g} s behind, or not known to be less"
+            return f"is more than {self._staleness_s:g} s behind, or its age is not known yet"
         if age > self._staleness_s:
             return f"is {age:.1f} s behind, more than {self._staleness_s:g}"
         return None
 
     def _tell(self, replica: ReadServer, why: str | None) -> None:
-        """Log what changed, once."""
+        """Logs each change of a replica's fitness once."""
         if why is not None and replica.name not in self._unfit:
             self._unfit.add(replica.name)
-            logger.warning("%s %s; questions go elsewhere", replica.name, why)
+            logger.warning("%s %s; other servers answer questions", replica.name, why)
         elif why is None and replica.name in self._unfit:
             self._unfit.remove(replica.name)
             logger.info("%s answers questions again", replica.name)
 
     async def _watch(self) -> None:
         while True:
-            # Before it is asked: what is committed by now is below what it answers.
+            # The time is taken before the query: everything committed by now is below the position it returns.
             at = time.monotonic()
             try:
                 (end,) = await self._ask(self._watch_pool, "wal_end", _PRIMARY_WITHIN_S)
@@ -237,7 +244,7 @@ class ReadServers:
             await asyncio.sleep(_LOOK_EVERY_S)
 
     async def _ask(self, pool: AsyncConnectionPool[Any], name: str, within_s: float) -> tuple[Any, ...]:
-        """The row a statement gives; raises TimeoutError, and does not wait for what hangs to be cancelled."""
+        """Returns the row of a statement. Raises TimeoutError without waiting for the cancel of a hanging query."""
 
         async def look() -> tuple[Any, ...]:
             async with pool.connection(timeout=within_s) as connection:
@@ -255,7 +262,7 @@ class ReadServers:
                 self._ending.add(asked)
                 asked.add_done_callback(self._ended)
         if not done:
-            raise TimeoutError(f"it does not answer within {within_s * 1000:.0f} ms")
+            raise TimeoutError(f"the server does not answer within {within_s * 1000:.0f} ms")
         return asked.result()
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
@@ -265,9 +272,9 @@ class ReadServers:
 
 
 def _shortcomings(found: Arrival, vectors: bool) -> tuple[str, ...]:
-    """What was not waited for any longer, though the cards are there."""
+    """Returns a warning when the cards are there and their awaited vectors are missing."""
     if found.cards and vectors and not found.vectors:
         return (
-            "wait_for: the vectors of its cards are not there yet: the semantic channel may not find them",
+            "wait_for: the vectors of the cards are not stored yet: the semantic channel may not find the cards",
         )
     return ()

@@ -1,4 +1,4 @@
-"""How old what a replica shows may be, told without comparing the clocks of two machines."""
+"""Measures the age of a replica's data without comparing the clocks of two machines."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections import deque
 
 
 class WalClock:
-    """Remembers where the primary's write-ahead log ended, and when, by this process's own clock.
+    """Remembers the ends of the primary's write-ahead log, with their times by this process's clock.
 
-    A replica that has replayed up to a place remembered shows everything that was committed by then. So its age is
-    never told too low: not while the primary writes nothing, nor while the replica has lost it, nor
-    while nobody looks at the primary any more.
+    A replica that has replayed up to a remembered end shows everything that was committed by that time. The reported
+    age is therefore never too low. This also holds while the primary writes nothing, while the replica has lost the
+    primary, and while nobody reads the end of the primary's log.
     """
 
     def __init__(self, keep_s: float) -> None:
@@ -18,13 +18,19 @@ class WalClock:
         self._ends: deque[tuple[float, int]] = deque()
 
     def note(self, at: float, end: int) -> None:
-        """The log reached ``end`` bytes by ``at`` or later; call it in the order of ``at``."""
+        """Records that the log had reached ``end`` (a position in bytes) when it was read after ``at`` (seconds).
+
+        Calls must be in the order of ``at``.
+        """
         self._ends.append((at, end))
         while self._ends[0][0] < at - self._keep_s:
             self._ends.popleft()
 
     def age(self, replayed: int, now: float) -> float | None:
-        """Seconds before ``now`` from which on commits may be missing at ``replayed``; None: more than is known."""
+        """Returns the age in seconds of the data at position ``replayed``, or None when it is older than known.
+
+        Every commit that is older than this age is visible at ``replayed``.
+        """
         for at, end in reversed(self._ends):
             if end <= replayed:
                 return max(0.0, now - at)

@@ -1,1 +1,1 @@
-"""Verbs that ask the memory: recall, context, when, concepts, arbitrations."""
+"""Verbs that read the memory: recall, context, when, concepts, arbitrations."""

@@ -1,4 +1,4 @@
-"""``cardlog arbitrations``: conflicts that wait for a verdict, and the verdict."""
+"""``cardlog arbitrations``: lists conflicts that wait for a verdict, and gives the verdict."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Status = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn", "all"
 
 app = App(
     name="arbitrations",
-    help="Some changes of a fact are too grave to be believed without asking. Until there is a verdict the "
-    "old fact stays, and every recall that meets it tells of both.",
+    help="Some changes of a fact need a decision. Until there is a verdict the old fact stays, and a recall "
+    "that finds it reports both values.",
 )
 
 Id = Annotated[UUID, Parameter(help="the conflict's id, as listed")]
@@ -36,13 +36,13 @@ Id = Annotated[UUID, Parameter(help="the conflict's id, as listed")]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What every verb about conflicts is told."""
+    """The options of every verb about conflicts."""
 
     user: Annotated[str, Parameter(help="whose memory is meant")]
     json: Json = False
 
 
-@app.command(name="list", help="the conflicts of a user, the last opened first")
+@app.command(name="list", help="list the conflicts of a user, the latest opened first")
 def run_list(
     *,
     options: Flat[Options],
@@ -59,11 +59,11 @@ def run_list(
     for conflict in found:
         print(_line(conflict))
     if not found:
-        print("nothing waits for a verdict" if status == "open" else "there is none")
+        print("no conflict waits for a verdict" if status == "open" else "no conflicts")
     return 0
 
 
-@app.command(name="show", help="one conflict with its evidence")
+@app.command(name="show", help="show one conflict with its evidence")
 def run_show(
     arbitration: Id, /, *, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]
 ) -> int:
@@ -78,9 +78,9 @@ def run_show(
         return 0
     print(_line(conflict))
     for side in ("old", "new"):
-        told = conflict["evidence"][side]
-        words = told["quote"] or ", ".join(told["turn_ids"])
-        print(f"    {side}: {conflict[f'{side}_value']}, said {told['said_at']}: {words}")
+        evidence = conflict["evidence"][side]
+        words = evidence["quote"] or ", ".join(evidence["turn_ids"])
+        print(f"    {side}: {conflict[f'{side}_value']}, said {evidence['said_at']}: {words}")
     if conflict["status"] == "open":
         print(
             f"settle it: cardlog arbitrations rule --user {options.user} {arbitration} "
@@ -95,7 +95,9 @@ def run_rule(
     verdict: Annotated[Verdict, Parameter(help="what is true")],
     /,
     *,
-    reason: Annotated[str, Parameter(metavar="WHY", help="why, for whoever asks later")] = "no reason given",
+    reason: Annotated[
+        str, Parameter(metavar="WHY", help="the reason, which is recorded")
+    ] = "no reason given",
     by: Annotated[str, Parameter(metavar="NAME", help="who decides (default: operator)")] = "operator",
     options: Flat[Options],
     settings: Given[Settings],
@@ -109,14 +111,17 @@ def run_rule(
     ruled = ConflictRuled(arbitration_id=arbitration, verdict=verdict, reason=reason, by=by)
     with connect(settings.database_url, application="arbitrations") as connection:
         try:
-            said = commands.rule(connection, options.user, ruled, now=datetime.now(UTC))
+            appended = commands.rule(connection, options.user, ruled, now=datetime.now(UTC))
         except ProblemError as problem:
             raise RuntimeError(problem.document["detail"]) from None
     if options.json:
-        print(json.dumps({"place": f"{said.partition}/{said.position}", "duplicate": said.duplicate}))
+        place = f"{appended.partition}/{appended.position}"
+        print(json.dumps({"place": place, "duplicate": appended.duplicate}))
     else:
-        again = " (it was before)" if said.duplicate else ""
-        print(f"ruled {verdict}; it stands in the log at {said.partition}/{said.position}{again}")
+        again = " (it already was)" if appended.duplicate else ""
+        print(
+            f"ruled {verdict}; the verdict is in the log at {appended.partition}/{appended.position}{again}"
+        )
     return 0
 
 

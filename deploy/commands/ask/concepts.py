@@ -1,4 +1,4 @@
-"""``cardlog concepts``: what facts are called."""
+"""``cardlog concepts``: lists the concept keys of facts."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from events.platform.sql import statement
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Which concept keys are meant."""
+    """The filter of the concept keys."""
 
-    drift: Annotated[bool, Parameter(help="keys in the log that look like the same concept")] = False
+    drift: Annotated[bool, Parameter(help="list keys in the log that look like the same concept")] = False
     user: Annotated[str | None, Parameter(metavar="ID", help="with --drift: only this user's")] = None
     json: Annotated[bool, Parameter(help="print JSON, one object a line")] = False
 
@@ -35,12 +35,11 @@ DEFAULTS = Options()
 def concepts(
     *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
 ) -> int:
-    """List the well-known concept keys: whether one value replaces the last, and other names they go by.
+    """List the well-known concept keys with cardinality and aliases.
 
-    With --drift, look through the log for keys of one user that look like one concept (job_title beside
-    title_of_job): such facts do not supersede each other. Give the better key its other name in
-    events/language/concepts.json, then `cardlog rebuild cards`; "
-        "the exit status is 1 where there are any.
+    With --drift, search the log for keys of one user that look like the same concept (job_title and title_of_job).
+    Facts under such keys do not supersede each other. Add the other name as an alias of the better key in
+    events/language/concepts.json, then run `cardlog rebuild cards`. The exit status is 1 when there are such keys.
     """
     if options.drift:
         return _drift(options, settings, data)
@@ -56,25 +55,26 @@ def concepts(
 def _drift(options: Options, settings: Settings, data: Path | None) -> int:
     settings, _ = find(settings, data)
     pairs: dict[tuple[str, str], int] = {}
-    said: Counter[str] = Counter()
+    statements: Counter[str] = Counter()
     with connect(settings.database_url, application="concepts") as connection:
         for keys in _keys_by_user(connection, options.user):
-            said.update(keys)
+            statements.update(keys)
             for pair in drift(keys):
                 pairs[pair] = pairs.get(pair, 0) + 1
     for (one, other), users in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
         if options.json:
-            found = {"keys": [one, other], "users": users, "statements": [said[one], said[other]]}
+            found = {"keys": [one, other], "users": users, "statements": [statements[one], statements[other]]}
             print(json.dumps(found, ensure_ascii=False))
         else:
-            print(f"{_shown(one, said)}   {_shown(other, said)}   users with both: {users}")
+            print(f"{_shown(one, statements)}   {_shown(other, statements)}   users with both: {users}")
     if not options.json:
-        print(f"{len(said)} keys, {sum(said.values())} statements; {len(pairs)} pairs look like one concept")
+        total = sum(statements.values())
+        print(f"{len(statements)} keys, {total} statements; {len(pairs)} pairs look like one concept")
     return 1 if pairs else 0
 
 
 def _keys_by_user(connection: Connection, user_id: str | None) -> Iterator[Counter[str]]:
-    """How often each user's facts were filed under which key, as it is called today."""
+    """Yields the number of statements of each user by canonical key."""
     with connection.transaction(), connection.cursor(name="keys") as cursor:
         cursor.execute(statement("deploy.commands.ask", "concept_keys"), {"user_id": user_id})
         for _, rows in groupby(cursor, key=lambda row: row[0]):
@@ -84,6 +84,6 @@ def _keys_by_user(connection: Connection, user_id: str | None) -> Iterator[Count
             yield found
 
 
-def _shown(key: str, said: Counter[str]) -> str:
+def _shown(key: str, statements: Counter[str]) -> str:
     registered = ", registered" if concept(key) is not None else ""
-    return f"{key} ({said[key]}{registered})"
+    return f"{key} ({statements[key]}{registered})"

@@ -1,4 +1,4 @@
-"""``cardlog context``: the prompt blocks an assistant would be given for a question."""
+"""``cardlog context``: prints the prompt blocks for a question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from events.platform.settings import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What may be said about a prompt."""
+    """The options of a prompt."""
 
     user: Annotated[str, Parameter(help="whose memory is asked")]
     project: Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")] = None
@@ -27,11 +27,11 @@ class Options:
             name=["--k", "-k"],
             metavar="N",
             validator=between(1, MOST_CARDS),
-            help=f"how many cards at most, 1 to {MOST_CARDS} (default: 5)",
+            help=f"the most cards to return, 1 to {MOST_CARDS} (default: 5)",
         ),
     ] = None
     budget: Annotated[
-        int | None, Parameter(metavar="TOKENS", validator=at_least(1), help="tokens it may take at most")
+        int | None, Parameter(metavar="TOKENS", validator=at_least(1), help="the most tokens of the prompt")
     ] = None
     as_of: Annotated[
         str | None, Parameter(metavar="INSTANT", help="what was true then (ISO 8601 with offset)")
@@ -47,7 +47,7 @@ def context(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Print what an assistant would be given for a question: rules, cards, alerts and the time."""
+    """Print the prompt of an assistant for a question: rules, cards, alerts and the time."""
     request = {
         "user_id": options.user,
         "query": question,

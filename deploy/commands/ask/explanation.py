@@ -1,4 +1,4 @@
-"""A recall's explanation as tables for a person."""
+"""The explanation of a recall, as tables for people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLACES = 20
 
 
 def tables_of(answer: dict[str, Any]) -> Iterator[Table]:
-    """How the question was read, what each channel found, what became of each card, and what was kept out."""
+    """Yields tables of the analysed question, the channels, the cards and the withheld cards."""
     explain = answer["explain"]
     yield _question(explain)
     yield _channels(answer)
@@ -33,8 +33,8 @@ def _question(explain: dict[str, Any]) -> Table:
     table.add_row(
         "times", _listed(f"{each['from'] or '…'} to {each['to'] or '…'}" for each in question["times"])
     )
-    walls = {name: value for name, value in explain["scope"].items() if value is not None}
-    table.add_row("walls", _listed(f"{name} {value}" for name, value in walls.items()))
+    scope = {name: value for name, value in explain["scope"].items() if value is not None}
+    table.add_row("scope", _listed(f"{name} {value}" for name, value in scope.items()))
     return table
 
 
@@ -79,7 +79,7 @@ def _cards(answer: dict[str, Any]) -> Table:
 
 def _withheld(explain: dict[str, Any]) -> Table:
     table = Table(
-        "card", "kept out because", title="Shares its words, and may not answer", title_justify="left"
+        "card", "reason", title="Cards with words of the question that may not answer", title_justify="left"
     )
     for card in explain["withheld"]:
         table.add_row(_short(card["content"]), escape(card["reason"]))

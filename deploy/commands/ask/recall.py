@@ -1,4 +1,4 @@
-"""``cardlog recall``: ask from the command line."""
+"""``cardlog recall``: asks a question from the command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_CARDS = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What may be said about a question."""
+    """The options of a question."""
 
     user: Annotated[str, Parameter(help="whose memory is asked")]
     project: Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")] = None
@@ -36,22 +36,22 @@ class Options:
             name=["--k", "-k"],
             metavar="N",
             validator=between(1, MOST_CARDS),
-            help=f"how many cards at most, 1 to {MOST_CARDS} (default: 5)",
+            help=f"the most cards to return, 1 to {MOST_CARDS} (default: 5)",
         ),
     ] = None
     as_of: Annotated[
         str | None, Parameter(metavar="INSTANT", help="what was true then (ISO 8601 with offset)")
     ] = None
     known_at: Annotated[
-        str | None, Parameter(metavar="INSTANT", help="only what had been recorded by then")
+        str | None, Parameter(metavar="INSTANT", help="only what had been recorded by this instant")
     ] = None
-    mode: Annotated[str | None, Parameter(help="only cards of this register, such as code or journal")] = None
-    explain: Annotated[bool, Parameter(help="show how the answer came about, as tables")] = False
+    mode: Annotated[str | None, Parameter(help="only cards of this mode, such as code or journal")] = None
+    explain: Annotated[bool, Parameter(help="explain the answer in tables")] = False
     json: Annotated[bool, Parameter(help="print the service's answer as JSON")] = False
 
 
 def recall(
-    question: Annotated[str, Parameter(help='what to ask, such as "where do I live?"')],
+    question: Annotated[str, Parameter(help='the question, such as "where do I live?"')],
     /,
     *,
     options: Flat[Options],
@@ -88,9 +88,9 @@ def recall(
 def answer_of(
     request: dict[str, Any], settings: Settings, data: Path | None, *, what: str = "recall"
 ) -> dict[str, Any]:
-    """The answer of the running service, or, where only a database was named, of this process.
+    """Returns the answer of the running service, or of this process when only a database is set.
 
-    ``what`` is asked for: ``recall``, or ``context`` for the prompt.
+    ``what`` is ``recall`` for cards, or ``context`` for the prompt. Raises RuntimeError with the service's reason.
     """
     url = settings.read_url
     if not url:
@@ -109,7 +109,7 @@ def answer_of(
 
 
 async def _in_process(request: dict[str, Any], settings: Settings, what: str) -> dict[str, Any]:
-    from pydantic import ValidationError  # noqa: PLC0415 - loading recall takes a second that most commands save
+    from pydantic import ValidationError  # noqa: PLC0415 - importing recall takes a second
 
     from events.platform.modes import modes_of  # noqa: PLC0415
     from retrieval.http.read_api import ContextIn, RecallIn, ask_of, for_prompt, open_recall, prompt_of  # noqa: PLC0415
@@ -140,7 +140,7 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
 
 
 def lines_of(answer: dict[str, Any], zone: tzinfo | None) -> list[str]:
-    """The answer for a person: a card a line, with when, on the clocks of ``zone``, and why."""
+    """Returns the answer as text: one line for each card, with its time in ``zone`` and its channels."""
     lines = []
     for card in answer["cards"]:
         lines.append(f"{card['kind']:<9} {card['content']}   [{when_of(card, zone)}; {why_of(card)}]")
@@ -148,7 +148,7 @@ def lines_of(answer: dict[str, Any], zone: tzinfo | None) -> list[str]:
 
 
 def when_of(card: dict[str, Any], zone: tzinfo | None) -> str:
-    """When a card is about, in a few words: days as they are in ``zone``, or here where it is None."""
+    """Returns the time of a card as text. Days are in ``zone``, or in the local zone when it is None."""
     if card["kind"] == "state":
         since = _day(card["effective_at"], zone)
         until = card["superseded_at"]
@@ -157,7 +157,7 @@ def when_of(card: dict[str, Any], zone: tzinfo | None) -> str:
 
 
 def why_of(card: dict[str, Any]) -> str:
-    """Which channels found a card, best first, and in whose words it stands."""
+    """Returns the channels that found a card with their ranks, best first."""
     votes = sorted(card["channels"].items(), key=lambda item: item[1]["rank"])
     return " ".join(f"{name}#{vote['rank']}" for name, vote in votes) or "the words of this session"
 

@@ -1,4 +1,4 @@
-"""``cardlog when``: which times a text names."""
+"""``cardlog when``: shows the times that a text names."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from events.language.timex.report import as_json
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How a text is to be understood, and what is to be printed."""
+    """The reading of a text, and the output options."""
 
     at: Annotated[
-        str | None, Parameter(metavar="INSTANT", help="when it was said (ISO 8601; default: now)")
+        str | None, Parameter(metavar="INSTANT", help="the time of the text (ISO 8601; default: now)")
     ] = None
     tz: Annotated[
-        str | None, Parameter(metavar="ZONE", help="IANA zone it was said in (default: that of --at)")
+        str | None, Parameter(metavar="ZONE", help="the IANA time zone of the text (default: that of --at)")
     ] = None
     reading: Annotated[
-        Literal["statement", "question"], Parameter(name="--as", help="how it is meant (default: statement)")
+        Literal["statement", "question"],
+        Parameter(name="--as", help="read the text as this (default: statement)"),
     ] = "statement"
     jsonl: Annotated[
         File | None,
@@ -45,7 +46,7 @@ def when(
     *,
     options: Flat[Options] = DEFAULTS,
 ) -> int:
-    """Show the instants and ranges a text names, in English or Chinese."""
+    """Show the instants and time ranges that an English or Chinese text names."""
     if options.jsonl is not None:
         return _lines(options.jsonl, options)
     if text is None:

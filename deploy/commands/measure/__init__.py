@@ -1,1 +1,1 @@
-"""Verbs that measure or reckon: eval, capacity."""
+"""Verbs that measure or compute: eval, capacity."""

@@ -1,4 +1,4 @@
-"""``cardlog capacity``: what it takes to carry so many users."""
+"""``cardlog capacity``: computes the processes and servers for a number of users."""
 
 from __future__ import annotations
 
@@ -34,37 +34,37 @@ def _default(name: str, meaning: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What one user brings, and what one machine has."""
+    """The load of one user, and the size of one machine."""
 
     peak_factor: Annotated[
-        float, Parameter(metavar="N", help=_default("peak_factor", "the busiest second over the mean one"))
+        float, Parameter(metavar="N", help=_default("peak_factor", "the peak rate over the mean rate"))
     ] = _DEFAULTS.peak_factor
     text_bytes: Annotated[
         float, Parameter(metavar="N", help=_default("text_bytes", "bytes of text in a turn"))
     ] = _DEFAULTS.text_bytes
     cards_per_turn: Annotated[
         float,
-        Parameter(metavar="N", help=_default("cards_per_turn", "cards a turn becomes, its episode included")),
+        Parameter(metavar="N", help=_default("cards_per_turn", "cards for each turn, its episode included")),
     ] = _DEFAULTS.cards_per_turn
     recalls_per_turn: Annotated[
         float,
-        Parameter(metavar="N", help=_default("recalls_per_turn", "questions asked for each turn pushed")),
+        Parameter(metavar="N", help=_default("recalls_per_turn", "questions for each pushed turn")),
     ] = _DEFAULTS.recalls_per_turn
     calls_per_turn: Annotated[
         float,
-        Parameter(metavar="N", help=_default("calls_per_turn", "calls of a model for each turn, in bursts")),
+        Parameter(metavar="N", help=_default("calls_per_turn", "calls of a model for each turn, in batches")),
     ] = _DEFAULTS.calls_per_turn
     seconds_per_call: Annotated[
         float, Parameter(metavar="N", help=_default("seconds_per_call", "seconds a model takes to answer"))
     ] = _DEFAULTS.seconds_per_call
-    days: Annotated[int, Parameter(metavar="N", help=_default("days", "days of turns that are kept"))] = (
+    days: Annotated[int, Parameter(metavar="N", help=_default("days", "days of turns to keep"))] = (
         _DEFAULTS.days
     )
     outage_s: Annotated[
         int,
         Parameter(
             metavar="N",
-            help=_default("outage_s", "seconds of peak the queue holds while nothing takes from it"),
+            help=_default("outage_s", "seconds of peak load that the queue must hold while no recorder runs"),
         ),
     ] = _DEFAULTS.outage_s
     cores: Annotated[int, Parameter(metavar="N", help=_default("cores", "cores of one machine"))] = (
@@ -83,10 +83,8 @@ DEFAULT_LOAD = Load()
 
 def capacity(
     *,
-    users: Annotated[int | None, Parameter(metavar="N", help="people whose memory it is")] = None,
-    turns_per_day: Annotated[
-        float | None, Parameter(metavar="N", help="turns each of them has pushed a day")
-    ] = None,
+    users: Annotated[int | None, Parameter(metavar="N", help="the number of users")] = None,
+    turns_per_day: Annotated[float | None, Parameter(metavar="N", help="the turns of one user a day")] = None,
     load: Flat[Load] = DEFAULT_LOAD,
     vectors: Annotated[
         bool, Parameter(negative="--no-vectors", help="the semantic channel is used (default)")
@@ -96,19 +94,18 @@ def capacity(
         Parameter(
             name="--llm",
             negative="--rules",
-            help="a language model reads the turns, or rules read them (default: rules)",
+            help="a language model or rules read the turns (default: rules)",
         ),
     ] = False,
-    measures: Annotated[bool, Parameter(help="list the numbers it reckons with")] = False,
+    measures: Annotated[bool, Parameter(help="list the measured numbers behind the result")] = False,
     as_json: Json = False,
     settings: Given[Settings],
 ) -> int:
-    """What it takes to carry so many users.
+    """Compute the processes and servers for a number of users.
 
-    Processes of every stage, servers, memory, disk, calls of a model; what runs out first, and what to change
-    then. It multiplies what was measured on one machine (docs/operating/scaling.md, --measures) and looks at nothing
-    that
-    runs.
+    Prints the processes of every stage, servers, memory, disk and calls of a model. It also names the resource that
+    runs out first, and the remedy. It multiplies numbers that were measured on one machine
+    (docs/operating/scaling.md, --measures), and does not look at a running Cardlog.
     """
     if measures:
         sys.stdout.write("\n".join(_measures()) + "\n")
@@ -156,7 +153,7 @@ def _document(found: Plan, ways: tuple[ScalingStep, ...]) -> dict[str, Any]:
 
 
 def _taken(found: Plan, ways: tuple[ScalingStep, ...]) -> ScalingStep | None:
-    """The simplest way that carries the load, if one does."""
+    """Returns the simplest scaling step that carries the load, or None."""
     return next((way for way in ways if way.carries_users >= found.demand.users), None)
 
 
@@ -167,7 +164,7 @@ def _lines(found: Plan, ways: tuple[ScalingStep, ...]) -> Iterator[str]:
     yield f"  {'stage':<11}{'work/s':>10}{'one does':>10}{'processes':>11}{'busy':>7}{'cores':>8}{'GiB':>7}  more of it"
     yield from map(_stage, found.stages)
     if not found.demand.vectors:
-        yield "  vectors     none are made: recall goes without its semantic channel"
+        yield "  vectors     none: recall works without its semantic channel"
     yield ""
     yield from _servers(found)
     yield ""
@@ -222,10 +219,10 @@ def _disk(found: Plan) -> Iterator[str]:
     if found.demand.vectors:
         a_million = BYTES["sign_index"].value * 1e6
         yield (
-            f"  vectors     {size(disk.vectors)}; their index of signs wants {size(found.vector_index_bytes)} of "
+            f"  vectors     {size(disk.vectors)}; their index of signs needs {size(found.vector_index_bytes)} of "
             f"memory, {size(a_million)} a million vectors"
         )
-    yield f"  write-ahead log, beside that: {size(disk.wal_per_day)} a day to a standby or an archive"
+    yield f"  write-ahead log, in addition: {size(disk.wal_per_day)} a day to a standby or an archive"
 
 
 def _model(found: Plan) -> Iterator[str]:
@@ -256,18 +253,18 @@ def _machine(found: Plan) -> Iterator[str]:
 
 
 def _ways(found: Plan, ways: tuple[ScalingStep, ...]) -> Iterator[str]:
-    yield "Ways to run it, for users like these"
+    yield "Scaling steps, for users like these"
     taken = _taken(found, ways)
     for number, way in enumerate(ways, 1):
         yield f"{'→' if way is taken else ' '} {number}. {way.name}: {way.settings}"
         yield f"       carries {count(way.carries_users)} users; the first to run out is {way.ended_by}"
     if taken is None:
-        yield "  None of them carries this load as the code stands."
+        yield "  No scaling step carries this load."
 
 
 def _stage(stage: StagePlan) -> str:
     threads = f"×{stage.threads}" if stage.threads > 1 else ""
-    over = f" (wants {stage.wanted:,.0f}, and has no use for more)" if stage.busy > BUSY + 1e-9 else ""
+    over = f" (needs {stage.wanted:,.0f}, and cannot use more)" if stage.busy > BUSY + 1e-9 else ""
     processes = f"{stage.processes:,}{threads}"
     return (
         f"  {stage.name:<11}{count(stage.per_second):>10}{count(stage.one_does):>10}{processes:>11}{stage.busy:>7.0%}"
@@ -288,7 +285,7 @@ def _measures() -> Iterator[str]:
 
 
 def count(number: float) -> str:
-    """Three digits, more only of whole numbers below a million."""
+    """Returns a number with three digits, and with more digits for whole numbers below a million."""
     for unit, word in ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")):
         if number >= unit * 0.9995:
             return f"{number / unit:.3g}{word}" if number < unit * 999.5 else f"{number / unit:,.0f}{word}"
@@ -298,7 +295,7 @@ def count(number: float) -> str:
 
 
 def size(amount: float) -> str:
-    """Bytes for people, by thousands."""
+    """Returns bytes as text with a decimal unit (kB, MB, GB, TB, PB)."""
     for unit, word in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
         if amount >= unit * 0.9995:
             return f"{amount / unit:,.3g} {word}" if amount < unit * 999.5 else f"{amount / unit:,.0f} {word}"

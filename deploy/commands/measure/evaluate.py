@@ -1,4 +1,4 @@
-"""``cardlog eval``: how well turns are understood, on a small set labelled by hand."""
+"""``cardlog eval``: measures extraction on a small set of conversations labelled by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ingest.extraction.workers.extractor_factory import uses_model
 
 app = App(
     name="eval",
-    help="Measure, on data of Cardlog's own. Nothing is written, and nothing needs to run.",
+    help="Measure on data that comes with Cardlog. Nothing is written, and no server needs to run.",
 )
 
 
@@ -26,7 +26,7 @@ def run_extraction(
     *,
     extractor: Annotated[
         Literal["rules", "claude"] | None,
-        Parameter(help="who reads (default: claude where there is a key or a base URL, else rules)"),
+        Parameter(help="the extractor (default: claude with a key or a base URL, else rules)"),
     ] = None,
     mistakes: Annotated[bool, Parameter(help="print every mistake")] = False,
     as_json: Json = False,
@@ -34,11 +34,10 @@ def run_extraction(
 ) -> int:
     """Precision and recall of cards, by kind.
 
-    Let an extractor read some ninety short conversations, English and Chinese, that were labelled by
-    hand, hard negatives among them (questions, wishes, orders, quotations), and print precision and recall of
-    states, events and knowledge, and how many events got their day right. Cards that may or may not be
-    taken from a turn count neither way. With claude, every conversation is one call of the model
-    in CARDLOG_MODEL, paid for by ANTHROPIC_API_KEY.
+    An extractor reads about ninety short English and Chinese conversations that were labelled by hand. They include
+    hard negatives (questions, wishes, orders, quotations). The command prints precision and recall of states, events
+    and knowledge, and the number of events with the right day. Optional cards count neither for nor against. With
+    claude, every conversation is one call of the model in CARDLOG_MODEL, billed to ANTHROPIC_API_KEY.
     """
     name = extractor or ("claude" if uses_model(settings) else "rules")
     reader, close = _extractor(name, settings)

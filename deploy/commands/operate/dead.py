@@ -1,4 +1,4 @@
-"""``cardlog dead``: turns that broke the contract, and what becomes of them."""
+"""``cardlog dead``: lists, retries and drops dead letters, the turns that broke the contract."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ingest.recording.dead_letters import DeadLetter, DeadLetters
 
 app = App(
     name="dead",
-    help="A turn that breaks the contract is kept on the stream turns:dead with field and reason. Look at "
-    "it, mend it and push it again, or decide to drop it.",
+    help="A turn that breaks the contract becomes a dead letter, with field and reason, on the stream turns:dead. "
+    "Correct it and push it again, or drop it.",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What every verb about dead turns is told."""
+    """The options of every verb about dead letters."""
 
     json: Json = False
 
@@ -38,9 +38,9 @@ DEFAULTS = Options()
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen(Options):
-    """Which dead turns are meant, beside the ids."""
+    """The choice of dead letters, beside the ids."""
 
-    all: Annotated[bool, Parameter(help="every dead turn there is")] = False
+    all: Annotated[bool, Parameter(help="every dead turn")] = False
 
 
 NOT_CHOSEN = Chosen()
@@ -55,10 +55,10 @@ def _open(settings: Settings, data: Path | None) -> DeadLetters:
     return DeadLetters(client, settings.turns_stream)
 
 
-@app.command(name="list", help="every dead turn with field and reason, oldest first")
+@app.command(name="list", help="list every dead turn with field and reason, oldest first")
 def run_list(
     *,
-    limit: Annotated[Count, Parameter(help="at most so many")] = None,
+    limit: Annotated[Count, Parameter(help="the most turns to list")] = None,
     options: Flat[Options] = DEFAULTS,
     settings: Given[Settings],
     data: Given[Path | None],
@@ -83,9 +83,9 @@ def run_list(
     return 0
 
 
-@app.command(name="show", help="one dead turn in full, every field as it was pushed")
+@app.command(name="show", help="show one dead turn with every field as it was pushed")
 def run_show(
-    letter_id: Annotated[str, Parameter(metavar="ID", help="as listed, or the id the turn was pushed under")],
+    letter_id: Annotated[str, Parameter(metavar="ID", help="as listed, or the entry id of the pushed turn")],
     /,
     *,
     options: Flat[Options] = DEFAULTS,
@@ -112,15 +112,15 @@ def run_retry(
         list[str] | None,
         Parameter(name="--set", metavar="FIELD=VALUE", help="set a field first; may be repeated"),
     ] = None,
-    unset: Annotated[list[str] | None, Parameter(metavar="FIELD", help="leave a field out")] = None,
+    unset: Annotated[list[str] | None, Parameter(metavar="FIELD", help="remove a field first")] = None,
     options: Flat[Chosen] = NOT_CHOSEN,
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Push dead turns again, as they were or mended: cardlog dead retry --all --set timezone=UTC.
+    """Push dead turns again, unchanged or corrected: cardlog dead retry --all --set timezone=UTC.
 
-    A turn keeps the time it was first pushed at, and counts once however often it is retried. One that would
-    still break the contract stays where it is, and the exit status is 1.
+    A turn keeps the time of its first push, and counts once after any number of retries. A turn that still breaks the
+    contract stays a dead letter, and the exit status is 1.
     """
     changes = dict(_change(text) for text in set_ or ())
     letters = _open(settings, data)
@@ -141,7 +141,7 @@ def run_retry(
         print(f"pushed {len(pushed)} turns again")
         for each in kept:
             print(
-                f"{each['id']} stays: {each['field']}: {each['reason']} (mend it with --set or --unset)",
+                f"{each['id']} stays: {each['field']}: {each['reason']} (correct it with --set or --unset)",
                 file=sys.stderr,
             )
     return 1 if kept else 0
@@ -150,15 +150,17 @@ def run_retry(
 @app.command(name="drop")
 def run_drop(
     *ids: Ids,
-    because: Annotated[str, Parameter(metavar="WHY", help="kept on record")] = "dropped by hand",
+    because: Annotated[
+        str, Parameter(metavar="WHY", help="the reason, which is recorded")
+    ] = "dropped by hand",
     options: Flat[Chosen] = NOT_CHOSEN,
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Give dead turns up.
+    """Drop dead turns.
 
-    They move to the stream turns:dropped with your reason (it keeps the latest 10,000), and how many were
-    dropped is counted for ever.
+    They move with your reason to the stream turns:dropped, which keeps the latest 10,000. The count of dropped turns
+    is kept permanently.
     """
     letters = _open(settings, data)
     dropped = [
@@ -174,20 +176,20 @@ def run_drop(
 
 
 def _letters(letters: DeadLetters, ids: Sequence[str], *, everything: bool) -> Iterable[DeadLetter]:
-    """What the command line chose; what dies again meanwhile is not among it."""
+    """Returns the dead letters that the command line chose. Turns that die meanwhile are not included."""
     if everything and ids:
         raise ValueError("give either ids or --all, not both")
     if everything:
         return list(letters)
     if not ids:
-        raise ValueError("say which: ids as listed by `cardlog dead list`, or --all")
+        raise ValueError("the ids are missing: give ids as listed by `cardlog dead list`, or --all")
     return [_find(letters, letter_id) for letter_id in ids]
 
 
 def _find(letters: DeadLetters, letter_id: str) -> DeadLetter:
     letter = letters.find(letter_id)
     if letter is None:
-        raise ValueError(f"there is no dead turn {letter_id}; `cardlog dead list` says which there are")
+        raise ValueError(f"there is no dead turn {letter_id}; `cardlog dead list` lists all of them")
     return letter
 
 
@@ -218,7 +220,7 @@ def _document(letter: DeadLetter) -> dict[str, Any]:
 
 
 def _value(value: bytes) -> str | dict[str, str]:
-    """Text where it is text; other bytes in full all the same."""
+    """Returns the value as text, or in base64 when it is not UTF-8."""
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -226,6 +228,6 @@ def _value(value: bytes) -> str | dict[str, str]:
 
 
 def _readable(value: bytes) -> str:
-    """For a terminal: no control character of a stranger's reaches it."""
+    """Returns text that is safe for a terminal. Control characters are escaped."""
     text = value.decode("utf-8", "backslashreplace")
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

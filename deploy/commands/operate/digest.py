@@ -1,4 +1,4 @@
-"""``cardlog digest``: proof of what the live tables hold."""
+"""``cardlog digest``: prints digests of the live tables."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def digest(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Digests of the live tables, with the position they stand at.
+    """Print digests of the live tables, with their checkpoints.
 
-    Two projections with the same digests hold the same rows, on whatever machine they were folded and in
-    whatever order. Compare only what stands at the same position.
+    Two projections with the same digests hold the same rows. The machine and the order of folding do not matter.
+    Compare only projections at the same positions.
     """
     settings, _ = find(settings, data)
     document: dict[str, Any] = {}

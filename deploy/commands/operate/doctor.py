@@ -1,4 +1,4 @@
-"""``cardlog doctor``: what is wrong with the servers and the model, if anything."""
+"""``cardlog doctor``: checks the servers and the embedding models."""
 
 from __future__ import annotations
 
@@ -54,31 +54,31 @@ def _postgres(settings: Settings) -> str:
         [(_, bigm_there, _)] = rows
         return (
             f"{where}, version {version // 10000}.{version % 10000}, UTF-8, vector, pg_trgm; pg_bigm is "
-            f"{'there' if bigm_there else 'not there'}, which makes no difference: Cardlog keeps character pairs itself"
+            f"{'installed' if bigm_there else 'not installed'}, and Cardlog does not need it"
         )
 
 
 def _print_weaknesses(settings: Settings) -> None:
-    """Warn of what the role of workers and services could do to the log, and of a missing key."""
+    """Warns when the role of workers and services could change the log, and when there is no log key."""
     try:
         with connect(settings.database_url, application="doctor") as connection:
             if not is_migrated(connection):
                 return
             found = weaknesses(connection)
     except psycopg.Error:
-        return  # the check of postgres said so
+        return  # the check of postgres has already reported it
     for weakness in found:
         print(
-            f"warn  log: the role of CARDLOG_DATABASE_URL could change it ({weakness}); "
-            "give workers and services another one with: cardlog grant --role NAME"
+            f"warn  log: the role of CARDLOG_DATABASE_URL could change the log ({weakness}); "
+            "give workers and services another role with: cardlog grant --role NAME"
         )
     if not settings.log_key_file:
         print(
-            "warn  log: without a key nobody can tell who appended an event; "
-            "make one with: cardlog log key new FILE"
+            "warn  log: without a log key there is no proof of who appended an event; "
+            "create a key with: cardlog log key new FILE"
         )
     elif not found:
-        print("ok    log: the role can append and not change, what is appended is authenticated")
+        print("ok    log: the role can only append, and appended events are authenticated")
 
 
 def _redis(settings: Settings) -> str:
@@ -86,18 +86,18 @@ def _redis(settings: Settings) -> str:
     servers = [client]
     if is_cluster(client):
         servers = [client.get_redis_connection(node) for node in client.get_primaries()]
-    said: list[dict[str, Any]] = [server.info() for server in servers]
-    without = sum(not information.get("aof_enabled") for information in said)
+    infos: list[dict[str, Any]] = [server.info() for server in servers]
+    without = sum(not information.get("aof_enabled") for information in infos)
     kept = "append-only file on" if not without else "append-only file OFF: a restart loses turns"
-    if len(said) > 1 and without:
-        kept = f"append-only file OFF on {without} of {len(said)} nodes: a restart loses turns"
-    versions = ", ".join(sorted({_version(information) for information in said}))
-    nodes = f"cluster of {len(said)} nodes, " if len(said) > 1 else ""
+    if len(infos) > 1 and without:
+        kept = f"append-only file OFF on {without} of {len(infos)} nodes: a restart loses turns"
+    versions = ", ".join(sorted({_version(information) for information in infos}))
+    nodes = f"cluster of {len(infos)} nodes, " if len(infos) > 1 else ""
     return f"{nodes}version {versions}, {kept}"
 
 
 def _version(information: dict[str, Any]) -> str:
-    """Valkey calls itself the Redis it is compatible with, and says its own version besides."""
+    """Returns the version. Valkey reports the compatible Redis version, and its own version in another field."""
     own = information.get("valkey_version")
     return f"{information['redis_version']} (Valkey {own})" if own else str(information["redis_version"])
 

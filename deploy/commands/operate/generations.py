@@ -1,4 +1,4 @@
-"""``cardlog generations``: what rebuilds made, and what may go."""
+"""``cardlog generations``: lists the generations of projections, and drops retired ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def generations(
     drop: Annotated[
         int | None,
         Parameter(
-            metavar="N", validator=at_least(1), help="drop retired generation N of the projection named"
+            metavar="N", validator=at_least(1), help="drop the retired generation N of the named projection"
         ),
     ] = None,
     as_json: Json = False,
@@ -35,30 +35,30 @@ def generations(
 ) -> int:
     """List the generations of every projection, drop old ones.
 
-    Each rebuild makes a generation. One is live; retired ones cost nothing but room.
+    Each rebuild makes a generation. One generation is live. A retired generation only takes disk space.
     """
     settings, _ = find(settings, data)
     with connect(settings.database_url, application="generations") as connection:
         if drop is not None:
             if projection is None:
-                raise ValueError("say of which projection: cardlog generations cards --drop N")
+                raise ValueError("the projection is missing: cardlog generations cards --drop N")
             drop_generation(connection, projection, drop)
         found = list_generations(connection, projection)
     if as_json:
-        print(json.dumps([_standing(standing) for standing in found]))
+        print(json.dumps([_document(each) for each in found]))
         return 0
     print(f"{'projection':<12}{'no':>4}  {'status':<10}{'events':>12}{'behind':>10}{'MB':>10}  live since")
-    for standing in found:
-        since = "" if standing.live_at is None else f"{standing.live_at:%Y-%m-%d %H:%M:%S}"
+    for each in found:
+        since = "" if each.live_at is None else f"{each.live_at:%Y-%m-%d %H:%M:%S}"
         print(
-            f"{standing.projection:<12}{standing.number:>4}  {standing.status:<10}{standing.events:>12,}"
-            f"{standing.behind:>10,}{standing.bytes / 2**20:>10,.1f}  {since}"
+            f"{each.projection:<12}{each.number:>4}  {each.status:<10}{each.events:>12,}"
+            f"{each.behind:>10,}{each.bytes / 2**20:>10,.1f}  {since}"
         )
     return 0
 
 
-def _standing(standing: GenerationStatus) -> dict[str, Any]:
-    fields = asdict(standing)
+def _document(generation: GenerationStatus) -> dict[str, Any]:
+    fields = asdict(generation)
     for name in ("created_at", "live_at"):
         fields[name] = None if fields[name] is None else fields[name].isoformat()
     return {"generation": fields.pop("number"), **fields}

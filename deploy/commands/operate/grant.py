@@ -1,4 +1,4 @@
-"""``cardlog grant``: the role of workers and services, which can append to the log and not change it."""
+"""``cardlog grant``: gives a role the rights to append to the log, and no right to change it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def grant(
     ] = False,
     settings: Given[Settings],
 ) -> int:
-    """Give a PostgreSQL role the rights of workers and services, and no more.
+    """Give a PostgreSQL role only the rights of workers and services.
 
-    Bring the log's schema up to date and give a role what workers and services need. The role may read the log,
-    append to it with log.append and fold it into tables of its own. It may not change the log, its functions or
-    its triggers: these belong to the role cardlog_log afterwards, which nobody logs in as. Set
-    CARDLOG_ADMIN_DATABASE_URL to the URL of a superuser, or of the database's owner with CREATEROLE. Run it again
-    after each upgrade. The embedded server has such a role by itself.
+    Migrate the log's schema and give a role the rights that workers and services need. The role may read the log,
+    append to it with log.append and fold it into its own tables. It may not change the log, its functions or its
+    triggers. These belong to the role cardlog_log afterwards, and nobody logs in as that role. Set
+    CARDLOG_ADMIN_DATABASE_URL to the URL of a superuser, or of the database's owner with CREATEROLE. Run the command
+    again after each upgrade. The embedded server creates such a role by itself.
     """
     settings, _ = find(settings)
     url = settings.admin_database_url or settings.database_url

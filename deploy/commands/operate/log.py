@@ -1,4 +1,4 @@
-"""``cardlog log``: look at the log, check it, carry it away and bring it back."""
+"""``cardlog log``: shows, verifies, exports and imports the log."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from events.types.envelope import PARTITIONS, partition_of
 _PLACE = re.compile(r"\D*(\d{1,5})\D+(\d{1,18})\D*")
 
 
-app = App(name="log", help="Look at the log, verify it, export and import it.")
+app = App(name="log", help="Show the log, verify it, export and import it.")
 app.command(proof.run_verify, name="verify")
 app.command(proof.run_anchor, name="anchor")
 app.command(proof.run_key, name="key")
@@ -38,7 +38,7 @@ app.command(proof.run_key, name="key")
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """Which events are to be shown."""
+    """The filter of the events to show."""
 
     user: Annotated[str | None, Parameter(help="only this user's")] = None
     stream: Annotated[str | None, Parameter(help="only this stream")] = None
@@ -57,14 +57,16 @@ class Wanted:
     after: Annotated[
         int | None,
         Parameter(
-            metavar="POSITION", validator=at_least(0), help="only behind this position of its partition"
+            metavar="POSITION", validator=at_least(0), help="only after this position of the partition"
         ),
     ] = None
     at: Annotated[
         str | None, Parameter(metavar="PLACE", help="only the one event at this place, such as 25/1007")
     ] = None
-    limit: Annotated[Count, Parameter(help="at most so many")] = None
-    json: Annotated[bool, Parameter(help="one JSON object a line, the columns of log.events")] = False
+    limit: Annotated[Count, Parameter(help="the most events to print")] = None
+    json: Annotated[bool, Parameter(help="print one JSON object a line with the columns of log.events")] = (
+        False
+    )
 
 
 DEFAULTS = Wanted()
@@ -74,8 +76,8 @@ DEFAULTS = Wanted()
 def run_show(*, options: Flat[Wanted] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]) -> int:
     """Print events, oldest first within each partition.
 
-    A place is written partition/position, such as 25/1007: users hash to one of 64 partitions, and positions
-    in one are 1, 2, 3 and so on.
+    A place is written partition/position, such as 25/1007. Users hash to one of 64 partitions, and the positions of
+    a partition are 1, 2, 3 and so on.
     """
     parameters = _wanted(options)
     settings, _ = find(settings, data)
@@ -96,7 +98,7 @@ def _wanted(options: Wanted) -> dict[str, Any]:
         place = _PLACE.fullmatch(options.at)
         if place is None:
             raise ValueError(
-                f"--at {options.at!r} is no place; write it as PARTITION/POSITION, such as 25/1007"
+                f"--at {options.at!r} is not a place; write it as PARTITION/POSITION, such as 25/1007"
             )
         partition, up_to = int(place[1]), int(place[2])
         after = up_to - 1
@@ -141,7 +143,7 @@ def _json(row: dict[str, Any]) -> str:
         else str(value)
         for name, value in row.items()
     }
-    # The payload is put in as it is stored: what is shown is what the digest covers.
+    # The payload is inserted as it is stored, so the output shows the bytes that the digest covers.
     return json.dumps(fields, ensure_ascii=False)[:-1] + f', "data": {data}}}'
 
 
@@ -149,12 +151,14 @@ def _line(row: dict[str, Any]) -> str:
     data = json.loads(row["data"])
     if not isinstance(data, dict):
         data = {"text": data}
-    said = data.get("text") or data.get("content") or data.get("reason") or ""
-    said = " ".join(str(said).split())
-    if len(said) > 100:
-        said = said[:99] + "…"
+    words = data.get("text") or data.get("content") or data.get("reason") or ""
+    words = " ".join(str(words).split())
+    if len(words) > 100:
+        words = words[:99] + "…"
     place = f"{row['partition']}/{row['position']}"
-    return f"{place:<10} {row['recorded_at']:%Y-%m-%d %H:%M:%S} {row['user_id']:<12} {row['type']:<18} {said}"
+    return (
+        f"{place:<10} {row['recorded_at']:%Y-%m-%d %H:%M:%S} {row['user_id']:<12} {row['type']:<18} {words}"
+    )
 
 
 @app.command(name="stats", help="count events by type, users, partitions and bytes")
@@ -209,19 +213,19 @@ def run_stats(*, as_json: Json = False, settings: Given[Settings], data: Given[P
 
 @app.command(name="export")
 def run_export(
-    file: Annotated[File, Parameter(help="where to, or - for standard output")],
+    file: Annotated[File, Parameter(help="the file to write, or - for standard output")],
     /,
     *,
     user: Annotated[
-        str | None, Parameter(help="only this user's events (for reading; cannot be imported)")
+        str | None, Parameter(help="only this user's events (such a file cannot be imported)")
     ] = None,
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
     """Write the log to a file.
 
-    The file holds JSON lines, as of one moment, while others go on writing to the log. The last line holds a
-    count and a checksum; a file appears under its name only when it is whole.
+    The file holds JSON lines of one snapshot; writers of the log continue meanwhile. The last line holds a count and
+    a checksum. A file gets its name only when it is complete.
     """
     settings, _ = find(settings, data)
     with (
@@ -242,11 +246,11 @@ def run_import(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Bring an exported log back.
+    """Import an exported log.
 
-    Bring the events of an exported log into this one, byte for byte, checking every digest. Events that are
-    there already are skipped if they are the same, so an interrupted import is simply repeated; a log that
-    went another way is refused. Running workers go on with what was imported.
+    Append the events of an exported log to this one, byte for byte, and check every digest. Equal events that exist
+    already are skipped, so an interrupted import can be repeated. A log with a different history is refused. Running
+    workers continue with the imported events.
     """
     settings, _ = find(settings, data)
     with (
@@ -256,13 +260,13 @@ def run_import(
         migrate(connection)
         with Progress("events") as progress:
             done = archive.import_log(connection, source, progress=progress)
-    print(f"imported {done.added} events, {done.already} were there already", file=sys.stderr)
+    print(f"imported {done.added} events, {done.already} existed already", file=sys.stderr)
     return 0
 
 
 @contextmanager
 def _written(name: str) -> Iterator[BinaryIO]:
-    """Standard output, or a file that takes its name when it is whole: an older one stays until then."""
+    """Yields standard output, or a file that gets its name when it is complete. An older file stays until then."""
     if name == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -282,7 +286,7 @@ def _opened(name: str) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     try:
-        file = open(name, "rb")  # noqa: SIM115 - opened here to say why it cannot be, closed below
+        file = open(name, "rb")  # noqa: SIM115 - opened here to report the reason of a failure, closed below
     except OSError as error:
         raise RuntimeError(f"{name} cannot be read: {error.strerror}") from None
     with file:

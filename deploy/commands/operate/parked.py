@@ -1,4 +1,4 @@
-"""``cardlog parked``: users a projection went on without, and what becomes of their events."""
+"""``cardlog parked``: lists, retries and drops the parked events of users."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from projectors.registry import projectors
 
 app = App(
     name="parked",
-    help="When a live projection cannot take an event, it parks that event's user: the user's later events "
-    "wait behind it, in order, and everybody else goes on. After the cause is gone, retry; where it "
-    "never will be, drop the event. A rebuild folds everything anew and stops at what it cannot take.",
+    help="When a live projection cannot fold an event, it parks the event. The later events of the same user "
+    "wait behind it, in order, and all other users continue. Retry after the cause is removed. Drop the "
+    "event if the cause stays. A rebuild folds everything again and stops at an event that it cannot fold.",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Which queues are meant."""
+    """The filter of the parked queues."""
 
     processor: Annotated[str | None, Parameter(help="only of this projection, such as cards")] = None
     user: Annotated[str | None, Parameter(help="only this user")] = None
@@ -43,11 +43,11 @@ DEFAULTS = Options()
 def _found(options: Options, settings: Settings, connection: Connection) -> list[ParkedQueue]:
     known = [projector.name for projector in projectors(settings)]
     if options.processor not in (None, *known):
-        raise ValueError(f"there is no projection {options.processor!r}; there are {', '.join(known)}")
+        raise ValueError(f"there is no projection {options.processor!r}; use one of {', '.join(known)}")
     return parking.queues(connection, options.processor, options.user)
 
 
-@app.command(name="list", help="who waits, for what, since when and why")
+@app.command(name="list", help="list the waiting users with event, time and reason")
 def run_list(
     *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
 ) -> int:
@@ -63,7 +63,7 @@ def run_list(
     return 0
 
 
-@app.command(name="show", help="the same with every waiting event")
+@app.command(name="show", help="show the list with every waiting event")
 def run_show(
     *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
 ) -> int:
@@ -91,7 +91,7 @@ def run_show(
             )
     _sum_up([queue for queue, _ in found])
     if found:
-        print("see the words of an event: cardlog log show --at PARTITION/POSITION --json")
+        print("show the content of an event: cardlog log show --at PARTITION/POSITION --json")
     return 0
 
 
@@ -99,35 +99,36 @@ def run_show(
 def run_retry(
     *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
 ) -> int:
-    """Fold what waits, in order and exactly once, as far as it goes.
+    """Fold the waiting events, in order and exactly once, as far as possible.
 
-    What fails again keeps waiting with its new reason, and the exit status is 1. The command folds by itself,
-    so give it the settings (CARDLOG_*) the workers have.
+    An event that fails again still waits, with its new reason, and the exit status is 1. The command itself folds,
+    so give it the same settings (CARDLOG_*) as the workers.
     """
-    return _go_on(options, settings, data, None)
+    return _settle_queues(options, settings, data, None)
 
 
 @app.command(name="drop")
 def run_drop(
     *,
-    all_: Annotated[bool, Parameter(name="--all", help="every user who waits")] = False,
-    whole: Annotated[bool, Parameter(help="go without everything that waits, not just the first")] = False,
-    because: Annotated[str, Parameter(metavar="WHY", help="kept on record")] = "dropped by hand",
+    all_: Annotated[bool, Parameter(name="--all", help="every waiting user")] = False,
+    whole: Annotated[bool, Parameter(help="drop all waiting events, not only the first")] = False,
+    because: Annotated[
+        str, Parameter(metavar="WHY", help="the reason, which is recorded")
+    ] = "dropped by hand",
     options: Flat[Options] = DEFAULTS,
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Go without the event each queue stands still at, then fold what is behind it.
+    """Drop the first event of each queue, then fold the events behind it.
 
-    The event stays in the log; the decision is kept in log.dropped with its reason, and rebuilt tables go
-    without it too.
+    The event stays in the log. The decision and its reason are kept in log.dropped, and rebuilds also skip the event.
     """
     if all_ == (options.user is not None):
-        raise ValueError("say who: --user NAME as listed by `cardlog parked list`, or --all")
-    return _go_on(options, settings, data, because, whole=whole)
+        raise ValueError("the user is missing: give --user NAME as listed by `cardlog parked list`, or --all")
+    return _settle_queues(options, settings, data, because, whole=whole)
 
 
-def _go_on(
+def _settle_queues(
     options: Options, settings: Settings, data: Path | None, because: str | None, *, whole: bool = False
 ) -> int:
     settings, _ = find(settings, data)
@@ -135,10 +136,10 @@ def _go_on(
     results: list[dict[str, Any]] = []
     with connect(settings.database_url, application="parked") as connection:
         for queue in _found(options, settings, connection):
-            outcome = _treat(connection, by_name[queue.processor], queue, because, whole=whole)
+            outcome = _retry_or_drop(connection, by_name[queue.processor], queue, because, whole=whole)
             results.append({"processor": queue.processor, "user_id": queue.user_id, **asdict(outcome)})
             if not options.json:
-                _tell(queue, outcome)
+                _print(queue, outcome)
         announce(connection)
     if options.json:
         print(json.dumps(results, ensure_ascii=False))
@@ -147,7 +148,7 @@ def _go_on(
     return 1 if any(result["reason"] for result in results) else 0
 
 
-def _treat(
+def _retry_or_drop(
     connection: Connection,
     projector: Projector,
     queue: ParkedQueue,
@@ -160,7 +161,7 @@ def _treat(
     return parking.drop(connection, projector, queue.user_id, because, whole=whole)
 
 
-def _tell(queue: ParkedQueue, outcome: parking.RetryResult) -> None:
+def _print(queue: ParkedQueue, outcome: parking.RetryResult) -> None:
     done = f"{outcome.folded} events folded" + (f", {outcome.dropped} dropped" if outcome.dropped else "")
     print(f"{queue.processor} {queue.user_id}: {done}")
     if outcome.reason is not None:

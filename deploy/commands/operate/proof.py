@@ -1,4 +1,4 @@
-"""``cardlog log verify``, ``anchor`` and ``key``: proof that the log is what was appended, by whom it should be."""
+"""``cardlog log verify``, ``anchor`` and ``key``: the proof that the log holds what was appended, and by whom."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def run_verify(
         tuple[Path, ...],
         Parameter(
             metavar="FILE",
-            help="an anchor the log must still agree with; several narrow down where it does not",
+            help="an anchor that the log must agree with; several anchors locate a difference more exactly",
         ),
     ] = (),
     public_key: Annotated[
         str | None,
         Parameter(
             metavar="HEX",
-            help="the key that anchors must be signed with (default: the log key at hand); `log key show` prints it",
+            help="the key that must have signed the anchors (default: the log key in use); `log key show` prints it",
         ),
     ] = None,
     as_json: Json = False,
@@ -46,9 +46,9 @@ def run_verify(
     """Find holes, tampering, forgery and disorder.
 
     Recompute the digest chain of every partition, and compare the functions and triggers that guard the log with
-    those of the migrations. With the log key at hand (CARDLOG_LOG_KEY_FILE, or the embedded one), find events that
-    nobody who holds the key appended. With anchors, find a history that was rewritten or cut together with its
-    digests. The first bad position of each partition is named, and the exit status is 1.
+    those of the migrations. With the log key (CARDLOG_LOG_KEY_FILE, or the embedded one), find events that were
+    appended without the key. With anchors, find a history that was rewritten or cut together with its digests. The
+    command names the first bad position of each partition, and the exit status is then 1.
     """
     settings, _ = find(settings, data)
     keyring = _keyring(settings)
@@ -64,7 +64,7 @@ def run_verify(
     if found and trusted is None:
         signers = sorted({fingerprint(each.public_key) for each in found})
         notes.append(
-            f"whose signature the anchors carry was not checked ({', '.join(signers)}): give --public-key or the key"
+            f"the signatures of the anchors ({', '.join(signers)}) were not checked: give --public-key or the log key"
         )
     with (
         connect(settings.database_url, application="log verify") as connection,
@@ -78,11 +78,11 @@ def run_verify(
             notes.append(str(error))
     faults += result.faults
     if keyring is None:
-        notes.append("no log key at hand: events that another program appended were not looked for")
-    elif result.before_key:
         notes.append(
-            f"{result.before_key} events are older than the log key and carry no authentication of it"
+            "there is no log key: events of other programs were not searched; set CARDLOG_LOG_KEY_FILE"
         )
+    elif result.before_key:
+        notes.append(f"{result.before_key} events are older than the log key and are not authenticated by it")
     if as_json:
         document = {
             "ok": not faults,
@@ -100,7 +100,7 @@ def run_verify(
     for note in notes:
         print(f"note: {note}")
     print(
-        f"{len(faults)} faults; the log was changed behind Cardlog's back or the disk lied"
+        f"{len(faults)} faults; another program changed the log, or the disk is faulty"
         if faults
         else f"{result.events} events verified"
     )
@@ -108,23 +108,23 @@ def run_verify(
 
 
 def run_anchor(
-    file: Annotated[File | None, Parameter(help="where to (default: standard output)")] = None,
+    file: Annotated[File | None, Parameter(help="the file to write (default: standard output)")] = None,
     /,
     *,
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Print where the log stands, signed.
+    """Print the heads of the log, signed.
 
     Print the position and digest of every partition as one JSON document, signed with the log key (Ed25519). Keep
-    it where whoever can change the database cannot change it: `log verify --anchor FILE` finds every change of
-    what the log held then.
+    the anchor where a user who can change the database cannot change it. `log verify --anchor FILE` then finds every
+    change of the events up to the anchor.
     """
     settings, _ = find(settings, data)
     keyring = _keyring(settings)
     if keyring is None:
         raise SettingsError(
-            "an anchor is signed with the log key: make one with `cardlog log key new FILE`, then set "
+            "an anchor needs the log key: create it with `cardlog log key new FILE`, then set "
             "CARDLOG_LOG_KEY_FILE"
         )
     with connect(settings.database_url, application="log anchor") as connection:
@@ -146,16 +146,17 @@ def run_key(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Make, renew or show the key that authenticates what is appended.
+    """Create, renew or show the key that authenticates appended events.
 
-    The log key proves who appended an event, and signs anchors. Every process that appends needs its file
-    (CARDLOG_LOG_KEY_FILE); the database never sees it. `new` makes one: what the log holds by then need not be
-    authenticated. `rotate` puts a new key in front of those in the file. `show` prints ids and public keys. Start
-    the processes again afterwards. The embedded stack makes its own, log.key in the data folder.
+    The log key proves who appended an event, and signs anchors. Every process that appends needs the key file
+    (CARDLOG_LOG_KEY_FILE). The database never sees the key. `new` creates a key; events that are already in the log
+    need no authentication. `rotate` adds a new key in front of the keys in the file. `show` prints ids and public
+    keys. Restart the processes after `new` and `rotate`. The embedded stack creates its own key, log.key in the data
+    folder.
     """
     if what == "new":
         if file is None:
-            raise SettingsError("say where the new key shall be: cardlog log key new FILE")
+            raise SettingsError("the file of the new key is missing: cardlog log key new FILE")
         settings, _ = find(replace(settings, log_key_file=""), data)
         with connect(settings.database_url, application="log key") as connection:
             keyring = authentication.create(file, anchors.heads_of(connection))
@@ -183,7 +184,7 @@ def _public_key(text: str) -> bytes:
         key = b""
     if len(key) != _PUBLIC_KEY_BYTES:
         raise ValueError(
-            f"--public-key {text!r} is no public key: give the {2 * _PUBLIC_KEY_BYTES} hexadecimal digits that "
+            f"--public-key {text!r} is not a public key: give the {2 * _PUBLIC_KEY_BYTES} hexadecimal digits that "
             "`cardlog log key show` prints"
         )
     return key

@@ -1,4 +1,4 @@
-"""``cardlog rebuild``: tables made anew from the log."""
+"""``cardlog rebuild``: rebuilds projections from the log."""
 
 from __future__ import annotations
 
@@ -29,24 +29,23 @@ _EVERY_S = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How tables are to be made anew."""
+    """The options of a rebuild."""
 
     verify: Annotated[
         bool,
         Parameter(
-            help="compare every row of the live and the rebuilt tables, at the same position of the log, and "
-            "swap only if they are equal"
+            help="compare all rows of the live and the rebuilt tables at the same positions, and swap only if "
+            "they are equal"
         ),
     ] = False
     from_export: Annotated[
         Path | None,
         Parameter(
             metavar="FILE",
-            help="first import the log exported to FILE (see `cardlog log export`); events that are there "
-            "already stay",
+            help="first import the log from FILE (see `cardlog log export`); existing events stay",
         ),
     ] = None
-    workers: Annotated[Count, Parameter(help="processes (default: one more than there are cores)")] = None
+    workers: Annotated[Count, Parameter(help="processes (default: the number of cores plus one)")] = None
     json: Annotated[
         bool, Parameter(help="progress as JSON lines on stderr, the outcome as JSON on stdout")
     ] = False
@@ -59,8 +58,7 @@ def rebuild(
     projection: Annotated[
         Literal["cards", "vectors", "all"],
         Parameter(
-            help="which tables (default: all; vectors need the embedding model, and are left out of `all` "
-            "without it)"
+            help="which projection (default: all; without the embedding model, all leaves out vectors)"
         ),
     ] = "all",
     /,
@@ -69,13 +67,13 @@ def rebuild(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Make a projection's tables anew from the log, and swap them in.
+    """Rebuild a projection from the log, and swap it in.
 
-    Fold the whole log into a new generation of tables beside the live one, bring it level with the log, and put
-    it in the live one's place in one transaction. Everything goes on meanwhile: readers notice nothing, live
-    folding waits for milliseconds. The old generation is kept: `cardlog rollback` returns to it, `cardlog
-    generations --drop` removes it. Stopping a rebuild, in whatever way, changes nothing. An event that cannot be
-    folded ends it and is named. Exit status: 0 swapped, 1 failed or unequal.
+    Fold the whole log into a new generation beside the live one, catch up with the log, and make the new generation
+    live in one transaction. Readers notice nothing, and live folding waits for milliseconds. The old generation is
+    kept: `cardlog rollback` returns to it, and `cardlog generations --drop` removes it. A rebuild that is stopped
+    changes nothing. An event that cannot be folded ends the rebuild, and the error names it. Exit status: 0 swapped,
+    1 failed or unequal.
     """
     signal.signal(signal.SIGTERM, _interrupt)
     settings, _ = find(settings, data)
@@ -86,22 +84,24 @@ def rebuild(
             imported = _import(connection, options.from_export, as_json=options.json)
     outcomes: list[RebuildResult] = []
     left_out: dict[str, str] = {}
-    told = _ProgressPrinter(as_json=options.json)
+    printer = _ProgressPrinter(as_json=options.json)
     for projector in projectors_named(settings, projection):
         try:
             outcomes.append(
-                Rebuild(settings, projector, workers=options.workers, verify=options.verify, tell=told).run()
+                Rebuild(
+                    settings, projector, workers=options.workers, verify=options.verify, on_progress=printer
+                ).run()
             )
         except ProjectorBlockedError as error:
             if projection != "all":
                 raise
             left_out[projector.name] = " ".join(str(error).split())
         except KeyboardInterrupt:
-            told.end()
-            print("cancelled; the live generation is as it was", file=sys.stderr)
+            printer.end()
+            print("cancelled; the live generation is unchanged", file=sys.stderr)
             raise
         finally:
-            told.end()
+            printer.end()
     hints = _hints(settings, outcomes)
     if options.json:
         print(json.dumps(_document(outcomes, left_out, hints, imported), ensure_ascii=False))
@@ -109,7 +109,7 @@ def rebuild(
         for outcome in outcomes:
             _print(outcome)
     for name, why in left_out.items():
-        print(f"{name} left out, its live generation stays: {why}", file=sys.stderr)
+        print(f"{name} is left out, and its live generation stays: {why}", file=sys.stderr)
     for hint in hints:
         print(hint, file=sys.stderr)
     return 1 if any(outcome.equal is False for outcome in outcomes) else 0
@@ -119,24 +119,24 @@ def _import(connection: Connection, path: Path, *, as_json: bool) -> archive.Imp
     with path.open("rb") as file, Shown("events") as progress:
         done = archive.import_log(connection, file, progress=(lambda *_: None) if as_json else progress)
     if not as_json:
-        print(f"imported {done.added} events, {done.already} were there already", file=sys.stderr)
+        print(f"imported {done.added} events, {done.already} existed already", file=sys.stderr)
     return done
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    """SIGTERM ends a rebuild as Ctrl-C does: what was built is taken away again."""
+    """Makes SIGTERM end a rebuild like Ctrl-C. The rebuild then removes the unfinished generation."""
     raise KeyboardInterrupt
 
 
 def projectors_named(settings: Settings, wanted: str | None) -> list[Projector]:
-    """The projectors of ``settings`` that ``wanted`` means; all of them where it is None or ``all``."""
-    from projectors.registry import projectors  # noqa: PLC0415 - a second to import, and listing needs none
+    """Returns the projector named ``wanted``, or all projectors when it is None or ``all``."""
+    from projectors.registry import projectors  # noqa: PLC0415 - the import takes a second
 
     return [p for p in projectors(settings) if wanted in {None, "all", p.name}]
 
 
 class _ProgressPrinter:
-    """Progress on stderr: JSON lines, or what every long verb shows."""
+    """Prints progress on stderr: JSON lines, or the bar of every long verb."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
@@ -146,7 +146,7 @@ class _ProgressPrinter:
 
     def __call__(self, progress: RebuildProgress) -> None:
         if not self._as_json:
-            self._shown.__enter__()  # again after an end, for the next projection
+            self._shown.__enter__()  # starts the bar again for the next projection
             doing = f"{progress.projection} generation {progress.generation}: {progress.stage}"
             self._shown(progress.events, progress.total, doing=doing)
             return
@@ -157,7 +157,7 @@ class _ProgressPrinter:
         print(json.dumps(asdict(progress)), file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Take the bar away; nothing where there is none."""
+        """Removes the bar, if there is one."""
         self._shown.__exit__(None, None, None)
 
 
@@ -189,7 +189,7 @@ def _hints(settings: Settings, outcomes: list[RebuildResult]) -> list[str]:
             parked = len(parking.queues(connection, outcome.projection))
         if parked:
             hints.append(
-                f"the live {outcome.projection} go without events of {parked} parked users: cardlog parked list"
+                f"the live {outcome.projection} lack the events of {parked} parked users: cardlog parked list"
             )
     return hints
 

@@ -1,4 +1,4 @@
-"""``cardlog reextract``: old turns read again, with today's prompt and model."""
+"""``cardlog reextract``: reads old turns again with the current prompt and model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ingest.extraction.workers.reextraction import Reextraction, ReextractionFil
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Which turns are to be read again, and what is to be said about it."""
+    """The filter of the turns to read again, and the output options."""
 
     user: Annotated[str | None, Parameter(metavar="ID", help="only this user's turns")] = None
     since: Annotated[
@@ -37,10 +37,10 @@ class Options:
         str | None,
         Parameter(
             metavar="V",
-            help="only turns read with this prompt, such as rules-1; today's own begins anew each time",
+            help="only turns read with this prompt, such as rules-1; for the current prompt each run starts anew",
         ),
     ] = None
-    dry_run: Annotated[bool, Parameter(help="say what would be read and what it would cost")] = False
+    dry_run: Annotated[bool, Parameter(help="only print the turns to read and the estimated cost")] = False
     json: Json = False
 
 
@@ -50,13 +50,13 @@ DEFAULTS = Options()
 def reextract(
     *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
 ) -> int:
-    """Read old turns again with the extractor set up now (ANTHROPIC_API_KEY, CARDLOG_MODEL; or rules).
+    """Read old turns again with the current extractor (ANTHROPIC_API_KEY, CARDLOG_MODEL; or rules).
 
-    The earlier readings stay in the log; the cards become those of the newest reading, and cards only the
-    earlier one had are withdrawn. Without options, everything is read again that was not read with today's
-    prompt and model: also what the rules read as stand-ins, and turns that were given up. Prints what it will
-    cost, about, before it begins. It can be stopped at any moment (Ctrl-C) and goes on where it was when it is
-    started again. Turns that cannot be read keep the reading they have; the exit status is 1 then.
+    The earlier extractions stay in the log. The cards become those of the newest extraction, and cards that only an
+    earlier extraction had are withdrawn. Without options, it reads every turn that was not read with the current
+    prompt and model. This includes turns that the rules read as a fallback, and turns that were given up. It prints
+    the estimated cost first. Ctrl-C stops it at any moment, and the next start continues. Turns that cannot be read
+    keep their extraction, and the exit status is then 1.
     """
     choice = ReextractionFilter(options.user, _since(options.since), options.prompt_version)
     settings, _ = find(settings, data)
@@ -75,7 +75,7 @@ def reextract(
 
 
 def _for_nothing(bursts: Iterable[SessionBatch]) -> Usage:
-    """Rules cost nothing; the bursts are only counted."""
+    """Returns no cost, because rules cost nothing. It consumes the batches so that they are counted."""
     deque(bursts, maxlen=0)
     return Usage()
 
@@ -89,12 +89,12 @@ def _run(
     stop: Stop,
 ) -> int:
     with connect(settings.database_url, application="reextract") as connection:
-        rereading = Reextraction(settings, extractor, stop)
+        reextraction = Reextraction(settings, extractor, stop)
         turns = bursts = 0
 
         def counted() -> Iterator[SessionBatch]:
             nonlocal turns, bursts
-            for burst in rereading.plan(connection, past_extractions(connection, choice, extractor)):
+            for burst in reextraction.plan(connection, past_extractions(connection, choice, extractor)):
                 turns, bursts = turns + len(burst.turns), bursts + 1
                 yield burst
 
@@ -116,7 +116,7 @@ def _run(
                 print(json.dumps({"planned": planned, "done": None}))
             return 0
         with Progress("turns") as progress:
-            tally = rereading.run(
+            tally = reextraction.run(
                 connection,
                 past_extractions(connection, choice, extractor),
                 lambda done: progress(done, turns),
@@ -129,10 +129,10 @@ def _run(
             f"{tally.calls} calls, {tally.tokens} tokens, {_dollars(tally.cost_usd)}"
         )
     for reason in dict.fromkeys(tally.reasons):
-        _note(f"left as they were: {reason}")
+        _note(f"not read again: {reason}")
     if tally.turns + tally.left < turns:
         _note(
-            f"stopped{f', {tally.away}' if tally.away else ''}; what was read is kept: start it again to go on"
+            f"stopped{f', {tally.away}' if tally.away else ''}; finished turns are kept: start it again to continue"
         )
         return 1
     return 1 if tally.left else 0
@@ -148,7 +148,7 @@ def _since(text: str | None) -> datetime | None:
 
 
 def _dollars(cost: float | None) -> str:
-    return "at a price nobody told" if cost is None else f"{cost:.4f} USD"
+    return "at an unknown price" if cost is None else f"{cost:.4f} USD"
 
 
 def _note(text: str) -> None:

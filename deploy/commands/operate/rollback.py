@@ -1,4 +1,4 @@
-"""``cardlog rollback``: the tables that were live before."""
+"""``cardlog rollback``: makes the generation that was live before live again."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def rollback(
 ) -> int:
     """Return to the generation that was live before.
 
-    Bring it up to date with the log and swap it in. The one it replaces is kept, so a second rollback undoes the
-    first.
+    Catch up that generation with the log and swap it in. The replaced generation is kept, so a second rollback undoes
+    the first.
     """
     settings, _ = find(settings, data)
     [projector] = projectors_named(settings, projection)

@@ -1,4 +1,4 @@
-"""``cardlog settings``: what can be set."""
+"""``cardlog settings``: lists every setting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from events.platform.settings import Settings, listing
 
 def list_settings(*, settings: Given[Settings]) -> int:
     """List every setting."""
-    del settings  # asked for so that every variable is checked, and unknown ones are reported
+    del settings  # the parameter makes the command check every variable and report unknown ones
     width = max(len(variable) for variable, _, _ in listing())
     for variable, default, meaning in listing():
         sys.stdout.write(

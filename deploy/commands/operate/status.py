@@ -1,4 +1,4 @@
-"""``cardlog status``: how far every stage is."""
+"""``cardlog status``: shows the health and the lag of every stage."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ if TYPE_CHECKING:
 def status(
     *,
     as_json: Json = False,
-    watch: Annotated[bool, Parameter(help="look again and again, until Ctrl-C")] = False,
-    every: Annotated[Seconds, Parameter(help="with --watch (default: 2)")] = 2.0,
+    watch: Annotated[bool, Parameter(help="repeat until Ctrl-C")] = False,
+    every: Annotated[Seconds, Parameter(help="seconds between two outputs with --watch (default: 2)")] = 2.0,
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """How far every stage is.
+    """Show the health and the lag of every stage.
 
-    Turns or events behind, the age in seconds of the oldest of them, what it does a second, parked and dead ones,
-    workers alive. ? is unknown, never zero. States: running; waiting (it says why, and others do without it);
-    stuck (work, and none done for 30 s); stopped (no worker heard of for 15 s); building and abandoned (of
-    rebuilds); unknown. The exit status is 0 when nothing needs an operator, else 1.
+    Columns: turns or events behind, the age of the oldest in seconds, the rate a second, parked events, dead letters,
+    and living workers. ? means unknown, never zero. Health: running; waiting (with the reason; other stages
+    continue); stuck (work waits, and none was done for 30 s); stopped (no heartbeat for 15 s); building and abandoned
+    (of rebuilds); unknown. The exit status is 0 when nothing needs an operator, else 1.
     """
     settings, instance = find(settings, data)
-    # The drivers of both servers take half a second to load: only a Cardlog that is there is worth it.
+    # The import of both drivers takes half a second, so it comes after the instance is found.
     from deploy.monitoring.overview import Overviews  # noqa: PLC0415
 
     read_url = settings.read_url or (None if instance is None else instance.read_url)
-    looking = Overviews(settings)
+    overviews = Overviews(settings)
     try:
         while True:
-            seen = looking()
+            seen = overviews()
             _print(seen, _channels(read_url), as_json=as_json, clear=watch and sys.stdout.isatty())
             if not watch:
                 return 0 if seen.well else 1
             time.sleep(max(0.1, every))
     finally:
-        looking.close()
+        overviews.close()
 
 
 def _channels(read_url: str | None) -> dict[str, dict[str, Any]] | None:
-    """How the channels of recall stand, by name; None where no read service answers."""
+    """Returns the health of the recall channels by name, or None when no read service answers."""
     if read_url is None:
         return None
     try:
@@ -66,9 +66,9 @@ def _channels(read_url: str | None) -> dict[str, dict[str, Any]] | None:
 
 def _channel_line(name: str, health: dict[str, Any]) -> str:
     p95 = "?" if health["p95_ms"] is None else f"{health['p95_ms']:.1f} ms"
-    resting = f", at most {health['quarantined_for_s']:.0f} s more" if health["quarantined_for_s"] else ""
-    fault = f"; made to fail by {health['fault']}" if "fault" in health else ""
-    return f"channel {name:<12}p95 {p95:>10}  {health['status']}{resting}{fault}"
+    remaining = f", at most {health['quarantined_for_s']:.0f} s more" if health["quarantined_for_s"] else ""
+    fault = f"; {health['fault']} makes it fail" if "fault" in health else ""
+    return f"channel {name:<12}p95 {p95:>10}  {health['status']}{remaining}{fault}"
 
 
 def _print(seen: Overview, channels: dict[str, dict[str, Any]] | None, *, as_json: bool, clear: bool) -> None:
@@ -104,7 +104,7 @@ def _line(stage: StageHealth) -> str:
 
 
 def number(value: float | None) -> str:
-    """For a column; what is unknown is no zero."""
+    """Returns a number for a column, and ? for an unknown number."""
     if value is None:
         return "?"
     return str(value) if isinstance(value, int) else f"{value:.1f}"

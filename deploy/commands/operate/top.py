@@ -1,4 +1,4 @@
-"""``cardlog top``: the stages, live, in a terminal."""
+"""``cardlog top``: shows the stages live in a terminal."""
 
 from __future__ import annotations
 
@@ -41,17 +41,15 @@ _COLOURS = {
 
 def top(
     *,
-    once: Annotated[
-        bool, Parameter(help="one frame and no more; so it is where there is no terminal")
-    ] = False,
-    every: Annotated[Seconds, Parameter(help="between two looks (default: 1)")] = 1.0,
+    once: Annotated[bool, Parameter(help="print one frame and end; the default without a terminal")] = False,
+    every: Annotated[Seconds, Parameter(help="seconds between two frames (default: 1)")] = 1.0,
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """The stages, live in a terminal.
+    """Show the stages live in a terminal.
 
-    How far behind, how fast and how fast lately, what is parked and dead, who works, and the last errors. ? is
-    unknown. q or Ctrl-C ends it. It goes on while Postgres or Redis is away, and says so.
+    Shows lag, rate and recent rates, parked events, dead letters, workers, and the last errors. ? means unknown. q
+    or Ctrl-C ends the command. It continues while Postgres or Redis is away, and shows that.
     """
     settings, _ = find(settings, data)
     console = Console()
@@ -74,7 +72,7 @@ def top(
 
 @contextmanager
 def _keys() -> Iterator[Callable[[float], str]]:
-    """Single keys as they are pressed, without waiting for Enter; the terminal is given back as it was."""
+    """Yields a function that reads single keys without Enter. Restores the terminal at the end."""
     if not sys.stdin.isatty():
         yield _nothing
         return
@@ -83,7 +81,7 @@ def _keys() -> Iterator[Callable[[float], str]]:
 
     def key(timeout: float) -> str:
         ready, _, _ = select.select([descriptor], [], [], timeout)
-        # Past Python's own buffer, which select knows nothing of.
+        # os.read bypasses Python's buffer, which select does not see.
         return os.read(descriptor, 64).decode(errors="replace") if ready else ""
 
     try:
@@ -99,7 +97,7 @@ def _nothing(timeout: float) -> str:
 
 
 def frame(seen: Overview, rates: dict[str, deque[float]]) -> RenderableType:
-    """One picture of ``seen``; ``rates`` keeps what the sparklines are drawn from."""
+    """Returns one frame of ``seen``. ``rates`` keeps the recent rates of each stage for the sparklines."""
     table = Table(box=None, pad_edge=False, expand=True)
     table.add_column("stage", no_wrap=True)
     for name in ("behind", "seconds", "rate/s"):
@@ -127,7 +125,7 @@ def frame(seen: Overview, rates: dict[str, deque[float]]) -> RenderableType:
 def _row(stage: StageHealth, rates: deque[float]) -> tuple[RenderableType, ...]:
     if stage.rate is not None:
         rates.append(stage.rate)
-    trouble = "bold red"
+    alarm = "bold red"
     state = f"{stage.state}: {stage.detail}" if stage.detail else stage.state
     return (
         Text(stage.name),
@@ -135,14 +133,14 @@ def _row(stage: StageHealth, rates: deque[float]) -> tuple[RenderableType, ...]:
         Text(number(stage.seconds)),
         Text(number(stage.rate)),
         Text(sparkline(rates), style="cyan"),
-        Text(number(stage.parked), style=trouble if stage.parked else ""),
-        Text(number(stage.dead), style=trouble if stage.dead else ""),
+        Text(number(stage.parked), style=alarm if stage.parked else ""),
+        Text(number(stage.dead), style=alarm if stage.dead else ""),
         Text(number(stage.workers)),
         Text(state, style=_COLOURS[stage.state]),
     )
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """A bar a value, the highest of them full; a stage that does nothing draws the lowest bar."""
+    """Returns one bar for each value. The highest value gets a full bar, and zeros get the lowest bar."""
     most = max(values, default=0.0)
     return "".join(_BARS[round(value / most * (len(_BARS) - 1)) if most else 0] for value in values)

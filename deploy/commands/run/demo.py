@@ -1,4 +1,4 @@
-"""``cardlog demo``: a small conversation of two people, and ten questions about it."""
+"""``cardlog demo``: pushes a small conversation of two people and asks ten questions about it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from deploy.stack import Stack
 from events.platform.settings import Settings
 from ingest.extraction.workers.extractor_factory import describe
 
-_ASKED_WARM = 2  # the second time is shown: the first pays for caches that a running service has
+_ASKED_WARM = 2  # the second time is shown, because the first call fills caches that a running service has
 
 
 def demo(
     *,
-    stay: Annotated[bool, Parameter(help="stay up afterwards, until SIGINT or SIGTERM")] = False,
+    stay: Annotated[bool, Parameter(help="keep running until SIGINT or SIGTERM")] = False,
     settings: Given[Settings],
 ) -> int:
     """Start everything in a temporary folder, push a conversation, ask ten questions, stop.
@@ -41,11 +41,11 @@ def demo(
     Exit status 1 if an answer is wrong.
     """
     stop = Stop()
-    os.umask(0o077)  # whatever any process of the stack writes is its owner's alone
-    # Started servers only: a demo must not write two strangers' conversation into somebody's memory.
+    os.umask(0o077)  # only the owner may read files of the stack's processes
+    # The demo only uses embedded servers, so that it never writes its conversation into a real memory.
     settings = replace(settings, database_url="", redis_url="")
     if settings.log_level == "info":
-        # The table is what matters here; the stack's own notes come back with CARDLOG_LOG_LEVEL=debug.
+        # The demo hides the stack's log lines. CARDLOG_LOG_LEVEL=debug shows them.
         logging.getLogger().setLevel(logging.WARNING)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="cardlog-demo-") as folder:

@@ -1,4 +1,4 @@
-"""``cardlog push``: turns in."""
+"""``cardlog push``: pushes turns from a file."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def push(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Push turns, one JSON object a line with the fields of the turn contract.
+    """Push turns from JSON lines with the fields of the turn contract.
 
-    Lines that break it are reported and skipped; the rest goes on, and the exit status is 1.
+    A line that breaks the contract is reported and skipped. The other lines are pushed, and the exit status is 1.
     """
     settings, _ = find(settings, data)
     client = connect_redis(settings.redis_url, socket_timeout=30)
@@ -66,7 +66,7 @@ def push(
 
 
 def _size(name: str) -> int | None:
-    """Bytes of a file; None where nobody knows before it ends: standard input, a pipe, what cannot be read."""
+    """Returns the bytes of a file, or None when the size is unknown: standard input, a pipe, an unreadable file."""
     path = Path(name)
     return path.stat().st_size if name != "-" and path.is_file() else None
 

@@ -1,4 +1,4 @@
-"""``cardlog serve``: one service of the stack."""
+"""``cardlog serve``: runs one service of the stack."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def serve(
 
 
 def require_servers(settings: Settings, *, queue: bool) -> None:
-    """Raise :class:`SettingsError` where a process by itself was not told where its servers are."""
+    """Raises :class:`SettingsError` when the URL of Postgres, or with ``queue`` the URL of Redis, is not set."""
     if not settings.database_url:
         raise SettingsError(
-            "CARDLOG_DATABASE_URL is not set: a single worker needs to be told where Postgres is"
+            "CARDLOG_DATABASE_URL is not set: a single worker or service needs the URL of Postgres"
         )
     if queue and not settings.redis_url:
-        raise SettingsError("CARDLOG_REDIS_URL is not set: a single worker needs to be told where Redis is")
+        raise SettingsError("CARDLOG_REDIS_URL is not set: a single worker or service needs the URL of Redis")

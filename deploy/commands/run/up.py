@@ -1,4 +1,4 @@
-"""``cardlog up``: everything, in one command."""
+"""``cardlog up``: runs everything in one command."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def up(
 ) -> int:
     """Run everything.
 
-    PostgreSQL and Redis are started too, unless CARDLOG_DATABASE_URL and CARDLOG_REDIS_URL name others. The data
-    is kept in the folder --data (default: data, or CARDLOG_DATA). Prints one JSON line when ready; stops cleanly
-    on SIGINT or SIGTERM.
+    It also starts PostgreSQL and Redis, unless CARDLOG_DATABASE_URL and CARDLOG_REDIS_URL are set. The data are in
+    the folder --data (default: data, or CARDLOG_DATA). It prints one JSON line when it is ready, and stops cleanly on
+    SIGINT or SIGTERM.
     """
     stop = Stop()
-    os.umask(0o077)  # whatever any process of the stack writes is its owner's alone
+    os.umask(0o077)  # only the owner may read files of the stack's processes
     stack = Stack(settings, data or default_data(), port_write=port_write, port_read=port_read, stopping=stop)
     try:
         instance = stack.start()

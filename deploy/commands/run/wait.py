@@ -1,4 +1,4 @@
-"""``cardlog wait``: until what was pushed is cards."""
+"""``cardlog wait``: waits until everything pushed so far is projected."""
 
 from __future__ import annotations
 

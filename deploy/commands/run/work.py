@@ -1,4 +1,4 @@
-"""``cardlog work``: one worker of the stack."""
+"""``cardlog work``: runs one worker of the stack."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WORKERS: tuple[WorkerName, ...] = get_args(WorkerName)
 
 
 class Stop:
-    """Becomes true at SIGINT or SIGTERM; the worker then finishes what it has in hand."""
+    """Becomes true at SIGINT or SIGTERM. The worker then finishes its current batch and ends."""
 
     def __init__(self) -> None:
         self._stopped = False
@@ -53,7 +53,7 @@ def work(
     settings: Given[Settings],
 ) -> int:
     """Run one worker: recorder, extractor, projector, vectors or relay."""
-    authentication.in_use()  # a key that cannot be read is said now, not with the first turn
+    authentication.in_use()  # an unreadable key fails now, and not with the first turn
     stop = Stop()
     require_servers(settings, queue=worker == "recorder")
     if worker == "relay" or (settings.kafka_brokers and worker != "recorder"):
@@ -64,8 +64,8 @@ def work(
     if not _migrated(settings, worker, stop):
         return 0
     if worker == "vectors":
-        # Where cores are short, questions go first: words find a card until its vector is there.
-        os.nice(max(0, _NICENESS - os.nice(0)))  # one that starts anew is nice already
+        # Questions have priority over vectors, because other channels find a card without its vector.
+        os.nice(max(0, _NICENESS - os.nice(0)))  # a restarted worker already has this niceness
     running = _worker(worker, settings, name, stop)
     if settings.kafka_brokers and worker not in {"recorder", "relay"}:
         _listen(running, name, stop)
@@ -75,14 +75,16 @@ def work(
 
 
 def _listen(worker: Worker, name: str, stop: Callable[[], bool]) -> None:
-    """Run a worker that Kafka feeds. Where Faust gives up, the process becomes a new one: only that can start it again,
-    and nobody else may be watching."""
+    """Runs a worker that Kafka feeds. After Faust gives up, the process replaces itself.
+
+    Faust can only start again in a new process, and perhaps no supervisor restarts this one.
+    """
     from projectors.kafka.app import StreamLostError  # noqa: PLC0415 - as below
 
     try:
         worker.run()
     except StreamLostError as error:
-        logger.warning("%s lost Kafka and starts anew: %s", name, error)
+        logger.warning("%s lost Kafka and starts again: %s", name, error)
         pause(_BEFORE_ANEW_S, stop)
         if not stop():
             logging.shutdown()
@@ -90,7 +92,7 @@ def _listen(worker: Worker, name: str, stop: Callable[[], bool]) -> None:
 
 
 def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) -> Worker:
-    # Imported here: each worker is a process, and none should load what only another needs.
+    # The imports are here, because each worker is a process and should load only its own modules.
     if kind == "recorder":
         from ingest.recording.recorder import Recorder  # noqa: PLC0415
 
@@ -110,7 +112,7 @@ def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) 
 
 
 def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], feed: Feed | None) -> Worker:
-    """The worker of a processor, fed by the log itself where no feed is given."""
+    """Returns the worker of a processor. Without a feed it reads the log itself."""
     if kind == "extractor":
         from ingest.extraction.workers.extractor_factory import create_extractor_worker  # noqa: PLC0415
 

@@ -1,13 +1,13 @@
--- The role of workers and services: it reads the log and appends to it by log.append, and can change nothing in it. What
--- it folds is its own. The log belongs to a role that nobody logs in as. Running this again changes nothing, and gives
--- what an upgrade added.
+-- The role of workers and services reads the log and appends to it with log.append. It cannot change the log. It owns
+-- the folded tables. The log belongs to a role that nobody logs in as. The script can be repeated, and then only grants
+-- the rights on objects that an upgrade added.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = {owner_name}) THEN
         CREATE ROLE {owner} NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION;
     END IF;
     IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
-        -- Only a member of both may give one's things to the other.
+        -- PostgreSQL allows a change of owner only to a member of both roles.
         EXECUTE format('GRANT %I, %I TO %I', {owner_name}, {role_name}, current_user);
     END IF;
 END $$;
@@ -41,13 +41,13 @@ DO $$
 DECLARE
     it record;
 BEGIN
-    -- Checkpoints and the like are the workers' own; the truth is not, nor what tokens are signed with.
+    -- Workers write checkpoints and similar tables. They must not write the events or the key that signs tokens.
     FOR it IN SELECT c.oid::regclass AS name FROM pg_class c
               WHERE c.relnamespace = 'log'::regnamespace AND c.relkind IN ('r', 'p')
                 AND c.relname NOT IN ('events', 'heads', 'migrations', 'token_key') LOOP
         EXECUTE format('GRANT INSERT, UPDATE, DELETE ON %s TO %I', it.name, {role_name});
     END LOOP;
-    -- What was folded before, by another role.
+    -- Tables that another role folded before.
     FOR it IN SELECT n.oid, n.nspname FROM pg_namespace n
               WHERE n.nspname = 'vector_cache' OR n.nspname IN (
                   SELECT CASE g.status WHEN 'live' THEN g.projection ELSE g.projection || '_g' || g.generation END

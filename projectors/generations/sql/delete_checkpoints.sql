@@ -1,2 +1,2 @@
--- What was parked with this generation's checkpoints goes with them.
+-- The foreign key deletes the parked events of this generation too.
 DELETE FROM log.checkpoints WHERE processor = %(projection)s AND generation = %(generation)s;

@@ -1,4 +1,4 @@
--- A row is written the same way whatever the server or the session was told.
+-- The text form of a row must not depend on the settings of the server or of the session.
 SET LOCAL TimeZone = 'UTC';
 SET LOCAL DateStyle = 'ISO, YMD';
 SET LOCAL extra_float_digits = 1;

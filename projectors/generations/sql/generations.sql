@@ -1,4 +1,4 @@
--- Every generation with how far it is and how much room it takes; the live one stands in the projection's own schema.
+-- Every generation with its progress and its size. The tables of the live generation are in the projection's schema.
 SELECT g.projection, g.generation AS number, g.status, g.created_at, g.live_at, position.events, position.behind,
        (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -1,2 +1,2 @@
--- Events the projection shall go without, by decision.
+-- Events that an operator dropped for this projection.
 SELECT partition, position FROM log.dropped WHERE processor = %(projection)s;

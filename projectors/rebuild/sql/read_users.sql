@@ -1,4 +1,5 @@
--- A partition user by user: whoever is folded whole can be forgotten, so memory is bounded by one user.
+-- The events of a partition, user by user. The fold forgets a user after the user's last event, so one user bounds
+-- the memory.
 SELECT e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key, e.occurred_at,
        e.recorded_at, e.actor, e.causation_id, e.correlation_id, e.data::text
 FROM log.events e

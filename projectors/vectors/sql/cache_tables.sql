@@ -1,5 +1,5 @@
--- Content-addressed and shared by all generations: the same text is never embedded twice by the same model.
--- It is derived data and may be dropped at any time; only time is lost.
+-- The cache is addressed by content and shared by all generations. The same model never embeds the same text twice.
+-- The cache is derived data. Dropping it at any time only costs the time to compute the vectors again.
 CREATE SCHEMA IF NOT EXISTS vector_cache;
 CREATE TABLE IF NOT EXISTS vector_cache.vectors (
     model        text COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
--- Independent of the order of the rows: two 64-bit sums over every column, the vectors as their exact bits.
+-- Two 64-bit sums over every column. The sums do not depend on the order of the rows. Vectors count by their exact bits.
 WITH line AS (
     SELECT 'card_vectors_384' AS name, user_id, card_id, model, vector_send(embedding) AS bits FROM card_vectors_384
     UNION ALL SELECT 'card_vectors_768', user_id, card_id, model, vector_send(embedding) FROM card_vectors_768

@@ -1,6 +1,6 @@
--- Vectors of the cards, one table a dimension because pgvector wants it in the type. Cards carry no foreign
--- key here: vectors come later than cards, and a dead embedder stops nothing. The signs of the numbers alone take a
--- thirtieth of their room, and tell well enough what is near to be worth comparing.
+-- Vectors of the cards, one table for each dimension, because pgvector has the dimension in the type. There is no
+-- foreign key to the cards: vectors arrive later than cards, and a broken embedder stops nothing. The signs of a vector
+-- take about a thirtieth of its space. They are exact enough to choose the vectors that are worth an exact comparison.
 
 CREATE TABLE card_vectors_384 (
     user_id text COLLATE "C" NOT NULL, card_id uuid NOT NULL, model text NOT NULL, embedding vector(384) NOT NULL,
@@ -17,5 +17,5 @@ CREATE TABLE card_vectors_1024 (
     signs bit(1024) GENERATED ALWAYS AS (binary_quantize(embedding)::bit(1024)) STORED,
     PRIMARY KEY (user_id, card_id)
 );
--- A question scans its own user's vectors exactly; inline storage saves a detour to TOAST for each.
+-- A question compares all vectors of its user exactly. Inline storage saves one TOAST lookup for each vector.
 ALTER TABLE card_vectors_384 ALTER COLUMN embedding SET STORAGE PLAIN;

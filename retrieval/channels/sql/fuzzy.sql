@@ -3,7 +3,7 @@ WITH asked AS (
     FROM unnest(%(words)s::text[], %(word_grams)s::text[], %(word_probes)s::text[])
          WITH ORDINALITY AS a(word, grams, probes, ordinal)
 ), near AS MATERIALIZED (
-    -- The user's words closest to each word asked, by the share of trigrams they have in common.
+    -- The user's words nearest to each word of the question, by the share of their common trigrams.
     SELECT asked.ordinal, n.term_key, n.similarity
     FROM asked CROSS JOIN LATERAL (
         SELECT w.term_key, shared.count / (cardinality(asked.grams) + cardinality(w.gram_keys) - shared.count)::float8
@@ -16,7 +16,7 @@ WITH asked AS (
     ) n
     WHERE n.similarity >= %(least_word)s
 ), word AS MATERIALIZED (
-    -- As among the exact terms: what very many cards hold finds nothing, unless there is nothing else, and still counts.
+    -- As in the tags channel: a frequent term finds no cards when another term does, and it still counts in the score.
     SELECT term_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
     FROM (
         SELECT term_key, CASE WHEN term_key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (

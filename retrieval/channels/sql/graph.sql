@@ -1,5 +1,6 @@
--- One hop from the seeds: along relations, to what is known of the same thing, and to what was said next to them.
--- Relations, which somebody stated, come first. A link counts for its strength by the place of the seed it starts from; a card that several seeds lead to, for all.
+-- One hop from the seeds: along relations, to states of the same entity or concept, and to the neighbouring turns.
+-- Stated relations come first. A link counts its strength divided by the place of its seed. The links of all seeds to
+-- one card are added.
 WITH seed AS MATERIALIZED (
     SELECT s.place, c.card_id, c.project_id, c.session_id, c.position, c.entity, c.concept_key
     FROM unnest(%(seeds)s::uuid[]) WITH ORDINALITY AS s(card_id, place)

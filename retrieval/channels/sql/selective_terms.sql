@@ -1,6 +1,6 @@
--- Which of the words asked for may find cards: not those that very many of the user's cards hold, where others find
--- something. They still count in the order of what the others find. Counting stops where a word is common, so this
--- costs the same whatever a user has said; what is known to be common is not counted again.
+-- The words of the question that may find cards. A word that very many of the user's cards hold is idle when another
+-- word finds cards. An idle word still counts in the ranking. Counting stops where a word is common, so the cost does
+-- not depend on the number of cards. A word that is known to be common is not counted again.
 SELECT key, weight, held >= %(common)s AS common,
        held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
 FROM (
@@ -12,5 +12,5 @@ FROM (
                ) u
            ) END AS held
     FROM unnest(%(keys)s::integer[], %(weights)s::float8[]) AS every(key, weight)
-    OFFSET 0 -- counted once, not once for each column that asks
+    OFFSET 0 -- counts once, and not once for each column that uses the number
 ) n

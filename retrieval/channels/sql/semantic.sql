@@ -1,6 +1,6 @@
--- An exact scan of the user's own vectors; cosine distance, so the score is the cosine. Distances are
--- sorted without the vectors themselves, and cards are looked up one by one, nearest first, until
--- enough of them may answer: LATERAL with its LIMIT keeps the planner from joining all of them.
+-- An exact scan of the user's own vectors by cosine distance, so the score is the cosine. The sort holds only the
+-- distances and not the vectors. Cards are looked up one by one, nearest first, until enough of them may answer.
+-- LATERAL with LIMIT keeps the planner from joining all cards.
 SELECT near.card_id, 1 - near.distance AS score
 FROM (
     SELECT v.card_id, v.embedding <=> %(vector)s::vector AS distance

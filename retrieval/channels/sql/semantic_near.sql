@@ -1,5 +1,5 @@
--- The nearest of very many vectors, most of which are the user's: walks the index of all signs, nearest first by Hamming distance, as far as it takes
--- to find enough of this user's cards that may answer, and puts those in the order of their exact cosine.
+-- For a user who owns a large share of very many vectors. The statement walks the index of all signs, nearest first by
+-- Hamming distance, until it has enough of this user's cards that may answer. It orders these cards by exact cosine.
 SELECT near.card_id, 1 - (near.embedding <=> %(vector)s::vector) AS score
 FROM (
     SELECT v.card_id, v.embedding

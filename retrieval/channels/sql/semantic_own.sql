@@ -1,6 +1,5 @@
--- The nearest of many vectors of one user: all their signs are read from the index that holds them, and those that are
--- nearest by Hamming distance are put in the order of their exact cosine. Cards are looked up nearest first, until
--- enough of them may answer.
+-- For a user with many vectors. The statement reads all signs of the user from a covering index. It orders the nearest
+-- by Hamming distance by their exact cosine. Cards are looked up nearest first, until enough of them may answer.
 SELECT near.card_id, 1 - near.distance AS score
 FROM (
     SELECT nearest.card_id, v.embedding <=> %(vector)s::vector AS distance

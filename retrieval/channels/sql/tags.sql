@@ -1,8 +1,9 @@
--- BM25 over every hit. A term's document frequency is the number of hits that hold it, which is exact where every
--- word finds: a card that holds a term of the question is a hit by definition. Of a word too common to find, it is
--- taken from how many of the hits of the others hold it. Where all words are common, two of them must meet in a card,
--- for what holds only one of them is most of a long memory; where no two ever meet, each finds again. Then,
--- and where there is but one, the latest of those cards are ranked: a word that is everywhere tells hardly more.
+-- BM25 over every hit. The document frequency of a term is the number of hits that hold it. The number is exact when
+-- every word finds cards, because every card that holds a term of the question is then a hit. For an idle word it is
+-- estimated from the share of the other words' hits that hold it.
+-- When all words are common, a card must hold two of them, because most of a long memory holds one of them. When no
+-- card holds two of them, each word finds cards again. In that case, and for a single common word, only the latest of
+-- those cards are ranked: a common word tells little more than that.
 WITH asked AS (
     {selective_terms}
 ), pair AS (
@@ -31,7 +32,7 @@ WITH asked AS (
     FROM hit CROSS JOIN asked CROSS JOIN LATERAL (
         SELECT cardinality(array_positions(hit.own, asked.key))
                + %(before)s * cardinality(array_positions(hit.earlier, asked.key)) AS times
-        OFFSET 0 -- reckoned once, not once to ask and once to tell
+        OFFSET 0 -- computes the value once, and not once for each use
     ) count
     WHERE count.times > 0
 ), total AS (

@@ -1,6 +1,6 @@
--- Score: how much of the question's words a card shares, then how much it matters. What merely goes on through
--- the whole stretch (an old address) is no answer to "what did I do then", so states count by when they began.
--- Of a long stretch, all that shares a selective term is looked at, and of the rest the latest.
+-- The score is the number of the question's words that a card shares, and then its importance. A state that only
+-- continues through the window (an old address) does not answer "what did I do then", so a state counts by its start.
+-- In a long window the statement reads all cards that share a selective term, and the latest of the other cards.
 WITH asked AS MATERIALIZED (
     {selective_terms}
 ), inside AS (
@@ -11,7 +11,7 @@ WITH asked AS MATERIALIZED (
        AND c.occurred_at >= coalesce(%(from)s::timestamptz, '-infinity')
      ORDER BY c.occurred_at DESC LIMIT %(looked_at)s)
     UNION
-    -- What began before it and went on into it.
+    -- Events that began before the window and continued into it.
     (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.occurred_at
      FROM cards.cards c
      WHERE c.kind = 'event' AND {visible}

@@ -1,4 +1,4 @@
--- What may answer, of the cards c: the walls of a recall, the same for every channel.
+-- The cards c that may answer: the filter of a recall, the same for every channel.
 {owner_filter} AND NOT c.retracted AND NOT c.contested
 AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
 AND (%(mode)s::text IS NULL OR coalesce(c.mode, 'general') = %(mode)s::text)

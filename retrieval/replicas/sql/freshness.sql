@@ -1,5 +1,4 @@
--- How far each of those who wait has come, all of them in one look. The checkpoint of a projector counts where its
--- generation is live.
+-- The progress of every waiting read, in one statement. Only the checkpoint of a live generation counts.
 SELECT e.position AS turn,
        x.position AS extracted,
        (SELECT c.position FROM log.checkpoints c
@@ -9,7 +8,7 @@ SELECT e.position AS turn,
         JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation AND g.status = 'live'
         WHERE c.processor = 'vectors' AND c.partition = w.partition) AS vectors,
        h.position AS head,
-       -- Whether anybody embeds, and does not say that it takes longer and longer.
+       -- True when a vectors worker runs and does not report that it falls behind.
        EXISTS (SELECT FROM log.heartbeats s
                WHERE s.stage = 'vectors' AND s.state = 'running'
                  AND s.seen_at > clock_timestamp() - make_interval(secs => %(unseen_s)s)

@@ -1,5 +1,5 @@
--- Whether cards wait for their vector, for each of those who wait for a token: those of the token's events, and those of
--- the user's earlier ones.
+-- For each waiting read: true when cards of the token's events wait for their vector, and true when earlier cards of
+-- the user do.
 SELECT EXISTS (SELECT FROM vectors.pending_vectors p
                WHERE p.user_id = w.user_id AND p.failure IS NULL AND p.position BETWEEN w.since AND w.target) AS theirs,
        EXISTS (SELECT FROM vectors.pending_vectors p

@@ -156,7 +156,11 @@ def test_a_parameter_that_no_route_has_is_refused(stack: Running, service: str) 
         body = {"json": {}} if "requestBody" in operation else {}
         answer = WEB.request(method, f"{url_of(stack, service)}{path}?user_id=a&surprise=1", **body)  # type: ignore[arg-type]
         assert answer.status_code == 422, (path, answer.text)
-        assert "not a parameter" in answer.text or "required" in answer.text or "not a known field" in answer.text
+        assert (
+            "not a parameter" in answer.text
+            or "required" in answer.text
+            or "not a known field" in answer.text
+        )
 
 
 # Where it comes from

@@ -189,7 +189,7 @@ def test_doctor_warns_of_a_role_that_could_change_the_log_and_only_of_that(
     assert "ok    log: the role can append and not change" in guarded.run("doctor")[1]
     monkeypatch.setenv(variable_of("database_url"), database)
     assert (
-        "warn  log: the role of CARDLOG_DATABASE_URL could change it (it is a superuser)"
+        "warn  log: the role of CARDLOG_DATABASE_URL could change the log (it is a superuser)"
         in (guarded.run("doctor")[1])
     )
 
@@ -347,10 +347,7 @@ def test_an_outsider_checks_an_anchor_with_the_public_key_alone(
     assert guarded.verify("--anchor", anchor, "--public-key", public) == []
     [fault] = guarded.verify("--anchor", anchor, "--public-key", "ab" * 32)
     assert "was signed with another key" in fault
-    assert (
-        "note: whose signature the anchors carry was not checked"
-        in (guarded.run("log", "verify", "--anchor", anchor)[1])
-    )
+    assert "note: the signatures of the anchors" in (guarded.run("log", "verify", "--anchor", anchor)[1])
 
 
 CHANGED = "is not as the migrations made it"

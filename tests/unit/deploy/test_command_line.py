@@ -123,7 +123,7 @@ def test_the_data_folder_is_said_before_or_after_the_verb(words: list[str]) -> N
         (["recall", "hi", "--user"], "cardlog recall: --user needs a value, such as --user USER"),
         (["recall", "--user", "u"], "cardlog recall: QUESTION is missing; see: cardlog recall --help"),
         (["recall", "where", "am", "--user", "u"],
-         "cardlog recall: 'am' is too much; put quotes around a text with spaces"),
+         "cardlog recall: 'am' is one argument too many; put quotes around a text with spaces"),
         (["recall", "hi", "--user", "a", "--user", "b"], "cardlog recall: --user is given twice; give it once"),
         (["capacity", "--llm", "--rules"],
          "cardlog capacity: --rules contradicts an option before it; give one of them"),

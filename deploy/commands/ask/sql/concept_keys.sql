@@ -1,4 +1,4 @@
--- How often each user's facts were filed under which key.
+-- The number of statements of each user under each concept key.
 SELECT e.user_id, e.data->>'concept_key', count(*)::bigint
 FROM log.events e
 WHERE e.type = 'StateAsserted' AND strpos(e.data::text, '\u0000') = 0

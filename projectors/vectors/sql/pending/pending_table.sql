@@ -1,11 +1,12 @@
--- Cards that were folded and have no vector yet: the embedder is slower than they come. The event is found in the log.
+-- Cards that were folded and have no vector yet, because events arrive faster than the embedder works. The partition
+-- and position name the card's event in the log.
 CREATE TABLE IF NOT EXISTS pending_vectors (
     user_id     text COLLATE "C" NOT NULL,
     card_id     uuid NOT NULL,
     partition   smallint NOT NULL,
     position    bigint NOT NULL,
     recorded_at timestamptz NOT NULL,
-    failure     text, -- why this one cannot be embedded; it is left out until it is rebuilt
+    failure     text, -- why the card cannot be embedded; the card is skipped until a rebuild
     PRIMARY KEY (user_id, card_id)
 );
 CREATE INDEX IF NOT EXISTS pending_vectors_newest ON pending_vectors (recorded_at, position) WHERE failure IS NULL;

@@ -1,5 +1,5 @@
--- The newest first, so that what was said a moment ago has its meaning first. Workers share them: a row is one's alone until
--- its vector is there.
+-- The newest cards come first, so that semantic search finds recent turns first. Several workers share the list: a row
+-- is locked until its vector is stored.
 WITH newest AS MATERIALIZED (
     SELECT p.user_id, p.card_id, p.partition, p.position FROM pending_vectors p
     WHERE p.failure IS NULL

@@ -57,7 +57,7 @@ def test_a_conflict_is_listed_shown_and_ruled(
     assert told(capsys, "rule", str(conflict), "accept_new")["duplicate"] is True
     memory.fold()
     assert told(capsys, "list") == []
-    assert command(capsys, "list") == (0, "nothing waits for a verdict\n")
+    assert command(capsys, "list") == (0, "no conflict waits for a verdict\n")
     assert [one["status"] for one in told(capsys, "list", "--status", "all")] == ["accept_new"]
     assert memory.contents() == ["residence is Milan"]
 

@@ -205,7 +205,7 @@ class TestPostgres:
         folder = tmp_path / "postgres"
         folder.mkdir()
         (folder / "PG_VERSION").write_text("17\n")
-        with pytest.raises(ServerError, match="was made by PostgreSQL 17; this is 18"):
+        with pytest.raises(ServerError, match="was made by PostgreSQL 17, and this is PostgreSQL 18"):
             EmbeddedPostgres(tmp_path).start()
 
     def test_a_taken_port_is_said(self, postgres: EmbeddedPostgres, tmp_path: Path) -> None:
@@ -340,8 +340,8 @@ class Toy(EmbeddedServer):
 
     name = "toy"
     programs = ("sleep",)
-    farewell = ((signal.SIGKILL, 10.0),)
-    report_every = 0.01
+    stop_signals = ((signal.SIGKILL, 10.0),)
+    report_every_s = 0.01
 
     url = ""
 
@@ -372,7 +372,7 @@ class TestWaiting:
 
     def test_one_that_does_nothing_is_given_up(self, tmp_path: Path) -> None:
         class Stuck(Toy):
-            patience = 0.1
+            idle_timeout_s = 0.1
 
         server = Stuck(tmp_path, 1)
         with pytest.raises(
@@ -444,7 +444,7 @@ class TestLeftOvers:
         shutil.copy("/bin/cat", program)
 
         class Impatient(EmbeddedPostgres):
-            passing = ()
+            transient_errors = ()
 
         with subprocess.Popen([program], stdin=subprocess.PIPE, user=owner, cwd=server.folder) as other:
             self.left_by(server, other.pid)

@@ -370,7 +370,7 @@ def test_the_command_exports_imports_counts_and_shows(
     assert [each.name for each in tmp_path.iterdir()] == ["log.jsonl"]
     # A database without any table yet is made ready first.
     done = command(empty_database, "import", "-", input=piped.stdout)
-    assert b"imported 100 events, 0 were there already" in done.stderr
+    assert b"imported 100 events, 0 existed already" in done.stderr
     cut = tmp_path / "cut.jsonl"
     cut.write_bytes(file.read_bytes()[:-100])
     again = command(empty_database, "import", str(cut))

@@ -307,7 +307,7 @@ def test_a_worker_whose_listening_is_over_starts_anew_by_itself(cardlog: Cardlog
     # Where the broker goes just then, Faust cannot begin, and never again in that process.
     eventually(lambda: "listens to" in cardlog.workers.log(name))
     cardlog.broker.kill()
-    eventually(lambda: "starts anew" in cardlog.workers.log(name), within=60)
+    eventually(lambda: "starts again" in cardlog.workers.log(name), within=60)
     cardlog.tell(40)
     cardlog.settle()
     cardlog.broker.start()

@@ -320,7 +320,7 @@ def test_a_swap_does_not_interrupt_a_batch_and_gives_up_on_one_that_never_ends(
     with connect(database, application="runner") as runner, runner.transaction():
         assert hold_live(runner, "cards") is not None
         with (
-            pytest.raises(GenerationError, match="does not come to the end"),
+            pytest.raises(GenerationError, match="does not finish its batch"),
             with_fold_paused(connection, "cards", attempts=2, longest_s=0.1),
         ):
             pytest.fail("two cannot hold it")
@@ -493,7 +493,7 @@ def test_a_rebuild_that_is_killed_leaves_the_live_generation_and_the_next_one_su
         process.wait()
     if number == signal.SIGTERM:
         assert process.returncode == 130, errors
-        assert "the live generation is as it was" in errors
+        assert "the live generation is unchanged" in errors
         assert statuses(connection) == {1: "live"}
     else:
         assert process.returncode == -signal.SIGKILL

@@ -29,7 +29,7 @@ from tests.support.waiting import PATIENT, eventually
 LONG_S = 600
 MANY = VectorsProjector.defer_above + 44
 SEALER = Sealer(b"of the test")
-LATE = "wait_for: the vectors of its cards are not there yet: the semantic channel may not find them"
+LATE = "wait_for: the vectors of the cards are not stored yet: the semantic channel may not find the cards"
 
 # Longer than any machine is busy, and shorter than waiting in vain takes here.
 pytestmark = pytest.mark.timeout(120)

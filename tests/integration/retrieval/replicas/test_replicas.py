@@ -187,7 +187,7 @@ def test_what_the_replica_has_not_got_in_time_the_primary_answers(
         answer = recall(memory, wait_for=token)
         assert homes(answer) == [("Kaohsiung", False)]
         [warning] = warnings(answer)
-        assert "had not got what was waited for" in warning
+        assert "did not get the awaited turns" in warning
         # And what nobody has is not waited for without end.
         later = SEALER.seal({memory.user: _head(connection, memory.user) + 1})
         assert any(
@@ -299,7 +299,7 @@ def test_a_server_that_takes_writes_is_no_replica(
         live_in(memory, "Taipei", 0)
         answer = recall(memory)
         assert homes(answer) == [("Taipei", False)]
-        assert any("is no replica" in text for text in answer["warnings"])
+        assert any("is not a replica" in text for text in answer["warnings"])
 
 
 def spoil(connection: Connection, user: str, state: str) -> None:

@@ -1,4 +1,4 @@
--- What a role could do to the log, by itself or as a member of others.
+-- The rights of a role on the log, its own rights and the rights of the roles that it is a member of.
 SELECT r.rolsuper, r.rolcreaterole, r.rolcanlogin, current_user = r.rolname AS is_ours,
        pg_has_role(r.oid, c.relowner, 'MEMBER') AS owns,
        has_table_privilege(r.oid, c.oid, 'INSERT') OR has_table_privilege(r.oid, c.oid, 'UPDATE')
