@@ -15,13 +15,17 @@ from events.types.naming import TagAliased
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import CardVerified, ConflictRuled
 from projectors.cards.arbitration import Thresholds
-from projectors.cards.card_rows import Row, event_row, knowledge_row, spoken_terms, state_row
+from projectors.cards.card import StoredCard
+from projectors.cards.card_rows import event_card, knowledge_card, spoken_terms, state_card
 from projectors.cards.concept import knowledge_timeline
 from projectors.cards.connections import Connections, Link
 from projectors.cards.identity_groups import identity_groups
 from projectors.cards.related_rows import (
     ArbitrationKey,
     RelationKey,
+    StoredArbitration,
+    StoredRelation,
+    StoredUpdate,
     UpdateKey,
     arbitrations,
     relations,
@@ -33,6 +37,7 @@ from projectors.cards.timeline import Remarks, Timeline, ValidPeriod, state_time
 Key = tuple[str, str]  # user, identity
 CardKey = tuple[str, str, UUID]  # user, kind, card
 _K = TypeVar("_K")
+_Row = TypeVar("_Row")
 
 
 @dataclass(slots=True)
@@ -43,13 +48,13 @@ class Changes:
     ``verified`` are event cards with when somebody last confirmed them; ``aliases`` tags with what they mean.
     """
 
-    cards_put: dict[CardKey, Row] = field(default_factory=dict)
+    cards_put: dict[CardKey, StoredCard] = field(default_factory=dict)
     cards_gone: set[CardKey] = field(default_factory=set)
-    relations_put: dict[RelationKey, Row] = field(default_factory=dict)
+    relations_put: dict[RelationKey, StoredRelation] = field(default_factory=dict)
     relations_gone: set[RelationKey] = field(default_factory=set)
-    arbitrations_put: dict[ArbitrationKey, Row] = field(default_factory=dict)
+    arbitrations_put: dict[ArbitrationKey, StoredArbitration] = field(default_factory=dict)
     arbitrations_gone: set[ArbitrationKey] = field(default_factory=set)
-    updates_put: dict[UpdateKey, Row] = field(default_factory=dict)
+    updates_put: dict[UpdateKey, StoredUpdate] = field(default_factory=dict)
     updates_gone: set[UpdateKey] = field(default_factory=set)
     statements: list[Statement] = field(default_factory=list)
     statements_gone: list[Statement] = field(default_factory=list)
@@ -108,10 +113,10 @@ def fold(
     for event in events:
         payload = event.payload
         if isinstance(payload, EventNoted):
-            row, terms = event_row(event, payload)
+            noted, terms = event_card(event, payload)
             changes.terms.setdefault(event.user_id, set()).update(terms)
-            changes.cards_put[event.user_id, "event", event.event_id] = row
-            _count(changes, event.user_id, 1, row)
+            changes.cards_put[event.user_id, "event", event.event_id] = noted
+            _count(changes, 1, noted)
         elif isinstance(payload, CardsConnected | ConnectionWithdrawn):
             _connect(changes, chains, event, payload)
         elif isinstance(payload, TagAliased):
@@ -168,12 +173,12 @@ def _withdraw(changes: Changes, recalled: Iterable[Event], *, supersede: bool) -
     """Take noted events back at once; gives the identities whose statements are to be taken back."""
     for event in recalled:
         if isinstance(event.payload, EventNoted):
-            card = (event.user_id, "event", event.event_id)
-            row = changes.cards_put.pop(card, None)
-            if row is None:
-                row, _ = event_row(event, event.payload)
-                changes.cards_gone.add(card)
-            _count(changes, event.user_id, -1, row)
+            key = (event.user_id, "event", event.event_id)
+            card = changes.cards_put.pop(key, None)
+            if card is None:
+                card, _ = event_card(event, event.payload)
+                changes.cards_gone.add(key)
+            _count(changes, -1, card)
         for statement in statements_of(event, supersede=supersede):
             yield event.user_id, statement.identity
 
@@ -188,14 +193,19 @@ def _connect(
         chains.withdraw(link)
         changes.relations_put.pop(key, None)
         return
-    changes.relations_put[key] = {
-        "reason": payload.reason,
-        "confidence": payload.confidence,
-        "event_id": event.event_id,
-        "created_at": event.recorded_at,
-        "actor": event.actor,
-        "refused": not chains.connect(link),
-    }
+    changes.relations_put[key] = StoredRelation(
+        user_id=event.user_id,
+        from_card=payload.from_card,
+        to_card=payload.to_card,
+        predicate=payload.predicate,
+        implied=False,
+        reason=payload.reason,
+        confidence=payload.confidence,
+        event_id=event.event_id,
+        created_at=event.recorded_at,
+        actor=event.actor,
+        refused=not chains.connect(link),
+    )
 
 
 def _alias(changes: Changes, event: Event, payload: TagAliased) -> None:
@@ -230,17 +240,17 @@ def _difference(changes: Changes, user_id: str, before: Timeline, after: Timelin
         old = earlier.pop(card_id, None)
         if old is not None and _content(old) == _content(span):
             continue
-        kind, row = _row(span)
-        card = (user_id, kind, card_id)
-        changes.cards_put[card] = row
-        _count(changes, user_id, 1, row)
+        card = _card(span)
+        key = (user_id, card.kind, card_id)
+        changes.cards_put[key] = card
+        _count(changes, 1, card)
         if old is not None:
-            changes.cards_gone.add(card)
-            _count(changes, user_id, -1, _row(old)[1])
+            changes.cards_gone.add(key)
+            _count(changes, -1, _card(old))
     for card_id, span in earlier.items():
-        kind, row = _row(span)
-        changes.cards_gone.add((user_id, kind, card_id))
-        _count(changes, user_id, -1, row)
+        card = _card(span)
+        changes.cards_gone.add((user_id, card.kind, card_id))
+        _count(changes, -1, card)
     _replace(
         relations(user_id, before), relations(user_id, after), changes.relations_put, changes.relations_gone
     )
@@ -253,7 +263,7 @@ def _difference(changes: Changes, user_id: str, before: Timeline, after: Timelin
     _replace(updates(user_id, before), updates(user_id, after), changes.updates_put, changes.updates_gone)
 
 
-def _replace(before: dict[_K, Row], after: dict[_K, Row], put: dict[_K, Row], gone: set[_K]) -> None:
+def _replace(before: dict[_K, _Row], after: dict[_K, _Row], put: dict[_K, _Row], gone: set[_K]) -> None:
     for key, values in after.items():
         held = before.get(key)
         if held != values:
@@ -263,10 +273,8 @@ def _replace(before: dict[_K, Row], after: dict[_K, Row], put: dict[_K, Row], go
     gone.update(before.keys() - after.keys())
 
 
-def _row(span: ValidPeriod) -> tuple[str, Row]:
-    if span.first.identity.startswith("state"):
-        return "state", state_row(span)
-    return "knowledge", knowledge_row(span)
+def _card(span: ValidPeriod) -> StoredCard:
+    return state_card(span) if span.first.identity.startswith("state") else knowledge_card(span)
 
 
 def _content(span: ValidPeriod) -> tuple[Any, ...]:
@@ -277,6 +285,6 @@ def _content(span: ValidPeriod) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _count(changes: Changes, user_id: str, sign: int, row: Row) -> None:
-    cards, terms = changes.counts.get(user_id, (0, 0))
-    changes.counts[user_id] = (cards + sign, terms + sign * row["own_terms"])
+def _count(changes: Changes, sign: int, card: StoredCard) -> None:
+    cards, terms = changes.counts.get(card.user_id, (0, 0))
+    changes.counts[card.user_id] = (cards + sign, terms + sign * card.own_terms)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from events.types.envelope import Event
 from projectors.cards.arbitration import Thresholds
-from projectors.cards.card_rows import Row
+from projectors.cards.card import StoredCard
 from projectors.cards.fold import fold
+from projectors.cards.related_rows import StoredArbitration, StoredRelation, StoredUpdate
 
 
 @dataclass(frozen=True, slots=True)
 class History:
     """Rows as the tables of the same names hold them, without their order."""
 
-    cards: list[Row]
-    relations: list[Row]
-    arbitrations: list[Row]
-    updates: list[Row]
+    cards: list[StoredCard]
+    relations: list[StoredRelation]
+    arbitrations: list[StoredArbitration]
+    updates: list[StoredUpdate]
 
 
 def cards_of(
@@ -40,11 +40,7 @@ def cards_of(
     changes = fold(known, {}, supersede=supersede, thresholds=thresholds)
     return History(
         list(changes.cards_put.values()),
-        _rows(("user_id", "from_card", "to_card", "predicate", "implied"), changes.relations_put),
-        _rows(("user_id", "arbitration_id"), changes.arbitrations_put),
-        _rows(("user_id", "card_id", "event_id"), changes.updates_put),
+        list(changes.relations_put.values()),
+        list(changes.arbitrations_put.values()),
+        list(changes.updates_put.values()),
     )
-
-
-def _rows(columns: Sequence[str], put: Mapping[tuple[Any, ...], Row]) -> list[Row]:
-    return [{**dict(zip(columns, key, strict=True)), **values} for key, values in put.items()]

@@ -17,10 +17,12 @@ from events.types.relations import CardsConnected
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.connections import CHAINS, Link
 from projectors.cards.copy_rows import (
+    arbitration_lines,
     card_lines,
+    relation_lines,
     remark_lines,
-    row_lines,
     statement_lines,
+    update_lines,
     word_keys,
     word_lines,
     words_among,
@@ -302,8 +304,8 @@ def _lines(changes: Changes) -> tuple[tuple[str, Iterator[str]], ...]:
     return (
         ("cards", card_lines(changes)),
         ("statements", statement_lines(changes)),
-        ("relations", row_lines(changes.relations_put)),
+        ("relations", relation_lines(changes)),
         ("remarks", remark_lines(changes)),
-        ("arbitrations", row_lines(changes.arbitrations_put)),
-        ("updates", row_lines(changes.updates_put)),
+        ("arbitrations", arbitration_lines(changes)),
+        ("updates", update_lines(changes)),
     )

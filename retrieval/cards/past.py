@@ -60,9 +60,7 @@ class Past:
         return {
             "known_position": self.position,
             "hidden": list(self.hidden),
-            "known_cards": orjson.dumps(
-                [{**row, "source_span": _json(row["source_span"])} for row in self.history.cards]
-            ).decode(),
+            "known_cards": orjson.dumps(self.history.cards).decode(),
             "known_relations": orjson.dumps(self.history.relations).decode(),
             "known_updates": orjson.dumps(self.history.updates).decode(),
         }
@@ -95,7 +93,3 @@ async def past(
     identities = {row["event_id"]: identity for identity, row in named if identity is not None}
     said = {row["event_id"]: row for _, row in named if row["position"] <= position}
     return Past(position, identities, fold([event_of(row) for row in said.values()]))
-
-
-def _json(text: str | None) -> Any:
-    return None if text is None else orjson.Fragment(text)

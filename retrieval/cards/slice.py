@@ -51,6 +51,11 @@ class Slice:
     duplicates: Sequence[UUID] | None = None
     past: Past | None = None
 
+    @property
+    def at(self) -> datetime:
+        """The instant that the answer is true of."""
+        return self.as_of or self.now
+
     def parameters(self) -> dict[str, Any]:
         """The named parameters of ``sql/slice.sql`` and ``sql/status.sql``."""
         return {
@@ -60,7 +65,7 @@ class Slice:
             "kinds": list(self.kinds),
             "projects": None if self.projects is None else list(self.projects),
             "status": None if self.statuses is None else list(self.statuses),
-            "at": self.as_of or self.now,
+            "at": self.at,
             "as_of": self.as_of,
             "known_at": self.known_at,
             "about": None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_executor import ChannelResult
@@ -49,7 +50,7 @@ def explanation(
 def placings(
     placed: Sequence[Placed],
     left_out: Mapping[UUID, str],
-    cards: Mapping[UUID, Mapping[str, Any]],
+    cards: Mapping[UUID, Card],
     votes: Mapping[UUID, float],
     k: int,
 ) -> list[dict[str, Any]]:
@@ -59,7 +60,7 @@ def placings(
         {
             "place": place,
             "card_id": each.card_id,
-            "content": cards[each.card_id]["content"],
+            "content": cards[each.card_id].content,
             "votes": round(each.votes, 6),
             "factors": {reason: round(factor, 4) for reason, factor in each.factors.items()},
             "score": round(each.score, 6),
@@ -79,7 +80,7 @@ def placings(
         {
             "place": None,
             "card_id": card_id,
-            "content": cards[card_id]["content"] if card_id in cards else None,
+            "content": cards[card_id].content if card_id in cards else None,
             "votes": round(votes[card_id], 6),
             "factors": {},
             "score": None,

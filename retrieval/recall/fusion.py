@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from events.language.chinese_script import to_simplified
+from projectors.cards.card import Card
 from retrieval.channels.channel import Hit
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
@@ -71,46 +72,40 @@ def decay(cardinality: str | None, verified: datetime, now: datetime) -> float:
     return exp(-rate * max(0.0, (now - verified).total_seconds() / 86400))
 
 
-def adjustments(
-    card: Mapping[str, Any], question: Question, *, context_layer: str | None
-) -> dict[str, float]:
+def adjustments(card: Card, question: Question, *, context_layer: str | None) -> dict[str, float]:
     """What a card's votes are multiplied by for what it is, by reason; only what makes a difference."""
     # A vote is a rank, and ranks lie close together: the full decay would bury the only true address there is
     # under yesterday's small talk. So decay orders what is otherwise equal.
-    factors = {
-        "decay": 1 - DECAY_SHARE * (1 - decay(card["cardinality"], card["last_verified"], question.now))
-    }
-    if card["concept_key"] in question.concepts and card["concept_key"] not in COMMON_CONCEPTS:
+    factors = {"decay": 1 - DECAY_SHARE * (1 - decay(card.cardinality, card.last_verified, question.now))}
+    if card.concept_key in question.concepts and card.concept_key not in COMMON_CONCEPTS:
         about = _about_the_one_asked_for(card, question)
         factors["concept asked for" if about else "concept of another"] = (
             ASKED_BOOST if about else OTHERS_PENALTY
         )
-    if card["importance"] is not None:
-        factors["importance"] = 1 + IMPORTANCE_SHARE * (card["importance"] - 5)
-    if card["superseded_at"] is not None and card["superseded_at"] <= question.now and question.span is None:
+    if card.importance is not None:
+        factors["importance"] = 1 + IMPORTANCE_SHARE * (card.importance - 5)
+    if card.superseded_at is not None and card.superseded_at <= question.now and question.span is None:
         factors["superseded"] = SUPERSEDED_PENALTY
-    if context_layer is not None and card["context_layer"] == context_layer:
+    if context_layer is not None and card.context_layer == context_layer:
         factors["layer"] = LAYER_BOOST
     return {reason: factor for reason, factor in factors.items() if factor != 1.0}
 
 
-def _about_the_one_asked_for(card: Mapping[str, Any], question: Question) -> bool:
+def _about_the_one_asked_for(card: Card, question: Question) -> bool:
     """Whether a card is about the asker, or about somebody the question names."""
-    if card["kind"] != "state" or card["entity"] in (None, OWNER):
+    if card.kind != "state" or card.entity is None or card.entity == OWNER:
         return True
     # Entities are kept in simplified script, however they were written.
-    return card["entity"].casefold() in to_simplified(question.text.casefold())
+    return card.entity.casefold() in to_simplified(question.text.casefold())
 
 
-def distinct(
-    ranked: Sequence[Placed], cards: Mapping[UUID, Mapping[str, Any]]
-) -> tuple[list[Placed], dict[UUID, UUID]]:
+def distinct(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> tuple[list[Placed], dict[UUID, UUID]]:
     """The ranking with cards that say the very same words once, the best placed one; and, for each left out, which."""
     first: dict[tuple[Any, ...], UUID] = {}
     kept, same = [], {}
     for placed in ranked:
         card = cards[placed.card_id]
-        words = (card["kind"], card["speaker"], card["content"], card["effective_at"])
+        words = (card.kind, card.speaker, card.content, card.effective_at)
         if (other := first.setdefault(words, placed.card_id)) == placed.card_id:
             kept.append(placed)
         else:

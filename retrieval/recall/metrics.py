@@ -10,6 +10,8 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from retrieval.recall.answer import RecallAnswer
+
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1)
 
 
@@ -41,12 +43,12 @@ class RecallMetrics(Collector):
         self._standing = standing
         registry.register(self)
 
-    def count(self, answer: Mapping[str, Any]) -> None:
+    def count(self, answer: RecallAnswer) -> None:
         """Count what the channels of an answer did; one that rested took no time."""
-        for name, report in answer["channels"].items():
-            self._outcomes.labels(name, report["status"]).inc()
-            if report["status"] != "quarantined":
-                self._channel_seconds.labels(name).observe(report["ms"] / 1000)
+        for name, report in answer.channels.items():
+            self._outcomes.labels(name, report.status).inc()
+            if report.status != "quarantined":
+                self._channel_seconds.labels(name).observe(report.ms / 1000)
 
     def collect(self) -> Iterable[Metric]:
         quarantined = GaugeMetricFamily(

@@ -11,14 +11,15 @@ from uuid import UUID
 
 import psycopg
 
-from retrieval.cards.alerts import contradictions
-from retrieval.cards.document import card_document
+from projectors.cards.card import Card
+from retrieval.cards.alerts import aging, contradictions, outdated
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import SEEN, GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.pool.reconnect import retry_on_lost_connection
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import KINDS, Scope, scope_of
+from retrieval.recall.answer import CardAnswer, ChannelPlace, RecallAnswer
 from retrieval.recall.card_resolution import CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
 from retrieval.recall.explain import explanation, placings
@@ -109,8 +110,8 @@ class Recall:
         """How every channel stands in this process."""
         return self._executor.health()
 
-    async def answer(self, ask: Ask) -> dict[str, Any]:
-        """The contract's answer. Raises :class:`RecallUnavailableError` when Postgres is away."""
+    async def answer(self, ask: Ask) -> RecallAnswer:
+        """Returns the best ``ask.k`` cards. Raises :class:`RecallUnavailableError` when Postgres is away."""
         now = ask.as_of or ask.now
         question = understand(ask.query, now)
         scope = scope_of(
@@ -139,30 +140,15 @@ class Recall:
         scores = overlaid.votes(question, answering) | resolution.scores
         ranking = _ranked(scores, cards, question, ask.context_layer)
         places = {
-            name: {hit.card_id: (rank, hit.score) for rank, hit in enumerate(result.hits, 1)}
+            name: {hit.card_id: ChannelPlace(rank, hit.score) for rank, hit in enumerate(result.hits, 1)}
             for name, result in results.items()
         }
-        chosen = [
-            _card(
-                cards[placed.card_id], placed.score, places, now, pending=placed.card_id in overlaid.pending
-            )
-            for placed in ranking.placed[: ask.k]
-        ]
-        _credit(chosen, ranking.same, cards)
-        answer = {
-            "current_time": now.isoformat(),
-            "cards": chosen,
-            "contradictions": contradictions(chosen) + resolution.alerts(chosen) + overlaid.alerts(chosen),
-            "channels": {name: result.report.document() for name, result in results.items()},
-            "warnings": [
-                f"the {name} channel {_shortcoming(result)}: {result.report.detail or 'no detail'}"
-                for name, result in results.items()
-                if result.report.status != "ok" or result.report.detail
-            ]
-            + list(overlaid.warnings),
-        }
+        placed = ranking.placed[: ask.k]
+        chosen = _credited([cards[each.card_id] for each in placed], ranking.same, cards)
+        ids = {card.card_id for card in chosen}
+        explain = None
         if ask.explain:
-            answer["explain"] = explanation(question, scope, results, weights) | {
+            explain = explanation(question, scope, results, weights) | {
                 "cards": placings(
                     ranking.placed,
                     {**resolution.left_out, **_said_better(ranking.same)},
@@ -172,7 +158,24 @@ class Recall:
                 ),
                 "withheld": await self._withheld(question, scope, votes),
             }
-        return answer
+        return RecallAnswer(
+            current_time=now,
+            cards=[
+                _answer(card, each.score, places, now, pending=card.card_id in overlaid.pending)
+                for card, each in zip(chosen, placed, strict=True)
+            ],
+            contradictions=[*contradictions(chosen), *resolution.alerts(ids), *overlaid.alerts(ids)],
+            channels={name: result.report for name, result in results.items()},
+            warnings=(
+                *(
+                    f"the {name} channel {_shortcoming(result)}: {result.report.detail or 'no detail'}"
+                    for name, result in results.items()
+                    if result.report.status != "ok" or result.report.detail
+                ),
+                *overlaid.warnings,
+            ),
+            explain=explain,
+        )
 
     @property
     def _everyone(self) -> list[Channel]:
@@ -198,7 +201,7 @@ class Recall:
         ids = [hit.card_id for result in results.values() for hit in result.hits if hit.card_id not in votes]
         cards = await _with_retry(lambda: self._resolver.cards(scope, ids))
         return [
-            {"card_id": card_id, "content": cards[card_id]["content"], "reason": reason}
+            {"card_id": card_id, "content": cards[card_id].content, "reason": reason}
             for card_id in ids
             if card_id in cards and (reason := scope.refuses(cards[card_id], question.now.tzinfo)) is not None
         ]
@@ -222,7 +225,7 @@ def _best(votes: Mapping[UUID, float]) -> list[UUID]:
 
 def _ranked(
     votes: Mapping[UUID, float],
-    cards: Mapping[UUID, Mapping[str, Any]],
+    cards: Mapping[UUID, Card],
     question: Question,
     context_layer: str | None,
 ) -> Ranking:
@@ -236,40 +239,35 @@ def _ranked(
         key=Placed.order,
     )
     kept, same = distinct(ranked, cards)
-    return Ranking(spread(kept, {card_id: card["turn_ids"] for card_id, card in cards.items()}), same)
+    return Ranking(spread(kept, {card_id: card.turn_ids for card_id, card in cards.items()}), same)
 
 
 def _said_better(same: Mapping[UUID, UUID]) -> dict[UUID, str]:
     return {left_out: f"it says the same as {kept}" for left_out, kept in same.items()}
 
 
-def _credit(
-    chosen: Sequence[dict[str, Any]], same: Mapping[UUID, UUID], cards: Mapping[UUID, Mapping[str, Any]]
-) -> None:
-    """Name the turns of the cards that were left out for saying the same behind the one that says it."""
-    turns = {document["card_id"]: document for document in chosen}
+def _credited(chosen: Sequence[Card], same: Mapping[UUID, UUID], cards: Mapping[UUID, Card]) -> list[Card]:
+    """Adds to each chosen card the turns of the cards that were left out because they say the same."""
+    turns = {card.card_id: card.turn_ids for card in chosen}
     for left_out, kept in same.items():
         if kept in turns:
-            both = [*turns[kept]["turn_ids"], *cards[left_out]["turn_ids"]]
-            turns[kept]["turn_ids"] = list(dict.fromkeys(both))
+            turns[kept] = list(dict.fromkeys([*turns[kept], *cards[left_out].turn_ids]))
+    return [replace(card, turn_ids=turns[card.card_id]) for card in chosen]
 
 
-def _card(
-    card: Mapping[str, Any],
+def _answer(
+    card: Card,
     score: float,
-    places: Mapping[str, Mapping[UUID, tuple[int, float]]],
+    places: Mapping[str, Mapping[UUID, ChannelPlace]],
     now: datetime,
     *,
     pending: bool,
-) -> dict[str, Any]:
-    document = card_document(card, now)
-    document.update(
-        score=round(score, 6),
-        channels={
-            name: {"rank": place[0], "score": round(place[1], 4)}
-            for name, hits in places.items()
-            if (place := hits.get(card["card_id"])) is not None
-        },
+) -> CardAnswer:
+    return CardAnswer(
+        card=card,
+        score=score,
+        channels={name: hits[card.card_id] for name, hits in places.items() if card.card_id in hits},
         pending=pending,
+        aging=aging(card, now),
+        outdated=outdated(card, now),
     )
-    return document
