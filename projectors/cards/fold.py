@@ -1,4 +1,4 @@
-"""The fold of the card tables: events in, row changes out. No clock, no network, no database."""
+"""The fold of the card tables: from events to row changes. It uses no clock, no network and no database."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _Row = TypeVar("_Row")
 
 @dataclass(slots=True)
 class Changes:
-    """What a batch does to the tables: gone first, then put. Counts are differences.
+    """The row changes of a batch. Rows that are gone are deleted before rows are put. Counts are differences.
 
-    Terms, by user, are those ever said, whether or not a card holds them now, so they are only ever added.
-    ``verified`` are event cards with when somebody last confirmed them; ``aliases`` tags with what they mean.
+    ``terms`` are the terms of each user. A term stays when its card goes, so terms are only added. ``verified`` are
+    event cards with the time of their last verification, ``aliases`` are tags with the tag they mean.
     """
 
     cards_put: dict[CardKey, StoredCard] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Changes:
 def keys_touched(
     events: Iterable[Event], recalled: Iterable[Event] = (), *, supersede: bool = True
 ) -> set[Key]:
-    """The identities whose earlier statements :func:`fold` must be given, with those of all they are told with."""
+    """Returns the identities whose earlier statements :func:`fold` needs, for ``events`` and ``recalled``."""
     return {
         (event.user_id, s.identity)
         for each in (events, recalled)
@@ -78,7 +78,7 @@ def keys_touched(
 
 
 def remarked(event: Event) -> UUID | None:
-    """The statement ``event`` is a remark on; its identity is touched too. None where it is no such remark."""
+    """Returns the statement that ``event`` is a remark on, or None. The identity of that statement is touched too."""
     payload = event.payload
     if isinstance(payload, ConflictRuled):
         return payload.arbitration_id
@@ -97,13 +97,13 @@ def fold(
     supersede: bool = True,
     thresholds: Thresholds | None = None,
 ) -> Changes:
-    """The changes ``events`` make to tables that hold the fold of everything before them.
+    """Returns the changes that ``events`` make to tables that hold the fold of all earlier events.
 
-    ``known`` are the earlier statements of every identity in :func:`keys_touched`, and of those told something
-    together with it. Their cards are computed afresh, before and after, and the difference is what changes: so
-    the result depends on what was said and never on the order in which it came. ``recalled`` are the events that
-    a ``CardsWithdrawn`` among ``events`` takes back, ``remarks`` the earlier ones on any of these statements,
-    and ``connections`` the chains that lead on from cards connected by ``events``.
+    ``known`` are the earlier statements of every identity in :func:`keys_touched`, and of the identities that share
+    an event with it. The fold computes the cards of these identities before and after the batch and returns the
+    difference. The result therefore does not depend on the order of arrival. ``recalled`` are the events that a
+    ``CardsWithdrawn`` among ``events`` takes back. ``remarks`` are the earlier remarks on these statements.
+    ``connections`` are the chains that lead on from the cards that ``events`` connect.
     """
     changes = Changes()
     chains = Connections(connections)
@@ -134,10 +134,10 @@ def fold(
                 said.setdefault((event.user_id, statement.identity), []).append(statement)
     withdrawn = set(_withdraw(changes, recalled, supersede=supersede))
     gone = {event.event_id for event in recalled}
-    for user_id, family in identity_groups(known, said, withdrawn):
-        old = [one for key in family for one in known.get(key, ())]
+    for user_id, group in identity_groups(known, said, withdrawn):
+        old = [one for key in group for one in known.get(key, ())]
         now = [one for one in old if one.event.event_id not in gone]
-        now += [one for key in family for one in said.get(key, ()) if one.event.event_id not in gone]
+        now += [one for key in group for one in said.get(key, ()) if one.event.event_id not in gone]
         if gone:
             changes.statements_gone += [one for one in old if one.event.event_id in gone]
         _difference(
@@ -152,7 +152,7 @@ def fold(
 
 
 def withdrawn_places(events: Iterable[Event]) -> list[tuple[int, int]]:
-    """Where the events stand that ``events`` take back: (partition, position)."""
+    """Returns the places of the events that ``events`` take back: (partition, position)."""
     return [
         (event.partition, position)
         for event in events
@@ -170,7 +170,7 @@ def _by_target(remarks: Iterable[Event]) -> dict[tuple[str, UUID], list[Event]]:
 
 
 def _withdraw(changes: Changes, recalled: Iterable[Event], *, supersede: bool) -> Iterator[Key]:
-    """Take noted events back at once; gives the identities whose statements are to be taken back."""
+    """Takes noted events back. Yields the identities whose statements are taken back."""
     for event in recalled:
         if isinstance(event.payload, EventNoted):
             key = (event.user_id, "event", event.event_id)
@@ -232,8 +232,8 @@ def _timeline(
 
 
 def _difference(changes: Changes, user_id: str, before: Timeline, after: Timeline) -> None:
-    # A card is a function of its span. Most spans of a long timeline stay as they are, and looking at what they
-    # are made of is a thousand times cheaper than making two rows to compare.
+    # A card is a function of its valid period. Most periods of a long timeline do not change. Comparing what they are
+    # made of is a thousand times cheaper than making two cards and comparing these.
     earlier = {span.first.event.event_id: span for span in before.spans}
     for span in after.spans:
         card_id = span.first.event.event_id

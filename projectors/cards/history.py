@@ -1,4 +1,4 @@
-"""What the card tables held, or would have held, at an earlier moment: the one entry point for readers."""
+"""The card tables as they were, or would have been, at an earlier instant. Readers use this module only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from projectors.cards.related_rows import StoredArbitration, StoredRelation, Sto
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Rows as the tables of the same names hold them, without their order."""
+    """The rows of the tables with these names, in no particular order."""
 
     cards: list[StoredCard]
     relations: list[StoredRelation]
@@ -30,10 +30,10 @@ def cards_of(
     supersede: bool = True,
     thresholds: Thresholds | None = None,
 ) -> History:
-    """The cards that ``events`` make, were ``known_at`` the end of the log; a pure function.
+    """Returns the rows that ``events`` make when the log ends at ``known_at``. A pure function.
 
-    ``events`` are the statements of whole identities and the remarks on them, as ``statements`` and ``remarks``
-    name them, in any order; those recorded after ``known_at`` are left out.
+    ``events`` are all statements of some identities and the remarks on them, in any order. Events recorded after
+    ``known_at`` are ignored.
     """
     known = [event for event in events if known_at is None or event.recorded_at <= known_at]
     known.sort(key=lambda event: (event.partition, event.position))

@@ -1,4 +1,4 @@
-"""How found cards are read: as what was known then, along their chains, once each, with the conflicts about them."""
+"""Card resolution: from hits to the cards that may answer. Chains are followed, duplicates joined, conflicts found."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from retrieval.query.scope import Scope
 
 _PACKAGE = "retrieval.recall"
 _PREDICATES = (*SUPERSEDING, "expands", "retracts", "contradicts", "same_as")
-_BEFORE_THE_LATEST = 0.9  # of its successor's score, for what a question about history shows too
+_BEFORE_THE_LATEST = (
+    0.9  # the share of the score that an earlier card of a chain gets, for a question about history
+)
 
 _R = TypeVar("_R")
 
@@ -50,9 +52,9 @@ _EDGE = class_row(RelationEdge)
 
 @dataclass(frozen=True, slots=True)
 class CardResolution:
-    """The cards that may answer, with what they score, and the conflicts any of them is part of.
+    """The cards that may answer, with their scores, and the conflicts that any of them is part of.
 
-    ``left_out`` says of the others that were ``found``, which is all that was looked up, why they do not answer.
+    ``found`` are all cards that were looked up. ``left_out`` says why a card does not answer.
     """
 
     cards: dict[UUID, Card]
@@ -62,12 +64,12 @@ class CardResolution:
     found: Mapping[UUID, Card] = field(default_factory=dict)
 
     def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
-        """The conflicts a chosen card is part of: both sides, whether or not both were chosen, and the reason."""
+        """Returns the conflicts that a chosen card is part of. Both sides are shown, chosen or not."""
         return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
 
 
 class CardResolver:
-    """Looks up what the channels found, and applies the reading rules of cards to it."""
+    """Looks up the cards that the channels found, and decides which of them may answer."""
 
     def __init__(self, pool: Pool, fold: Fold) -> None:
         self._pool = pool
@@ -81,15 +83,15 @@ class CardResolver:
     async def resolve(
         self, question: Question, scope: Scope, best: Sequence[UUID], scores: Mapping[UUID, float]
     ) -> CardResolution:
-        """What the cards named come to.
+        """Returns the cards that may answer, out of ``best``.
 
-        What was retracted or is contested is no answer. What an edge superseded gives its place to the end of
-        its chain, unless the question asks about the past. Of cards that are the same, the best answers.
+        A retracted card and a contested card do not answer. A card that an edge supersedes gives its place to the
+        end of its chain, unless the question asks about the past. Of cards that are the same, the best one answers.
         """
         if not best:
             return CardResolution({}, {})
         async with connected(self._pool, WITHIN_S, many=scope.size.many) as connection:
-            # All that depends on the names alone is asked in one breath.
+            # The three queries need only the ids, so they are sent in one round trip.
             async with connection.pipeline():
                 asked_cards = await _cards(connection, scope, best)
                 asked_disputes = await _disputes(connection, scope, question.now, best)
@@ -115,7 +117,7 @@ class CardResolver:
         cards: dict[UUID, Card],
         scores: dict[UUID, float],
     ) -> tuple[dict[UUID, Card], dict[UUID, float], list[Dispute]]:
-        """The cards and conflicts as they were known then; what was found of an identity counts for what it was."""
+        """The cards and conflicts as they were known then. A card gets the best score of its identity."""
         assert scope.known_at is not None
         then = await past(
             connection, self._fold, user_id=scope.user_id, known_at=scope.known_at, cards=list(cards)
@@ -143,7 +145,7 @@ class CardResolver:
 
 
 def before_folding(scope: Scope) -> Scope:
-    """The scope to search with: what was true by what was known then is only told once that is folded."""
+    """Returns the scope to search with. With ``known_at``, validity is decided after the fold of the past."""
     return scope if scope.known_at is None else replace(scope, valid_from=None, valid_until=None)
 
 
@@ -173,7 +175,7 @@ def _judged(
         return at if card not in out and at is not None and at <= question.now else None
 
     for dispute in disputes:
-        # Whoever finds only the new side is answered with the old one, which holds, and told of the other.
+        # A hit on the new side answers with the old side, which holds, and the conflict is shown.
         if dispute.new_card in found:
             raise_to(dispute.old_card, scores[dispute.new_card])
     for card, score in list(scores.items()):
@@ -204,12 +206,12 @@ def _of_layers(scope: Scope, card: Card) -> bool:
 
 
 def _inside(scope: Scope, card: Card) -> bool:
-    """Whether a card that no channel found may answer all the same: the walls, but not when it was true."""
+    """True when a card that no channel found may answer: its kind and project fit. Validity does not count."""
     return card.kind in scope.kinds and (scope.projects is None or card.project_id in scope.projects)
 
 
 def _chained(card: UUID, edges: Sequence[RelationEdge]) -> set[UUID]:
-    """All that is chained to a card by change or detail, whichever way."""
+    """The cards that are connected to a card by changes or details, in both directions."""
     reached, waiting = {card}, [card]
     while waiting:
         here = waiting.pop()
@@ -252,7 +254,7 @@ async def _cards(connection: AsyncConnection[Any], scope: Scope, ids: Sequence[U
 async def _edges(
     connection: AsyncConnection[Any], scope: Scope, cards: Sequence[UUID]
 ) -> AsyncCursor[RelationEdge]:
-    """What somebody said of these cards and of those they lead to; a timeline's own edges show in its cards."""
+    """The stated edges of these cards and of the cards they lead to. Implied edges show in the cards themselves."""
     return await _asked(
         connection,
         _EDGE,

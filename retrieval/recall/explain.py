@@ -1,4 +1,4 @@
-"""Why an answer is what it is: how the question was read, who voted for what, and what became of each card."""
+"""The explanation of an answer: the parsed question, the votes of every channel, and the fate of every card."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from retrieval.recall.fusion import Placed, vote
 def explanation(
     question: Question, scope: Scope, results: Mapping[str, ChannelResult], weights: Mapping[str, float]
 ) -> dict[str, Any]:
-    """The question as it was understood, the walls it was asked in, and every channel's candidates in its order."""
+    """Returns the parsed question, its scope, and the candidates of every channel in the order of the channel."""
     return {
         "question": {
             "language": question.language,
@@ -54,7 +54,7 @@ def placings(
     votes: Mapping[UUID, float],
     k: int,
 ) -> list[dict[str, Any]]:
-    """Every card that had a vote, best first: its votes, what they were multiplied by, and whether it answered."""
+    """Returns every card that had a vote, best first, with its votes, its factors and the reason it was left out."""
     answering = {each.card_id for each in placed}
     ranked = [
         {

@@ -1,4 +1,4 @@
-"""Recall: one question, every channel at once, one vote, the few cards that matter."""
+"""Recall: one question, all channels side by side, fusion, and the best cards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from retrieval.recall.fusion import Placed, adjustments, distinct, fuse, spread
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.user_sizes import UserSizes
 
-_CANDIDATES = 4  # cards looked at for each one answered
+_CANDIDATES = 4  # cards that are looked up for each card of the answer
 _T = TypeVar("_T")
 
 
@@ -37,7 +37,7 @@ class RecallUnavailableError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One recall. ``now`` is aware; ``projects`` and ``layers`` None ask in all of them."""
+    """One question. ``now`` is aware. ``projects`` or ``layers`` None means all of them."""
 
     user_id: str
     query: str
@@ -55,19 +55,18 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The cards in their final order, and those that were left out because another says the very same (by id)."""
+    """The cards in their final order. ``same`` names, for each card left out as a repetition, the card that stays."""
 
     placed: list[Placed]
     same: dict[UUID, UUID]
 
 
 class Recall:
-    """Answers questions from the live card tables, and from what is on its way into them.
+    """Answers questions from the live card tables and from the unprojected tail.
 
-    ``channels`` are asked side by side, ``graph`` then looks around the best they found; ``reading`` applies the
-    rules of reading to what was found, and ``overlay`` lays over it what the user said a moment ago. A channel
-    that is slow, down or broken costs its own vote and nothing else; the answer says which and why.
-    Deterministic: the same tables and the same instant give the same answer.
+    The ``channels`` run side by side, then ``graph`` looks around their best hits. ``resolver`` decides which cards
+    may answer. ``overlay`` adds what the user said a moment ago. A channel that is slow, down or broken loses only its
+    own vote, and the answer says which channel and why. The same tables and the same instant give the same answer.
     """
 
     def __init__(
@@ -87,7 +86,7 @@ class Recall:
         self._overlay = overlay
 
     def warm(self) -> None:
-        """Load what the first question would otherwise wait for. Never fails."""
+        """Loads what the first question would otherwise wait for. Never fails."""
         for channel in self._channels:
             channel.warm()
         self._overlay.warm()
@@ -95,19 +94,19 @@ class Recall:
 
     @property
     def by_meaning(self) -> bool:
-        """Whether a channel answers that needs the vectors of cards."""
+        """True when a channel that needs the vectors of cards is ready."""
         return any(isinstance(channel, SemanticChannel) and channel.ready for channel in self._channels)
 
     async def open(self) -> None:
-        """Begin to connect to what the overlay looks at; waits for nothing."""
+        """Starts the connections of the overlay. Waits for nothing."""
         await self._overlay.open()
 
     async def close(self) -> None:
-        """Let go of what was opened for the overlay; the pool is the caller's."""
+        """Closes what the overlay opened. The pool belongs to the caller."""
         await self._overlay.close()
 
     def channel_health(self) -> dict[str, dict[str, Any]]:
-        """How every channel stands in this process."""
+        """Returns the health of every channel in this process, by name."""
         return self._executor.health()
 
     async def answer(self, ask: Ask) -> RecallAnswer:
@@ -124,7 +123,7 @@ class Recall:
             mode=ask.mode,
             layers=ask.layers,
         )
-        # What is under way is looked up before the tables are: so it may be seen in both, and is never missed.
+        # The unprojected tail is read before the tables. A card may then be seen in both, and is never missed.
         laying, size = await asyncio.gather(
             self._overlay.begin(scope, ask.now), self._sizes.of(ask.user_id, question)
         )
@@ -194,7 +193,7 @@ class Recall:
     async def _withheld(
         self, question: Question, scope: Scope, votes: Mapping[UUID, float]
     ) -> list[dict[str, Any]]:
-        """What shares the question's words and was kept out because of when it was true, or of its kind or mode."""
+        """The cards that share words with the question and are outside its scope, each with the reason."""
         results = await self._executor.ask(
             [channel for channel in self._channels if channel.name == "tags"], question, scope.widened()
         )
@@ -208,7 +207,7 @@ class Recall:
 
 
 async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
-    """What ``read`` gives, as :func:`patiently` has it; :class:`RecallUnavailableError` where it cannot be had."""
+    """Repeats a read on a lost connection. Raises :class:`RecallUnavailableError`: when Postgres is away."""
     try:
         return await retry_on_lost_connection(resolution)
     except psycopg.OperationalError as error:
@@ -229,7 +228,7 @@ def _ranked(
     question: Question,
     context_layer: str | None,
 ) -> Ranking:
-    """Votes weighed by what each card is; the same words once; what a turn says twice held back."""
+    """Applies the factors to the votes, drops repeated words, and spreads the cards of one turn."""
     ranked = sorted(
         (
             Placed(card_id, votes[card_id], adjustments(card, question, context_layer=context_layer))
