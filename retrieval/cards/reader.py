@@ -1,4 +1,4 @@
-"""Reading cards from the live tables: pages of a slice, groups of it, and one card with all that belongs to it."""
+"""Reads cards from the live tables: pages and groups of a slice, and one card with its relations and history."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Cards of a slice, the last recorded first, and where the next page begins; None after the last one."""
+    """Cards of a slice, the last recorded first. ``next`` is where the next page begins, None after the last page."""
 
     cards: list[ListedCard]
     next: UUID | None
@@ -60,14 +60,14 @@ _EDGE = class_row(RelationEdge)
 
 
 class CardReader:
-    """Answers from the live tables; every answer is about one user. Raises what psycopg raises when they are away."""
+    """Answers from the live tables, for one user at a time. Raises the errors of psycopg: when Postgres is away."""
 
     def __init__(self, pool: Pool, fold: Fold) -> None:
         self._pool = pool
         self._fold = fold
 
     async def rewound(self, asked: Slice) -> Slice:
-        """``asked`` with the past it needs; every other reading of a ``known_at`` asks for it to be there."""
+        """Returns ``asked`` with its past. Every other method needs the past of a slice with ``known_at``."""
         if asked.known_at is None:
             return asked
         async with connected(self._pool, _PATIENCE_S) as connection:
@@ -75,9 +75,9 @@ class CardReader:
         return replace(asked, past=known)
 
     async def page(self, cards: Slice, *, limit: int, before: UUID | None = None) -> Page:
-        """Up to ``limit`` cards of a slice behind the card ``before``.
+        """Returns up to ``limit`` cards of a slice that were recorded before the card ``before``.
 
-        Cards that come meanwhile stand before the first page: no page repeats a card or misses one.
+        New cards come before the first page, so no page repeats or misses a card.
         """
         async with connected(self._pool, _PATIENCE_S) as connection:
             found = [
@@ -163,7 +163,7 @@ class CardReader:
         return duplicates(edges)
 
     async def names(self, user_id: str, key: str | None, card: UUID | None) -> list[str]:
-        """Every name of the concepts that are known by the normalised name ``key``, or of the knowledge ``card``."""
+        """Returns every name of the concepts with the normalised name ``key``, or of the knowledge card ``card``."""
         async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(
                 connection,
@@ -185,7 +185,7 @@ class CardReader:
         ]
 
     async def relations(self, asked: Slice, card: UUID) -> list[RelationOfCard]:
-        """The edges of a card with the card at their other end, in the order they were made."""
+        """Returns the edges of a card, each with the card at its other end, in order of creation."""
         async with connected(self._pool, _PATIENCE_S) as connection:
             values = {**asked.parameters(), "card": card}
             edges = await _rows(connection, _EDGE, _filled("relations", asked), values)
@@ -193,7 +193,7 @@ class CardReader:
         return [seen_from(card, edge, known.get(_other(edge, card))) for edge in edges]
 
     async def latest(self, asked: Slice, card: UUID) -> list[ListedCard]:
-        """The way from a card to what is true now: the card itself first, the answer last."""
+        """Returns the chain from a card to the card that is true now. The card itself is first."""
         async with connected(self._pool, _PATIENCE_S) as connection:
             edges = await self._edges(connection, asked, card, (*SUPERSEDING, "same_as"))
             ids = {end for edge in edges for end in (edge.from_card, edge.to_card)} | {card}
@@ -243,7 +243,7 @@ class CardReader:
         before: UUID | None = None,
         limit: int = 100,
     ) -> list[Arbitration]:
-        """Conflicts of a user, the last opened first."""
+        """Returns conflicts of a user, the last opened first."""
         values = {
             "user_id": user_id,
             "arbitration": arbitration,
@@ -287,13 +287,13 @@ async def _rows(
     values: dict[str, Any],
 ) -> list[_R]:
     cursor = connection.cursor(row_factory=row_factory)
-    # Planned each time: most conditions ask for nothing, and a plan that knows it leaves them out.
+    # The query is planned each time. Most conditions are NULL, and a custom plan leaves these conditions out.
     await cursor.execute(query, values, prepare=False)
     return await cursor.fetchall()
 
 
 def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
-    """The statement ``name`` over the live tables, or over what was known of them then."""
+    """The statement ``name`` over the live tables, or over the tables as they were known then."""
     assert (asked.known_at is None) == (asked.past is None), "ask for the past first"
     tables = {
         name: Identifier("cards", table) if asked.past is None else statement(_PACKAGE, f"known_{name}")
@@ -310,7 +310,7 @@ def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
 
 
 def _made(axis: str) -> Composable:
-    """What an axis shows of what cards hold: buckets of instants, tenths of numbers, the items of lists."""
+    """The expression of an axis: buckets of instants, tenths of numbers, items of lists, otherwise the column."""
     if axis in TIMES:
         return statement(_PACKAGE, "made_of_time").format(axis=Identifier(axis))
     if axis in TENTHS:
@@ -327,7 +327,7 @@ def _other(edge: RelationEdge, card: UUID) -> UUID:
 
 
 def _plain(value: Any, zone: ZoneInfo) -> Any:
-    """A group's value as people read it: buckets on the asker's clock, tenths as numbers."""
+    """The value of a group: buckets in the zone of the question, tenths as floats."""
     if isinstance(value, datetime):
         return value.astimezone(zone)
     return float(value) if isinstance(value, Decimal) else value

@@ -1,7 +1,7 @@
-"""A recall as prompt blocks: what an assistant is given, in an order that a prompt cache can keep.
+"""A recall as prompt blocks, in an order that a prompt cache can use.
 
-The blocks that never change come first, those of the question after them, and the time last. So the text up to the
-first card is the same, byte for byte, from one question to the next.
+The stable blocks come first, then the blocks of the question, and the time last. The text before the first card is
+therefore the same for every question, byte for byte.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _KIND_BLOCKS = {
     "event": "event_cards",
     "knowledge": "knowledge_cards_referenced",
 }
-# What XML 1.0 has no place for, escaped or not.
+# Characters that XML 1.0 does not allow, escaped or not.
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class BudgetTooSmallError(ValueError):
-    """The blocks that are always there take ``least`` tokens, which is more than was allowed."""
+    """The token budget is smaller than ``least``, the tokens of the blocks that are always present."""
 
     def __init__(self, least: int) -> None:
         super().__init__(f"the blocks that are always there take {least} tokens")
@@ -85,7 +85,7 @@ def _block(name: str, text: str, *, stable: bool = False) -> Block:
 
 @cache
 def stable_blocks() -> tuple[Block, ...]:
-    """The blocks every prompt begins with, from the files of their names."""
+    """Returns the blocks that every prompt begins with, from the files with their names."""
     return tuple(
         _block(name, files("retrieval.context").joinpath(f"{name}.xml").read_text("utf-8"), stable=True)
         for name in _STABLE
@@ -93,7 +93,7 @@ def stable_blocks() -> tuple[Block, ...]:
 
 
 def guard_rules_version() -> str:
-    """The version the guard rules carry."""
+    """Returns the version of the guard rules."""
     found = re.search(r'<guard_rules version="([^"]+)"', stable_blocks()[1].text)
     assert found is not None
     return found[1]
@@ -189,7 +189,7 @@ def _conflicts(
 
 
 def _attributes(values: Mapping[str, Any]) -> str:
-    """The attributes that say something: none for what is unknown or not so."""
+    """The attributes as text. A value that is None or False is absent."""
     return "".join(
         f" {name}={quoteattr(_clean(_shown(value)))}"
         for name, value in values.items()
@@ -204,7 +204,7 @@ def _shown(value: Any) -> str:
 
 
 def _text(value: str) -> str:
-    """Words as the text of an element: they can neither close their block nor open another."""
+    """Escapes a text for an element, so it can neither close its block nor open another."""
     return escape(_clean(value), {"\r": "&#13;"})
 
 
