@@ -1,1 +1,1 @@
-"""The card tables: statements folded into timelines, timelines into cards."""
+"""The card tables. Statements are folded into timelines, and timelines into cards."""

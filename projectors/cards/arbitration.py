@@ -1,8 +1,7 @@
-"""When a change of a fact is too grave to be believed without asking, and what settles it.
+"""Conflicts: which change of a fact waits for a verdict, and what settles it.
 
-A :class:`ConflictResolver` takes what was said of one single-valued fact in the order it was said, and judges each
-change by
-what held when it took effect. So the judgement is a function of the statements and rulings alone.
+A :class:`ConflictResolver` takes the statements about one single-valued fact in the order they were made. It judges
+each change by the values in force when the change takes effect. The result is a function of statements and verdicts.
 """
 
 from __future__ import annotations
@@ -23,8 +22,10 @@ Status = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """A change waits for a verdict when it is the ``changes``-th or a later one within ``days``, or when it
-    contradicts, without announcing a change, what has held for ``stale_days``."""
+    """A change waits for a verdict when it is at least the ``changes``-th within ``days``.
+
+    A change that no words announce also waits when it contradicts a value that has held for ``stale_days``.
+    """
 
     changes: int = 3
     days: int = 30
@@ -33,21 +34,25 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class OrderedStatement:
-    """A statement with its place: when it takes effect, and the how-manieth it was to be said."""
+    """A statement with the time it takes effect and its ``number`` in the order of saying, from 0.
+
+    ``replaces`` is the value it overwrites, among several values. A statement ``beside`` another was ruled to coexist
+    with the value it contradicted.
+    """
 
     statement: Statement
     effective_at: datetime
     number: int
     announced: bool = False
-    replaces: str | None = None  # the value it overwrites, among several
-    beside: bool = False  # ruled to coexist with what it contradicted
+    replaces: str | None = None
+    beside: bool = False
 
 
 @dataclass(slots=True)
 class ContestedStatement:
-    """A statement that was not believed at once, what it contradicts, and how that ended.
+    """A contested statement, the statement it contradicts, and how the conflict ended.
 
-    ``accepted``: it counts, by verdict or because something said later bore it out. ``echoes`` repeat it in the
+    An ``accepted`` statement counts, by verdict or because a later statement confirms it. ``echoes`` repeat it in the
     same turn.
     """
 
@@ -62,9 +67,9 @@ class ContestedStatement:
 
 @dataclass(frozen=True, slots=True)
 class _ValuesInForce:
-    """What holds from a statement on: the values, each with who said so last; since when, and until when.
+    """The values that hold from one statement on, each with its last statement, and the time they hold.
 
-    ``passing`` are values of stretches of time, each with its end.
+    ``passing`` are the values of stretches of time, each with the end of its stretch.
     """
 
     values: dict[str, Statement]
@@ -80,7 +85,7 @@ class _ValuesInForce:
 
 
 class ConflictResolver:
-    """Judges the statements of one identity; ``contests`` are all that were not believed at once."""
+    """Judges the statements of one identity. ``contests`` are all contested statements, open or settled."""
 
     def __init__(self, thresholds: Thresholds, rulings: Mapping[UUID, Event]) -> None:
         self._thresholds = thresholds
@@ -91,32 +96,32 @@ class ConflictResolver:
         self._statements: list[OrderedStatement] = []
         self._in_force: list[_ValuesInForce] = []
         self._changes: list[datetime] = []
-        # At most one: the question is always what holds against what was said last.
+        # At most one conflict is open: the values in force against the last statement.
         self._open: tuple[ContestedStatement, OrderedStatement] | None = None
         self._by_turn: dict[tuple[str, str], ContestedStatement] = {}
         self.contests: list[ContestedStatement] = []
 
     @property
     def accepted(self) -> list[OrderedStatement]:
-        """All that counts, by when it takes effect."""
+        """The statements that count, in order of effective time."""
         return self._statements
 
     def apply(self, ordered: OrderedStatement) -> None:
-        """Judge what was said next."""
+        """Judges the next statement."""
         if ordered.statement.state.statement == "ended":
             self._settle_by_end(ordered)
             self._accept(ordered)
         elif (contest := self._echoed(ordered.statement)) is not None:
             contest.echoes.append(ordered)
         elif ordered.statement.state.effective_until is not None:
-            self._accept(ordered)  # a stretch of time, that takes nothing's place
+            self._accept(ordered)  # a statement with its own end replaces nothing
         else:
             self._settle_by_claim(ordered)
             self._judge(ordered)
         self._reconsider(ordered)
 
     def holds(self, value: str, instant: datetime, number: int) -> bool:
-        """Whether ``value`` holds where a statement stands, so far."""
+        """True when ``value`` holds just before the statement with this time and number."""
         place = bisect_left(self._places, (instant, number))
         return place > 0 and value in self._in_force[place - 1].at(instant)
 
@@ -153,14 +158,14 @@ class ConflictResolver:
             self._accept(replace(ordered, beside=beside))
 
     def _is_past(self, ordered: OrderedStatement) -> bool:
-        """Whether it tells of a time that was over when it was said: history, which contradicts nothing."""
+        """True when another value took effect before this statement was made. History contradicts nothing."""
         place = bisect_left(self._places, (ordered.effective_at, ordered.number))
         return place < len(self._places) and self._places[place][0] <= ordered.statement.said_at
 
     def _doubt(self, ordered: OrderedStatement, old: Statement, since: datetime) -> str | None:
-        """Why a change, counted already, is not to be believed at once where ``old`` has held ``since``."""
+        """Returns why a change that is counted already must wait for a verdict, or None; ``old`` has held ``since``."""
         new, limit = ordered.statement.state, self._thresholds
-        # Differences, because a month before the first day there is no day.
+        # Differences are compared, because the time minus the window can precede datetime.min.
         past = bisect_right(self._changes, -self._window, key=lambda change: change - ordered.effective_at)
         nth = bisect_right(self._changes, ordered.effective_at) - past
         if nth >= limit.changes:
@@ -174,7 +179,7 @@ class ConflictResolver:
         return None
 
     def _echoed(self, statement: Statement) -> ContestedStatement | None:
-        """The contest whose own turn says ``statement`` once more: that bears nothing out."""
+        """Returns the contest whose own turn repeats ``statement``. Such a repetition confirms nothing."""
         for turn_id in statement.state.origin.turn_ids:
             contest = self._by_turn.get((statement.value_key, turn_id))
             if contest is not None and not contest.accepted:
@@ -182,28 +187,30 @@ class ConflictResolver:
         return None
 
     def _settle_by_claim(self, ordered: OrderedStatement) -> None:
-        """Settle what the claim bears out or takes back."""
+        """A claim of the contested value settles the conflict, and so does a claim of the old value."""
         if self._open is not None:
             contest, _ = self._open
             if ordered.statement.value_key == contest.statement.value_key:
                 if not self._is_past(ordered):
-                    self._bear_out(ordered.statement)
+                    self._confirm(ordered.statement)
             elif ordered.statement.value_key == contest.old.value_key:
                 self._withdraw(ordered.statement)
 
     def _settle_by_end(self, ordered: OrderedStatement) -> None:
-        """What is contested is settled when the one or the other is over."""
+        """The end of the old or of the contested value settles the conflict."""
         if self._open is not None:
             contest, _ = self._open
             over = ordered.statement.value_key
             if over == contest.old.value_key:
-                self._bear_out(ordered.statement)
+                self._confirm(ordered.statement)
             elif over in {"", contest.statement.value_key}:
                 self._withdraw(ordered.statement)
 
     def _reconsider(self, ordered: OrderedStatement) -> None:
-        """Judge what is contested anew where ``heard`` tells of the time up to it: the old may have been over by then,
-        and the question is what holds in its place."""
+        """Judge the open conflict again when ``ordered`` is about the time before it.
+
+        The old value may have ended by then. The conflict is then about the value that holds in its place.
+        """
         if self._open is None:
             return
         contest, contested = self._open
@@ -213,14 +220,14 @@ class ConflictResolver:
         before = self._in_force[bisect_right(self._places, since, key=lambda place: place[0]) - 1]
         held = before.at(since)
         old = held.get(contest.old.value_key) or next(reversed(held.values()), None)
-        borne_out = old is None or contested.statement.value_key in held
-        reason = None if old is None or borne_out else self._doubt(contested, old, before.since)
+        confirmed = old is None or contested.statement.value_key in held
+        reason = None if old is None or confirmed else self._doubt(contested, old, before.since)
         if old is None or reason is None:
-            self._bear_out(ordered.statement)
+            self._confirm(ordered.statement)
         else:
             contest.old, contest.reason = old, reason
 
-    def _bear_out(self, by: Statement) -> None:
+    def _confirm(self, by: Statement) -> None:
         assert self._open is not None
         contest, contested = self._open
         self._withdraw(by)
@@ -229,7 +236,7 @@ class ConflictResolver:
             self._accept(ordered)
 
     def _withdraw(self, by: Statement) -> None:
-        """The conflict is no longer open: ``by`` settled it, or took its place."""
+        """Closes the open conflict: ``by`` settles it or replaces it."""
         if self._open is not None:
             contest, _ = self._open
             contest.status, contest.settled_at = "withdrawn", by.said_at
@@ -241,7 +248,7 @@ class ConflictResolver:
         self._statements.insert(place, ordered)
         before = self._in_force[place - 1] if place else None
         self._in_force.insert(place, _after(before, ordered))
-        # What was said of later times stands on what comes before it now, until nothing changes any more.
+        # Later statements are evaluated again on the new values, up to the first whose result does not change.
         for later in range(place + 1, len(self._places)):
             in_force = _after(self._in_force[later - 1], self._statements[later])
             if in_force == self._in_force[later]:

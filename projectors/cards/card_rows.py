@@ -1,62 +1,128 @@
-"""Rows of the card tables, made from a span of statements or from a noted event, with the words in them."""
+"""The cards of statements and of noted events, with the keys that find them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
-
-import orjson
+from typing import TypedDict
+from uuid import UUID
 
 from events.language.concepts import canonical_key, normalise_entity
 from events.language.ngrams import pairs
 from events.language.terms import GRAMS, TERMS, USERS, analyse
 from events.store.bounds import as_real
-from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.cards import (
+    CardOrigin,
+    EventNoted,
+    KnowledgeLearned,
+    Provenance,
+    SourceSpan,
+    StateAsserted,
+)
 from events.types.envelope import Event
 from events.types.naming import KnowledgeMerged
+from events.types.turns import ContextLayer
+from projectors.cards.card import StoredCard
 from projectors.cards.statement import name_key
 from projectors.cards.timeline import ValidPeriod
-
-Row = dict[str, Any]
 
 CONCEPT_TERM = "concept:"
 _SHORT = 48
 
 
-def event_row(event: Event, payload: EventNoted) -> tuple[Row, list[str]]:
-    """The card of something that happened, and the terms in it; it never changes."""
-    row = _base(
-        "event", event, payload.origin, payload.content, payload.tags, payload.confidence, payload.weight
-    )
+class _Source(TypedDict):
+    """Where a card comes from: the fields that every kind takes from its event."""
+
+    user_id: str
+    card_id: UUID
+    created_at: datetime
+    caused_by: UUID | None
+    position: int
+    project_id: str
+    context_layer: ContextLayer | None
+    session_id: str
+    agent_id: str | None
+    document_id: str | None
+    speaker: str | None
+    source_span: SourceSpan | None
+    provenance: Provenance
+    mode: str | None
+
+
+class _Support(TypedDict):
+    """What all statements of one valid period add up to."""
+
+    said_at: datetime
+    turn_ids: list[str]
+    last_verified: datetime
+    mentions: int
+
+
+class _Keys(TypedDict):
+    """What finds a card."""
+
+    term_keys: list[int]
+    own_terms: int
+    pair_keys: list[int]
+
+
+def event_card(event: Event, payload: EventNoted) -> tuple[StoredCard, list[str]]:
+    """Returns the card of something that happened, and the terms in it. Such a card never changes."""
+    origin, user_id = payload.origin, event.user_id
     concept_key = canonical_key(payload.concept_key) if payload.concept_key else None
-    row["occurred_at"] = payload.occurred_at
-    row["occurred_until"] = payload.occurred_until
-    row["entity"] = normalise_entity(payload.entity)
-    row["concept_key"] = concept_key
-    row["value"] = payload.value
-    row["episode"] = payload.episode
-    row["topics"] = list(payload.topics)
-    row["importance"] = min(10, max(1, payload.importance))
-    row["sentiment"] = payload.sentiment
-    terms = _index(row, payload.topics, () if concept_key is None else (concept_key,))
-    if payload.before:
-        scope = USERS[row["user_id"]]
-        for said in payload.before:
-            row["term_keys"] += [scope ^ digest for digest in _said_digests(said.text)]
-    return row, terms
-
-
-def state_row(span: ValidPeriod) -> Row:
-    """The card of a state, over the whole of its span, in the words that hold now."""
-    event, latest = span.first.event, span.latest
-    payload = latest.state
-    row = _base(
-        "state", event, payload.origin, payload.content, payload.tags, payload.confidence, payload.weight
+    terms = _terms(
+        payload.content,
+        payload.tags,
+        payload.topics,
+        origin.speaker,
+        () if concept_key is None else (concept_key,),
     )
+    keys = _keys(user_id, terms, payload.content, payload.topics)
+    if payload.before:
+        scope = USERS[user_id]
+        for utterance in payload.before:
+            keys["term_keys"] += [scope ^ digest for digest in _said_digests(utterance.text)]
+    card = StoredCard(
+        kind="event",
+        **_source(event, origin),
+        **keys,
+        content=payload.content,
+        tags=list(payload.tags),
+        confidence=as_real(payload.confidence),
+        weight=as_real(payload.weight),
+        said_at=origin.said_at,
+        last_verified=origin.said_at,
+        turn_ids=list(origin.turn_ids),
+        occurred_at=payload.occurred_at,
+        occurred_until=payload.occurred_until,
+        entity=normalise_entity(payload.entity),
+        concept_key=concept_key,
+        value=payload.value,
+        episode=payload.episode,
+        topics=list(payload.topics),
+        importance=min(10, max(1, payload.importance)),
+        sentiment=payload.sentiment,
+    )
+    return card, terms
+
+
+def state_card(span: ValidPeriod) -> StoredCard:
+    """Returns the card of a state over its whole valid period, in the words of its latest revision."""
+    event, payload = span.first.event, span.latest.state
+    origin = payload.origin
     concept_key = canonical_key(payload.concept_key)
-    row.update(
+    names = (payload.value, payload.entity)
+    terms = _terms(payload.content, payload.tags, names, origin.speaker, (concept_key,))
+    return StoredCard(
+        kind="state",
+        **_source(event, origin),
+        **_support(span),
+        **_keys(event.user_id, terms, payload.content, names),
+        content=payload.content,
+        tags=list(payload.tags),
+        confidence=as_real(payload.confidence),
+        weight=as_real(payload.weight),
         occurred_at=span.effective_at if span.first.state.time_resolved else None,
         effective_at=span.effective_at,
         superseded_at=span.superseded_at,
@@ -68,44 +134,46 @@ def state_row(span: ValidPeriod) -> Row:
         contested=span.contested,
         ended=span.ended,
     )
-    _merge(row, span)
-    _index(row, [payload.value, payload.entity], [concept_key])
-    return row
 
 
-def knowledge_row(span: ValidPeriod) -> Row:
-    """The card of a concept, with the best definition and every name it was given."""
+def knowledge_card(span: ValidPeriod) -> StoredCard:
+    """Returns the card of a concept, with its best definition and every name it was given."""
     event, latest = span.first.event, span.latest.event.payload
     payload = event.payload
     assert isinstance(payload, KnowledgeLearned)
     assert isinstance(latest, KnowledgeLearned)
-    row = _base(
-        "knowledge", event, payload.origin, latest.content, latest.tags, latest.confidence, latest.weight
-    )
+    origin = payload.origin
     title, *aliases = span.names
     related: dict[str, None] = {}
     for statement in span.statements:
         other = statement.event.payload
         assert isinstance(other, KnowledgeLearned)
         related.update(dict.fromkeys(map(name_key, other.related_titles)))
-    keys = sorted({key for name in span.names if (key := name_key(name))})
-    row.update(
+    name_keys = sorted({key for name in span.names if (key := name_key(name))})
+    texts = (*span.names, latest.definition)
+    terms = _terms(latest.content, latest.tags, texts, origin.speaker, ())
+    return StoredCard(
+        kind="knowledge",
+        **_source(event, origin),
+        **_support(span),
+        **_keys(event.user_id, terms, latest.content, texts),
+        content=latest.content,
+        tags=list(latest.tags),
+        confidence=as_real(latest.confidence),
+        weight=as_real(latest.weight),
         effective_at=span.effective_at,
         title=title,
         aliases=aliases,
         definition=latest.definition,
-        name_keys=keys,
-        related_keys=sorted(related.keys() - {*keys, ""}),
+        name_keys=name_keys,
+        related_keys=sorted(related.keys() - {*name_keys, ""}),
         concept_key=canonical_key(title),
         entity=title,
     )
-    _merge(row, span)
-    _index(row, [*span.names, latest.definition], [])
-    return row
 
 
 def spoken_terms(event: Event) -> list[str]:
-    """The terms in a statement, its names and tags: those of the card it makes or deepens."""
+    """Returns the terms of a statement with its names and tags. The card of the statement holds these terms."""
     payload = event.payload
     if isinstance(payload, KnowledgeMerged):
         return _terms("", (), [payload.into_title, payload.from_title], None, [])
@@ -117,72 +185,27 @@ def spoken_terms(event: Event) -> list[str]:
     return _terms(payload.content, payload.tags, names, payload.origin.speaker, concepts)
 
 
-def _base(
-    kind: str,
-    event: Event,
-    origin: CardOrigin,
-    content: str,
-    tags: Sequence[str],
-    confidence: float,
-    weight: float,
-) -> Row:
-    # In the order of sql/copy_cards.sql.
+def _source(event: Event, origin: CardOrigin) -> _Source:
     return {
         "user_id": event.user_id,
-        "kind": kind,
         "card_id": event.event_id,
+        "created_at": event.recorded_at,
+        "caused_by": event.causation_id,
+        "position": event.position,
         "project_id": origin.project_id,
         "context_layer": origin.context_layer,
-        "created_at": event.recorded_at,
-        "occurred_at": None,
-        "occurred_until": None,
-        "effective_at": None,
-        "superseded_at": None,
-        "last_verified": origin.said_at,
-        "said_at": origin.said_at,
         "session_id": origin.session_id,
         "agent_id": origin.agent_id,
         "document_id": origin.document_id,
         "speaker": origin.speaker,
-        "turn_ids": list(origin.turn_ids),
-        "source_span": _span_json(origin.source_span),
-        "caused_by": event.causation_id,
-        "concept_key": None,
-        "entity": None,
-        "value": None,
-        "cardinality": None,
-        "tags": list(tags),
-        "confidence": as_real(confidence),
-        "weight": as_real(weight),
+        "source_span": origin.source_span,
         "provenance": origin.provenance,
-        "content": content,
-        "mentions": 1,
-        "retracted": False,
-        "contested": False,
-        "ended": False,
-        "episode": None,
-        "topics": None,
-        "importance": None,
-        "sentiment": None,
-        "title": None,
-        "aliases": None,
-        "definition": None,
-        "name_keys": None,
-        "related_keys": None,
-        "position": event.position,
         "mode": origin.mode,
-        "term_keys": None,
-        "own_terms": None,
-        "pair_keys": None,
     }
 
 
-def _span_json(span: SourceSpan | None) -> str | None:
-    return None if span is None else orjson.dumps(span).decode()
-
-
-def _merge(row: Row, span: ValidPeriod) -> None:
-    """Add what everybody brings who said it: they verify, and their turns stand behind the card too."""
+def _support(span: ValidPeriod) -> _Support:
+    """Every statement of the period verifies the card and adds its turns."""
     turn_ids: dict[str, None] = {}
     verified: list[datetime] = [] if span.verified_at is None else [span.verified_at]
     for statement in span.statements:
@@ -190,10 +213,12 @@ def _merge(row: Row, span: ValidPeriod) -> None:
         assert isinstance(payload, StateAsserted | KnowledgeLearned)
         turn_ids.update(dict.fromkeys(payload.origin.turn_ids))
         verified.append(payload.origin.said_at)
-    row["said_at"] = span.first.said_at
-    row["turn_ids"] = list(turn_ids)
-    row["last_verified"] = max(verified)
-    row["mentions"] = 1 + len(span.agreeing)
+    return {
+        "said_at": span.first.said_at,
+        "turn_ids": list(turn_ids),
+        "last_verified": max(verified),
+        "mentions": 1 + len(span.agreeing),
+    }
 
 
 @lru_cache(maxsize=4096)
@@ -201,15 +226,15 @@ def _concept_terms(concept_key: str) -> tuple[str, ...]:
     return (CONCEPT_TERM + concept_key, *analyse(concept_key.replace("_", " ")))
 
 
-def _index(row: Row, names: Sequence[str], concepts: Sequence[str]) -> list[str]:
-    """Fill in what finds the card; returns its terms."""
-    terms = _terms(row["content"], row["tags"], names, row["speaker"], concepts)
-    scope = USERS[row["user_id"]]
-    row["term_keys"] = [scope ^ TERMS[term] for term in terms]
-    row["own_terms"] = len(terms)
-    # Pairs of characters find Chinese that was cut otherwise or misspelt; Latin words have `words` for that.
-    row["pair_keys"] = pair_keys(row["user_id"], row["content"], *names)
-    return terms
+def _keys(user_id: str, terms: Sequence[str], content: str, names: Sequence[str]) -> _Keys:
+    scope = USERS[user_id]
+    return {
+        "term_keys": [scope ^ TERMS[term] for term in terms],
+        "own_terms": len(terms),
+        # Character pairs find Chinese that was segmented differently or misspelt. The table `words` does so for
+        # Latin words.
+        "pair_keys": pair_keys(user_id, content, *names),
+    }
 
 
 def _terms(
@@ -218,7 +243,7 @@ def _terms(
     terms = list(_said_terms(content))
     seen = set(terms)
     for text in (*tags, *names, *([speaker] if speaker else [])):
-        # Names and tags add what the content does not say already; they must not count twice.
+        # A term counts once: names and tags add only terms that the content does not hold.
         for term in _name_terms(text):
             if term not in seen:
                 seen.add(term)
@@ -228,7 +253,7 @@ def _terms(
     return terms
 
 
-# Each turn is analysed as itself and as what came before the next two.
+# A turn is analysed once as itself and again as the context of the next two turns.
 @lru_cache(maxsize=1024)
 def _said_terms(text: str) -> tuple[str, ...]:
     return tuple(analyse(text))
@@ -245,17 +270,17 @@ def _name_terms(text: str) -> Sequence[str]:
 
 @lru_cache(maxsize=16384)
 def _short_terms(text: str) -> tuple[str, ...]:
-    """Speakers, tags and values come again and again; whole sentences do not."""
+    """Caches short texts only: speakers, tags and values repeat, whole sentences do not."""
     return tuple(analyse(text))
 
 
 def pair_keys(user_id: str, *texts: str) -> list[int]:
-    """The keys of the character pairs in texts, among one user's cards; Latin words have none."""
+    """Returns the sorted keys of the character pairs in ``texts`` for one user. ASCII texts have none."""
     found = set[str]().union(*[pairs(text) for text in texts if not text.isascii()])
     scope = USERS[user_id]
     return sorted([scope ^ GRAMS[gram] for gram in found])
 
 
 def is_word(term: str) -> bool:
-    """Whether a term is a Latin word, among which misspelt ones are looked for."""
+    """True when a term is a Latin word. Misspelt words are looked up among such words."""
     return 3 <= len(term) <= 40 and term.isascii() and not term.startswith(CONCEPT_TERM)

@@ -1,4 +1,4 @@
-"""Concepts: what was learned under one name or several, and by which name it goes."""
+"""Concepts: what was learned under one or several names, and the title of each concept."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _PIECE = re.compile(r"[\u2e80-\U0003134f]|[^\W\u2e80-\U0003134f]+")
 
 
 def knowledge_timeline(statements: Sequence[Statement], remarks: Remarks | None = None) -> Timeline:
-    """One card for each concept among ``statements``: made when it was first learned, deepened by what was said later.
+    """Returns one valid period for each concept: its first statement makes the card, later ones add to it.
 
-    Two titles are one concept where one was given as another name of the other, or where somebody merged them; a
-    name that two concepts merely share joins nothing.
+    Two titles are one concept when one is an alias of the other, or when a person merged them. An alias that two
+    concepts share joins nothing.
     """
     said = sorted(
         {one.event.event_id: one for one in statements}.values(),
@@ -39,7 +39,7 @@ def knowledge_timeline(statements: Sequence[Statement], remarks: Remarks | None 
         seen = {learned[0].value_key}
         for one in learned:
             if one.value_key not in seen:
-                # Its title had a card of its own before the names were known to mean the same.
+                # The title had its own card before it became an alias.
                 seen.add(one.value_key)
                 edges.append(
                     TimelineEdge(one, learned[0], "same_as", f"{_title(one)} is {span.names[0]}", one)
@@ -59,7 +59,7 @@ def _title(statement: Statement) -> str:
 
 
 def _concepts(said: Sequence[Statement]) -> list[list[Statement]]:
-    """The statements by concept, each in the order given."""
+    """Groups the statements by concept. Each group keeps the given order."""
     titles = {one.value_key for one in said}
     root = {title: title for title in titles}
 
@@ -85,7 +85,7 @@ def _concepts(said: Sequence[Statement]) -> list[list[Statement]]:
 
 
 def _names(concept: Sequence[Statement], learned: Sequence[Statement]) -> tuple[str, ...]:
-    """The title, then every other name as it was given: as first learned, or as somebody renamed it last."""
+    """The title, then every other name. The last merge sets the title; without a merge, the first statement does."""
     names: list[str] = []
     for one in learned:
         assert isinstance(one.event.payload, KnowledgeLearned)
@@ -97,7 +97,7 @@ def _names(concept: Sequence[Statement], learned: Sequence[Statement]) -> tuple[
 
 
 def _deepened(learned: Sequence[Statement]) -> list[Statement]:
-    """What put another definition in the place of the one before: all but what only repeats a part of it."""
+    """The statements that replaced the definition. A definition adds nothing if the current one holds all its words."""
     best = _definition(learned[0])
     known = _pieces(best)
     deeper: list[Statement] = []
@@ -117,6 +117,6 @@ def _definition(statement: Statement) -> str:
 
 
 def _pieces(text: str) -> frozenset[str]:
-    """The words of a text, or its characters where it is written without spaces."""
+    """The words of a text. A Chinese, Japanese or Korean character counts as a word."""
     folded = to_simplified(text).casefold()
     return frozenset(_PIECE.findall(folded))

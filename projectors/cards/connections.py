@@ -1,4 +1,4 @@
-"""Relations people and agents make between cards: additive, and never round in a circle."""
+"""Relations that people and agents make between cards. Relations form no cycle."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from uuid import UUID
 
-# Followed from card to card, each of these must come to an end. Updates and changes of state are one chain.
+# No family may form a cycle. Updates and state changes are one family.
 _FAMILIES = {
     "update": "chain",
     "state_change": "chain",
@@ -20,19 +20,19 @@ Link = tuple[str, UUID, UUID, str]  # user, from, to, predicate
 
 
 class Connections:
-    """The chains among cards of some users, followed in the order of the log.
+    """The chains among the cards of some users. Links are added in the order of the log.
 
-    The log has one order, so which link of a circle came last, and is refused, is the same whoever folds it in
-    whatever batches. What was refused stays refused when a link before it is withdrawn; it can be made again.
+    The last link of a cycle is refused. The log has one order, so every batching refuses the same link. A refused
+    link stays refused when an earlier link is withdrawn. The same link can be made again.
     """
 
-    def __init__(self, standing: Iterable[Link] = ()) -> None:
+    def __init__(self, links: Iterable[Link] = ()) -> None:
         self._next: defaultdict[tuple[str, str, UUID], set[tuple[UUID, str]]] = defaultdict(set)
-        for link in standing:
+        for link in links:
             self._add(link)
 
     def connect(self, link: Link) -> bool:
-        """Add ``link``; False, and nothing is added, where it would lead back to where it comes from."""
+        """Adds ``link``. Returns False and adds nothing when the link would close a cycle."""
         user_id, from_card, to_card, predicate = link
         if from_card == to_card:
             return False
@@ -44,7 +44,7 @@ class Connections:
         return True
 
     def withdraw(self, link: Link) -> None:
-        """Take ``link`` out, where it was."""
+        """Removes ``link``. An unknown link changes nothing."""
         user_id, from_card, to_card, predicate = link
         self._next[user_id, _FAMILIES.get(predicate, predicate), from_card].discard((to_card, predicate))
 

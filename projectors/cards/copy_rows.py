@@ -1,33 +1,61 @@
-"""What a fold changes, as lines to copy into the card tables."""
+"""The rows that a fold adds, as lines that COPY reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from events.language.ngrams import grams
 from events.language.terms import GRAMS, TERMS, USERS
-from projectors.cards.card_rows import Row, is_word
+from projectors.cards.card import STORED_FIELDS
+from projectors.cards.card_rows import is_word
 from projectors.cards.fold import Changes
+from projectors.cards.related_rows import StoredArbitration, StoredRelation, StoredUpdate
 from projectors.generations.copy_format import as_arrays, line
+
+_Values = Callable[[Any], tuple[Any, ...]]
+
+_card_values: _Values = attrgetter(
+    *("source_span_json" if name == "source_span" else name for name in STORED_FIELDS)
+)
+
+
+def _values_of(row_class: Any) -> _Values:
+    return attrgetter(*(field.name for field in fields(row_class)))
+
+
+_relation_values = _values_of(StoredRelation)
+_arbitration_values = _values_of(StoredArbitration)
+_update_values = _values_of(StoredUpdate)
 
 
 def card_lines(changes: Changes) -> Iterator[str]:
-    for row in changes.cards_put.values():
-        yield line(row.values())
+    for card in changes.cards_put.values():
+        yield line(_card_values(card))
 
 
 def statement_lines(changes: Changes) -> Iterator[str]:
-    for said in changes.statements:
-        event = said.event
-        yield line((event.user_id, said.identity, event.event_id, event.partition, event.position))
+    for statement in changes.statements:
+        event = statement.event
+        yield line((event.user_id, statement.identity, event.event_id, event.partition, event.position))
 
 
-def row_lines(rows: Mapping[tuple[Any, ...], Row]) -> Iterator[str]:
-    """Rows that begin with their key."""
-    for key, values in rows.items():
-        yield line((*key, *values.values()))
+def relation_lines(changes: Changes) -> Iterator[str]:
+    for relation in changes.relations_put.values():
+        yield line(_relation_values(relation))
+
+
+def arbitration_lines(changes: Changes) -> Iterator[str]:
+    for arbitration in changes.arbitrations_put.values():
+        yield line(_arbitration_values(arbitration))
+
+
+def update_lines(changes: Changes) -> Iterator[str]:
+    for update in changes.updates_put.values():
+        yield line(_update_values(update))
 
 
 def remark_lines(changes: Changes) -> Iterator[str]:
@@ -36,12 +64,12 @@ def remark_lines(changes: Changes) -> Iterator[str]:
 
 
 def words_among(terms: Iterable[str]) -> list[str]:
-    """The Latin words among terms, in one order whatever theirs."""
+    """Returns the Latin words among terms, sorted."""
     return sorted(filter(is_word, terms))
 
 
 def word_lines(user_id: str, terms: Iterable[str]) -> str:
-    """Lines of the words among one user's terms; they are of letters and digits, and need no escaping."""
+    """Returns the lines of the words among one user's terms. Words are letters and digits and need no escaping."""
     user = line((user_id,))[:-1]
     scope = USERS[user_id]
     words = words_among(terms)
@@ -52,7 +80,7 @@ def word_lines(user_id: str, terms: Iterable[str]) -> str:
 
 
 def word_keys(user_id: str, word: str) -> tuple[int, list[int]]:
-    """The keys of a word and of its trigrams among one user's cards."""
+    """Returns the key of a word and the keys of its trigrams among one user's cards."""
     scope = USERS[user_id]
     own, grams = _word_digests(word)
     return scope ^ own, [scope ^ gram for gram in grams]

@@ -1,4 +1,4 @@
-"""Corrections: what somebody took back in the same conversation was never true."""
+"""Corrections: a value that was taken back in the same conversation was never true."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from datetime import timedelta
 
 from projectors.cards.statement import Statement
 
-# A session can be left open for months. Nobody takes back as a typo what they said the day before yesterday.
+# A session can stay open for months. A correction reaches back one day only.
 _REACH = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """Everything that claimed one mistaken value, in the order it was said, and what put it right."""
+    """The claims of one mistaken value, in the order of saying, and the statement that corrects them."""
 
     claims: list[Statement]
     made_by: Statement
@@ -25,13 +25,15 @@ class Correction:
 
 
 def find_corrections(said: Sequence[Statement]) -> list[Correction]:
-    """The corrections in statements given in the order they were said.
+    """Returns the corrections among statements, which are given in the order of saying.
 
-    A correction takes back the value it says it replaces, where its session claimed it; else, where there can
-    be one value only, the last one its session claimed that differs.
+    A correction takes back the value it names, if its session claimed that value. Otherwise, for a single value, it
+    takes back the last different value that its session claimed.
     """
     corrections: list[Correction] = []
-    sessions: dict[str, dict[str, list[Statement]]] = {}  # the values a session claimed, the last one last
+    sessions: dict[
+        str, dict[str, list[Statement]]
+    ] = {}  # the values of each session, in order of their last claim
     for statement in said:
         payload = statement.state
         if payload.statement == "ended":

@@ -1,4 +1,4 @@
-"""The fold of the card tables: events in, row changes out. No clock, no network, no database."""
+"""The fold of the card tables: from events to row changes. It uses no clock, no network and no database."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from events.types.naming import TagAliased
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import CardVerified, ConflictRuled
 from projectors.cards.arbitration import Thresholds
-from projectors.cards.card_rows import Row, event_row, knowledge_row, spoken_terms, state_row
+from projectors.cards.card import StoredCard
+from projectors.cards.card_rows import event_card, knowledge_card, spoken_terms, state_card
 from projectors.cards.concept import knowledge_timeline
 from projectors.cards.connections import Connections, Link
 from projectors.cards.identity_groups import identity_groups
 from projectors.cards.related_rows import (
     ArbitrationKey,
     RelationKey,
+    StoredArbitration,
+    StoredRelation,
+    StoredUpdate,
     UpdateKey,
     arbitrations,
     relations,
@@ -34,23 +38,24 @@ from projectors.cards.timeline import Remarks, Timeline, ValidPeriod, state_time
 Key = tuple[str, str]  # user, identity
 CardKey = tuple[str, str, UUID]  # user, kind, card
 _K = TypeVar("_K")
+_Row = TypeVar("_Row")
 
 
 @dataclass(slots=True)
 class Changes:
-    """What a batch does to the tables: gone first, then put. Counts are differences.
+    """The row changes of a batch. Rows that are gone are deleted before rows are put. Counts are differences.
 
-    Terms, by user, are those ever said, whether or not a card holds them now, so they are only ever added.
-    ``verified`` are event cards with when somebody last confirmed them; ``aliases`` tags with what they mean.
+    ``terms`` are the terms of each user. A term stays when its card goes, so terms are only added. ``verified`` are
+    event cards with the time of their last verification, ``aliases`` are tags with the tag they mean.
     """
 
-    cards_put: dict[CardKey, Row] = field(default_factory=dict)
+    cards_put: dict[CardKey, StoredCard] = field(default_factory=dict)
     cards_gone: set[CardKey] = field(default_factory=set)
-    relations_put: dict[RelationKey, Row] = field(default_factory=dict)
+    relations_put: dict[RelationKey, StoredRelation] = field(default_factory=dict)
     relations_gone: set[RelationKey] = field(default_factory=set)
-    arbitrations_put: dict[ArbitrationKey, Row] = field(default_factory=dict)
+    arbitrations_put: dict[ArbitrationKey, StoredArbitration] = field(default_factory=dict)
     arbitrations_gone: set[ArbitrationKey] = field(default_factory=set)
-    updates_put: dict[UpdateKey, Row] = field(default_factory=dict)
+    updates_put: dict[UpdateKey, StoredUpdate] = field(default_factory=dict)
     updates_gone: set[UpdateKey] = field(default_factory=set)
     statements: list[Statement] = field(default_factory=list)
     statements_gone: list[Statement] = field(default_factory=list)
@@ -64,7 +69,7 @@ class Changes:
 def keys_touched(
     events: Iterable[Event], recalled: Iterable[Event] = (), *, supersede: bool = True
 ) -> set[Key]:
-    """The identities whose earlier statements :func:`fold` must be given, with those of all they are told with."""
+    """Returns the identities whose earlier statements :func:`fold` needs, for ``events`` and ``recalled``."""
     return {
         (event.user_id, s.identity)
         for each in (events, recalled)
@@ -74,7 +79,7 @@ def keys_touched(
 
 
 def remarked(event: Event) -> UUID | None:
-    """The statement ``event`` is a remark on; its identity is touched too. None where it is no such remark."""
+    """Returns the statement that ``event`` is a remark on, or None. The identity of that statement is touched too."""
     payload = event.payload
     if isinstance(payload, ConflictRuled):
         return payload.arbitration_id
@@ -93,13 +98,13 @@ def fold(
     supersede: bool = True,
     thresholds: Thresholds | None = None,
 ) -> Changes:
-    """The changes ``events`` make to tables that hold the fold of everything before them.
+    """Returns the changes that ``events`` make to tables that hold the fold of all earlier events.
 
-    ``known`` are the earlier statements of every identity in :func:`keys_touched`, and of those told something
-    together with it. Their cards are computed afresh, before and after, and the difference is what changes: so
-    the result depends on what was said and never on the order in which it came. ``recalled`` are the events that
-    a ``CardsWithdrawn`` among ``events`` takes back, ``remarks`` the earlier ones on any of these statements,
-    and ``connections`` the chains that lead on from cards connected by ``events``.
+    ``known`` are the earlier statements of every identity in :func:`keys_touched`, and of the identities that share
+    an event with it. The fold computes the cards of these identities before and after the batch and returns the
+    difference. The result therefore does not depend on the order of arrival. ``recalled`` are the events that a
+    ``CardsWithdrawn`` among ``events`` takes back. ``remarks`` are the earlier remarks on these statements.
+    ``connections`` are the chains that lead on from the cards that ``events`` connect.
     """
     changes = Changes()
     chains = Connections(connections)
@@ -109,10 +114,10 @@ def fold(
     for event in events:
         payload = event.payload
         if isinstance(payload, EventNoted):
-            row, terms = event_row(event, payload)
+            noted, terms = event_card(event, payload)
             changes.terms.setdefault(event.user_id, set()).update(terms)
-            changes.cards_put[event.user_id, "event", event.event_id] = row
-            _count(changes, event.user_id, 1, row)
+            changes.cards_put[event.user_id, "event", event.event_id] = noted
+            _count(changes, 1, noted)
         elif isinstance(payload, CardsConnected | ConnectionWithdrawn):
             _connect(changes, chains, event, payload)
         elif isinstance(payload, TagAliased):
@@ -130,10 +135,10 @@ def fold(
                 said.setdefault((event.user_id, statement.identity), []).append(statement)
     withdrawn = set(_withdraw(changes, recalled, supersede=supersede))
     gone = {event.event_id for event in recalled}
-    for user_id, family in identity_groups(known, said, withdrawn):
-        old = [one for key in family for one in known.get(key, ())]
+    for user_id, group in identity_groups(known, said, withdrawn):
+        old = [one for key in group for one in known.get(key, ())]
         now = [one for one in old if one.event.event_id not in gone]
-        now += [one for key in family for one in said.get(key, ()) if one.event.event_id not in gone]
+        now += [one for key in group for one in said.get(key, ()) if one.event.event_id not in gone]
         if gone:
             changes.statements_gone += [one for one in old if one.event.event_id in gone]
         _difference(
@@ -148,7 +153,7 @@ def fold(
 
 
 def withdrawn_places(events: Iterable[Event]) -> list[tuple[int, int]]:
-    """Where the events stand that ``events`` take back: (partition, position)."""
+    """Returns the places of the events that ``events`` take back: (partition, position)."""
     return [
         (event.partition, position)
         for event in events
@@ -166,15 +171,15 @@ def _by_target(remarks: Iterable[Event]) -> dict[tuple[str, UUID], list[Event]]:
 
 
 def _withdraw(changes: Changes, recalled: Iterable[Event], *, supersede: bool) -> Iterator[Key]:
-    """Take noted events back at once; gives the identities whose statements are to be taken back."""
+    """Takes noted events back. Yields the identities whose statements are taken back."""
     for event in recalled:
         if isinstance(event.payload, EventNoted):
-            card = (event.user_id, "event", event.event_id)
-            row = changes.cards_put.pop(card, None)
-            if row is None:
-                row, _ = event_row(event, event.payload)
-                changes.cards_gone.add(card)
-            _count(changes, event.user_id, -1, row)
+            key = (event.user_id, "event", event.event_id)
+            card = changes.cards_put.pop(key, None)
+            if card is None:
+                card, _ = event_card(event, event.payload)
+                changes.cards_gone.add(key)
+            _count(changes, -1, card)
         for statement in statements_of(event, supersede=supersede):
             yield event.user_id, statement.identity
 
@@ -189,14 +194,19 @@ def _connect(
         chains.withdraw(link)
         changes.relations_put.pop(key, None)
         return
-    changes.relations_put[key] = {
-        "reason": payload.reason,
-        "confidence": as_real(payload.confidence),
-        "event_id": event.event_id,
-        "created_at": event.recorded_at,
-        "actor": event.actor,
-        "refused": not chains.connect(link),
-    }
+    changes.relations_put[key] = StoredRelation(
+        user_id=event.user_id,
+        from_card=payload.from_card,
+        to_card=payload.to_card,
+        predicate=payload.predicate,
+        implied=False,
+        reason=payload.reason,
+        confidence=as_real(payload.confidence),
+        event_id=event.event_id,
+        created_at=event.recorded_at,
+        actor=event.actor,
+        refused=not chains.connect(link),
+    )
 
 
 def _alias(changes: Changes, event: Event, payload: TagAliased) -> None:
@@ -223,25 +233,25 @@ def _timeline(
 
 
 def _difference(changes: Changes, user_id: str, before: Timeline, after: Timeline) -> None:
-    # A card is a function of its span. Most spans of a long timeline stay as they are, and looking at what they
-    # are made of is a thousand times cheaper than making two rows to compare.
+    # A card is a function of its valid period. Most periods of a long timeline do not change. Comparing what they are
+    # made of is a thousand times cheaper than making two cards and comparing these.
     earlier = {span.first.event.event_id: span for span in before.spans}
     for span in after.spans:
         card_id = span.first.event.event_id
         old = earlier.pop(card_id, None)
         if old is not None and _content(old) == _content(span):
             continue
-        kind, row = _row(span)
-        card = (user_id, kind, card_id)
-        changes.cards_put[card] = row
-        _count(changes, user_id, 1, row)
+        card = _card(span)
+        key = (user_id, card.kind, card_id)
+        changes.cards_put[key] = card
+        _count(changes, 1, card)
         if old is not None:
-            changes.cards_gone.add(card)
-            _count(changes, user_id, -1, _row(old)[1])
+            changes.cards_gone.add(key)
+            _count(changes, -1, _card(old))
     for card_id, span in earlier.items():
-        kind, row = _row(span)
-        changes.cards_gone.add((user_id, kind, card_id))
-        _count(changes, user_id, -1, row)
+        card = _card(span)
+        changes.cards_gone.add((user_id, card.kind, card_id))
+        _count(changes, -1, card)
     _replace(
         relations(user_id, before), relations(user_id, after), changes.relations_put, changes.relations_gone
     )
@@ -254,7 +264,7 @@ def _difference(changes: Changes, user_id: str, before: Timeline, after: Timelin
     _replace(updates(user_id, before), updates(user_id, after), changes.updates_put, changes.updates_gone)
 
 
-def _replace(before: dict[_K, Row], after: dict[_K, Row], put: dict[_K, Row], gone: set[_K]) -> None:
+def _replace(before: dict[_K, _Row], after: dict[_K, _Row], put: dict[_K, _Row], gone: set[_K]) -> None:
     for key, values in after.items():
         held = before.get(key)
         if held != values:
@@ -264,10 +274,8 @@ def _replace(before: dict[_K, Row], after: dict[_K, Row], put: dict[_K, Row], go
     gone.update(before.keys() - after.keys())
 
 
-def _row(span: ValidPeriod) -> tuple[str, Row]:
-    if span.first.identity.startswith("state"):
-        return "state", state_row(span)
-    return "knowledge", knowledge_row(span)
+def _card(span: ValidPeriod) -> StoredCard:
+    return state_card(span) if span.first.identity.startswith("state") else knowledge_card(span)
 
 
 def _content(span: ValidPeriod) -> tuple[Any, ...]:
@@ -278,6 +286,6 @@ def _content(span: ValidPeriod) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _count(changes: Changes, user_id: str, sign: int, row: Row) -> None:
-    cards, terms = changes.counts.get(user_id, (0, 0))
-    changes.counts[user_id] = (cards + sign, terms + sign * row["own_terms"])
+def _count(changes: Changes, sign: int, card: StoredCard) -> None:
+    cards, terms = changes.counts.get(card.user_id, (0, 0))
+    changes.counts[card.user_id] = (cards + sign, terms + sign * card.own_terms)

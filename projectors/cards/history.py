@@ -1,26 +1,26 @@
-"""What the card tables held, or would have held, at an earlier moment: the one entry point for readers."""
+"""The card tables as they were, or would have been, at an earlier instant. Readers use this module only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from events.types.envelope import Event
 from projectors.cards.arbitration import Thresholds
-from projectors.cards.card_rows import Row
+from projectors.cards.card import StoredCard
 from projectors.cards.fold import fold
+from projectors.cards.related_rows import StoredArbitration, StoredRelation, StoredUpdate
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Rows as the tables of the same names hold them, without their order."""
+    """The rows of the tables with these names, in no particular order."""
 
-    cards: list[Row]
-    relations: list[Row]
-    arbitrations: list[Row]
-    updates: list[Row]
+    cards: list[StoredCard]
+    relations: list[StoredRelation]
+    arbitrations: list[StoredArbitration]
+    updates: list[StoredUpdate]
 
 
 def cards_of(
@@ -30,21 +30,17 @@ def cards_of(
     supersede: bool = True,
     thresholds: Thresholds | None = None,
 ) -> History:
-    """The cards that ``events`` make, were ``known_at`` the end of the log; a pure function.
+    """Returns the rows that ``events`` make when the log ends at ``known_at``. A pure function.
 
-    ``events`` are the statements of whole identities and the remarks on them, as ``statements`` and ``remarks``
-    name them, in any order; those recorded after ``known_at`` are left out.
+    ``events`` are all statements of some identities and the remarks on them, in any order. Events recorded after
+    ``known_at`` are ignored.
     """
     known = [event for event in events if known_at is None or event.recorded_at <= known_at]
     known.sort(key=lambda event: (event.partition, event.position))
     changes = fold(known, {}, supersede=supersede, thresholds=thresholds)
     return History(
         list(changes.cards_put.values()),
-        _rows(("user_id", "from_card", "to_card", "predicate", "implied"), changes.relations_put),
-        _rows(("user_id", "arbitration_id"), changes.arbitrations_put),
-        _rows(("user_id", "card_id", "event_id"), changes.updates_put),
+        list(changes.relations_put.values()),
+        list(changes.arbitrations_put.values()),
+        list(changes.updates_put.values()),
     )
-
-
-def _rows(columns: Sequence[str], put: Mapping[tuple[Any, ...], Row]) -> list[Row]:
-    return [{**dict(zip(columns, key, strict=True)), **values} for key, values in put.items()]

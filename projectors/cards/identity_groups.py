@@ -1,4 +1,4 @@
-"""Identities that were told something together, and so can only be folded together."""
+"""Identities that share an event. Such identities are folded together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def identity_groups(
     said: Mapping[Key, Sequence[Statement]],
     others: Iterable[Key] = (),
 ) -> Iterator[tuple[str, list[Key]]]:
-    """Every key given, in families of a user's identities that share an event; most are alone."""
+    """Yields every key once: a user with the identities that share an event. Most groups have one identity."""
     root: dict[Key, Key] = {key: key for keys in (known, said, others) for key in keys}
 
     def find(key: Key) -> Key:
@@ -24,14 +24,14 @@ def identity_groups(
             key = root[key]
         return key
 
-    heard: dict[UUID, Key] = {}
+    seen: dict[UUID, Key] = {}
     for statements in (known, said):
-        for key, told in statements.items():
-            for statement in told:
+        for key, of_key in statements.items():
+            for statement in of_key:
                 if not statement.single:
-                    root[find(key)] = find(heard.setdefault(statement.event.event_id, key))
+                    root[find(key)] = find(seen.setdefault(statement.event.event_id, key))
     members: dict[Key, list[Key]] = {}
     for key in root:
         members.setdefault(find(key), []).append(key)
-    for family in members.values():
-        yield family[0][0], family
+    for group in members.values():
+        yield group[0][0], group

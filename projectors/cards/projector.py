@@ -1,4 +1,4 @@
-"""The cards projector: loads what the fold must know, folds, writes the difference."""
+"""The cards projector: loads what the fold needs, folds, and writes the difference."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from events.types.relations import CardsConnected
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.connections import CHAINS, Link
 from projectors.cards.copy_rows import (
+    arbitration_lines,
     card_lines,
+    relation_lines,
     remark_lines,
-    row_lines,
     statement_lines,
+    update_lines,
     word_keys,
     word_lines,
     words_among,
@@ -38,7 +40,7 @@ _AT_ONCE = 500
 
 
 class CardsProjector:
-    """Folds the log into ``cards``, ``relations`` and what belongs to them. See ``sql/tables.sql``."""
+    """Folds the log into the tables of ``sql/tables.sql``."""
 
     name = "cards"
     package = "projectors.cards"
@@ -77,11 +79,11 @@ class CardsProjector:
         return [self._statement(name) for name in ("analyze_cards", "analyze_others")]
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
-        """Fold ``events`` into the tables of the schema on the search path, inside the caller's transaction."""
+        """Folds ``events`` into the tables of the schema on the search path, in the transaction of the caller."""
         self._write(connection, self.changes(connection, events))
 
     def changes(self, connection: Connection, events: Sequence[Event]) -> Changes:
-        """What :meth:`project` would write; changes nothing."""
+        """Returns what :meth:`project` would write. Writes nothing."""
         recalled = self._recalled(connection, events)
         keys = keys_touched(events, recalled, supersede=self._supersede)
         keys |= self._remarked(connection, events)
@@ -98,22 +100,23 @@ class CardsProjector:
         )
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
-        """Fold whole users, one after the other, into empty tables: the same fold, with nothing known before.
+        """Folds whole users, one after the other, into empty tables.
 
-        What happened is written as it is read, the rest of a user when all of it was read, for a late word
-        can change an early card. So memory holds one user's statements, and a few megabytes of lines.
+        Event cards are written as they are read. The other cards of a user are written after all events of the user,
+        because a late statement can change an early card. Memory holds the statements of one user and a few megabytes
+        of lines.
         """
         buffers = {
             table: CopyBuffer(connection, self._statement(f"copy_{table}"))
             for table in (*_TABLES, "words", "counts")
         }
-        said_outside: list[Changes] = []
+        aside: list[Changes] = []
         for user_id, history in groupby(events, key=lambda event: event.user_id):
             spoken: set[str] = set()
             number, terms = 0, 0
             for changes in self._folded(connection, history):
                 if changes.cards_gone:
-                    # Taken back after it was written: what happened is not held until the user is done.
+                    # An event card is written at once, so it may be in the table when it is taken back.
                     buffers["cards"].flush()
                     self._delete_cards(connection, changes)
                 for table, lines in _lines(changes):
@@ -123,13 +126,13 @@ class CardsProjector:
                 for more_cards, more_terms in changes.counts.values():
                     number, terms = number + more_cards, terms + more_terms
                 if changes.verified or changes.aliases:
-                    said_outside.append(changes)
+                    aside.append(changes)
             buffers["words"].add(word_lines(user_id, spoken))
             if number:
                 buffers["counts"].add(line((user_id, number, terms)))
         for buffer in buffers.values():
             buffer.flush()
-        for changes in said_outside:
+        for changes in aside:
             self._write_aside(connection, changes)
 
     def _folded(self, connection: Connection, history: Iterator[Event]) -> Iterator[Changes]:
@@ -146,7 +149,7 @@ class CardsProjector:
         )
 
     def _recalled(self, connection: Connection, events: Sequence[Event]) -> list[Event]:
-        """The events that ``events`` take back, as they stand in the log."""
+        """The events that ``events`` take back, from the log."""
         places = withdrawn_places(events)
         if not places:
             return []
@@ -164,7 +167,7 @@ class CardsProjector:
         }
 
     def _known(self, connection: Connection, keys: set[Key]) -> dict[Key, list[Statement]]:
-        """The earlier statements of identities, and of all those that were told something together with them."""
+        """The earlier statements of identities, and of all identities that share an event with them."""
         known: dict[Key, list[Statement]] = {}
         wanted, asked = keys, set[Key]()
         while wanted:
@@ -259,7 +262,7 @@ class CardsProjector:
                 connection.execute(self._statement("delete_counts"), {"users": lessened})
 
     def _write_aside(self, connection: Connection, changes: Changes) -> None:
-        """What was said of event cards, which the fold does not see again, and of tags."""
+        """Writes verifications of event cards and aliases of tags. The fold reads neither again."""
         if changes.verified:
             connection.execute(
                 self._statement("verify_events"),
@@ -287,7 +290,7 @@ class CardsProjector:
     def _delete(
         self, connection: Connection, name: str, columns: Sequence[str], gone: Iterable[tuple[Any, ...]]
     ) -> None:
-        # In one order, so that two who delete together never wait for each other in a circle.
+        # Sorted, so that two concurrent deletions cannot deadlock.
         if ordered := sorted(gone):
             connection.execute(
                 self._statement(name), dict(zip(columns, map(list, zip(*ordered, strict=True)), strict=True))
@@ -298,12 +301,12 @@ class CardsProjector:
 
 
 def _lines(changes: Changes) -> tuple[tuple[str, Iterator[str]], ...]:
-    """The lines to copy into each of the tables that are only ever added to and deleted from."""
+    """The lines to copy into each table whose rows are added and deleted, never updated."""
     return (
         ("cards", card_lines(changes)),
         ("statements", statement_lines(changes)),
-        ("relations", row_lines(changes.relations_put)),
+        ("relations", relation_lines(changes)),
         ("remarks", remark_lines(changes)),
-        ("arbitrations", row_lines(changes.arbitrations_put)),
-        ("updates", row_lines(changes.updates_put)),
+        ("arbitrations", arbitration_lines(changes)),
+        ("updates", update_lines(changes)),
     )

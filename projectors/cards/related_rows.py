@@ -1,8 +1,10 @@
-"""Rows beside the cards: relations a timeline implies, conflicts, and what cards said before they were overwritten."""
+"""Rows beside the cards: relations, conflicts, and what cards held before they were overwritten."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +12,7 @@ import orjson
 
 from events.language.concepts import canonical_key, normalise_entity
 from events.types.cards import KnowledgeLearned, StateAsserted
-from projectors.cards.card_rows import Row
+from projectors.cards.arbitration import Status
 from projectors.cards.statement import Statement
 from projectors.cards.timeline import Conflict, Timeline, TimelineEdge, ValidPeriod
 
@@ -19,52 +21,120 @@ ArbitrationKey = tuple[str, UUID]  # user, arbitration
 UpdateKey = tuple[str, UUID, UUID]  # user, card, the statement that overwrote it
 
 
-def relations(user_id: str, timeline: Timeline) -> dict[RelationKey, Row]:
-    """The relations between the cards of a timeline."""
-    return {
-        (user_id, edge.newer.event.event_id, edge.older.event.event_id, edge.predicate, True): _relation(edge)
-        for edge in timeline.edges
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRelation:
+    """A row of the table ``relations``, in the order of ``sql/copy/copy_relations.sql``."""
+
+    user_id: str
+    from_card: UUID
+    to_card: UUID
+    predicate: str
+    implied: bool
+    reason: str
+    confidence: float
+    event_id: UUID
+    created_at: datetime
+    actor: str
+    refused: bool
+
+    @property
+    def key(self) -> RelationKey:
+        return self.user_id, self.from_card, self.to_card, self.predicate, self.implied
 
 
-def _relation(edge: TimelineEdge) -> Row:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredArbitration:
+    """A row of the table ``arbitrations``, in the order of ``sql/copy/copy_arbitrations.sql``.
+
+    ``evidence`` is JSON: ``{"old": {"turn_ids", "said_at", "quote"}, "new": {...}}``.
+    """
+
+    user_id: str
+    arbitration_id: UUID
+    project_id: str
+    entity: str
+    concept_key: str
+    old_card: UUID
+    new_card: UUID
+    old_value: str
+    new_value: str
+    reason: str
+    evidence: str
+    status: Status
+    opened_at: datetime
+    settled_at: datetime | None
+    position: int
+
+    @property
+    def key(self) -> ArbitrationKey:
+        return self.user_id, self.arbitration_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredUpdate:
+    """A row of the table ``card_update_log``, in the order of ``sql/copy/copy_updates.sql``."""
+
+    user_id: str
+    card_id: UUID
+    event_id: UUID
+    changed_at: datetime
+    old_value: str
+    new_value: str
+    old_content: str
+    reason: str
+
+    @property
+    def key(self) -> UpdateKey:
+        return self.user_id, self.card_id, self.event_id
+
+
+def relations(user_id: str, timeline: Timeline) -> dict[RelationKey, StoredRelation]:
+    """Returns the relations that a timeline implies between its cards."""
+    return {(row := _relation(user_id, edge)).key: row for edge in timeline.edges}
+
+
+def _relation(user_id: str, edge: TimelineEdge) -> StoredRelation:
     event = edge.by.event
-    return {
-        "reason": edge.reason,
-        "confidence": 1.0,
-        "event_id": event.event_id,
-        "created_at": event.recorded_at,
-        "actor": event.actor,
-        "refused": False,
-    }
+    return StoredRelation(
+        user_id=user_id,
+        from_card=edge.newer.event.event_id,
+        to_card=edge.older.event.event_id,
+        predicate=edge.predicate,
+        implied=True,
+        reason=edge.reason,
+        confidence=1.0,
+        event_id=event.event_id,
+        created_at=event.recorded_at,
+        actor=event.actor,
+        refused=False,
+    )
 
 
-def arbitrations(user_id: str, timeline: Timeline) -> dict[ArbitrationKey, Row]:
-    """The conflicts of a timeline, open or settled."""
-    return {
-        (user_id, conflict.contest.statement.event.event_id): _arbitration(conflict)
-        for conflict in timeline.conflicts
-    }
+def arbitrations(user_id: str, timeline: Timeline) -> dict[ArbitrationKey, StoredArbitration]:
+    """Returns the conflicts of a timeline, open or settled."""
+    return {(row := _arbitration(user_id, conflict)).key: row for conflict in timeline.conflicts}
 
 
-def _arbitration(conflict: Conflict) -> Row:
+def _arbitration(user_id: str, conflict: Conflict) -> StoredArbitration:
     contest = conflict.contest
     old, new = contest.old.state, contest.statement.state
-    return {
-        "project_id": new.origin.project_id,
-        "entity": normalise_entity(new.entity),
-        "concept_key": canonical_key(new.concept_key),
-        "old_card": conflict.old.event.event_id,
-        "new_card": conflict.new.event.event_id,
-        "old_value": old.value,
-        "new_value": new.value,
-        "reason": contest.reason,
-        "evidence": orjson.dumps({"old": _evidence(old), "new": _evidence(new)}).decode(),
-        "status": contest.status,
-        "opened_at": new.origin.said_at,
-        "settled_at": contest.settled_at,
-        "position": contest.statement.event.position,
-    }
+    return StoredArbitration(
+        user_id=user_id,
+        arbitration_id=contest.statement.event.event_id,
+        project_id=new.origin.project_id,
+        entity=normalise_entity(new.entity),
+        concept_key=canonical_key(new.concept_key),
+        old_card=conflict.old.event.event_id,
+        new_card=conflict.new.event.event_id,
+        old_value=old.value,
+        new_value=new.value,
+        reason=contest.reason,
+        evidence=orjson.dumps({"old": _evidence(old), "new": _evidence(new)}).decode(),
+        status=contest.status,
+        opened_at=new.origin.said_at,
+        settled_at=contest.settled_at,
+        position=contest.statement.event.position,
+    )
 
 
 def _evidence(payload: StateAsserted) -> dict[str, Any]:
@@ -76,20 +146,27 @@ def _evidence(payload: StateAsserted) -> dict[str, Any]:
     }
 
 
-def updates(user_id: str, timeline: Timeline) -> dict[UpdateKey, Row]:
-    """What the cards of a timeline said before they were overwritten."""
+def updates(user_id: str, timeline: Timeline) -> dict[UpdateKey, StoredUpdate]:
+    """Returns what the cards of a timeline held before they were overwritten."""
     return {
-        (user_id, span.first.event.event_id, newer.event.event_id): {
-            "changed_at": newer.said_at,
-            "old_value": _value(older),
-            "new_value": _value(newer),
-            "old_content": older.event.payload.content,
-            "reason": _reason(newer),
-        }
+        (row := _update(user_id, span, older, newer)).key: row
         for span in timeline.spans
         if span.revisions
         for older, newer in _revisions(span)
     }
+
+
+def _update(user_id: str, span: ValidPeriod, older: Statement, newer: Statement) -> StoredUpdate:
+    return StoredUpdate(
+        user_id=user_id,
+        card_id=span.first.event.event_id,
+        event_id=newer.event.event_id,
+        changed_at=newer.said_at,
+        old_value=_value(older),
+        new_value=_value(newer),
+        old_content=older.event.payload.content,
+        reason=_reason(newer),
+    )
 
 
 def _revisions(span: ValidPeriod) -> Iterator[tuple[Statement, Statement]]:

@@ -1,4 +1,4 @@
-"""What was said, as the fold sees it: an identity, and one statement about it."""
+"""Statements: one assertion about one identity, as the fold sees it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _BOTH_NAMES = re.compile(r"(.+?)\s*[(（]([^()（）]+)[)）]")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One event about one identity. ``value_key`` decides whether two statements say the same.
+    """One event about one identity. Two statements with the same ``value_key`` agree.
 
-    ``single``: the identity has one value at a time. ``replaces_key`` is the value key of what the statement
-    says it replaces. An event that tells two identities something makes a statement to each.
+    A ``single`` identity has one value at a time. ``replaces_key`` is the value key of the value that the statement
+    names as replaced. An event about two identities makes a statement for each.
     """
 
     identity: str
@@ -51,11 +51,11 @@ class Statement:
 
 
 def statements_of(event: Event, *, supersede: bool = True) -> list[Statement]:
-    """The statements an event makes: none for what is no state and no knowledge.
+    """Returns the statements of an event. Only states and knowledge make statements.
 
-    Each of several values is an identity of its own, so that what a user likes does not make every new
-    liking dearer; one that replaces another is told to both. Without ``supersede`` a new single value
-    stands beside the old one, like any of several values.
+    Each value of a multi-valued concept is its own identity. The cost of a new value therefore does not grow with the
+    number of values. A value that replaces another makes a statement for both identities. Without ``supersede`` a
+    single value is treated as one of several.
     """
     payload = event.payload
     if isinstance(payload, StateAsserted):
@@ -67,19 +67,19 @@ def statements_of(event: Event, *, supersede: bool = True) -> list[Statement]:
         )
         if supersede and payload.cardinality == "single_value":
             return [Statement(scope, value_key, event, True, replaces)]
-        told = [value_key]
+        values = [value_key]
         if payload.statement in {"corrected", "updated"} and replaces is not None:
-            told.append(replaces)
+            values.append(replaces)
         return [
             Statement(scope + _SEPARATOR + value, value_key, event, False, replaces)
-            for value in dict.fromkeys(told)
+            for value in dict.fromkeys(values)
         ]
     if isinstance(payload, KnowledgeLearned):
         title, *others = names_of(payload)
         scope = f"knowledge{_SEPARATOR}{_part(payload.origin.project_id)}{_SEPARATOR}"
         key = name_key(title)
-        told = [key, *(other for name in others if (other := name_key(name)))]
-        return [Statement(scope + name, key, event) for name in dict.fromkeys(told)]
+        names = [key, *(other for name in others if (other := name_key(name)))]
+        return [Statement(scope + name, key, event) for name in dict.fromkeys(names)]
     if isinstance(payload, KnowledgeMerged):
         scope = f"knowledge{_SEPARATOR}{_part(payload.project_id)}{_SEPARATOR}"
         key = name_key(payload.into_title)
@@ -90,18 +90,20 @@ def statements_of(event: Event, *, supersede: bool = True) -> list[Statement]:
 
 
 def _part(project_id: str) -> str:
-    """A project's name with no separator in it, and different for every two names. Entities, keys and values are
-    normalised, which leaves no control characters in them."""
+    """Escapes the separator in a project name. Two project names never have the same result.
+
+    Entities, keys and values are normalised and hold no control characters, so they need no escaping.
+    """
     return project_id.replace(_ESCAPE, _ESCAPE * 2).replace(_SEPARATOR, f"{_ESCAPE}u")
 
 
 def name_key(name: str) -> str:
-    """The identity of a concept's name or of a tag: width, case, script and articles do not count."""
+    """Returns the normalised form of a concept name or of a tag. Width, case, script and articles do not count."""
     return normalise_value("title", name)
 
 
 def names_of(payload: KnowledgeLearned) -> list[str]:
-    """The names a concept was given, its title first. "JSON Web Token (JWT)" is a title and its acronym."""
+    """Returns the names of a concept, its title first. "JSON Web Token (JWT)" is a title and its acronym."""
     names = [payload.title]
     both = _BOTH_NAMES.fullmatch(payload.title)
     if both is not None and _is_acronym(both[2], both[1]) | _is_acronym(both[1], both[2]):
@@ -114,9 +116,9 @@ def _is_acronym(short: str, name: str) -> bool:
 
 
 def in_order(statements: Sequence[Statement]) -> list[Statement]:
-    """States in the order they were said: by time, turn and place in the turn, whatever order they arrived in.
+    """Returns states in the order of saying: by time, turn and place in the turn. Each event is there once.
 
-    Each event once. What nothing in its content tells apart is told apart by the event's id.
+    The order of arrival does not count. The event id decides between statements with equal content.
     """
     return sorted({one.event.event_id: one for one in statements}.values(), key=_order)
 
@@ -127,7 +129,7 @@ def _order(statement: Statement) -> tuple[object, ...]:
     return (
         origin.said_at,
         _natural(min(origin.turn_ids, default="")),
-        payload.statement != "ended",  # who goes from one to another leaves the one first, however it is put
+        payload.statement != "ended",  # in a change from one value to another, the end comes first
         0 if origin.source_span is None else origin.source_span.start,
         statement.value_key,
         payload.content,
@@ -137,7 +139,7 @@ def _order(statement: Statement) -> tuple[object, ...]:
 
 @lru_cache(maxsize=4096)
 def _natural(turn_id: str) -> tuple[tuple[int, str], ...]:
-    """Turn ids as people count them: "t9" comes before "t10"."""
+    """Natural order of turn ids: "t9" comes before "t10"."""
     return tuple(
         (int(part), "") if part.isdecimal() and len(part) < _LONGEST_NUMBER else (-1, part)
         for part in _DIGITS.split(turn_id)

@@ -1,9 +1,12 @@
-"""From statements to cards: pure functions of the set of statements, whatever order they arrived in.
+"""From statements to valid periods: pure functions of the set of statements. The order of arrival does not count.
 
-A timeline is ordered by *effective* time. Statements that agree with what holds verify it; one that
-differs supersedes it from its own effective time on, or stands beside it where several values may; one that
-ends it closes it and is a card itself, that holds at no instant; one that tells its own end supersedes nothing; a
-slip of the same session was never true and is retracted; what is contested and not accepted was never current.
+A timeline is ordered by *effective* time.
+- A statement that agrees with the value in force verifies it.
+- A statement that differs supersedes the value from its own effective time on. Among several values it stands beside.
+- A statement that ends a value closes its period, and makes a card that holds at no instant.
+- A statement with its own end supersedes nothing.
+- A mistake that the same session corrects was never true. Its card is retracted.
+- A contested statement that is not accepted was never current.
 """
 
 from __future__ import annotations
@@ -24,15 +27,15 @@ from projectors.cards.statement import Statement, in_order
 _A_DAY = timedelta(days=1)
 
 Remarks = Mapping[UUID, Sequence[Event]]
-"""What was said of statements afterwards, by the statement's event."""
+"""The remarks on statements, by the event of the statement."""
 
 
 @dataclass(slots=True)
 class ValidPeriod:
-    """One card's life: the statement that made it, those that agreed, and when it stopped being true.
+    """The time in which one value was true, with the statement that made its card and the statements that agree.
 
-    ``revisions`` overwrote what it says, in place, the last one last. ``names`` are those of a concept, its
-    title first.
+    ``revisions`` overwrote the content in place, the latest last. ``names`` are the names of a concept, its title
+    first.
     """
 
     first: Statement
@@ -53,7 +56,7 @@ class ValidPeriod:
 
     @property
     def latest(self) -> Statement:
-        """The statement whose words the card shows."""
+        """The statement whose content the card shows."""
         return self.revisions[-1] if self.revisions else self.first
 
     @property
@@ -63,7 +66,7 @@ class ValidPeriod:
 
 @dataclass(frozen=True, slots=True)
 class TimelineEdge:
-    """A relation the timeline implies between the cards that two statements made, and the statement it is due to."""
+    """A relation that a timeline implies between the cards of two statements. The statement ``by`` caused it."""
 
     newer: Statement
     older: Statement
@@ -74,7 +77,7 @@ class TimelineEdge:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A contest with the cards of its two sides."""
+    """A contested statement with the first statements of the two cards in conflict."""
 
     contest: ContestedStatement
     old: Statement
@@ -83,7 +86,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Every span of one identity, in order of effective time, the relations between them, and the conflicts."""
+    """The valid periods of one identity in order of effective time, the relations between them, and the conflicts."""
 
     spans: tuple[ValidPeriod, ...]
     edges: tuple[TimelineEdge, ...]
@@ -95,33 +98,33 @@ def state_timeline(
     remarks: Remarks | None = None,
     thresholds: Thresholds | None = None,
 ) -> Timeline:
-    """The cards of one single-valued identity, or of several values that replaced each other."""
+    """Returns the timeline of a single-valued identity, or of values that replaced each other."""
     remarks = remarks or {}
     said = in_order(statements)
     corrections = find_corrections(said)
-    heard = {each.statement.event.event_id: each for each in _heard(said, corrections)}
+    ordered = {each.statement.event.event_id: each for each in _ordered(said, corrections)}
     taken_back = {claim.event.event_id for correction in corrections for claim in correction.claims}
-    standing = [each for event_id, each in heard.items() if event_id not in taken_back]
+    counted = [each for event_id, each in ordered.items() if event_id not in taken_back]
     contests: list[ContestedStatement] = []
     if said and said[0].single:
         resolver = ConflictResolver(thresholds or Thresholds(), _rulings(said, remarks))
-        for each in _without_switches(standing, resolver):
+        for each in _without_switches(counted, resolver):
             resolver.apply(each)
-        standing, contests = resolver.accepted, resolver.contests
+        counted, contests = resolver.accepted, resolver.contests
     else:
-        standing.sort(key=lambda each: (each.effective_at, each.number))
+        counted.sort(key=lambda each: (each.effective_at, each.number))
     walk = _Walk()
-    for each in standing:
+    for each in counted:
         walk.take(each)
     for correction in corrections:
-        walk.spans.append(_never_true(correction.claims, heard, retracted=True))
+        walk.spans.append(_never_true(correction.claims, ordered, retracted=True))
         walk.links.append(
             _Link(correction.made_by, correction.claims[0], "retracts", "corrected by the speaker")
         )
     for contest in contests:
         if not contest.accepted:
             echoes = [echo.statement for echo in contest.echoes]
-            walk.spans.append(_never_true([contest.statement, *echoes], heard, contested=True))
+            walk.spans.append(_never_true([contest.statement, *echoes], ordered, contested=True))
             walk.links.append(_Link(contest.statement, contest.old, "contradicts", contest.reason))
     cards: dict[UUID, Statement] = {}
     for span in walk.spans:
@@ -129,7 +132,9 @@ def state_timeline(
         span.verified_at = verified_at(span.statements, remarks)
     return Timeline(
         tuple(
-            sorted(walk.spans, key=lambda span: (span.effective_at, heard[span.first.event.event_id].number))
+            sorted(
+                walk.spans, key=lambda span: (span.effective_at, ordered[span.first.event.event_id].number)
+            )
         ),
         tuple(link.between(cards) for link in walk.links),
         tuple(
@@ -141,7 +146,7 @@ def state_timeline(
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """An edge between whatever cards two statements turn out to be part of."""
+    """An edge between the cards that two statements end up in."""
 
     newer: Statement
     older: Statement
@@ -154,7 +159,7 @@ class _Link:
 
 
 def verified_at(statements: Iterable[Statement], remarks: Remarks) -> datetime | None:
-    """When somebody last confirmed one of ``statements``."""
+    """Returns the time of the last verification of any of ``statements``, or None."""
     return max(
         (
             remark.occurred_at
@@ -168,17 +173,17 @@ def verified_at(statements: Iterable[Statement], remarks: Remarks) -> datetime |
 
 def _never_true(
     claims: Sequence[Statement],
-    heard: Mapping[UUID, OrderedStatement],
+    ordered: Mapping[UUID, OrderedStatement],
     *,
     retracted: bool = False,
     contested: bool = False,
 ) -> ValidPeriod:
-    instant = heard[claims[0].event.event_id].effective_at
+    instant = ordered[claims[0].event.event_id].effective_at
     return ValidPeriod(claims[0], instant, instant, retracted, contested, agreeing=list(claims[1:]))
 
 
-def _heard(said: Sequence[Statement], corrections: Sequence[Correction]) -> Iterator[OrderedStatement]:
-    """Every statement with when it takes effect and whether it announces a change."""
+def _ordered(said: Sequence[Statement], corrections: Sequence[Correction]) -> Iterator[OrderedStatement]:
+    """Yields every statement with the time it takes effect and whether it announces a change."""
     by_statement = {correction.made_by.event.event_id: correction for correction in corrections}
     effective: dict[UUID, datetime] = {}
     for number, statement in enumerate(said):
@@ -186,7 +191,7 @@ def _heard(said: Sequence[Statement], corrections: Sequence[Correction]) -> Iter
         correction = by_statement.get(event_id)
         instant = payload.effective_at
         if correction is not None and not payload.time_resolved:
-            # The right value holds since the wrong one was claimed to.
+            # The right value takes effect when the wrong one was claimed to.
             instant = effective[correction.claims[0].event.event_id]
         if payload.effective_until is not None:
             instant = min(instant, payload.effective_until)
@@ -196,7 +201,7 @@ def _heard(said: Sequence[Statement], corrections: Sequence[Correction]) -> Iter
 
 
 def _overwrites(statement: Statement) -> bool:
-    """Whether it puts one of several values in the place of another."""
+    """True when the statement replaces one of several values by another."""
     return (
         not statement.single
         and statement.state.statement in {"corrected", "updated"}
@@ -205,7 +210,7 @@ def _overwrites(statement: Statement) -> bool:
 
 
 def _announces(payload: StateAsserted, correction: Correction | None) -> bool:
-    """Whether the words tell that something changed: they say so, correct something, or say since when."""
+    """True when the words announce a change: they say so, correct a value, or name the day of the change."""
     if payload.announced or payload.statement == "updated":
         return True
     if payload.statement == "corrected":
@@ -214,7 +219,7 @@ def _announces(payload: StateAsserted, correction: Correction | None) -> bool:
 
 
 def _rulings(said: Sequence[Statement], remarks: Remarks) -> dict[UUID, Event]:
-    """The verdict on each statement, the first where several were given."""
+    """The first verdict on each statement, by the event of the statement."""
     return {
         statement.event.event_id: min(verdicts, key=lambda event: (event.occurred_at, event.event_id))
         for statement in said
@@ -229,20 +234,20 @@ def _rulings(said: Sequence[Statement], remarks: Remarks) -> dict[UUID, Event]:
 
 
 def _without_switches(
-    heard: Sequence[OrderedStatement], resolver: ConflictResolver
+    ordered: Sequence[OrderedStatement], resolver: ConflictResolver
 ) -> Iterator[OrderedStatement]:
-    """All but endings that only name what a claim of the same turn takes the place of.
+    """Yields all statements but an end whose value a claim of the same turn replaces.
 
-    "I switched from Firefox to Chrome" is one change, to be believed or doubted as a whole.
+    "I switched from Firefox to Chrome" is one change. It is accepted or contested as a whole.
     """
     claimed: defaultdict[tuple[str, datetime], set[str]] = defaultdict(set)
-    if any(each.statement.state.statement == "ended" for each in heard):
-        for each in heard:
+    if any(each.statement.state.statement == "ended" for each in ordered):
+        for each in ordered:
             statement = each.statement
             if statement.state.statement != "ended":
                 for turn_id in statement.state.origin.turn_ids:
                     claimed[turn_id, each.effective_at].add(statement.value_key)
-    for each in heard:
+    for each in ordered:
         value = each.statement.value_key
         if each.statement.state.statement == "ended" and resolver.holds(
             value, each.effective_at, each.number
@@ -254,30 +259,32 @@ def _without_switches(
 
 
 class _Walk:
-    """Takes what counts by when it takes effect, and makes spans of it."""
+    """Makes valid periods of the statements that count, taken in order of effective time."""
 
     def __init__(self) -> None:
         self.spans: list[ValidPeriod] = []
         self.links: list[_Link] = []
         self._open: dict[str, ValidPeriod] = {}
-        self._last: dict[str, ValidPeriod] = {}  # the latest span of each value, to which its end belongs
+        self._last: dict[
+            str, ValidPeriod
+        ] = {}  # the latest period of each value; a repeated end belongs to it
 
-    def take(self, heard: OrderedStatement) -> None:
-        instant = heard.effective_at
+    def take(self, ordered: OrderedStatement) -> None:
+        instant = ordered.effective_at
         for value, span in list(self._open.items()):
             if span.superseded_at is not None and span.superseded_at <= instant:
                 del self._open[value]
-        if heard.statement.state.statement == "ended":
-            self._end(heard.statement, instant)
+        if ordered.statement.state.statement == "ended":
+            self._end(ordered.statement, instant)
         else:
-            self._claim(heard)
+            self._claim(ordered)
 
     def _end(self, statement: Statement, instant: datetime) -> None:
         value = statement.value_key
         over = [span for key, span in self._open.items() if value in {"", key}]
         last = self._last.get(value)
         if not over and last is not None:
-            # It was over before, and is said again.
+            # The value was over before. The statement repeats that.
             last.agreeing.append(statement)
             return
         ending = ValidPeriod(statement, instant, superseded_at=instant, ended=True)
@@ -290,10 +297,10 @@ class _Walk:
         for key in {value, *(span.value_key for span in over)}:
             self._last[key] = ending
 
-    def _claim(self, heard: OrderedStatement) -> None:
-        statement, instant = heard.statement, heard.effective_at
+    def _claim(self, ordered: OrderedStatement) -> None:
+        statement, instant = ordered.statement, ordered.effective_at
         value, until = statement.value_key, statement.state.effective_until
-        replaced = None if heard.replaces is None else self._open.get(heard.replaces)
+        replaced = None if ordered.replaces is None else self._open.get(ordered.replaces)
         superseded = [replaced] if replaced is not None else []
         span = self._open.get(value)
         if span is not None:
@@ -302,13 +309,13 @@ class _Walk:
             span = replaced
             span.agreeing.append(statement)
             span.revisions.append(statement)
-            del self._open[heard.replaces or ""]
+            del self._open[ordered.replaces or ""]
             superseded = []
         else:
             span = ValidPeriod(statement, instant)
             self.spans.append(span)
-            # What tells how long it lasts is a stretch of time within what goes on before and after it.
-            if statement.single and not heard.beside and until is None:
+            # A statement with its own end lies within the periods before and after it and supersedes nothing.
+            if statement.single and not ordered.beside and until is None:
                 superseded = list(self._open.values())
         if until is not None:
             span.superseded_at = max(until, span.effective_at)

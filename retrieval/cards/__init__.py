@@ -1,1 +1,1 @@
-"""Reading cards as such: slices along every axis, chains, histories, conflicts."""
+"""Reading cards without a question: slices, chains, histories and conflicts."""

@@ -1,47 +1,65 @@
-"""The last line before a prompt: facts that contradict each other, facts that may be out of date."""
+"""Facts that contradict each other, and facts that may be out of date."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from uuid import UUID
 
 from events.language.concepts import normalise_value
+from projectors.cards.card import Card
+from retrieval.cards.card import CardBrief
 
 AGING_AFTER = timedelta(days=180)
-"""A value that gets replaced, not spoken of for this long, is asked about again."""
+"""A single value that nobody verified for this long is aging: the user should be asked about it."""
 OUTDATED_AFTER = timedelta(days=90)
-"""Knowledge that was not verified for this long may be out of date."""
+"""Knowledge that nobody verified for this long is outdated: it should be checked before use."""
 
 
-def aging(card: Mapping[str, Any], now: datetime) -> bool:
-    """Whether a current single value is so old that the user should be asked about it."""
-    return bool(
-        card["cardinality"] == "single_value"
-        and (card["superseded_at"] is None or card["superseded_at"] > now)
-        and now - card["last_verified"] > AGING_AFTER
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Cards that cannot all be true.
+
+    ``arbitration_id`` names the conflict that waits for a verdict, where there is one. ``cards`` are both sides,
+    where a person can choose between them.
+    """
+
+    concept_key: str | None
+    entity: str | None
+    card_ids: list[UUID]
+    reason: str
+    arbitration_id: UUID | None = None
+    cards: list[CardBrief] | None = None
+
+
+def aging(card: Card, now: datetime) -> bool:
+    """True when a current single value is so old that the user should be asked about it."""
+    return (
+        card.cardinality == "single_value"
+        and (card.superseded_at is None or card.superseded_at > now)
+        and now - card.last_verified > AGING_AFTER
     )
 
 
-def outdated(card: Mapping[str, Any], now: datetime) -> bool:
-    """Whether a piece of knowledge is so old that it should be checked before it is relied on."""
-    return bool(card["kind"] == "knowledge" and now - card["last_verified"] > OUTDATED_AFTER)
+def outdated(card: Card, now: datetime) -> bool:
+    """True when knowledge is so old that it should be checked before use."""
+    return card.kind == "knowledge" and now - card.last_verified > OUTDATED_AFTER
 
 
-def contradictions(cards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Single values of one concept, one entity and one project that are both said to hold and say different things."""
-    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+def contradictions(cards: Sequence[Card]) -> list[Contradiction]:
+    """Returns the groups of current single values that share concept, entity and project and differ in value."""
+    groups: dict[tuple[str, str | None, str | None], list[Card]] = {}
     for card in cards:
-        if card["cardinality"] == "single_value" and card["superseded_at"] is None:
-            groups.setdefault((card["project_id"], card["concept_key"], card["entity"]), []).append(card)
+        if card.cardinality == "single_value" and card.superseded_at is None:
+            groups.setdefault((card.project_id, card.concept_key, card.entity), []).append(card)
     return [
-        {
-            "concept_key": key,
-            "entity": entity,
-            "card_ids": [card["card_id"] for card in group],
-            "reason": "different values stand side by side: "
-            + ", ".join(str(card["value"]) for card in group),
-        }
+        Contradiction(
+            concept_key=key,
+            entity=entity,
+            card_ids=[card.card_id for card in group],
+            reason="different values stand side by side: " + ", ".join(str(card.value) for card in group),
+        )
         for (_, key, entity), group in groups.items()
-        if len(group) > 1 and len({normalise_value(key, card["value"]) for card in group}) > 1
+        if len(group) > 1 and len({normalise_value(key or "", card.value or "") for card in group}) > 1
     ]

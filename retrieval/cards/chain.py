@@ -1,4 +1,4 @@
-"""How edges between cards are read: what is latest, what is the same, what was taken back. Pure functions."""
+"""The edges between cards: the latest card of a chain, and cards that are the same. Pure functions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-SUPERSEDING = ("update", "state_change")  # newer -> older; what is true now is at the end of the chain
+SUPERSEDING = ("update", "state_change")  # from the newer card to the older card
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationEdge:
-    """``from_card`` stands in relation ``predicate`` to ``to_card``; ``implied`` by a timeline, or said."""
+    """``from_card`` stands in relation ``predicate`` to ``to_card``. Implied by a timeline, or stated by an actor."""
 
     from_card: UUID
     to_card: UUID
@@ -27,7 +27,7 @@ class RelationEdge:
 
 
 def same(edges: Iterable[RelationEdge]) -> dict[UUID, frozenset[UUID]]:
-    """The cards that say the same thing, by each of them; who is like nobody is not in it."""
+    """Returns the groups of cards that say the same, by card. A card without an equal is absent."""
     groups: dict[UUID, frozenset[UUID]] = {}
     for edge in edges:
         if edge.predicate == "same_as":
@@ -38,18 +38,18 @@ def same(edges: Iterable[RelationEdge]) -> dict[UUID, frozenset[UUID]]:
 
 
 def duplicates(edges: Iterable[RelationEdge]) -> list[UUID]:
-    """Of the cards that say the same thing, all but the one recorded first (ids are in order of time)."""
+    """Returns every card that repeats an earlier card. Ids are in order of time."""
     return sorted({card for card, group in same(edges).items() if card != min(group)})
 
 
 def latest_in_chain(
     card: UUID, edges: Iterable[RelationEdge], begun: Callable[[UUID], datetime | None]
 ) -> tuple[UUID, ...]:
-    """The way from ``card`` to what is true now, along update and state_change; the last one is the answer.
+    """Returns the chain from ``card`` to the card that is true now, along update and state_change.
 
-    ``begun`` says since when a card counts, None for one that does not (not yet, retracted, unknown).
-    Where several cards supersede one, the one that begins last wins. Cards that are the same stand for
-    each other. Ends for any edges, cyclic ones too.
+    ``begun`` returns the instant from which a card counts, or None for a card that does not count (future, retracted,
+    unknown). Of several superseding cards, the one that begins last is next. Cards that are the same stand for each
+    other. The function ends for cyclic edges too.
     """
     known = list(edges)
     groups = same(known)

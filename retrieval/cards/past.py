@@ -1,4 +1,4 @@
-"""What was known then: the tables as they would stand had the log ended at an earlier instant."""
+"""The past: the tables as they would be if the log ended at an earlier instant."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _PACKAGE = "retrieval.cards"
 
 
 class Fold(Protocol):
-    """Folds statements and remarks into the rows they make, as the projector does."""
+    """Folds statements and remarks into rows, as the projector does."""
 
     def __call__(self, events: Sequence[Event]) -> History: ...
 
 
 def fold_of(settings: Settings) -> Fold:
-    """The fold of the live tables, with the switches they are folded with."""
+    """Returns the fold of the live tables, with its settings."""
     thresholds = Thresholds(
         changes=settings.arbitration_changes,
         days=settings.arbitration_days,
@@ -41,9 +41,9 @@ def fold_of(settings: Settings) -> Fold:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """How the tables differ from now: ``hidden`` cards and what comes in their place, up to ``position``.
+    """The difference between the tables then and now, up to ``position``: hidden cards, and ``history`` in their place.
 
-    ``identities`` say what each hidden card or statement is about.
+    ``identities`` gives the identity of each hidden card or statement.
     """
 
     position: int
@@ -52,7 +52,7 @@ class Past:
 
     @property
     def hidden(self) -> Collection[UUID]:
-        """The cards that are not as they were: those made of statements about what was spoken of since."""
+        """The cards whose identities have later statements. These cards may differ from then."""
         return self.identities.keys()
 
     def parameters(self) -> dict[str, Any]:
@@ -60,9 +60,7 @@ class Past:
         return {
             "known_position": self.position,
             "hidden": list(self.hidden),
-            "known_cards": orjson.dumps(
-                [{**row, "source_span": _json(row["source_span"])} for row in self.history.cards]
-            ).decode(),
+            "known_cards": orjson.dumps(self.history.cards).decode(),
             "known_relations": orjson.dumps(self.history.relations).decode(),
             "known_updates": orjson.dumps(self.history.updates).decode(),
         }
@@ -76,10 +74,10 @@ async def past(
     known_at: datetime,
     cards: Sequence[UUID] | None = None,
 ) -> Past:
-    """What was known of a user by ``known_at``; of what ``cards`` are about only, where they are given.
+    """Returns what was known of a user by ``known_at``, or only what was known of the identities of ``cards``.
 
-    Costs what was ever said of those things of which something was said since; the rest is as it was. What a
-    re-reading took back since stays away: its events are no statements any more.
+    The cost grows with the statements of the identities that have later statements. Other identities are unchanged.
+    Statements that a later reextraction withdrew stay absent.
     """
     partition = partition_of(user_id)
     cursor = connection.cursor(row_factory=dict_row)
@@ -95,7 +93,3 @@ async def past(
     identities = {row["event_id"]: identity for identity, row in named if identity is not None}
     said = {row["event_id"]: row for _, row in named if row["position"] <= position}
     return Past(position, identities, fold([event_of(row) for row in said.values()]))
-
-
-def _json(text: str | None) -> Any:
-    return None if text is None else orjson.Fragment(text)

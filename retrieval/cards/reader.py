@@ -1,25 +1,38 @@
-"""Reading cards from the live tables: pages of a slice, groups of it, and one card with all that belongs to it."""
+"""Reads cards from the live tables: pages and groups of a slice, and one card with its relations and history."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from heapq import merge
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from psycopg import AsyncConnection
-from psycopg.rows import dict_row
+from psycopg.rows import AsyncRowFactory, class_row, dict_row
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
 from events.platform.sql import statement
+from projectors.cards.card import CARD_FIELDS
 from projectors.cards.statement import name_key
+from retrieval.cards.card import (
+    Arbitration,
+    CardHistory,
+    CardLinks,
+    CardSummary,
+    CardUpdate,
+    ListedCard,
+    RelationOfCard,
+    by_id,
+    card_row,
+    seen_from,
+    summary,
+)
 from retrieval.cards.chain import SUPERSEDING, RelationEdge, duplicates, latest_in_chain
-from retrieval.cards.document import COLUMNS, card_document
 from retrieval.cards.past import Fold, past
 from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
 from retrieval.pool.connections import Pool, connected
@@ -31,26 +44,30 @@ _MAX_LINKS = 200
 _PATIENCE_S = 2.0
 _CHAINED = (*SUPERSEDING, "expands", "qualifies", "retracts", "same_as")
 
-Row = dict[str, Any]
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Cards of a slice, the last recorded first, and where the next page begins; None after the last one."""
+    """Cards of a slice, the last recorded first. ``next`` is where the next page begins, None after the last page."""
 
-    cards: list[Row]
+    cards: list[ListedCard]
     next: UUID | None
 
 
+_CARD = card_row(ListedCard)
+_EDGE = class_row(RelationEdge)
+
+
 class CardReader:
-    """Answers from the live tables; every answer is about one user. Raises what psycopg raises when they are away."""
+    """Answers from the live tables, for one user at a time. Raises the errors of psycopg: when Postgres is away."""
 
     def __init__(self, pool: Pool, fold: Fold) -> None:
         self._pool = pool
         self._fold = fold
 
     async def rewound(self, asked: Slice) -> Slice:
-        """``asked`` with the past it needs; every other reading of a ``known_at`` asks for it to be there."""
+        """Returns ``asked`` with its past. Every other method needs the past of a slice with ``known_at``."""
         if asked.known_at is None:
             return asked
         async with connected(self._pool, _PATIENCE_S) as connection:
@@ -58,29 +75,26 @@ class CardReader:
         return replace(asked, past=known)
 
     async def page(self, cards: Slice, *, limit: int, before: UUID | None = None) -> Page:
-        """Up to ``limit`` cards of a slice behind the card ``before``.
+        """Returns up to ``limit`` cards of a slice that were recorded before the card ``before``.
 
-        Cards that come meanwhile stand before the first page: no page repeats a card or misses one.
+        New cards come before the first page, so no page repeats or misses a card.
         """
         async with connected(self._pool, _PATIENCE_S) as connection:
             found = [
                 await _rows(
                     connection,
+                    _CARD,
                     _filled("page", cards),
                     {**cards.parameters(), "kind": kind, "before": before, "limit": limit + 1},
                 )
                 for kind in cards.kinds
             ]
-        rows = list(islice(merge(*found, key=lambda row: row["card_id"], reverse=True), limit + 1))
-        now = cards.as_of or cards.now
-        return Page(
-            [_document(row, now) for row in rows[:limit]],
-            rows[limit - 1]["card_id"] if len(rows) > limit else None,
-        )
+        rows = list(islice(merge(*found, key=lambda card: card.card_id, reverse=True), limit + 1))
+        return Page(rows[:limit], rows[limit - 1].card_id if len(rows) > limit else None)
 
     async def groups(
         self, cards: Slice, axes: Sequence[str], *, bucket: str = "day", timezone: str = "UTC"
-    ) -> tuple[list[Row], int]:
+    ) -> tuple[list[dict[str, Any]], int]:
         """How many cards of a slice there are by every value of ``axes``, the most first (by time where an axis is
         one), and the sum of all. A card counts once for each of its tags, topics or predicates."""
         lists = SQL("").join(
@@ -102,7 +116,7 @@ class CardReader:
         values = {**cards.parameters(), "bucket": bucket, "timezone": timezone, "limit": MAX_GROUPS}
         async with connected(self._pool, _PATIENCE_S) as connection, connection.transaction():
             await connection.execute(statement(_PACKAGE, "aggregate_settings"))
-            rows = await _rows(connection, query, values)
+            rows = await _rows(connection, dict_row, query, values)
         total = int(rows[0]["total"]) if rows else 0
         return [
             {
@@ -113,54 +127,56 @@ class CardReader:
             for row in rows
         ], total
 
-    async def cards(self, asked: Slice, ids: Sequence[UUID]) -> dict[UUID, Row]:
-        """The documents of some cards of a user, whatever their status; who is not there is nobody's."""
+    async def cards(self, asked: Slice, ids: Sequence[UUID]) -> dict[UUID, ListedCard]:
+        """Returns some cards of a user by id, whatever their status. An unknown card is absent."""
         async with connected(self._pool, _PATIENCE_S) as connection:
-            rows = await self._cards(connection, asked, ids)
-        return {card: _document(row, asked.as_of or asked.now) for card, row in rows.items()}
+            return await self._cards(connection, asked, ids)
 
-    async def card(self, asked: Slice, card: UUID) -> Row | None:
-        """The document of a card; of the one it is part of by now, where what it was made of became part of another."""
+    async def card(self, asked: Slice, card: UUID) -> ListedCard | None:
+        """Returns a card, or the card that its statement is part of now. None where the user has neither."""
         found = (await self.cards(asked, [card])).get(card)
         if found is not None:
             return found
         async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(
-                connection, statement(_PACKAGE, "part_of"), {"user_id": asked.user_id, "card": card}
+                connection, dict_row, statement(_PACKAGE, "part_of"), {"user_id": asked.user_id, "card": card}
             )
         ids = [row["card_id"] for row in rows]
         return next(iter((await self.cards(asked, ids)).values()), None)
 
-    async def links(self, asked: Slice, card: UUID) -> dict[str, list[Row]]:
+    async def links(self, asked: Slice, card: UUID) -> CardLinks:
         """What belongs to a card unsaid: the concepts it is ``related`` to, both ways; its ``episode``; for an episode,
         the cards it ``gave_rise_to``."""
         values = {**asked.parameters(), "card": card, "limit": _MAX_LINKS}
         async with connected(self._pool, _PATIENCE_S) as connection:
-            rows = await _rows(connection, _filled("links", asked), values)
+            rows = await _rows(connection, dict_row, _filled("links", asked), values)
             known = await self._cards(connection, asked, [row["card_id"] for row in rows])
-        found: dict[str, list[Row]] = {"related": [], "episode": [], "gave_rise_to": []}
+        found: dict[str, list[CardSummary]] = {"related": [], "episode": [], "gave_rise_to": []}
         for row in rows:
-            found[row["mark"]].append(_brief(known[row["card_id"]]))
-        return found
+            found[row["mark"]].append(summary(known[row["card_id"]]))
+        return CardLinks(**found)
 
     async def duplicates(self, asked: Slice) -> list[UUID]:
         """The cards that only say again what an earlier one said, by the ``same_as`` between them."""
         async with connected(self._pool, _PATIENCE_S) as connection:
-            rows = await _rows(connection, _filled("same_as", asked), asked.parameters())
-        return duplicates(RelationEdge(**row) for row in rows)
+            edges = await _rows(connection, _EDGE, _filled("same_as", asked), asked.parameters())
+        return duplicates(edges)
 
     async def names(self, user_id: str, key: str | None, card: UUID | None) -> list[str]:
-        """Every name of the concepts that are known by the normalised name ``key``, or of the knowledge ``card``."""
+        """Returns every name of the concepts with the normalised name ``key``, or of the knowledge card ``card``."""
         async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(
-                connection, statement(_PACKAGE, "names"), {"user_id": user_id, "key": key, "card": card}
+                connection,
+                dict_row,
+                statement(_PACKAGE, "names"),
+                {"user_id": user_id, "key": key, "card": card},
             )
         return sorted(row["name"] for row in rows)
 
     async def tags_meant(self, user_id: str, tags: Sequence[str]) -> list[list[str]]:
         """For each tag, the tags that mean the same: itself, what it is an alias of, and that one's other aliases."""
         async with connected(self._pool, _PATIENCE_S) as connection:
-            rows = await _rows(connection, statement(_PACKAGE, "tag_aliases"), {"user_id": user_id})
+            rows = await _rows(connection, dict_row, statement(_PACKAGE, "tag_aliases"), {"user_id": user_id})
         meant = {row["alias"]: row["tag"] for row in rows}
         names = [(tag.lower(), meant.get(name_key(tag), name_key(tag))) for tag in tags]
         return [
@@ -168,42 +184,37 @@ class CardReader:
             for tag, name in names
         ]
 
-    async def relations(self, asked: Slice, card: UUID) -> list[Row]:
-        """The edges of a card with the card at their other end, in the order they were made."""
+    async def relations(self, asked: Slice, card: UUID) -> list[RelationOfCard]:
+        """Returns the edges of a card, each with the card at its other end, in order of creation."""
         async with connected(self._pool, _PATIENCE_S) as connection:
-            rows = await _rows(connection, _filled("relations", asked), {**asked.parameters(), "card": card})
-            others = {row["to_card"] if row["from_card"] == card else row["from_card"] for row in rows}
-            known = await self._cards(connection, asked, sorted(others))
-        return [
-            {
-                **row,
-                "direction": "out" if row["from_card"] == card else "in",
-                "other": None if (other := known.get(_other(row, card))) is None else _brief(other),
-            }
-            for row in rows
-        ]
+            values = {**asked.parameters(), "card": card}
+            edges = await _rows(connection, _EDGE, _filled("relations", asked), values)
+            known = await self._cards(connection, asked, sorted({_other(edge, card) for edge in edges}))
+        return [seen_from(card, edge, known.get(_other(edge, card))) for edge in edges]
 
-    async def latest(self, asked: Slice, card: UUID) -> list[Row]:
-        """The way from a card to what is true now: the card itself first, the answer last."""
+    async def latest(self, asked: Slice, card: UUID) -> list[ListedCard]:
+        """Returns the chain from a card to the card that is true now. The card itself is first."""
         async with connected(self._pool, _PATIENCE_S) as connection:
             edges = await self._edges(connection, asked, card, (*SUPERSEDING, "same_as"))
             ids = {end for edge in edges for end in (edge.from_card, edge.to_card)} | {card}
             known = await self._cards(connection, asked, sorted(ids))
-        now = asked.as_of or asked.now
 
         def begun(card_id: UUID) -> datetime | None:
-            row = known.get(card_id)
-            counts = row is not None and row["status"] not in ("future", "contested", "retracted")
-            return _begun(row) if row is not None and counts else None
+            found = known.get(card_id)
+            counts = found is not None and found.status not in ("future", "contested", "retracted")
+            return found.begun if found is not None and counts else None
 
-        return [_document(known[step], now) for step in latest_in_chain(card, edges, begun) if step in known]
+        return [known[step] for step in latest_in_chain(card, edges, begun) if step in known]
 
-    async def history(self, asked: Slice, card: UUID) -> dict[str, Any]:
+    async def history(self, asked: Slice, card: UUID) -> CardHistory:
         """All there ever was of what a card is about, in order of time: the cards of its identity and those it is
         chained to, what was overwritten in place, and the edges between them."""
         async with connected(self._pool, _PATIENCE_S) as connection:
             said = await _rows(
-                connection, statement(_PACKAGE, "identity"), {"user_id": asked.user_id, "card": card}
+                connection,
+                dict_row,
+                statement(_PACKAGE, "identity"),
+                {"user_id": asked.user_id, "card": card},
             )
             edges = await self._edges(connection, asked, card, _CHAINED)
             ids = {end for edge in edges for end in (edge.from_card, edge.to_card)}
@@ -212,18 +223,15 @@ class CardReader:
             )
             updates = await _rows(
                 connection,
+                class_row(CardUpdate),
                 _filled("updates", asked),
                 {**asked.parameters(), "cards": list(known)},
             )
-        now = asked.as_of or asked.now
-        ordered = sorted(known.values(), key=lambda row: (_begun(row), row["card_id"]))
-        return {
-            "cards": [_document(row, now) for row in ordered],
-            "updates": updates,
-            "relations": [
-                asdict(edge) for edge in edges if edge.from_card in known and edge.to_card in known
-            ],
-        }
+        return CardHistory(
+            sorted(known.values(), key=lambda found: (found.begun or found.created_at, found.card_id)),
+            updates,
+            [edge for edge in edges if edge.from_card in known and edge.to_card in known],
+        )
 
     async def arbitrations(
         self,
@@ -234,8 +242,8 @@ class CardReader:
         projects: Sequence[str] | None = None,
         before: UUID | None = None,
         limit: int = 100,
-    ) -> list[Row]:
-        """Conflicts of a user, the last opened first."""
+    ) -> list[Arbitration]:
+        """Returns conflicts of a user, the last opened first."""
         values = {
             "user_id": user_id,
             "arbitration": arbitration,
@@ -245,23 +253,22 @@ class CardReader:
             "limit": limit,
         }
         async with connected(self._pool, _PATIENCE_S) as connection:
-            return await _rows(connection, statement(_PACKAGE, "arbitrations"), values)
+            return await _rows(
+                connection, class_row(Arbitration), statement(_PACKAGE, "arbitrations"), values
+            )
 
     async def _cards(
         self, connection: AsyncConnection[Any], asked: Slice, ids: Sequence[UUID]
-    ) -> dict[UUID, Row]:
-        rows = await _rows(
-            connection,
-            _filled("cards", asked),
-            {**asked.parameters(), "kinds": list(KINDS), "cards": list(ids)},
-        )
-        return {row["card_id"]: row for row in rows}
+    ) -> dict[UUID, ListedCard]:
+        values = {**asked.parameters(), "kinds": list(KINDS), "cards": list(ids)}
+        return by_id(await _rows(connection, _CARD, _filled("cards", asked), values))
 
     async def _edges(
         self, connection: AsyncConnection[Any], asked: Slice, card: UUID, predicates: Sequence[str]
     ) -> list[RelationEdge]:
-        rows = await _rows(
+        return await _rows(
             connection,
+            _EDGE,
             _filled("reachable_relations", asked),
             {
                 **asked.parameters(),
@@ -271,18 +278,22 @@ class CardReader:
                 "limit": _MAX_EDGES,
             },
         )
-        return [RelationEdge(**row) for row in rows]
 
 
-async def _rows(connection: AsyncConnection[Any], query: SQL | Composed, values: dict[str, Any]) -> list[Row]:
-    cursor = connection.cursor(row_factory=dict_row)
-    # Planned each time: most conditions ask for nothing, and a plan that knows it leaves them out.
+async def _rows(
+    connection: AsyncConnection[Any],
+    row_factory: AsyncRowFactory[_R],
+    query: SQL | Composed,
+    values: dict[str, Any],
+) -> list[_R]:
+    cursor = connection.cursor(row_factory=row_factory)
+    # The query is planned each time. Most conditions are NULL, and a custom plan leaves these conditions out.
     await cursor.execute(query, values, prepare=False)
     return await cursor.fetchall()
 
 
 def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
-    """The statement ``name`` over the live tables, or over what was known of them then."""
+    """The statement ``name`` over the live tables, or over the tables as they were known then."""
     assert (asked.known_at is None) == (asked.past is None), "ask for the past first"
     tables = {
         name: Identifier("cards", table) if asked.past is None else statement(_PACKAGE, f"known_{name}")
@@ -291,7 +302,7 @@ def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
     status = statement(_PACKAGE, "status").format(relations=tables["relations"])
     return statement(_PACKAGE, name).format(
         **tables,
-        columns=SQL(", ").join(Identifier("c", column) for column in COLUMNS),
+        columns=SQL(", ").join(Identifier("c", column) for column in CARD_FIELDS),
         status=status,
         slice=statement(_PACKAGE, "slice").format(status=status, relations=tables["relations"]),
         **parts,
@@ -299,7 +310,7 @@ def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
 
 
 def _made(axis: str) -> Composable:
-    """What an axis shows of what cards hold: buckets of instants, tenths of numbers, the items of lists."""
+    """The expression of an axis: buckets of instants, tenths of numbers, items of lists, otherwise the column."""
     if axis in TIMES:
         return statement(_PACKAGE, "made_of_time").format(axis=Identifier(axis))
     if axis in TENTHS:
@@ -311,30 +322,12 @@ def _made(axis: str) -> Composable:
     return Identifier(axis)
 
 
-def _document(row: Row, now: datetime) -> Row:
-    return {**card_document(row, now), "status": row["status"]}
-
-
-def _brief(row: Row) -> Row:
-    return {
-        name: row[name] for name in ("card_id", "kind", "content", "entity", "concept_key", "value", "status")
-    }
-
-
-def _other(row: Row, card: UUID) -> UUID:
-    other: UUID = row["to_card"] if row["from_card"] == card else row["from_card"]
-    return other
-
-
-def _begun(row: Row) -> datetime:
-    begun: datetime = (
-        row["effective_at"] if row["kind"] == "state" else row["occurred_at"] or row["effective_at"]
-    )
-    return begun
+def _other(edge: RelationEdge, card: UUID) -> UUID:
+    return edge.to_card if edge.from_card == card else edge.from_card
 
 
 def _plain(value: Any, zone: ZoneInfo) -> Any:
-    """A group's value as people read it: buckets on the asker's clock, tenths as numbers."""
+    """The value of a group: buckets in the zone of the question, tenths as floats."""
     if isinstance(value, datetime):
         return value.astimezone(zone)
     return float(value) if isinstance(value, Decimal) else value

@@ -1,4 +1,4 @@
-"""A slice of the memory: what is asked of every axis, and as of when."""
+"""A slice of the cards: one condition for each axis, and the instant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from uuid import UUID
 from retrieval.cards.past import Past
 
 KINDS = ("state", "event", "knowledge")
-# The axes cards can be grouped by; those of time fall into buckets, those of lists count a card in every group.
+# The axes that group cards. Times fall into buckets. A list counts a card once for each of its items.
 TIMES = ("created_at", "occurred_at", "effective_at", "superseded_at", "last_verified", "time")
 LISTS = ("tags", "topics", "predicate")
 TENTHS = ("confidence", "weight")
@@ -21,7 +21,7 @@ AXES = (
     "importance", "sentiment",
 )  # fmt: skip
 
-# The conditions that are parameters under their own names, and NULL where nothing is asked.
+# Conditions that are parameters under their own names. An absent condition is NULL.
 CONDITIONS = (
     "context_layer", "session_id", "agent_id", "document_id", "speaker", "mode", "turn_id", "concept_key", "entity",
     "value", "cardinality", "tag", "topic", "provenance", "min_confidence", "max_confidence", "min_weight", "episode",
@@ -32,11 +32,11 @@ CONDITIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """Which cards of one user are meant. ``projects`` None means all of them, ``statuses`` None any.
+    """Some cards of one user. ``projects`` None means all projects, ``statuses`` None any status.
 
-    ``now`` is when it is asked; ``as_of`` asks what was true at another instant, ``known_at`` what had
-    been recorded by one. ``conditions`` are those of :data:`CONDITIONS` that are asked for. ``about`` are
-    the keys of names, of which a card must hold one whole; ``past`` the tables as they were at ``known_at``.
+    ``now`` is the time of the request. ``as_of`` asks what was true at another instant, ``known_at`` what was recorded
+    by an instant. ``conditions`` are some of :data:`CONDITIONS`. ``about`` are the term keys of names; a card must
+    hold all keys of one name. ``past`` are the tables as they were at ``known_at``.
     """
 
     user_id: str
@@ -51,6 +51,11 @@ class Slice:
     duplicates: Sequence[UUID] | None = None
     past: Past | None = None
 
+    @property
+    def at(self) -> datetime:
+        """The instant that the answer is true of."""
+        return self.as_of or self.now
+
     def parameters(self) -> dict[str, Any]:
         """The named parameters of ``sql/slice.sql`` and ``sql/status.sql``."""
         return {
@@ -60,7 +65,7 @@ class Slice:
             "kinds": list(self.kinds),
             "projects": None if self.projects is None else list(self.projects),
             "status": None if self.statuses is None else list(self.statuses),
-            "at": self.as_of or self.now,
+            "at": self.at,
             "as_of": self.as_of,
             "known_at": self.known_at,
             "about": None

@@ -1,4 +1,4 @@
-"""The clients: the same methods, once to be called and once to be awaited."""
+"""The clients, one synchronous and one asynchronous, with the same methods."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ READ_URL = "http://127.0.0.1:8701"
 
 
 class Client:
-    """Talks to a write and a read service; keeps connections open until closed.
+    """Talks to a write service and a read service. Connections stay open until :meth:`close`.
 
-    Every request is repeated up to ``retries`` times while a service is away: reading changes nothing, and a
-    pushed turn counts once, however often it arrives. Raises :class:`RefusedError` for a request that is wrong,
-    :class:`UnavailableError` where no retry helped.
+    Every request is repeated up to ``retries`` times while a service is away. A repeated push is safe, because a turn
+    counts once. ``timeout`` is in seconds. Raises :class:`RefusedError`: the request is wrong. Raises
+    :class:`UnavailableError`: no retry succeeded.
     """
 
     def __init__(
@@ -51,28 +51,28 @@ class Client:
         self._http = httpx.Client(timeout=timeout, transport=transport)
 
     def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
-        """Push one turn or a list; they are safe once this returned. All are taken, or none."""
+        """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         pushed: Pushed = self._send(push_request(self._write_url, turns))
         return pushed
 
     def recall(self, user_id: str, query: str, **more: Any) -> Answer:
-        """Ask. ``more`` are the recall's other fields: k, project_id, kinds, as_of, known_at, wait_for, …"""
+        """Returns the cards that answer. ``more`` are the other fields: k, project_id, kinds, as_of, wait_for, …"""
         answer: Answer = self._send(ask_request(self._read_url, "recall", user_id, query, more))
         return answer
 
     def context(self, user_id: str, query: str, *, token_budget: int | None = None, **more: Any) -> Prompt:
-        """Ask, and get blocks for a prompt. ``more`` are the recall's other fields."""
+        """Returns the answer as prompt blocks. ``more`` are the other fields of a recall."""
         more["token_budget"] = token_budget
         prompt: Prompt = self._send(ask_request(self._read_url, "context", user_id, query, more))
         return prompt
 
     def cards(self, user_id: str, **filters: Any) -> CardsPage:
-        """A page of the cards that fit all ``filters``, the last recorded first."""
+        """Returns a page of the cards that match all ``filters``, the last recorded first."""
         page: CardsPage = self._send(cards_request(self._read_url, user_id, filters))
         return page
 
     def close(self) -> None:
-        """Close the connections."""
+        """Closes the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -104,7 +104,7 @@ class Client:
 
 
 class AsyncClient:
-    """The same as :class:`Client`, to be awaited."""
+    """The asynchronous :class:`Client`."""
 
     def __init__(
         self,
@@ -121,30 +121,30 @@ class AsyncClient:
         self._http = httpx.AsyncClient(timeout=timeout, transport=transport)
 
     async def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
-        """Push one turn or a list; they are safe once this returned. All are taken, or none."""
+        """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         pushed: Pushed = await self._send(push_request(self._write_url, turns))
         return pushed
 
     async def recall(self, user_id: str, query: str, **more: Any) -> Answer:
-        """Ask. ``more`` are the recall's other fields: k, project_id, kinds, as_of, known_at, wait_for, …"""
+        """Returns the cards that answer. ``more`` are the other fields: k, project_id, kinds, as_of, wait_for, …"""
         answer: Answer = await self._send(ask_request(self._read_url, "recall", user_id, query, more))
         return answer
 
     async def context(
         self, user_id: str, query: str, *, token_budget: int | None = None, **more: Any
     ) -> Prompt:
-        """Ask, and get blocks for a prompt. ``more`` are the recall's other fields."""
+        """Returns the answer as prompt blocks. ``more`` are the other fields of a recall."""
         more["token_budget"] = token_budget
         prompt: Prompt = await self._send(ask_request(self._read_url, "context", user_id, query, more))
         return prompt
 
     async def cards(self, user_id: str, **filters: Any) -> CardsPage:
-        """A page of the cards that fit all ``filters``, the last recorded first."""
+        """Returns a page of the cards that match all ``filters``, the last recorded first."""
         page: CardsPage = await self._send(cards_request(self._read_url, user_id, filters))
         return page
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Closes the connections."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:

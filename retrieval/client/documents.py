@@ -1,12 +1,12 @@
-"""The shapes of what is sent and answered: the services' JSON, as it is. New fields may come with any version."""
+"""The shapes of requests and answers, as the services write them. Any version may add fields."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 
 class Turn(TypedDict):
-    """One message of a conversation. Without a ``turn_id`` the client makes one up, so that a retry repeats nothing."""
+    """One message of a conversation. The client makes a ``turn_id`` where none is given, so a retry repeats nothing."""
 
     user_id: str
     text: str
@@ -24,9 +24,9 @@ class Turn(TypedDict):
 
 
 class Pushed(TypedDict):
-    """The turns are safe. Give ``token`` to a recall's ``wait_for`` to wait until they are cards.
+    """The turns are safe. A recall with ``token`` as ``wait_for`` waits until the turns are cards.
 
-    It is None where Postgres has been away since the service started.
+    ``token`` is None where Postgres has been away since the service started.
     """
 
     turn_ids: list[str]
@@ -34,8 +34,37 @@ class Pushed(TypedDict):
     token: str | None
 
 
+class SourceSpan(TypedDict):
+    """The exact words that a card rests on. Offsets count code points."""
+
+    turn_id: str
+    start: int
+    end: int
+    text: str
+
+
+class ChannelPlace(TypedDict):
+    """Where a channel had a card: its rank from 1, and its score in the unit of the channel."""
+
+    rank: int
+    score: float
+
+
+class ChannelReport(TypedDict):
+    """What one channel did. ``ms`` is its time in milliseconds. ``detail`` says what is missing, and why."""
+
+    status: Literal["ok", "late", "quarantined", "down"]
+    ms: float
+    hits: int
+    detail: NotRequired[str]
+
+
 class Card(TypedDict):
-    """One card. Instants are ISO 8601; ``pending`` was said a moment ago and is in no table yet."""
+    """One card. Instants are ISO 8601. The fields of a kind are absent from cards of the other kinds.
+
+    An answer to a question has ``score``, ``channels`` and ``pending``; a card of a slice has ``status``. A
+    ``pending`` card is in no table yet. ``aging`` asks for a check with the user, ``outdated`` for a check before use.
+    """
 
     card_id: str
     kind: Literal["state", "event", "knowledge"]
@@ -46,43 +75,76 @@ class Card(TypedDict):
     cardinality: Literal["single_value", "multi_value"] | None
     tags: list[str]
     occurred_at: str | None
+    occurred_until: str | None
     effective_at: str | None
     superseded_at: str | None
     last_verified: str
+    created_at: str
     project_id: str
     session_id: str
+    agent_id: str | None
+    document_id: str | None
+    context_layer: Literal["personal", "work", "social"] | None
+    speaker: str | None
     turn_ids: list[str]
-    source_span: dict[str, Any] | None
+    source_span: SourceSpan | None
     provenance: Literal["user_stated", "assistant_stated", "agent_inferred"]
     confidence: float
+    weight: float
+    mentions: int
+    mode: str | None
+    said_at: str
+    aging: bool
+    outdated: bool
+    ended: NotRequired[bool]
+    episode: NotRequired[bool]
+    topics: NotRequired[list[str]]
+    importance: NotRequired[int]
+    sentiment: NotRequired[Literal["positive", "neutral", "negative"]]
+    title: NotRequired[str]
+    aliases: NotRequired[list[str]]
+    definition: NotRequired[str]
+    status: NotRequired[Literal["current", "future", "superseded", "contested", "retracted"]]
     score: NotRequired[float]
-    channels: NotRequired[dict[str, dict[str, float]]]
+    channels: NotRequired[dict[str, ChannelPlace]]
     pending: NotRequired[bool]
-    aging: NotRequired[bool]
-    outdated: NotRequired[bool]
+
+
+class Side(TypedDict):
+    """One side of a contradiction."""
+
+    card_id: str
+    kind: Literal["state", "event", "knowledge"]
+    content: str
+    value: str | None
+    effective_at: str | None
+    occurred_at: str | None
+    turn_ids: list[str]
 
 
 class Contradiction(TypedDict):
-    """Cards that cannot both be true."""
+    """Cards that cannot all be true. ``arbitration_id`` names the conflict that waits for a verdict."""
 
-    concept_key: str
-    entity: str
+    concept_key: str | None
+    entity: str | None
     card_ids: list[str]
     reason: str
+    arbitration_id: NotRequired[str]
+    cards: NotRequired[list[Side]]
 
 
 class Answer(TypedDict):
-    """What a recall found, best first, and how each channel did."""
+    """What a recall found, best first, and what each channel did. ``warnings`` name what is missing, and why."""
 
     current_time: str
     cards: list[Card]
     contradictions: list[Contradiction]
-    channels: dict[str, dict[str, Any]]
+    channels: dict[str, ChannelReport]
     warnings: list[str]
 
 
 class Block(TypedDict):
-    """One XML element of a prompt. ``stable``: the same at every question, so a prompt cache can keep it."""
+    """One XML element of a prompt. A ``stable`` block is the same for every question, so a prompt cache can keep it."""
 
     name: str
     text: str
@@ -91,14 +153,14 @@ class Block(TypedDict):
 
 
 class Numbered(TypedDict):
-    """Which card carries a number in a prompt."""
+    """The number that a card has in a prompt, from 1."""
 
     n: int
     card_id: str
 
 
 class Prompt(TypedDict):
-    """A prompt: ``text`` is all ``blocks`` in order. ``left_out`` are cards the budget had no room for."""
+    """A prompt. ``text`` is all ``blocks`` in order. ``left_out`` are the cards that the budget has no room for."""
 
     blocks: list[Block]
     text: str
@@ -109,12 +171,12 @@ class Prompt(TypedDict):
     left_out: list[str]
     current_time: str
     contradictions: list[Contradiction]
-    channels: dict[str, dict[str, Any]]
+    channels: dict[str, ChannelReport]
     warnings: list[str]
 
 
 class CardsPage(TypedDict):
-    """Some cards of a slice; give ``next_cursor`` as ``cursor`` for the next ones, until it is None."""
+    """Some cards of a slice. ``next_cursor`` is the ``cursor`` of the next page; it is None after the last page."""
 
     cards: list[Card]
     next_cursor: str | None

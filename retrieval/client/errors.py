@@ -1,4 +1,4 @@
-"""What a client raises: every error is a :class:`CardlogError` and carries the service's problem document."""
+"""The errors of the clients. Every error is a :class:`CardlogError` with the problem document of the service."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class CardlogError(Exception):
-    """A request did not get its answer. ``problem`` is the RFC 9457 document, empty where there was none."""
+    """A request failed. ``problem`` is the RFC 9457 document, empty where the service sent none."""
 
     def __init__(self, message: str, problem: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -15,18 +15,18 @@ class CardlogError(Exception):
 
     @property
     def status(self) -> int | None:
-        """The HTTP status; None where nobody answered."""
+        """The HTTP status. None where no service answered."""
         return self.problem.get("status")
 
     @property
     def field(self) -> str | None:
-        """The field of the request that is wrong, where one is."""
+        """The field of the request that is wrong, or None."""
         return self.problem.get("field")
 
 
 class RefusedError(CardlogError):
-    """The request is wrong, and stays wrong however often it is sent: ``field`` and the message say what to change."""
+    """The request is wrong, so a retry cannot succeed. ``field`` and the message say what to change."""
 
 
 class UnavailableError(CardlogError):
-    """The service is away, overloaded or broken, and was so at every retry; the same request may succeed later."""
+    """The service was away, overloaded or broken at every retry. The same request may succeed later."""

@@ -1,4 +1,4 @@
-"""Requests and what becomes of their answers, without any I/O: both clients send the same and read the same."""
+"""Requests and answers without I/O. Both clients use the same functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_WAIT_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request. All of them may be sent again: reading changes nothing, and a turn has its id."""
+    """One request. Every request may be repeated: reads change nothing, and a turn has its id."""
 
     method: str
     url: str
@@ -28,38 +28,38 @@ class Request:
 
 
 def push_request(write_url: str, turns: Turn | Sequence[Turn]) -> Request:
-    """The push of one turn or several, each with an id."""
+    """Returns the push of one or several turns. A turn without an id gets one."""
     several: list[Mapping[str, Any]] = [turns] if isinstance(turns, Mapping) else list(turns)
     named = [turn if turn.get("turn_id") else {**turn, "turn_id": uuid.uuid4().hex} for turn in several]
     return Request("POST", f"{write_url}/v1/turns", json=named)
 
 
 def ask_request(read_url: str, what: str, user_id: str, query: str, more: Mapping[str, Any]) -> Request:
-    """A recall or a context; what is None is left to the service."""
+    """Returns a recall or a context. Fields that are None are not sent."""
     given = {name: value for name, value in more.items() if value is not None}
     return Request("POST", f"{read_url}/v1/{what}", json={"user_id": user_id, "query": query, **given})
 
 
 def cards_request(read_url: str, user_id: str, filters: Mapping[str, Any]) -> Request:
-    """A page of a slice."""
+    """Returns the request for a page of a slice. Filters that are None are not sent."""
     given = {name: value for name, value in filters.items() if value is not None}
     return Request("GET", f"{read_url}/v1/cards", params={"user_id": user_id, **given})
 
 
 def waits(retries: int) -> Iterator[float]:
-    """How long to wait before each retry, in seconds."""
+    """Yields the wait before each retry, in seconds."""
     for number in range(retries):
         yield min(_FIRST_WAIT_S * 2**number, _LONGEST_WAIT_S)
 
 
 def wait_asked_for(error: CardlogError, otherwise: float) -> float:
-    """The wait the service asked for, within reason."""
+    """Returns the wait in seconds that the service asked for, at most 5 s, or ``otherwise``."""
     asked = error.problem.get("retry_after")
     return min(float(asked), _LONGEST_WAIT_S) if asked is not None else otherwise
 
 
 def answer_of(response: httpx.Response) -> Any:
-    """The document of an answer. Raises :class:`RefusedError` or :class:`UnavailableError`."""
+    """Returns the document of an answer. Raises :class:`RefusedError` or :class:`UnavailableError`."""
     try:
         document = response.json()
     except ValueError:
@@ -78,12 +78,12 @@ def answer_of(response: httpx.Response) -> Any:
 
 
 def no_answer(error: httpx.HTTPError, request: Request) -> UnavailableError:
-    """What is raised where nobody answered."""
+    """Returns the error for a service that did not answer."""
     return UnavailableError(f"{request.url} does not answer: {error or type(error).__name__}")
 
 
 def unsendable(error: UnicodeEncodeError) -> RefusedError:
-    """What is raised for text that no service could be sent."""
+    """Returns the error for text that UTF-8 cannot encode."""
     shown = error.object[error.start : error.start + 1]
     return RefusedError(
         f"the request holds a lone surrogate ({shown!r}), which is no character; leave it out"

@@ -1,7 +1,7 @@
-"""A recall as prompt blocks: what an assistant is given, in an order that a prompt cache can keep.
+"""A recall as prompt blocks, in an order that a prompt cache can use.
 
-The blocks that never change come first, those of the question after them, and the time last. So the text up to the
-first card is the same, byte for byte, from one question to the next.
+The stable blocks come first, then the blocks of the question, and the time last. The text before the first card is
+therefore the same for every question, byte for byte.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any
+from uuid import UUID
 from xml.sax.saxutils import escape, quoteattr
 
+from retrieval.cards.alerts import Contradiction
 from retrieval.context.token_estimate import count_tokens
+from retrieval.recall.answer import CardAnswer, RecallAnswer
 
 _STABLE = ("core", "guard_rules")
 _KIND_BLOCKS = {
@@ -24,14 +27,12 @@ _KIND_BLOCKS = {
     "event": "event_cards",
     "knowledge": "knowledge_cards_referenced",
 }
-# What XML 1.0 has no place for, escaped or not.
+# Characters that XML 1.0 does not allow, escaped or not.
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-Card = Mapping[str, Any]
 
 
 class BudgetTooSmallError(ValueError):
-    """The blocks that are always there take ``least`` tokens, which is more than was allowed."""
+    """The token budget is smaller than ``least``, the tokens of the blocks that are always present."""
 
     def __init__(self, least: int) -> None:
         super().__init__(f"the blocks that are always there take {least} tokens")
@@ -40,131 +41,155 @@ class BudgetTooSmallError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One XML element with its line end. ``stable``: the same whatever is asked."""
+    """One XML element with its line end. A ``stable`` block is the same for every question."""
 
     name: str
     text: str
-    stable: bool = False
+    tokens: int
+    stable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedCard:
+    """The number that a card has in a prompt, from 1."""
+
+    n: int
+    card_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """An answer as prompt blocks. ``left_out`` are the cards that the budget has no room for."""
+
+    blocks: Sequence[Block]
+    token_budget: int | None
+    guard_rules_version: str
+    cards: Sequence[NumberedCard]
+    left_out: Sequence[UUID]
+    answer: RecallAnswer
+
+    @property
+    def text(self) -> str:
+        """All blocks in order."""
+        return "".join(block.text for block in self.blocks)
 
     @property
     def tokens(self) -> int:
-        return count_tokens(self.text)
+        """The tokens of all blocks, as :func:`count_tokens` counts them."""
+        return sum(block.tokens for block in self.blocks)
+
+
+def _block(name: str, text: str, *, stable: bool = False) -> Block:
+    return Block(name, text, count_tokens(text), stable)
 
 
 @cache
 def stable_blocks() -> tuple[Block, ...]:
-    """The blocks every prompt begins with, from the files of their names."""
+    """Returns the blocks that every prompt begins with, from the files with their names."""
     return tuple(
-        Block(name, files("retrieval.context").joinpath(f"{name}.xml").read_text("utf-8"), stable=True)
+        _block(name, files("retrieval.context").joinpath(f"{name}.xml").read_text("utf-8"), stable=True)
         for name in _STABLE
     )
 
 
 def guard_rules_version() -> str:
-    """The version the guard rules carry."""
+    """Returns the version of the guard rules."""
     found = re.search(r'<guard_rules version="([^"]+)"', stable_blocks()[1].text)
     assert found is not None
     return found[1]
 
 
-def context_of(answer: Mapping[str, Any], token_budget: int | None = None) -> dict[str, Any]:
-    """The prompt for a recall's answer, in at most ``token_budget`` tokens as :func:`count_tokens` counts them.
+def context_of(answer: RecallAnswer, token_budget: int | None = None) -> Prompt:
+    """Returns the prompt for an answer, in at most ``token_budget`` tokens as :func:`count_tokens` counts them.
 
-    Cards are left out whole, the least score first, after those that would not fit if they were alone; what is
-    left out is named. Raises :class:`BudgetTooSmallError` where not even a prompt without cards fits.
+    A card is in the prompt whole or not at all. A card that alone exceeds the budget is left out first, then the
+    cards with the lowest scores. Raises :class:`BudgetTooSmallError`: when the blocks without cards do not fit.
     """
-    cards = list(answer["cards"])
+    cards = list(answer.cards)
     if token_budget is not None:
         least = _tokens(answer, [])
         if least > token_budget:
             raise BudgetTooSmallError(least)
         cards = [card for card in cards if _tokens(answer, [card]) <= token_budget]
-        # A prompt only grows with the cards in it, so the longest that fits is found by halving.
+        # A prompt only grows with its cards, so bisection finds the longest prompt that fits.
         fitting = bisect_right(
             range(1, len(cards) + 1), token_budget, key=lambda n: _tokens(answer, cards[:n])
         )
         cards = cards[:fitting]
     blocks = _blocks(answer, cards)
-    numbered = {card["card_id"]: number for number, card in enumerate(cards, 1)}
-    return {
-        "blocks": [
-            {"name": block.name, "text": block.text, "tokens": block.tokens, "stable": block.stable}
-            for block in blocks
-        ],
-        "text": "".join(block.text for block in blocks),
-        "tokens": sum(block.tokens for block in blocks),
-        "token_budget": token_budget,
-        "guard_rules_version": guard_rules_version(),
-        "cards": [{"n": number, "card_id": card_id} for card_id, number in numbered.items()],
-        "left_out": [card["card_id"] for card in answer["cards"] if card["card_id"] not in numbered],
-        "current_time": answer["current_time"],
-        "contradictions": answer["contradictions"],
-        "channels": answer["channels"],
-        "warnings": answer["warnings"],
-    }
+    shown = {card.card_id for card in cards}
+    return Prompt(
+        blocks=blocks,
+        token_budget=token_budget,
+        guard_rules_version=guard_rules_version(),
+        cards=[NumberedCard(number, card.card_id) for number, card in enumerate(cards, 1)],
+        left_out=[card.card_id for card in answer.cards if card.card_id not in shown],
+        answer=answer,
+    )
 
 
-def _tokens(answer: Mapping[str, Any], cards: Sequence[Card]) -> int:
+def _tokens(answer: RecallAnswer, cards: Sequence[CardAnswer]) -> int:
     return sum(block.tokens for block in _blocks(answer, cards))
 
 
-def _blocks(answer: Mapping[str, Any], cards: Sequence[Card]) -> list[Block]:
-    """Every block in its fixed place; those that would be empty are left out."""
+def _blocks(answer: RecallAnswer, cards: Sequence[CardAnswer]) -> list[Block]:
+    """Every block in its fixed place. Empty blocks are absent."""
     numbered = [(number, card) for number, card in enumerate(cards, 1)]
     lines: dict[str, list[str]] = {name: [] for name in (*_KIND_BLOCKS.values(), "aging_facts")}
     for number, card in numbered:
-        lines["aging_facts" if card["aging"] else _KIND_BLOCKS[card["kind"]]].append(_card(number, card))
-    lines["contradiction_alert"] = _conflicts(answer["contradictions"], numbered)
+        lines["aging_facts" if card.aging else _KIND_BLOCKS[card.card.kind]].append(_card(number, card))
+    lines["contradiction_alert"] = _conflicts(answer.contradictions, numbered)
     blocks = [*stable_blocks()]
     for name, inner in lines.items():
         if inner:
-            blocks.append(Block(name, "\n".join((f"<{name}>", *inner, f"</{name}>\n"))))
-    now = datetime.fromisoformat(answer["current_time"]).isoformat(timespec="seconds")
-    blocks.append(Block("current_time", f"<current_time>{now}</current_time>\n"))
+            blocks.append(_block(name, "\n".join((f"<{name}>", *inner, f"</{name}>\n"))))
+    now = answer.current_time.isoformat(timespec="seconds")
+    blocks.append(_block("current_time", f"<current_time>{now}</current_time>\n"))
     return blocks
 
 
-def _card(number: int, card: Card) -> str:
+def _card(number: int, answer: CardAnswer) -> str:
+    card = answer.card
     attributes: dict[str, Any] = {"n": number}
-    if card["kind"] == "knowledge":
-        attributes["title"] = card["title"]
-        attributes["outdated"] = card["outdated"]
+    if card.kind == "knowledge":
+        attributes["title"] = card.title
+        attributes["outdated"] = answer.outdated
     else:
-        attributes["about"] = card["entity"]
-    if card["kind"] == "state":
-        attributes["concept"] = card["concept_key"]
-        attributes["since"] = card["effective_at"]
-        attributes["until"] = card["superseded_at"]
-    elif card["kind"] == "event":
-        attributes["at"] = card["occurred_at"]
-        attributes["to"] = card["occurred_until"]
-        attributes["speaker"] = card["speaker"]
-    if card["aging"] or card["outdated"]:
-        attributes["last_verified"] = card["last_verified"]
-    attributes["source"] = card["provenance"]
-    attributes["pending"] = card["pending"]
-    return f"<card{_attributes(attributes)}>{_text(card['content'])}</card>"
+        attributes["about"] = card.entity
+    if card.kind == "state":
+        attributes["concept"] = card.concept_key
+        attributes["since"] = card.effective_at
+        attributes["until"] = card.superseded_at
+    elif card.kind == "event":
+        attributes["at"] = card.occurred_at
+        attributes["to"] = card.occurred_until
+        attributes["speaker"] = card.speaker
+    if answer.aging or answer.outdated:
+        attributes["last_verified"] = card.last_verified
+    attributes["source"] = card.provenance
+    attributes["pending"] = answer.pending
+    return f"<card{_attributes(attributes)}>{_text(card.content)}</card>"
 
 
 def _conflicts(
-    contradictions: Sequence[Mapping[str, Any]], numbered: Sequence[tuple[int, Card]]
+    contradictions: Sequence[Contradiction], numbered: Sequence[tuple[int, CardAnswer]]
 ) -> list[str]:
-    """The contradictions that concern a card in the prompt."""
+    """The contradictions that concern a card of the prompt, a line each."""
     lines = []
     for found in contradictions:
-        numbers = [number for number, card in numbered if card["card_id"] in found["card_ids"]]
+        numbers = [number for number, card in numbered if card.card_id in found.card_ids]
         if numbers:
             attributes = {
-                "about": found["entity"],
-                "concept": found["concept_key"],
+                "about": found.entity,
+                "concept": found.concept_key,
                 "cards": " ".join(map(str, numbers)),
             }
-            lines.append(f"<conflict{_attributes(attributes)}>{_text(found['reason'])}</conflict>")
+            lines.append(f"<conflict{_attributes(attributes)}>{_text(found.reason)}</conflict>")
     return lines
 
 
 def _attributes(values: Mapping[str, Any]) -> str:
-    """The attributes that say something: none for what is unknown or not so."""
+    """The attributes as text. A value that is None or False is absent."""
     return "".join(
         f" {name}={quoteattr(_clean(_shown(value)))}"
         for name, value in values.items()
@@ -179,7 +204,7 @@ def _shown(value: Any) -> str:
 
 
 def _text(value: str) -> str:
-    """Words as the text of an element: they can neither close their block nor open another."""
+    """Escapes a text for an element, so it can neither close its block nor open another."""
     return escape(_clean(value), {"\r": "&#13;"})
 
 

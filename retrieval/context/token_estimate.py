@@ -1,4 +1,4 @@
-"""How many tokens a text takes at most: an estimate that needs no model's vocabulary and never changes."""
+"""An upper estimate of the tokens of a text. It needs no vocabulary of a model and never changes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _TOKENS_A_CHARACTER = 2
 
 
 def count_tokens(text: str) -> int:
-    """An upper bound, for text as people write it, of what the tokenizers of today's models make of ``text``.
+    """Returns an upper bound of the tokens of ``text`` for the tokenizers of today's models and ordinary text.
 
-    Three Latin letters a token, where a model needs about four; a token for each digit and mark, none for the one
-    space before a word; two for a Chinese, Japanese or Korean character, where a model needs one or a little more;
-    for anything else a token a byte of UTF-8. Text made to defeat tokenizers (long random letters) can take
-    more. Adds up: lines counted one by one, with their line ends, give the count of the whole.
+    Three Latin letters count as a token; models need one for about four. A digit and a mark count as a token each, one
+    space before a word as none. A Chinese, Japanese or Korean character counts as two; models need one or slightly
+    more. Every other byte of UTF-8 counts as a token. Text made to defeat tokenizers (long random letters) can take
+    more. The count is additive: the counts of the lines, with their line ends, add up to the count of the text.
     """
     words = sum(-(-len(word) // _LETTERS_A_TOKEN) for word in _WORDS.findall(text))
     total = words + len(_SINGLES.findall(text))

@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import Annotated, ParamSpec, TypeVar
 from uuid import UUID
 
 import orjson
@@ -19,6 +19,7 @@ from events.http.problem import ProblemError, invalid
 from events.http.service import JSONResponse
 from events.language.concepts import normalise_value
 from events.language.terms import analyse, term_keys
+from retrieval.cards.card import ListedCard
 from retrieval.cards.query import (
     ALL,
     AggregateIn,
@@ -46,6 +47,7 @@ from retrieval.http.answers import (
     Latest,
     Relations,
 )
+from retrieval.http.documents import listed_document
 from retrieval.pool.reconnect import retry_on_lost_connection
 
 _P = ParamSpec("_P")
@@ -69,7 +71,8 @@ def cards_router(fresh: Fresh) -> APIRouter:
         before = _card_at(query.cursor)
         reader, cards = await sliced(query)
         found = await _read(reader.page, cards, limit=query.limit, before=before)
-        return JSONResponse({"cards": found.cards, "next_cursor": _cursor(found.next)})
+        documents = [listed_document(card, cards.at) for card in found.cards]
+        return JSONResponse({"cards": documents, "next_cursor": _cursor(found.next)})
 
     @router.get(
         "/v1/cards/aggregate",
@@ -91,7 +94,8 @@ def cards_router(fresh: Fresh) -> APIRouter:
         operation_id="card",
     )
     async def card(card_id: UUID, query: Annotated[TemporalParams, Query()]) -> JSONResponse:
-        return JSONResponse((await named(query, card_id))[2])
+        _, asked, found = await named(query, card_id)
+        return JSONResponse(listed_document(found, asked.at))
 
     @router.get(
         "/v1/cards/{card_id}/history",
@@ -101,7 +105,9 @@ def cards_router(fresh: Fresh) -> APIRouter:
     )
     async def history(card_id: UUID, query: Annotated[TemporalParams, Query()]) -> JSONResponse:
         reader, asked, found = await named(query, card_id)
-        return JSONResponse(await _read(reader.history, asked, found["card_id"]))
+        past = await _read(reader.history, asked, found.card_id)
+        cards = [listed_document(card, asked.at) for card in past.cards]
+        return JSONResponse({"cards": cards, "updates": past.updates, "relations": past.relations})
 
     @router.get(
         "/v1/cards/{card_id}/relations",
@@ -112,8 +118,16 @@ def cards_router(fresh: Fresh) -> APIRouter:
     async def relations(card_id: UUID, query: Annotated[RelationsIn, Query()]) -> JSONResponse:
         reader, asked, found = await named(query, card_id)
         asked = replace(asked, conditions={"predicate": query.predicate})
-        said = await _read(reader.relations, asked, found["card_id"])
-        return JSONResponse({"relations": said, **await _read(reader.links, asked, found["card_id"])})
+        relations = await _read(reader.relations, asked, found.card_id)
+        links = await _read(reader.links, asked, found.card_id)
+        return JSONResponse(
+            {
+                "relations": relations,
+                "related": links.related,
+                "episode": links.episode,
+                "gave_rise_to": links.gave_rise_to,
+            }
+        )
 
     @router.get(
         "/v1/cards/{card_id}/latest",
@@ -123,8 +137,10 @@ def cards_router(fresh: Fresh) -> APIRouter:
     )
     async def latest(card_id: UUID, query: Annotated[TemporalParams, Query()]) -> JSONResponse:
         reader, asked, found = await named(query, card_id)
-        way = await _read(reader.latest, asked, found["card_id"])
-        return JSONResponse({"card": way[-1], "chain": [step["card_id"] for step in way]})
+        way = await _read(reader.latest, asked, found.card_id)
+        return JSONResponse(
+            {"card": listed_document(way[-1], asked.at), "chain": [step.card_id for step in way]}
+        )
 
     @router.get(
         "/v1/arbitrations",
@@ -145,7 +161,7 @@ def cards_router(fresh: Fresh) -> APIRouter:
             limit=query.limit + 1,
         )
         rows = found[: query.limit]
-        following = rows[-1]["arbitration_id"] if len(found) > query.limit else None
+        following = rows[-1].arbitration_id if len(found) > query.limit else None
         return JSONResponse({"arbitrations": rows, "next_cursor": _cursor(following)})
 
     @router.get(
@@ -163,7 +179,7 @@ def cards_router(fresh: Fresh) -> APIRouter:
             raise ProblemError(404, "Not found", "this user has no such arbitration", field="arbitration_id")
         return JSONResponse(found[0])
 
-    async def named(query: TemporalParams, card_id: UUID) -> tuple[CardReader, Slice, dict[str, Any]]:
+    async def named(query: TemporalParams, card_id: UUID) -> tuple[CardReader, Slice, ListedCard]:
         """Returns the reader, the slice and the card. Raises a 404 problem when the user has no such card."""
         asked = asked_of(query, datetime.now(UTC))
         reader = await fresh(query.wait_for, query.user_id)

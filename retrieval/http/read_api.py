@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import psycopg
 from fastapi import FastAPI
@@ -40,12 +40,14 @@ from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
-from retrieval.context.context import BudgetTooSmallError, context_of
-from retrieval.http.answers import Channels, Prompt, RecallAnswer
+from retrieval.context.context import BudgetTooSmallError, Prompt, context_of
+from retrieval.http import answers
 from retrieval.http.cards_api import cards_router
+from retrieval.http.documents import prompt_document, recall_document
 from retrieval.pool.connections import Pool, open_pool
 from retrieval.pool.reconnect import retry_on_lost_connection
 from retrieval.query.scope import KINDS
+from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.channel_executor import ChannelExecutor
 from retrieval.recall.channel_health import ChannelHealth
@@ -215,17 +217,17 @@ def create_app(settings: Settings) -> FastAPI:
     @app.post(
         "/v1/recall",
         summary="Ask; get the few cards that matter",
-        response_model=RecallAnswer,
+        response_model=answers.RecallAnswer,
         operation_id="recall",
         tags=["recall"],
     )
     async def ask(body: RecallIn) -> JSONResponse:
-        return JSONResponse(await answered(body, ask_of(body, modes_of(settings))))
+        return JSONResponse(recall_document(await answered(body, ask_of(body, modes_of(settings)))))
 
     @app.post(
         "/v1/context",
         summary="Ask; get the cards as blocks of a prompt",
-        response_model=Prompt,
+        response_model=answers.Prompt,
         operation_id="context",
         tags=["recall"],
     )
@@ -233,10 +235,11 @@ def create_app(settings: Settings) -> FastAPI:
         question = for_prompt(ask_of(body, modes_of(settings)), knowledge=settings.knowledge_inject)
         answer = await answered(body, question)
         if body.kinds and question.kinds != tuple(body.kinds):
-            answer["warnings"].append("knowledge cards are left out: CARDLOG_KNOWLEDGE_INJECT is off")
-        return JSONResponse(prompt_of(answer, body.token_budget))
+            notice = "knowledge cards are left out: CARDLOG_KNOWLEDGE_INJECT is off"
+            answer = replace(answer, warnings=(*answer.warnings, notice))
+        return JSONResponse(prompt_document(prompt_of(answer, body.token_budget)))
 
-    async def answered(body: RecallIn, question: Ask) -> dict[str, Any]:
+    async def answered(body: RecallIn, question: Ask) -> RecallAnswer:
         with metrics_of.seconds.time():
             try:
                 choice = await _choose(body.wait_for, body.user_id, vectors=recall.by_meaning)
@@ -257,9 +260,9 @@ def create_app(settings: Settings) -> FastAPI:
                 raise ProblemError(503, "Cards unavailable", str(error)) from error
             except (psycopg.Error, TimeoutError) as error:
                 raise problem_of(error, "Cards unavailable") from error
-        answer["warnings"] += warnings
         if choice.waited and not choice.fresh:
-            answer["warnings"].append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
+            warnings.append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
+        answer = replace(answer, warnings=(*answer.warnings, *warnings))
         metrics_of.count(answer)
         return answer
 
@@ -308,7 +311,7 @@ def create_app(settings: Settings) -> FastAPI:
     @app.get(
         "/v1/channels",
         summary="The health of the recall channels in this process",
-        response_model=Channels,
+        response_model=answers.Channels,
         operation_id="channels",
         tags=["recall"],
     )
@@ -361,7 +364,7 @@ def for_prompt(question: Ask, *, knowledge: bool) -> Ask:
     return replace(question, kinds=tuple(kind for kind in question.kinds if kind != "knowledge"))
 
 
-def prompt_of(answer: dict[str, Any], token_budget: int | None) -> dict[str, Any]:
+def prompt_of(answer: RecallAnswer, token_budget: int | None) -> Prompt:
     """Returns the prompt for an answer. Raises a 422 :class:`ProblemError`, which names the least budget that works."""
     try:
         return context_of(answer, token_budget)

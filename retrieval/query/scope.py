@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from events.platform.modes import GENERAL_MODE
+from projectors.cards.card import Card
 from retrieval.query.question import Question
 
 KINDS = ("state", "event", "knowledge")
@@ -86,33 +86,33 @@ class Scope:
             layers=None,
         )
 
-    def admits(self, card: Mapping[str, Any]) -> bool:
+    def admits(self, card: Card) -> bool:
         """True when a folded card that is not in a table may answer. It is the same filter as in every channel."""
-        if card["retracted"] or card["contested"]:
+        if card.retracted or card.contested:
             return False
-        mine = self.projects is None or card["project_id"] in self.projects
+        mine = self.projects is None or card.project_id in self.projects
         return mine and self.refuses(card) is None
 
-    def refuses(self, card: Mapping[str, Any], zone: tzinfo | None = UTC) -> str | None:
+    def refuses(self, card: Card, zone: tzinfo | None = UTC) -> str | None:
         """Returns the reason why a card of this user and these projects may not answer, or None when it may.
 
         Times in the reason are in ``zone``.
         """
-        at = card["occurred_at"] or card["effective_at"]
-        if card["kind"] not in self.kinds:
-            return f"it is a {card['kind']} card, and the question asks only for {', '.join(self.kinds)}"
-        if self.mode is not None and (card["mode"] or GENERAL_MODE) != self.mode:
-            return f"it is of the mode {card['mode'] or GENERAL_MODE}, not {self.mode}"
-        if self.layers is not None and card["context_layer"] not in self.layers:
-            return f"it is of the layer {card['context_layer'] or 'none'}, not of {', '.join(self.layers)}"
-        if self.known_at is not None and card["created_at"] > self.known_at:
-            return f"it was recorded {_shown(card['created_at'], zone)}, after known_at"
+        at = card.occurred_at or card.effective_at
+        if card.kind not in self.kinds:
+            return f"it is a {card.kind} card, and the question asks only for {', '.join(self.kinds)}"
+        if self.mode is not None and (card.mode or GENERAL_MODE) != self.mode:
+            return f"it is of the mode {card.mode or GENERAL_MODE}, not {self.mode}"
+        if self.layers is not None and card.context_layer not in self.layers:
+            return f"it is of the layer {card.context_layer or 'none'}, not of {', '.join(self.layers)}"
+        if self.known_at is not None and card.created_at > self.known_at:
+            return f"it was recorded {_shown(card.created_at, zone)}, after known_at"
         if self.until is not None and at is not None and at > self.until:
             return f"it is of {_shown(at, zone)}, after as_of"
-        if card["kind"] == "state":
-            if self.valid_until is not None and card["effective_at"] > self.valid_until:
-                return f"it is true only from {_shown(card['effective_at'], zone)} on"
-            ended = card["superseded_at"]
+        if card.kind == "state":
+            begun, ended = card.effective_at, card.superseded_at
+            if self.valid_until is not None and begun is not None and begun > self.valid_until:
+                return f"it is true only from {_shown(begun, zone)} on"
             if self.valid_from is not None and ended is not None and ended <= self.valid_from:
                 return f"it is no longer true since {_shown(ended, zone)}"
         return None

@@ -1,1 +1,1 @@
-"""One recall: channels side by side, fusion, resolution, overlay."""
+"""One recall: the channels run side by side, then fusion, card resolution and overlay."""

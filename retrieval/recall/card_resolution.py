@@ -1,19 +1,21 @@
-"""How found cards are read: as what was known then, along their chains, once each, with the conflicts about them."""
+"""Card resolution: from hits to the cards that may answer. Chains are followed, duplicates joined, conflicts found."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-import orjson
 from psycopg import AsyncConnection, AsyncCursor
-from psycopg.rows import dict_row
+from psycopg.rows import AsyncRowFactory, class_row
 from psycopg.sql import SQL, Composed, Identifier
 
 from events.platform.sql import statement
+from projectors.cards.card import Card
+from retrieval.cards.alerts import Contradiction
+from retrieval.cards.card import brief, by_id, card_row
 from retrieval.cards.chain import SUPERSEDING, RelationEdge, latest_in_chain, same
 from retrieval.cards.past import Fold, past
 from retrieval.pool.connections import Pool, connected
@@ -23,83 +25,99 @@ from retrieval.query.scope import Scope
 
 _PACKAGE = "retrieval.recall"
 _PREDICATES = (*SUPERSEDING, "expands", "retracts", "contradicts", "same_as")
-_BEFORE_THE_LATEST = 0.9  # of its successor's score, for what a question about history shows too
+_BEFORE_THE_LATEST = (
+    0.9  # the share of the score that an earlier card of a chain gets, for a question about history
+)
 
-Row = dict[str, Any]
+_R = TypeVar("_R")
+
+_CARD = card_row(Card)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """A conflict that waits for a verdict. The old card holds; the new card is contested."""
+
+    arbitration_id: UUID
+    concept_key: str
+    entity: str
+    old_card: UUID
+    new_card: UUID
+    reason: str
+
+
+_DISPUTE = class_row(Dispute)
+_EDGE = class_row(RelationEdge)
 
 
 @dataclass(frozen=True, slots=True)
 class CardResolution:
-    """The cards that may answer, with what they score, and the conflicts any of them is part of.
+    """The cards that may answer, with their scores, and the conflicts that any of them is part of.
 
-    ``left_out`` says of the others that were ``found``, which is all that was looked up, why they do not answer.
+    ``found`` are all cards that were looked up. ``left_out`` says why a card does not answer.
     """
 
-    cards: dict[UUID, Row]
+    cards: dict[UUID, Card]
     scores: dict[UUID, float]
-    conflicts: tuple[Row, ...] = ()
+    conflicts: tuple[Contradiction, ...] = ()
     left_out: Mapping[UUID, str] = field(default_factory=dict)
-    found: Mapping[UUID, Row] = field(default_factory=dict)
+    found: Mapping[UUID, Card] = field(default_factory=dict)
 
-    def alerts(self, chosen: Iterable[Mapping[str, Any]]) -> list[Row]:
-        """The conflicts a chosen card is part of: both sides, whether or not both were chosen, and the reason."""
-        ids = {card["card_id"] for card in chosen}
-        return [conflict for conflict in self.conflicts if ids.intersection(conflict["card_ids"])]
+    def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
+        """Returns the conflicts that a chosen card is part of. Both sides are shown, chosen or not."""
+        return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
 
 
 class CardResolver:
-    """Looks up what the channels found, and applies the reading rules of cards to it."""
+    """Looks up the cards that the channels found, and decides which of them may answer."""
 
     def __init__(self, pool: Pool, fold: Fold) -> None:
         self._pool = pool
         self._fold = fold
 
-    async def cards(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Row]:
-        """The rows of some cards, whatever they are; none for who is not there, or another's."""
+    async def cards(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Card]:
+        """Returns some cards by id, whatever their status. An unknown card and another user's card are absent."""
         async with connected(self._pool, WITHIN_S, many=scope.size.many) as connection:
-            return _by_id(await (await _cards(connection, scope, ids)).fetchall())
+            return by_id(await (await _cards(connection, scope, ids)).fetchall())
 
     async def resolve(
         self, question: Question, scope: Scope, best: Sequence[UUID], scores: Mapping[UUID, float]
     ) -> CardResolution:
-        """What the cards named come to.
+        """Returns the cards that may answer, out of ``best``.
 
-        What was retracted or is contested is no answer. What an edge superseded gives its place to the end of
-        its chain, unless the question asks about the past. Of cards that are the same, the best answers.
+        A retracted card and a contested card do not answer. A card that an edge supersedes gives its place to the
+        end of its chain, unless the question asks about the past. Of cards that are the same, the best one answers.
         """
         if not best:
             return CardResolution({}, {})
         async with connected(self._pool, WITHIN_S, many=scope.size.many) as connection:
-            # All that depends on the names alone is asked in one breath.
+            # The three queries need only the ids, so they are sent in one round trip.
             async with connection.pipeline():
-                waiting = (
-                    await _cards(connection, scope, best),
-                    await _disputes(connection, scope, question.now, best),
-                    await _edges(connection, scope, best),
-                )
-                rows, disputes, reached = [await cursor.fetchall() for cursor in waiting]
-            looked_up = _by_id(rows)
+                asked_cards = await _cards(connection, scope, best)
+                asked_disputes = await _disputes(connection, scope, question.now, best)
+                asked_edges = await _edges(connection, scope, best)
+                looked_up = by_id(await asked_cards.fetchall())
+                disputes = await asked_disputes.fetchall()
+                edges = await asked_edges.fetchall()
             found, marks = dict(looked_up), {card: scores[card] for card in looked_up}
             if scope.known_at is not None:
                 found, marks, disputes = await self._as_known(connection, scope, found, marks)
-                reached = await (await _edges(connection, scope, list(found))).fetchall()
-            edges = [RelationEdge(**row) for row in reached]
+                edges = await (await _edges(connection, scope, list(found))).fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
-            named |= {dispute[side] for dispute in disputes for side in ("old_card", "new_card")}
+            named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
+            others: dict[UUID, Card] = {}
             if missing := sorted(named - found.keys()):
-                others = _by_id(await (await _cards(connection, scope, missing)).fetchall())
-            else:
-                others = {}
+                others = by_id(await (await _cards(connection, scope, missing)).fetchall())
         return replace(_judged(question, scope, found, marks, others, edges, disputes), found=looked_up)
 
     async def _as_known(
         self,
         connection: AsyncConnection[Any],
         scope: Scope,
-        cards: dict[UUID, Row],
+        cards: dict[UUID, Card],
         scores: dict[UUID, float],
-    ) -> tuple[dict[UUID, Row], dict[UUID, float], list[Row]]:
-        """The cards and conflicts as they were known then; what was found of an identity counts for what it was."""
+    ) -> tuple[dict[UUID, Card], dict[UUID, float], list[Dispute]]:
+        """The cards and conflicts as they were known then. A card gets the best score of its identity."""
         assert scope.known_at is not None
         then = await past(
             connection, self._fold, user_id=scope.user_id, known_at=scope.known_at, cards=list(cards)
@@ -107,33 +125,44 @@ class CardResolver:
         best: dict[str, float] = {}
         for card, identity in then.identities.items():
             best[identity] = max(best.get(identity, 0.0), scores.get(card, 0.0))
-        found = {card: row for card, row in cards.items() if card not in then.hidden}
-        for row in then.history.cards:
-            found[row["card_id"]] = {**row, "source_span": _parsed(row["source_span"])}
-        admitted = {card: row for card, row in found.items() if scope.admits(row)}
+        found = {card_id: card for card_id, card in cards.items() if card_id not in then.hidden}
+        found.update((card.card_id, card) for card in then.history.cards)
+        admitted = {card_id: card for card_id, card in found.items() if scope.admits(card)}
         marks = {card: scores.get(card) or best.get(then.identities.get(card, ""), 0.0) for card in admitted}
-        return admitted, marks, [row for row in then.history.arbitrations if row["status"] == "open"]
+        disputes = [
+            Dispute(
+                arbitration_id=row.arbitration_id,
+                concept_key=row.concept_key,
+                entity=row.entity,
+                old_card=row.old_card,
+                new_card=row.new_card,
+                reason=row.reason,
+            )
+            for row in then.history.arbitrations
+            if row.status == "open"
+        ]
+        return admitted, marks, disputes
 
 
 def before_folding(scope: Scope) -> Scope:
-    """The scope to search with: what was true by what was known then is only told once that is folded."""
+    """Returns the scope to search with. With ``known_at``, validity is decided after the fold of the past."""
     return scope if scope.known_at is None else replace(scope, valid_from=None, valid_until=None)
 
 
 def _judged(
     question: Question,
     scope: Scope,
-    found: dict[UUID, Row],
+    found: dict[UUID, Card],
     scores: dict[UUID, float],
-    others: Mapping[UUID, Row],
+    others: Mapping[UUID, Card],
     edges: Sequence[RelationEdge],
-    disputes: Sequence[Row],
+    disputes: Sequence[Dispute],
 ) -> CardResolution:
     known = {**others, **found}
     edges = [edge for edge in edges if edge.from_card in known and edge.to_card in known]
     out = {edge.to_card: f"retracted: {edge.reason}" for edge in edges if edge.predicate == "retracts"}
-    out |= {card: "it is contested" for card, row in known.items() if row["contested"]}
-    out |= {card: "it was retracted" for card, row in known.items() if row["retracted"]}
+    out |= {card: "it is contested" for card, row in known.items() if row.contested}
+    out |= {card: "it was retracted" for card, row in known.items() if row.retracted}
     out |= {card: "it is of another layer" for card, row in known.items() if not _of_layers(scope, row)}
 
     def raise_to(card: UUID, score: float) -> None:
@@ -142,18 +171,18 @@ def _judged(
             scores[card] = max(scores.get(card, 0.0), score)
 
     def begun(card: UUID) -> datetime | None:
-        at = _begun(known[card])
-        return at if card not in out and at <= question.now else None
+        at = known[card].begun
+        return at if card not in out and at is not None and at <= question.now else None
 
     for dispute in disputes:
-        # Whoever finds only the new side is answered with the old one, which holds, and told of the other.
-        if dispute["new_card"] in found:
-            raise_to(dispute["old_card"], scores[dispute["new_card"]])
+        # A hit on the new side answers with the old side, which holds, and the conflict is shown.
+        if dispute.new_card in found:
+            raise_to(dispute.old_card, scores[dispute.new_card])
     for card, score in list(scores.items()):
         if question.intent == "history":
             for relative in _chained(card, edges):
                 raise_to(relative, score * _BEFORE_THE_LATEST)
-        elif known[card]["kind"] != "event":
+        elif known[card].kind != "event":
             last = latest_in_chain(card, edges, begun)[-1]
             if last != card:
                 raise_to(last, score)
@@ -172,17 +201,17 @@ def _judged(
     return CardResolution(cards, {card: scores[card] for card in cards}, tuple(conflicts), out)
 
 
-def _of_layers(scope: Scope, row: Row) -> bool:
-    return scope.layers is None or row["context_layer"] in scope.layers
+def _of_layers(scope: Scope, card: Card) -> bool:
+    return scope.layers is None or card.context_layer in scope.layers
 
 
-def _inside(scope: Scope, row: Row) -> bool:
-    """Whether a card that no channel found may answer all the same: the walls, but not when it was true."""
-    return row["kind"] in scope.kinds and (scope.projects is None or row["project_id"] in scope.projects)
+def _inside(scope: Scope, card: Card) -> bool:
+    """True when a card that no channel found may answer: its kind and project fit. Validity does not count."""
+    return card.kind in scope.kinds and (scope.projects is None or card.project_id in scope.projects)
 
 
 def _chained(card: UUID, edges: Sequence[RelationEdge]) -> set[UUID]:
-    """All that is chained to a card by change or detail, whichever way."""
+    """The cards that are connected to a card by changes or details, in both directions."""
     reached, waiting = {card}, [card]
     while waiting:
         here = waiting.pop()
@@ -194,50 +223,41 @@ def _chained(card: UUID, edges: Sequence[RelationEdge]) -> set[UUID]:
     return reached - {card}
 
 
-def _dispute(dispute: Row, known: Mapping[UUID, Row]) -> Row:
-    return {
-        "concept_key": dispute["concept_key"],
-        "entity": dispute["entity"],
-        "card_ids": [dispute["old_card"], dispute["new_card"]],
-        "reason": dispute["reason"],
-        "arbitration_id": dispute["arbitration_id"],
-        "cards": _briefs(known, dispute["old_card"], dispute["new_card"]),
-    }
-
-
-def _contradiction(edge: RelationEdge, known: Mapping[UUID, Row]) -> Row:
-    row = known[edge.to_card]
-    return {
-        "concept_key": row["concept_key"],
-        "entity": row["entity"],
-        "card_ids": [edge.to_card, edge.from_card],
-        "reason": edge.reason,
-        "cards": _briefs(known, edge.to_card, edge.from_card),
-    }
-
-
-def _briefs(known: Mapping[UUID, Row], *cards: UUID) -> list[Row]:
-    names = ("card_id", "kind", "content", "value", "effective_at", "occurred_at", "turn_ids")
-    return [{name: known[card][name] for name in names} for card in cards if card in known]
-
-
-def _begun(row: Row) -> datetime:
-    begun: datetime = (
-        row["effective_at"] if row["kind"] == "state" else row["occurred_at"] or row["effective_at"]
-    )
-    return begun
-
-
-async def _cards(connection: AsyncConnection[Any], scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[Row]:
-    return await _asked(
-        connection, statement("retrieval.recall", "cards"), {"user_id": scope.user_id, "cards": list(ids)}
+def _dispute(dispute: Dispute, known: Mapping[UUID, Card]) -> Contradiction:
+    sides = [dispute.old_card, dispute.new_card]
+    return Contradiction(
+        concept_key=dispute.concept_key,
+        entity=dispute.entity,
+        card_ids=sides,
+        reason=dispute.reason,
+        arbitration_id=dispute.arbitration_id,
+        cards=[brief(known[card]) for card in sides if card in known],
     )
 
 
-async def _edges(connection: AsyncConnection[Any], scope: Scope, cards: Sequence[UUID]) -> AsyncCursor[Row]:
-    """What somebody said of these cards and of those they lead to; a timeline's own edges show in its cards."""
+def _contradiction(edge: RelationEdge, known: Mapping[UUID, Card]) -> Contradiction:
+    sides = [edge.to_card, edge.from_card]
+    return Contradiction(
+        concept_key=known[edge.to_card].concept_key,
+        entity=known[edge.to_card].entity,
+        card_ids=sides,
+        reason=edge.reason,
+        cards=[brief(known[card]) for card in sides if card in known],
+    )
+
+
+async def _cards(connection: AsyncConnection[Any], scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[Card]:
+    values = {"user_id": scope.user_id, "cards": list(ids)}
+    return await _asked(connection, _CARD, statement(_PACKAGE, "cards"), values)
+
+
+async def _edges(
+    connection: AsyncConnection[Any], scope: Scope, cards: Sequence[UUID]
+) -> AsyncCursor[RelationEdge]:
+    """The stated edges of these cards and of the cards they lead to. Implied edges show in the cards themselves."""
     return await _asked(
         connection,
+        _EDGE,
         statement("retrieval.cards", "reachable_relations").format(
             relations=Identifier("cards", "relations")
         ),
@@ -254,25 +274,21 @@ async def _edges(connection: AsyncConnection[Any], scope: Scope, cards: Sequence
 
 async def _disputes(
     connection: AsyncConnection[Any], scope: Scope, now: datetime, cards: Sequence[UUID]
-) -> AsyncCursor[Row]:
+) -> AsyncCursor[Dispute]:
     return await _asked(
         connection,
+        _DISPUTE,
         statement(_PACKAGE, "disputes"),
         {"user_id": scope.user_id, "cards": list(cards), "at": now},
     )
 
 
 async def _asked(
-    connection: AsyncConnection[Any], query: SQL | Composed, values: Mapping[str, Any]
-) -> AsyncCursor[Row]:
-    cursor = connection.cursor(row_factory=dict_row)
+    connection: AsyncConnection[Any],
+    row_factory: AsyncRowFactory[_R],
+    query: SQL | Composed,
+    values: Mapping[str, Any],
+) -> AsyncCursor[_R]:
+    cursor = connection.cursor(row_factory=row_factory)
     await cursor.execute(query, values)
     return cursor
-
-
-def _by_id(rows: Iterable[Row]) -> dict[UUID, Row]:
-    return {row["card_id"]: row for row in rows}
-
-
-def _parsed(span: str | None) -> Any:
-    return None if span is None else orjson.loads(span)

@@ -38,12 +38,6 @@ class ChannelReport:
     hits: int
     detail: str | None = None
 
-    def document(self) -> dict[str, Any]:
-        document: dict[str, Any] = {"status": self.status, "ms": round(self.ms, 2), "hits": self.hits}
-        if self.detail:
-            document["detail"] = self.detail
-        return document
-
 
 @dataclass(frozen=True, slots=True)
 class ChannelResult:

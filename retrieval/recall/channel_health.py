@@ -1,4 +1,4 @@
-"""The health of a channel: how long its last answers took, and whether it should be asked at all."""
+"""Channel health: the last latencies of a channel, and whether the channel is quarantined."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 SAMPLES = 10
-"""Latencies a verdict rests on; with fewer there is none, for the first answers of a process are slow."""
+"""The P95 needs this many latencies. The first answers of a process are slow, so fewer decide nothing."""
 PROBE_EVERY_S = 0.5
 
 Admission = Literal["ask", "probe", "rest"]
 
 
 class ChannelHealth:
-    """A channel whose last ten latencies have a P95 above ``limit_ms`` rests for ``quarantine_s``.
+    """Quarantines a channel for ``quarantine_s`` when the P95 of its last ten latencies exceeds ``limit_ms``.
 
-    While it rests nobody waits for it, but a question now and then is tried on it in the background; as
-    soon as those samples bring the P95 back under the limit it is asked again. Afterwards it starts with a
-    clean window. Only answers count, and those that were too late: a quick error says nothing of speed.
-    The P95 is interpolated, so one slow answer in ten is forgiven and two are not.
+    No question waits for a quarantined channel. The channel is probed in the background, and the quarantine ends as
+    soon as the P95 is back under the limit. A quarantine that runs out clears the latencies. Answers and late answers
+    count. Errors do not count, because a quick error says nothing about speed. The P95 is interpolated: one slow
+    answer in ten is allowed, two are not.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class ChannelHealth:
         self._probing = False
 
     def admit(self) -> Admission:
-        """What to do with the next question. After ``"probe"``, :meth:`probed` must be called once it ended."""
+        """Returns what to do with the next question. After ``"probe"`` the caller calls :meth:`probed` at its end."""
         now = self._clock()
         if self._until is None:
             return "ask"
@@ -54,7 +54,7 @@ class ChannelHealth:
         return "probe"
 
     def record(self, ms: float) -> None:
-        """An answer took ``ms``, or had not come by then."""
+        """Records a latency: the channel answered after ``ms``, or had not answered by then."""
         self._latencies.append(ms)
         p95 = self.p95
         if p95 is None:
@@ -66,7 +66,7 @@ class ChannelHealth:
             self._next_probe = self._clock() + PROBE_EVERY_S
 
     def probed(self) -> None:
-        """The trial in the background is over."""
+        """Records that the background probe ended."""
         self._probing = False
 
     @property
@@ -75,7 +75,7 @@ class ChannelHealth:
 
     @property
     def p95(self) -> float | None:
-        """P95 of the last ten latencies in ms; None before there are ten."""
+        """The P95 of the last ten latencies in ms. None before there are ten."""
         if len(self._latencies) < SAMPLES:
             return None
         place = 0.95 * (SAMPLES - 1)
@@ -85,7 +85,7 @@ class ChannelHealth:
 
     @property
     def why(self) -> str:
-        """Why it rests, and for how much longer."""
+        """The reason of the quarantine and the time left, as text."""
         left = max(0.0, (self._until or 0.0) - self._clock())
         return (
             f"its last {SAMPLES} latencies have a P95 of {self.p95 or 0:.0f} ms, more than {self._limit_ms:.0f}; "
@@ -93,7 +93,7 @@ class ChannelHealth:
         )
 
     def document(self) -> dict[str, Any]:
-        """How it stands, for operators."""
+        """Returns the health for operators, as JSON."""
         p95 = self.p95
         return {
             "status": "quarantined" if self.quarantined else "ok",

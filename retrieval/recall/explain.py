@@ -1,4 +1,4 @@
-"""Why an answer is what it is: how the question was read, who voted for what, and what became of each card."""
+"""The explanation of an answer: the parsed question, the votes of every channel, and the fate of every card."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_executor import ChannelResult
@@ -15,7 +16,7 @@ from retrieval.recall.fusion import Placed, vote
 def explanation(
     question: Question, scope: Scope, results: Mapping[str, ChannelResult], weights: Mapping[str, float]
 ) -> dict[str, Any]:
-    """The question as it was understood, the walls it was asked in, and every channel's candidates in its order."""
+    """Returns the parsed question, its scope, and the candidates of every channel in the order of the channel."""
     return {
         "question": {
             "language": question.language,
@@ -49,17 +50,17 @@ def explanation(
 def placings(
     placed: Sequence[Placed],
     left_out: Mapping[UUID, str],
-    cards: Mapping[UUID, Mapping[str, Any]],
+    cards: Mapping[UUID, Card],
     votes: Mapping[UUID, float],
     k: int,
 ) -> list[dict[str, Any]]:
-    """Every card that had a vote, best first: its votes, what they were multiplied by, and whether it answered."""
+    """Returns every card that had a vote, best first, with its votes, its factors and the reason it was left out."""
     answering = {each.card_id for each in placed}
     ranked = [
         {
             "place": place,
             "card_id": each.card_id,
-            "content": cards[each.card_id]["content"],
+            "content": cards[each.card_id].content,
             "votes": round(each.votes, 6),
             "factors": {reason: round(factor, 4) for reason, factor in each.factors.items()},
             "score": round(each.score, 6),
@@ -79,7 +80,7 @@ def placings(
         {
             "place": None,
             "card_id": card_id,
-            "content": cards[card_id]["content"] if card_id in cards else None,
+            "content": cards[card_id].content if card_id in cards else None,
             "votes": round(votes[card_id], 6),
             "factors": {},
             "score": None,

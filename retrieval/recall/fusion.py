@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion and what comes after the vote: decay, layers, the present before the past."""
+"""Reciprocal rank fusion, and what follows it: decay, boosts, penalties and spread."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from typing import Any
 from uuid import UUID
 
 from events.language.chinese_script import to_simplified
+from projectors.cards.card import Card
 from retrieval.channels.channel import Hit
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
 
 RRF_K = 60
 
-# Per day: a value that gets replaced halves in about 35 days, one that accumulates in about 140.
+# Per day. A single value halves in about 35 days, one of several values in about 140.
 DECAY = {"single_value": 0.02, "multi_value": 0.005}
 DECAY_SHARE = 0.15
 LAYER_BOOST = 1.2
-ASKED_BOOST = 2.0  # the very concept the question asks for, of the one it asks about
-COMMON_CONCEPTS = frozenset({"activity"})  # nearly every event is one; asking for it says nothing
-OTHERS_PENALTY = 0.8  # the concept asked for, of somebody else
+ASKED_BOOST = 2.0  # the card has the concept and the entity that the question asks for
+COMMON_CONCEPTS = frozenset({"activity"})  # nearly every event has this concept, so it distinguishes nothing
+OTHERS_PENALTY = 0.8  # the card has the concept, of another entity
 IMPORTANCE_SHARE = 0.02  # per step of importance away from the middle of 1 to 10
-REPEATED_TURN = 0.5  # for each better card that already speaks for the same turn
-SUPERSEDED_PENALTY = 0.8  # where both may answer, what is true now comes first
+REPEATED_TURN = 0.5  # for each better card of the same turn
+SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A card with its votes and what they were multiplied by."""
+    """A card with its votes and the factors that multiply them, by reason."""
 
     card_id: UUID
     votes: float
@@ -44,12 +45,12 @@ class Placed:
         return replace(self, factors={**self.factors, reason: factor})
 
     def order(self) -> tuple[float, UUID]:
-        """Best first; ties by id, so that the same cards are always in the same order."""
+        """The sort key: best first, ties by id."""
         return -self.score, self.card_id
 
 
 def fuse(channels: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> dict[UUID, float]:
-    """Votes of every channel, summed: weight / (60 + rank), ranks from 1. One channel alone can win."""
+    """Returns the sum of the votes of every channel for each card. One channel alone can decide."""
     scores: dict[UUID, float] = {}
     for name, hits in channels.items():
         weight = weights.get(name, 1.0)
@@ -59,58 +60,52 @@ def fuse(channels: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) ->
 
 
 def vote(hit: Hit, rank: int, weight: float) -> float:
-    """What one hit is worth: weight / (60 + rank), or the share of it that the hit gets."""
+    """Returns the vote of one hit: weight / (60 + rank), times the share of the hit. Ranks start at 1."""
     return weight * hit.share / (RRF_K + rank)
 
 
 def decay(cardinality: str | None, verified: datetime, now: datetime) -> float:
-    """How much of its score a state keeps: e^(-λ·days since it was last verified). Others keep all."""
+    """Returns the part of its score that a state keeps: e^(-λ·days since its last verification). Others keep all."""
     rate = DECAY.get(cardinality or "")
     if rate is None:
         return 1.0
     return exp(-rate * max(0.0, (now - verified).total_seconds() / 86400))
 
 
-def adjustments(
-    card: Mapping[str, Any], question: Question, *, context_layer: str | None
-) -> dict[str, float]:
-    """What a card's votes are multiplied by for what it is, by reason; only what makes a difference."""
-    # A vote is a rank, and ranks lie close together: the full decay would bury the only true address there is
-    # under yesterday's small talk. So decay orders what is otherwise equal.
-    factors = {
-        "decay": 1 - DECAY_SHARE * (1 - decay(card["cardinality"], card["last_verified"], question.now))
-    }
-    if card["concept_key"] in question.concepts and card["concept_key"] not in COMMON_CONCEPTS:
+def adjustments(card: Card, question: Question, *, context_layer: str | None) -> dict[str, float]:
+    """Returns the factors that multiply a card's votes, by reason. A factor of 1 is absent."""
+    # Votes come from ranks and lie close together. Full decay would place the only true address below yesterday's
+    # small talk. Decay therefore has a small share and orders cards that are otherwise equal.
+    factors = {"decay": 1 - DECAY_SHARE * (1 - decay(card.cardinality, card.last_verified, question.now))}
+    if card.concept_key in question.concepts and card.concept_key not in COMMON_CONCEPTS:
         about = _about_the_one_asked_for(card, question)
         factors["concept asked for" if about else "concept of another"] = (
             ASKED_BOOST if about else OTHERS_PENALTY
         )
-    if card["importance"] is not None:
-        factors["importance"] = 1 + IMPORTANCE_SHARE * (card["importance"] - 5)
-    if card["superseded_at"] is not None and card["superseded_at"] <= question.now and question.span is None:
+    if card.importance is not None:
+        factors["importance"] = 1 + IMPORTANCE_SHARE * (card.importance - 5)
+    if card.superseded_at is not None and card.superseded_at <= question.now and question.span is None:
         factors["superseded"] = SUPERSEDED_PENALTY
-    if context_layer is not None and card["context_layer"] == context_layer:
+    if context_layer is not None and card.context_layer == context_layer:
         factors["layer"] = LAYER_BOOST
     return {reason: factor for reason, factor in factors.items() if factor != 1.0}
 
 
-def _about_the_one_asked_for(card: Mapping[str, Any], question: Question) -> bool:
-    """Whether a card is about the asker, or about somebody the question names."""
-    if card["kind"] != "state" or card["entity"] in (None, OWNER):
+def _about_the_one_asked_for(card: Card, question: Question) -> bool:
+    """True when a card is about the user, or about an entity that the question names."""
+    if card.kind != "state" or card.entity is None or card.entity == OWNER:
         return True
-    # Entities are kept in simplified script, however they were written.
-    return card["entity"].casefold() in to_simplified(question.text.casefold())
+    # Entities are stored in simplified script.
+    return card.entity.casefold() in to_simplified(question.text.casefold())
 
 
-def distinct(
-    ranked: Sequence[Placed], cards: Mapping[UUID, Mapping[str, Any]]
-) -> tuple[list[Placed], dict[UUID, UUID]]:
-    """The ranking with cards that say the very same words once, the best placed one; and, for each left out, which."""
+def distinct(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> tuple[list[Placed], dict[UUID, UUID]]:
+    """Returns the ranking without repeated words, and for each card left out the card that stays."""
     first: dict[tuple[Any, ...], UUID] = {}
     kept, same = [], {}
     for placed in ranked:
         card = cards[placed.card_id]
-        words = (card["kind"], card["speaker"], card["content"], card["effective_at"])
+        words = (card.kind, card.speaker, card.content, card.effective_at)
         if (other := first.setdefault(words, placed.card_id)) == placed.card_id:
             kept.append(placed)
         else:
@@ -119,9 +114,9 @@ def distinct(
 
 
 def spread(ranked: Sequence[Placed], turns: Mapping[UUID, Sequence[str]]) -> list[Placed]:
-    """The ranking with repetition held back: a turn that a better card speaks for already counts for less.
+    """Returns the ranking with lower scores for cards whose turns better cards already show.
 
-    One long turn gives several cards; without this they would fill an answer alone.
+    One long turn gives several cards. Without the penalty these cards could fill an answer alone.
     """
     spoken: dict[str, int] = {}
     spread_out = []

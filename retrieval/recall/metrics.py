@@ -1,4 +1,4 @@
-"""How recall does, as Prometheus metrics."""
+"""Prometheus metrics of recall."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from retrieval.recall.answer import RecallAnswer
+
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1)
 
 
 class RecallMetrics(Collector):
-    """Times of recalls and channels, and how the channels stand; what is unknown is absent, never zero.
+    """The times of recalls and channels, and the health of the channels. An unknown number is absent, never zero.
 
-    ``standing`` gives every channel's health by name, ``waiting`` how many recalls wait for their turn.
+    ``channel_health`` returns the health of every channel by name, ``waiting`` the number of recalls that wait.
     """
 
     def __init__(
         self,
         registry: CollectorRegistry,
-        standing: Callable[[], Mapping[str, Mapping[str, Any]]],
+        channel_health: Callable[[], Mapping[str, Mapping[str, Any]]],
         waiting: Callable[[], int],
     ) -> None:
         self.seconds = Histogram(
@@ -38,15 +40,15 @@ class RecallMetrics(Collector):
         Gauge(
             "cardlog_recalls_waiting", "recalls that wait until there is room for them", registry=registry
         ).set_function(waiting)
-        self._standing = standing
+        self._channel_health = channel_health
         registry.register(self)
 
-    def count(self, answer: Mapping[str, Any]) -> None:
-        """Count what the channels of an answer did; one that rested took no time."""
-        for name, report in answer["channels"].items():
-            self._outcomes.labels(name, report["status"]).inc()
-            if report["status"] != "quarantined":
-                self._channel_seconds.labels(name).observe(report["ms"] / 1000)
+    def count(self, answer: RecallAnswer) -> None:
+        """Counts the reports of an answer's channels. A quarantined channel has no time."""
+        for name, report in answer.channels.items():
+            self._outcomes.labels(name, report.status).inc()
+            if report.status != "quarantined":
+                self._channel_seconds.labels(name).observe(report.ms / 1000)
 
     def collect(self) -> Iterable[Metric]:
         quarantined = GaugeMetricFamily(
@@ -55,7 +57,7 @@ class RecallMetrics(Collector):
         p95 = GaugeMetricFamily(
             "cardlog_recall_channel_p95_seconds", "P95 of its last ten latencies", labels=["channel"]
         )
-        for name, health in self._standing().items():
+        for name, health in self._channel_health().items():
             quarantined.add_metric([name], int(health["status"] == "quarantined"))
             if health["p95_ms"] is not None:
                 p95.add_metric([name], health["p95_ms"] / 1000)

@@ -10,13 +10,12 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from typing import Any
 from uuid import UUID, uuid5
 
 import orjson
@@ -41,11 +40,14 @@ from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.rules.chinese import pattern_rules as chinese
 from ingest.extraction.rules.english import pattern_rules as english
 from ingest.extraction.rules.scene import compiled
-from projectors.cards.card_rows import CONCEPT_TERM, Row
+from projectors.cards.card import Card, StoredCard
+from projectors.cards.card_rows import CONCEPT_TERM
 from projectors.cards.fold import fold
 from projectors.cards.projector import CardsProjector
+from projectors.cards.related_rows import StoredArbitration
 from projectors.generations.generations import use_schema
 from projectors.registry import projectors
+from retrieval.cards.alerts import Contradiction
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_executor import BY_CONTENT
@@ -79,43 +81,42 @@ class OverlayResult:
     are what was just said and will wait for a verdict, because it goes against what held for long.
     """
 
-    rows: Mapping[UUID, Row] = field(default_factory=dict)
+    cards: Mapping[UUID, StoredCard] = field(default_factory=dict)
     gone: frozenset[UUID] = frozenset()
     pending: frozenset[UUID] = frozenset()
-    conflicts: tuple[Row, ...] = ()
+    conflicts: tuple[Contradiction, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def merge(self, found: Mapping[UUID, Row], scope: Scope) -> dict[UUID, Row]:
+    def merge(self, found: Mapping[UUID, Card], scope: Scope) -> dict[UUID, Card]:
         """The found cards with what is under way laid over them, and those that may answer now and were not found.
 
         A card that became real since is not shown twice: where a table has a card of the same kind from the same
         turn, the pending one steps back.
         """
-        cards = {}
-        for card_id, row in found.items():
+        cards: dict[UUID, Card] = {}
+        for card_id, card in found.items():
             if card_id not in self.gone:
-                laid = self.rows.get(card_id, row)
-                if laid is row or scope.admits(laid):
-                    cards[card_id] = laid
+                changed = self.cards.get(card_id)
+                if changed is None:
+                    cards[card_id] = card
+                elif scope.admits(changed):
+                    cards[card_id] = changed
         real = {
-            _made_of(row, turn)
-            for card_id, row in cards.items()
+            _made_of(card, turn)
+            for card_id, card in cards.items()
             if card_id not in self.pending
-            for turn in row["turn_ids"]
+            for turn in card.turn_ids
         }
-        for card_id in sorted(self.rows.keys() - found.keys()):
-            row = self.rows[card_id]
-            repeated = card_id in self.pending and any(
-                _made_of(row, turn) in real for turn in row["turn_ids"]
-            )
-            if scope.admits(row) and not repeated:
-                cards[card_id] = row
+        for card_id in sorted(self.cards.keys() - found.keys()):
+            new = self.cards[card_id]
+            repeated = card_id in self.pending and any(_made_of(new, turn) in real for turn in new.turn_ids)
+            if scope.admits(new) and not repeated:
+                cards[card_id] = new
         return cards
 
-    def alerts(self, chosen: Iterable[Mapping[str, Any]]) -> list[Row]:
-        """The conflicts a chosen card is part of."""
-        ids = {card["card_id"] for card in chosen}
-        return [conflict for conflict in self.conflicts if ids.intersection(conflict["card_ids"])]
+    def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
+        """Returns the conflicts that a chosen card is part of."""
+        return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
 
     def votes(self, question: Question, weights: Mapping[str, float]) -> dict[UUID, float]:
         """What the channels would have said of these cards, had they seen them, on the scale they are fused on.
@@ -128,12 +129,12 @@ class OverlayResult:
         whole = sum(asked.values())
         by_content = sum(weights.get(name, 0.0) for name in BY_CONTENT)
         votes = {}
-        for card_id, row in self.rows.items():
-            own = set(row["term_keys"][: row["own_terms"]])
-            keys = term_keys(row["user_id"], asked)
+        for card_id, card in self.cards.items():
+            own = set(card.term_keys[: card.own_terms])
+            keys = term_keys(card.user_id, asked)
             held = sum(weight for key, weight in zip(keys, asked.values(), strict=True) if key in own)
             vote = by_content * held / whole if whole else 0.0
-            if _within(question, row):
+            if _within(question, card):
                 vote += weights.get("time", 0.0)
             if vote:
                 votes[card_id] = vote / (RRF_K + 1)
@@ -241,13 +242,13 @@ class Overlay:
                 return OverlayResult(warnings=warnings)
             use_schema(connection, self._projector.name)
             changes = self._projector.changes(connection, events)
-        rows = {card_id: _shown(row) for (_, _, card_id), row in changes.cards_put.items()}
+        cards = {card_id: card for (_, _, card_id), card in changes.cards_put.items()}
         return OverlayResult(
-            rows=rows,
-            gone=frozenset(card_id for _, _, card_id in changes.cards_gone if card_id not in rows),
-            pending=frozenset(rows.keys() & {event.event_id for event in events}),
+            cards=cards,
+            gone=frozenset(card_id for _, _, card_id in changes.cards_gone if card_id not in cards),
+            pending=frozenset(cards.keys() & {event.event_id for event in events}),
             conflicts=tuple(
-                _conflict(row) for row in changes.arbitrations_put.values() if row["status"] == "open"
+                _conflict(row) for row in changes.arbitrations_put.values() if row.status == "open"
             ),
             warnings=warnings,
         )
@@ -378,34 +379,28 @@ def _pending(new: NewEvent, position: int, recorded_at: datetime) -> Event:
     )
 
 
-def _shown(row: Row) -> Row:
-    """A row as the card tables give it."""
-    span = row["source_span"]
-    return row | {"source_span": None if span is None else orjson.loads(span)}
+def _conflict(row: StoredArbitration) -> Contradiction:
+    """Returns an open arbitration as a contradiction. The old value stays current."""
+    return Contradiction(
+        concept_key=row.concept_key,
+        entity=row.entity,
+        card_ids=[row.old_card, row.new_card],
+        reason=f"{row.old_value} or {row.new_value}: {row.reason}",
+    )
 
 
-def _conflict(row: Row) -> Row:
-    """An open arbitration as a contradiction: the old value stays current, and both are told."""
-    return {
-        "concept_key": row["concept_key"],
-        "entity": row["entity"],
-        "card_ids": [row["old_card"], row["new_card"]],
-        "reason": f"{row['old_value']} or {row['new_value']}: {row['reason']}",
-    }
+def _made_of(card: Card, turn: str) -> tuple[str, str, bool]:
+    """Two cards with equal results are one card: of the same kind and turn, and both or neither the turn itself."""
+    return card.kind, turn, bool(card.episode)
 
 
-def _made_of(row: Mapping[str, Any], turn: str) -> tuple[str, str, bool]:
-    """What is taken for the same card, read twice: its kind, its turn, and whether it is the turn itself."""
-    return row["kind"], turn, bool(row["episode"])
-
-
-def _within(question: Question, row: Mapping[str, Any]) -> bool:
-    """Whether a card happened, or began to hold, in the stretch the question names."""
+def _within(question: Question, card: Card) -> bool:
+    """True when a card happened or became true in the time window of the question."""
     span = question.span
-    if span is None:
+    begun = card.effective_at if card.kind != "event" else card.occurred_at
+    if span is None or begun is None:
         return False
-    begun = row["effective_at"] if row["kind"] != "event" else row["occurred_at"]
-    over = row["occurred_until"] or begun
+    over = card.occurred_until or begun
     return (span.end is None or begun < span.end) and (
         span.start is None or begun >= span.start or over > span.start
     )

@@ -1,4 +1,4 @@
-"""Recall: one question, every channel at once, one vote, the few cards that matter."""
+"""Recall: one question, all channels side by side, fusion, and the best cards."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from uuid import UUID
 import psycopg
 
 from events.platform.failures import is_away
-from retrieval.cards.alerts import contradictions
-from retrieval.cards.document import card_document
+from projectors.cards.card import Card
+from retrieval.cards.alerts import aging, contradictions, outdated
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import SEEN, GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.pool.reconnect import retry_on_lost_connection
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import KINDS, Scope, scope_of
+from retrieval.recall.answer import CardAnswer, ChannelPlace, RecallAnswer
 from retrieval.recall.card_resolution import CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
 from retrieval.recall.explain import explanation, placings
@@ -27,7 +28,7 @@ from retrieval.recall.fusion import Placed, adjustments, distinct, fuse, spread
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.user_sizes import UserSizes
 
-_CANDIDATES = 4  # cards looked at for each one answered
+_CANDIDATES = 4  # cards that are looked up for each card of the answer
 _T = TypeVar("_T")
 
 
@@ -37,7 +38,7 @@ class RecallUnavailableError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One recall. ``now`` is aware; ``projects`` and ``layers`` None ask in all of them."""
+    """One question. ``now`` is aware. ``projects`` or ``layers`` None means all of them."""
 
     user_id: str
     query: str
@@ -55,19 +56,18 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The cards in their final order, and those that were left out because another says the very same (by id)."""
+    """The cards in their final order. ``same`` names, for each card left out as a repetition, the card that stays."""
 
     placed: list[Placed]
     same: dict[UUID, UUID]
 
 
 class Recall:
-    """Answers questions from the live card tables, and from what is on its way into them.
+    """Answers questions from the live card tables and from the unprojected tail.
 
-    ``channels`` are asked side by side, ``graph`` then looks around the best they found; ``reading`` applies the
-    rules of reading to what was found, and ``overlay`` lays over it what the user said a moment ago. A channel
-    that is slow, down or broken costs its own vote and nothing else; the answer says which and why.
-    Deterministic: the same tables and the same instant give the same answer.
+    The ``channels`` run side by side, then ``graph`` looks around their best hits. ``resolver`` decides which cards
+    may answer. ``overlay`` adds what the user said a moment ago. A channel that is slow, down or broken loses only its
+    own vote, and the answer says which channel and why. The same tables and the same instant give the same answer.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Recall:
         self._overlay = overlay
 
     def warm(self) -> None:
-        """Load what the first question would otherwise wait for. Never fails."""
+        """Loads what the first question would otherwise wait for. Never fails."""
         for channel in self._channels:
             channel.warm()
         self._overlay.warm()
@@ -95,24 +95,27 @@ class Recall:
 
     @property
     def by_meaning(self) -> bool:
-        """Whether a channel answers that needs the vectors of cards."""
+        """True when a channel that needs the vectors of cards is ready."""
         return any(isinstance(channel, SemanticChannel) and channel.ready for channel in self._channels)
 
     async def open(self) -> None:
-        """Begin to connect to what the overlay looks at; waits for nothing."""
+        """Starts the connections of the overlay. Waits for nothing."""
         await self._overlay.open()
 
     async def close(self) -> None:
-        """Let go of what was opened for the overlay; the pool is the caller's."""
+        """Closes what the overlay opened. The pool belongs to the caller."""
         await self._overlay.close()
 
     def channel_health(self) -> dict[str, dict[str, Any]]:
-        """How every channel stands in this process."""
+        """Returns the health of every channel in this process, by name."""
         return self._executor.health()
 
-    async def answer(self, ask: Ask) -> dict[str, Any]:
-        """The contract's answer. Raises :class:`RecallUnavailableError` when Postgres is away, and what psycopg raises
-        where the data of this one question are to blame."""
+    async def answer(self, ask: Ask) -> RecallAnswer:
+        """Returns the best ``ask.k`` cards.
+
+        Raises :class:`RecallUnavailableError` when Postgres is away, and errors of psycopg when the data of this
+        question are at fault.
+        """
         now = ask.as_of or ask.now
         question = understand(ask.query, now)
         scope = scope_of(
@@ -125,7 +128,7 @@ class Recall:
             mode=ask.mode,
             layers=ask.layers,
         )
-        # What is under way is looked up before the tables are: so it may be seen in both, and is never missed.
+        # The unprojected tail is read before the tables. A card may then be seen in both, and is never missed.
         laying, size = await asyncio.gather(
             self._overlay.begin(scope, ask.now), self._sizes.of(ask.user_id, question)
         )
@@ -141,30 +144,15 @@ class Recall:
         scores = overlaid.votes(question, answering) | resolution.scores
         ranking = _ranked(scores, cards, question, ask.context_layer)
         places = {
-            name: {hit.card_id: (rank, hit.score) for rank, hit in enumerate(result.hits, 1)}
+            name: {hit.card_id: ChannelPlace(rank, hit.score) for rank, hit in enumerate(result.hits, 1)}
             for name, result in results.items()
         }
-        chosen = [
-            _card(
-                cards[placed.card_id], placed.score, places, now, pending=placed.card_id in overlaid.pending
-            )
-            for placed in ranking.placed[: ask.k]
-        ]
-        _credit(chosen, ranking.same, cards)
-        answer = {
-            "current_time": now.isoformat(),
-            "cards": chosen,
-            "contradictions": contradictions(chosen) + resolution.alerts(chosen) + overlaid.alerts(chosen),
-            "channels": {name: result.report.document() for name, result in results.items()},
-            "warnings": [
-                f"the {name} channel {_shortcoming(result)}: {result.report.detail or 'no detail'}"
-                for name, result in results.items()
-                if result.report.status != "ok" or result.report.detail
-            ]
-            + list(overlaid.warnings),
-        }
+        placed = ranking.placed[: ask.k]
+        chosen = _credited([cards[each.card_id] for each in placed], ranking.same, cards)
+        ids = {card.card_id for card in chosen}
+        explain = None
         if ask.explain:
-            answer["explain"] = explanation(question, scope, results, weights) | {
+            explain = explanation(question, scope, results, weights) | {
                 "cards": placings(
                     ranking.placed,
                     {**resolution.left_out, **_said_better(ranking.same)},
@@ -174,7 +162,24 @@ class Recall:
                 ),
                 "withheld": await self._withheld(question, scope, votes),
             }
-        return answer
+        return RecallAnswer(
+            current_time=now,
+            cards=[
+                _answer(card, each.score, places, now, pending=card.card_id in overlaid.pending)
+                for card, each in zip(chosen, placed, strict=True)
+            ],
+            contradictions=[*contradictions(chosen), *resolution.alerts(ids), *overlaid.alerts(ids)],
+            channels={name: result.report for name, result in results.items()},
+            warnings=(
+                *(
+                    f"the {name} channel {_shortcoming(result)}: {result.report.detail or 'no detail'}"
+                    for name, result in results.items()
+                    if result.report.status != "ok" or result.report.detail
+                ),
+                *overlaid.warnings,
+            ),
+            explain=explain,
+        )
 
     @property
     def _everyone(self) -> list[Channel]:
@@ -193,22 +198,24 @@ class Recall:
     async def _withheld(
         self, question: Question, scope: Scope, votes: Mapping[UUID, float]
     ) -> list[dict[str, Any]]:
-        """What shares the question's words and was kept out because of when it was true, or of its kind or mode."""
+        """The cards that share words with the question and are outside its scope, each with the reason."""
         results = await self._executor.ask(
             [channel for channel in self._channels if channel.name == "tags"], question, scope.widened()
         )
         ids = [hit.card_id for result in results.values() for hit in result.hits if hit.card_id not in votes]
         cards = await _with_retry(lambda: self._resolver.cards(scope, ids))
         return [
-            {"card_id": card_id, "content": cards[card_id]["content"], "reason": reason}
+            {"card_id": card_id, "content": cards[card_id].content, "reason": reason}
             for card_id in ids
             if card_id in cards and (reason := scope.refuses(cards[card_id], question.now.tzinfo)) is not None
         ]
 
 
 async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
-    """What ``read`` gives, as :func:`patiently` has it; :class:`RecallUnavailableError` while Postgres is away. Raises
-    what psycopg raises where the question is to blame."""
+    """Repeats a read on a lost connection.
+
+    Raises :class:`RecallUnavailableError` when Postgres is away, and other errors of psycopg as they are.
+    """
     try:
         return await retry_on_lost_connection(resolution)
     except psycopg.Error as error:
@@ -227,11 +234,11 @@ def _best(votes: Mapping[UUID, float]) -> list[UUID]:
 
 def _ranked(
     votes: Mapping[UUID, float],
-    cards: Mapping[UUID, Mapping[str, Any]],
+    cards: Mapping[UUID, Card],
     question: Question,
     context_layer: str | None,
 ) -> Ranking:
-    """Votes weighed by what each card is; the same words once; what a turn says twice held back."""
+    """Applies the factors to the votes, drops repeated words, and spreads the cards of one turn."""
     ranked = sorted(
         (
             Placed(card_id, votes[card_id], adjustments(card, question, context_layer=context_layer))
@@ -241,40 +248,35 @@ def _ranked(
         key=Placed.order,
     )
     kept, same = distinct(ranked, cards)
-    return Ranking(spread(kept, {card_id: card["turn_ids"] for card_id, card in cards.items()}), same)
+    return Ranking(spread(kept, {card_id: card.turn_ids for card_id, card in cards.items()}), same)
 
 
 def _said_better(same: Mapping[UUID, UUID]) -> dict[UUID, str]:
     return {left_out: f"it says the same as {kept}" for left_out, kept in same.items()}
 
 
-def _credit(
-    chosen: Sequence[dict[str, Any]], same: Mapping[UUID, UUID], cards: Mapping[UUID, Mapping[str, Any]]
-) -> None:
-    """Name the turns of the cards that were left out for saying the same behind the one that says it."""
-    turns = {document["card_id"]: document for document in chosen}
+def _credited(chosen: Sequence[Card], same: Mapping[UUID, UUID], cards: Mapping[UUID, Card]) -> list[Card]:
+    """Adds to each chosen card the turns of the cards that were left out because they say the same."""
+    turns = {card.card_id: card.turn_ids for card in chosen}
     for left_out, kept in same.items():
         if kept in turns:
-            both = [*turns[kept]["turn_ids"], *cards[left_out]["turn_ids"]]
-            turns[kept]["turn_ids"] = list(dict.fromkeys(both))
+            turns[kept] = list(dict.fromkeys([*turns[kept], *cards[left_out].turn_ids]))
+    return [replace(card, turn_ids=turns[card.card_id]) for card in chosen]
 
 
-def _card(
-    card: Mapping[str, Any],
+def _answer(
+    card: Card,
     score: float,
-    places: Mapping[str, Mapping[UUID, tuple[int, float]]],
+    places: Mapping[str, Mapping[UUID, ChannelPlace]],
     now: datetime,
     *,
     pending: bool,
-) -> dict[str, Any]:
-    document = card_document(card, now)
-    document.update(
-        score=round(score, 6),
-        channels={
-            name: {"rank": place[0], "score": round(place[1], 4)}
-            for name, hits in places.items()
-            if (place := hits.get(card["card_id"])) is not None
-        },
+) -> CardAnswer:
+    return CardAnswer(
+        card=card,
+        score=score,
+        channels={name: hits[card.card_id] for name, hits in places.items() if card.card_id in hits},
         pending=pending,
+        aging=aging(card, now),
+        outdated=outdated(card, now),
     )
-    return document

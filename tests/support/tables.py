@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from events.types.envelope import Event
 from events.types.relations import CardsConnected, ConnectionWithdrawn
+from projectors.cards.card import StoredCard
 from projectors.cards.connections import CHAINS, Link
-from projectors.cards.fold import Changes, Key, fold, keys_touched, remarked
+from projectors.cards.fold import CardKey, Changes, Key, fold, keys_touched, remarked
+from projectors.cards.related_rows import (
+    ArbitrationKey,
+    RelationKey,
+    StoredArbitration,
+    StoredRelation,
+    StoredUpdate,
+    UpdateKey,
+)
 from projectors.cards.statement import Statement, statements_of
 
 
@@ -16,10 +26,10 @@ class Tables:
     """Takes batches as a live projector does. ``rows`` are what the tables hold, by table and key."""
 
     def __init__(self) -> None:
-        self.cards: dict[Any, dict[str, Any]] = {}
-        self.relations: dict[Any, dict[str, Any]] = {}
-        self.arbitrations: dict[Any, dict[str, Any]] = {}
-        self.updates: dict[Any, dict[str, Any]] = {}
+        self.cards: dict[CardKey, StoredCard] = {}
+        self.relations: dict[RelationKey, StoredRelation] = {}
+        self.arbitrations: dict[ArbitrationKey, StoredArbitration] = {}
+        self.updates: dict[UpdateKey, StoredUpdate] = {}
         self.aliases: dict[Any, Any] = {}
         self.counts: dict[str, tuple[int, int]] = {}
         self._said: dict[Key, list[Statement]] = {}
@@ -62,7 +72,7 @@ class Tables:
             self.counts[user] = (before[0] + cards, before[1] + terms)
         for (user, card), instant in changes.verified.items():
             if (row := self.cards.get((user, "event", card))) is not None:
-                row["last_verified"] = max(row["last_verified"], instant)
+                self.cards[user, "event", card] = replace(row, last_verified=max(row.last_verified, instant))
         for one in changes.statements:
             self._said.setdefault((one.event.user_id, one.identity), []).append(one)
         self._remarks += [event for _, event in changes.remarks]
@@ -84,7 +94,7 @@ class Tables:
         return [
             key[:4]
             for key, row in self.relations.items()
-            if key[3] in CHAINS and not key[4] and not row["refused"]
+            if key[3] in CHAINS and not key[4] and not row.refused
         ]
 
     @staticmethod

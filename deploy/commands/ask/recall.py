@@ -112,6 +112,7 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
     from pydantic import ValidationError  # noqa: PLC0415 - importing recall takes a second
 
     from events.platform.modes import modes_of  # noqa: PLC0415
+    from retrieval.http.documents import prompt_document, recall_document  # noqa: PLC0415
     from retrieval.http.read_api import ContextIn, RecallIn, ask_of, for_prompt, open_recall, prompt_of  # noqa: PLC0415
     from retrieval.pool.connections import open_pool  # noqa: PLC0415
 
@@ -124,9 +125,9 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
         if what == "context":
             body = ContextIn.model_validate(request)
             asked = for_prompt(ask_of(body, modes), knowledge=settings.knowledge_inject)
-            answer = prompt_of(await recall.answer(asked), body.token_budget)
+            answer = prompt_document(prompt_of(await recall.answer(asked), body.token_budget))
         else:
-            answer = await recall.answer(ask_of(RecallIn.model_validate(request), modes))
+            answer = recall_document(await recall.answer(ask_of(RecallIn.model_validate(request), modes)))
         document: dict[str, Any] = orjson.loads(orjson.dumps(answer))
         return document
     except ValidationError as error:

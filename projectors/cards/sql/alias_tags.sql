@@ -1,4 +1,4 @@
--- The latest word on a tag counts, whenever it is folded.
+-- The latest alias of a tag counts, in whatever order aliases are folded.
 INSERT INTO tag_aliases AS t (user_id, alias, tag, changed_at, event_id)
 SELECT * FROM unnest(%(users)s::text[], %(aliases)s::text[], %(tags)s::text[], %(instants)s::timestamptz[],
                      %(events)s::uuid[])

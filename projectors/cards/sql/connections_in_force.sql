@@ -1,4 +1,4 @@
--- Every chain that somebody's cards lead to, as far as it goes.
+-- Every chain that leads on from the cards given, to its end.
 WITH RECURSIVE link AS (
     SELECT r.user_id, r.from_card, r.to_card, r.predicate
     FROM unnest(%(users)s::text[], %(cards)s::uuid[]) AS start(user_id, card)

@@ -1,4 +1,4 @@
--- Independent of the order of the rows: two 64-bit sums over every column, as PostgreSQL writes a row.
+-- The digest does not depend on the order of rows. It is two 64-bit sums over every column, as PostgreSQL writes a row.
 WITH line AS (
     SELECT 'cards' AS name, t::text AS content FROM cards t
     UNION ALL SELECT 'statements', t::text FROM statements t

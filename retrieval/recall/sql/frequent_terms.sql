@@ -1,4 +1,4 @@
--- Which keys of terms, and of character pairs, very many of a user's cards hold. Counting stops there.
+-- The keys of terms and of character pairs that at least `common` of a user's cards hold. Counting stops there.
 SELECT key
 FROM unnest(%(terms)s::integer[]) key
 WHERE (SELECT count(*) FROM (

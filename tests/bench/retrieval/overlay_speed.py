@@ -42,7 +42,7 @@ async def milliseconds(settings: Settings) -> tuple[list[float], str]:
         answer = await recall.answer(ask)
         if number >= 10:
             took.append((time.perf_counter() - began) * 1000)
-        first = answer["cards"][0]["value"]
+        first = answer.cards[0].card.value
     await recall.close()
     await pool.close()
     return sorted(took), first

@@ -57,7 +57,7 @@ async def measure(recall: Recall, asked: EvalSet, *, rewrite: Callable[[str], st
     for question in asked.questions:
         ask = Ask(user_id=question.user_id, query=rewrite(question.text), now=question.at, k=max(CUTS))
         answer = await recall.answer(ask)
-        shares = found(question, [card["turn_ids"] for card in answer["cards"]])
+        shares = found(question, [each.card.turn_ids for each in answer.cards])
         for group in {"all", question.category, question.user_id}:
             rows[group].append(shares)
     return rows

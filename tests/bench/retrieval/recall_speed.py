@@ -155,13 +155,11 @@ async def ask(settings: Settings, user: str, questions: list[str]) -> dict[str, 
                 if warm:
                     continue
                 found.setdefault("recall", []).append(ms)
-                found.setdefault("slowest", []).append(
-                    max(each["ms"] for each in answer["channels"].values())
-                )
-                for name, each in answer["channels"].items():
-                    found.setdefault(name, []).append(each["ms"])
-                    if each["status"] != "ok":
-                        found.setdefault(f"{name} {each['status']}", []).append(each["ms"])
+                found.setdefault("slowest", []).append(max(each.ms for each in answer.channels.values()))
+                for name, each in answer.channels.items():
+                    found.setdefault(name, []).append(each.ms)
+                    if each.status != "ok":
+                        found.setdefault(f"{name} {each.status}", []).append(each.ms)
     finally:
         await pool.close()
     return found

@@ -1,2 +1,2 @@
--- Whoever has no card left looks like somebody who never had one.
+-- A user without cards has no row.
 DELETE FROM card_counts WHERE user_id = ANY (%(users)s::text[]) AND cards = 0;

@@ -1,5 +1,5 @@
 CREATE INDEX event_cards_occurred ON event_cards (user_id, occurred_at);
--- What was said just before and after: the neighbours that the graph channel looks at.
+-- The graph channel looks at the episodes just before and after a card.
 CREATE INDEX event_cards_session ON event_cards (user_id, session_id, position) WHERE episode;
--- What lasted into a stretch of time that it began before.
+-- Finds events that began before a time window and last into it.
 CREATE INDEX event_cards_until ON event_cards (user_id, occurred_until) WHERE occurred_until IS NOT NULL;

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from redis import Redis
 
@@ -24,6 +25,7 @@ from ingest.recording.turn_queue import TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.runner.runner import Runner
+from retrieval.http.documents import recall_document
 from retrieval.http.read_api import RecallIn, ask_of, open_recall
 from retrieval.pool.connections import open_pool
 from retrieval.recall import unprojected_tail
@@ -82,7 +84,9 @@ class Memory:
         await pool.open(wait=True)
         recall = open_recall(self.settings, pool)
         try:
-            return await recall.answer(ask_of(RecallIn.model_validate(request)))
+            answer = await recall.answer(ask_of(RecallIn.model_validate(request)))
+            document: dict[str, Any] = orjson.loads(orjson.dumps(recall_document(answer)))
+            return document
         finally:
             await recall.close()
             await pool.close()

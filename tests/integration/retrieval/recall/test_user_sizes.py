@@ -159,7 +159,7 @@ def test_asking_what_is_under_way_reads_nothing_of_all_that_was_ever_said(
         try:
             for _ in range(15):
                 laid = await (await overlay.begin(asked, datetime.now(UTC)))
-                assert (laid.rows, laid.warnings) == ({}, ())
+                assert (laid.cards, laid.warnings) == ({}, ())
         finally:
             await overlay.close()
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from deploy.commands.ask.recall import lines_of
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
+from tests.support.cards import card
 
 TAIPEI = timezone(timedelta(hours=8))
 
@@ -30,8 +31,5 @@ def test_days_are_those_of_the_asker() -> None:
 def test_the_reason_a_card_is_kept_out_is_told_in_the_askers_time() -> None:
     scope = scope_of(understand("住哪裡", datetime(2026, 5, 8, tzinfo=TAIPEI)), user_id="u", projects=None)
     moved = datetime(2026, 3, 15, 16, tzinfo=UTC)
-    card = {
-        "kind": "state", "mode": None, "context_layer": None, "created_at": moved, "occurred_at": None,
-        "effective_at": moved - timedelta(days=9), "superseded_at": moved,
-    }  # fmt: skip
-    assert scope.refuses(card, TAIPEI) == "it is no longer true since 2026-03-16T00:00:00+08:00"
+    lived = card(created_at=moved, effective_at=moved - timedelta(days=9), superseded_at=moved)
+    assert scope.refuses(lived, TAIPEI) == "it is no longer true since 2026-03-16T00:00:00+08:00"

@@ -188,30 +188,30 @@ def test_a_slip_is_put_right_without_asking() -> None:
 
 def rows(*batches: list[Event]) -> tuple[Tables, dict[str, dict[str, Any]]]:
     tables = tables_of(*batches)
-    return tables, {row["value"]: row for row in tables.cards.values()}
+    return tables, {row.value: row for row in tables.cards.values()}
 
 
 def test_rows_tell_both_sides_and_a_verdict_moves_them() -> None:
     tables, cards = rows(CONTEST[:1], CONTEST[1:])
     [((user, arbitration_id), row)] = tables.arbitrations.items()
     assert (user, arbitration_id) == ("u", CONTEST[1].event_id)
-    assert (row["old_value"], row["new_value"], row["status"]) == ("Rome", "Milan", "open")
-    assert (row["old_card"], row["new_card"]) == (CONTEST[0].event_id, CONTEST[1].event_id)
-    assert (row["entity"], row["concept_key"], row["opened_at"]) == ("user", "residence", day(60))
-    evidence = json.loads(row["evidence"])
+    assert (row.old_value, row.new_value, row.status) == ("Rome", "Milan", "open")
+    assert (row.old_card, row.new_card) == (CONTEST[0].event_id, CONTEST[1].event_id)
+    assert (row.entity, row.concept_key, row.opened_at) == ("user", "residence", day(60))
+    evidence = json.loads(row.evidence)
     assert evidence["old"]["quote"] == "lives in Rome"
     assert evidence["new"]["turn_ids"] == ["turn on 60"]
-    assert "60 days" in row["reason"]
-    assert (cards["Milan"]["contested"], cards["Milan"]["superseded_at"]) == (True, day(60))
-    assert (cards["Rome"]["contested"], cards["Rome"]["superseded_at"]) == (False, None)
+    assert "60 days" in row.reason
+    assert (cards["Milan"].contested, cards["Milan"].superseded_at) == (True, day(60))
+    assert (cards["Rome"].contested, cards["Rome"].superseded_at) == (False, None)
     assert [key[3] for key in tables.relations] == ["contradicts"]
 
     tables.take([ruled(CONTEST[1], "accept_new", 61)])
     [row] = tables.arbitrations.values()
-    assert (row["status"], row["settled_at"]) == ("accept_new", day(61))
-    cards = {row["value"]: row for row in tables.cards.values()}
-    assert cards["Rome"]["superseded_at"] == day(60)
-    assert (cards["Milan"]["contested"], cards["Milan"]["superseded_at"]) == (False, None)
+    assert (row.status, row.settled_at) == ("accept_new", day(61))
+    cards = {row.value: row for row in tables.cards.values()}
+    assert cards["Rome"].superseded_at == day(60)
+    assert (cards["Milan"].contested, cards["Milan"].superseded_at) == (False, None)
     assert [key[3] for key in tables.relations] == ["update"]
 
 

@@ -23,7 +23,7 @@ def test_what_was_not_recorded_yet_was_not_known() -> None:
         recorded(moved("Tainan", 5), 50, 3),
     ]
     spans = {
-        moment: {row["value"]: row["superseded_at"] for row in cards_of(events, known_at=day(moment)).cards}
+        moment: {row.value: row.superseded_at for row in cards_of(events, known_at=day(moment)).cards}
         for moment in (0, 20, 49, 50)
     }
     assert spans[0] == {"Taipei": None}
@@ -36,26 +36,24 @@ def test_verdicts_confirmations_and_overwritten_values_count_from_when_they_were
     rome, milan = recorded(said("Rome", 0), 0, 1), recorded(said("Milan", 60), 60, 2)
     verdict, confirmation = ruled(milan, "accept_new", 70), verified(milan.event_id, 80)
     events = [rome, milan, recorded(verdict, 70, 3), recorded(confirmation, 80, 4)]
-    assert [row["status"] for row in cards_of(events, known_at=day(65)).arbitrations] == ["open"]
-    assert [row["status"] for row in cards_of(events, known_at=day(75)).arbitrations] == ["accept_new"]
-    rows = {row["value"]: row for row in cards_of(events).cards}
-    assert (rows["Rome"]["superseded_at"], rows["Milan"]["last_verified"]) == (day(60), day(80))
+    assert [row.status for row in cards_of(events, known_at=day(65)).arbitrations] == ["open"]
+    assert [row.status for row in cards_of(events, known_at=day(75)).arbitrations] == ["accept_new"]
+    rows = {row.value: row for row in cards_of(events).cards}
+    assert (rows["Rome"].superseded_at, rows["Milan"].last_verified) == (day(60), day(80))
     first = recorded(skill("Go 1.25", 0), 0, 1)
     update = recorded(skill("Go 1.26", 9, statement="updated", replaces="Go 1.25", session="later"), 9, 2)
-    assert [row["value"] for row in cards_of([first, update], known_at=day(8)).cards] == ["Go 1.25"]
+    assert [row.value for row in cards_of([first, update], known_at=day(8)).cards] == ["Go 1.25"]
     assert cards_of([first, update], known_at=day(8)).updates == []
     [row] = cards_of([first, update], known_at=day(9)).updates
-    assert (row["card_id"], row["old_value"]) == (first.event_id, "Go 1.25")
+    assert (row.card_id, row.old_value) == (first.event_id, "Go 1.25")
 
 
 def test_it_is_what_the_tables_hold_whatever_order_events_are_given_in() -> None:
     events = [said("Rome", 0), moved("Milan", 5), said("Milan", 9, statement="ended")]
     events = [replace(event, position=number) for number, event in enumerate(events, 1)]
     history, tables = cards_of(reversed(events)), tables_of(events)
-    assert {row["card_id"]: row for row in history.cards} == {
-        key[2]: row for key, row in tables.cards.items()
-    }
-    assert {row["predicate"] for row in history.relations} == {"update", "state_change"}
+    assert {row.card_id: row for row in history.cards} == {key[2]: row for key, row in tables.cards.items()}
+    assert {row.predicate for row in history.relations} == {"update", "state_change"}
 
 
 def test_the_settings_of_the_projection_apply() -> None:
@@ -63,4 +61,4 @@ def test_the_settings_of_the_projection_apply() -> None:
     assert len(cards_of(events).arbitrations) == 1
     assert cards_of(events, thresholds=Thresholds(stale_days=90)).arbitrations == []
     both = cards_of(events, supersede=False).cards
-    assert [row["superseded_at"] for row in both] == [None, None]
+    assert [row.superseded_at for row in both] == [None, None]

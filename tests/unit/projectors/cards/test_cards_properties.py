@@ -118,13 +118,13 @@ def test_tables_do_not_depend_on_arrival_or_batches(seed: int, length: int) -> N
 def test_while_a_conflict_is_open_the_old_is_current_and_the_new_never_was(seed: int, length: int) -> None:
     tables = tables_of(history(seed, length))
     for row in tables.arbitrations.values():
-        old, new = (tables.cards["u", "state", row[side]] for side in ("old_card", "new_card"))
-        if row["status"] == "open":
-            assert (old["contested"], old["retracted"], old["ended"]) == (False, False, False)
-            assert old["effective_at"] <= new["effective_at"]
-            assert old["superseded_at"] is None or old["superseded_at"] > new["effective_at"]
-        if row["status"] in ("open", "keep_old"):
-            assert new["contested"]
-            assert new["superseded_at"] == new["effective_at"]
-        if row["status"] in ("accept_new", "coexist"):
-            assert not new["contested"]
+        old, new = (tables.cards["u", "state", side] for side in (row.old_card, row.new_card))
+        if row.status == "open":
+            assert (old.contested, old.retracted, old.ended) == (False, False, False)
+            assert old.effective_at <= new.effective_at
+            assert old.superseded_at is None or old.superseded_at > new.effective_at
+        if row.status in ("open", "keep_old"):
+            assert new.contested
+            assert new.superseded_at == new.effective_at
+        if row.status in ("accept_new", "coexist"):
+            assert not new.contested

@@ -26,7 +26,7 @@ def withdrawn(from_card: UUID, to_card: UUID, predicate: Predicate = "update") -
 
 
 def refused(*batches: list[Event]) -> dict[tuple[UUID, UUID], bool]:
-    return {(key[1], key[2]): row["refused"] for key, row in tables_of(*batches).relations.items()}
+    return {(key[1], key[2]): row.refused for key, row in tables_of(*batches).relations.items()}
 
 
 @pytest.mark.parametrize("predicate", ["update", "state_change", "retracts", "parent_of", "expands"])
@@ -59,7 +59,7 @@ def test_nothing_relates_to_itself() -> None:
 
 def test_circles_are_of_one_user() -> None:
     tables = tables_of([connected(A, B), connected(B, A, user="v")])
-    assert not any(row["refused"] for row in tables.relations.values())
+    assert not any(row.refused for row in tables.relations.values())
 
 
 def test_a_link_that_was_taken_back_closes_no_circle() -> None:
@@ -74,9 +74,9 @@ def test_a_relation_tells_who_made_it_and_an_implied_one_what_was_said() -> None
     first, second = said("Taipei", 0), moved("Tainan", 5)
     tables = tables_of([first, second, connected(second.event_id, first.event_id)])
     rows = {key[4]: row for key, row in tables.relations.items()}
-    assert (rows[False]["actor"], rows[False]["reason"]) == ("test", "said so")
-    assert rows[True]["event_id"] == second.event_id
-    assert "no longer Taipei" in rows[True]["reason"]
+    assert (rows[False].actor, rows[False].reason) == ("test", "said so")
+    assert rows[True].event_id == second.event_id
+    assert "no longer Taipei" in rows[True].reason
 
 
 def test_no_relation_changes_a_card() -> None:

@@ -189,7 +189,7 @@ def test_slips_are_found_in_time_proportional_to_what_was_said() -> None:
 
 def values(*events: Event) -> dict[str, tuple[datetime | None, int]]:
     cards = tables_of(list(events)).cards.values()
-    return {row["value"]: (row["superseded_at"], row["mentions"]) for row in cards if not row["ended"]}
+    return {row.value: (row.superseded_at, row.mentions) for row in cards if not row.ended}
 
 
 def test_several_values_stand_beside_each_other_and_end_one_by_one() -> None:
@@ -205,8 +205,8 @@ def test_several_values_stand_beside_each_other_and_end_one_by_one() -> None:
 def test_a_restatement_verifies() -> None:
     tables = tables_of([skill("tennis", 0)], [skill("tennis", 40)])
     [row] = tables.cards.values()
-    assert (row["last_verified"], row["mentions"], row["said_at"]) == (day(40), 2, day(0))
-    assert row["turn_ids"] == ["turn on 0", "turn on 40"]
+    assert (row.last_verified, row.mentions, row.said_at) == (day(40), 2, day(0))
+    assert row.turn_ids == ["turn on 0", "turn on 40"]
 
 
 @pytest.mark.parametrize("how", ["updated", "corrected"])
@@ -217,16 +217,16 @@ def test_an_update_overwrites_in_place_and_leaves_what_it_said_before(how: str) 
     cards = {key[2]: row for key, row in tables.cards.items()}
     assert cards.keys() == {first.event_id, other.event_id}
     row = cards[first.event_id]
-    assert (row["value"], row["content"]) == ("PostgreSQL 16", "lives in PostgreSQL 16")
-    assert (row["effective_at"], row["superseded_at"], row["mentions"]) == (day(0), None, 2)
+    assert (row.value, row.content) == ("PostgreSQL 16", "lives in PostgreSQL 16")
+    assert (row.effective_at, row.superseded_at, row.mentions) == (day(0), None, 2)
     [((_, card_id, event_id), before)] = tables.updates.items()
     assert (card_id, event_id) == (first.event_id, update.event_id)
-    assert (before["old_value"], before["new_value"]) == ("PostgreSQL 15", "PostgreSQL 16")
-    assert (before["old_content"], before["changed_at"]) == ("lives in PostgreSQL 15", day(9))
+    assert (before.old_value, before.new_value) == ("PostgreSQL 15", "PostgreSQL 16")
+    assert (before.old_content, before.changed_at) == ("lives in PostgreSQL 15", day(9))
     # What comes after it finds it under its new value, whenever it arrives.
     again = skill("postgresql 16", 20)
     tables.take([again])
-    assert tables.cards["u", "state", first.event_id]["mentions"] == 3
+    assert tables.cards["u", "state", first.event_id].mentions == 3
     assert tables_of([again], [update], [other, first]).rows == tables.rows
 
 
@@ -250,7 +250,7 @@ def test_a_slip_among_several_values_overwrites_nothing_older() -> None:
     ]
     tables = tables_of(events)
     assert tables.updates == {}
-    found = {(row["value"], row["retracted"]) for row in tables.cards.values()}
+    found = {(row.value, row.retracted) for row in tables.cards.values()}
     assert found == {("Rust", False), ("Rust", True), ("Ruby", False)}
 
 
@@ -261,22 +261,22 @@ def test_a_confirmation_moves_last_verified_and_never_back() -> None:
     first = said("Taipei", 0)
     tables = tables_of([first], [verified(first.event_id, 200)], [verified(first.event_id, 150)])
     [row] = tables.cards.values()
-    assert (row["last_verified"], row["mentions"]) == (day(200), 1)
+    assert (row.last_verified, row.mentions) == (day(200), 1)
 
 
 def test_a_confirmation_stays_with_the_fact_when_its_card_gets_an_earlier_beginning() -> None:
     later, earlier = said("Taipei", 10), said("Taipei", 0)
     tables = tables_of([later], [verified(later.event_id, 99)], [earlier])
     [(key, row)] = tables.cards.items()
-    assert (key[2], row["last_verified"]) == (earlier.event_id, day(99))
+    assert (key[2], row.last_verified) == (earlier.event_id, day(99))
 
 
 def test_a_confirmation_of_an_old_card_does_not_make_it_true_again() -> None:
     first = said("Taipei", 0)
     tables = tables_of([first, moved("Tainan", 5)], [verified(first.event_id, 9)])
-    rows = {row["value"]: row for row in tables.cards.values()}
-    assert (rows["Taipei"]["superseded_at"], rows["Taipei"]["last_verified"]) == (day(5), day(9))
-    assert rows["Tainan"]["last_verified"] == day(5)
+    rows = {row.value: row for row in tables.cards.values()}
+    assert (rows["Taipei"].superseded_at, rows["Taipei"].last_verified) == (day(5), day(9))
+    assert rows["Tainan"].last_verified == day(5)
 
 
 def test_an_instant_apart_is_apart() -> None:

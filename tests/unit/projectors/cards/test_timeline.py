@@ -109,7 +109,7 @@ def test_at_most_one_value_is_true_at_any_instant(plan) -> None:  # type: ignore
 def test_values_that_accumulate_stand_beside_each_other() -> None:
     events = [said(value, n, cardinality="multi_value") for n, value in enumerate(["Rust", "Python", "rust"])]
     changes = fold(events, {})
-    current = sorted((row["value"], row["mentions"]) for row in changes.cards_put.values())
+    current = sorted((row.value, row.mentions) for row in changes.cards_put.values())
     assert current == [("Python", 1), ("Rust", 2)]
 
 
@@ -117,7 +117,7 @@ def test_a_slip_among_several_values_is_taken_back() -> None:
     correction = said("Rust", 0, cardinality="multi_value")
     fix = said("Ruby", 0.01, cardinality="multi_value", statement="corrected", replaces="Rust")
     changes = fold([correction, fix], {})
-    assert {row["value"]: row["retracted"] for row in changes.cards_put.values()} == {
+    assert {row.value: row.retracted for row in changes.cards_put.values()} == {
         "Rust": True,
         "Ruby": False,
     }
@@ -126,6 +126,6 @@ def test_a_slip_among_several_values_is_taken_back() -> None:
 def test_a_concept_learned_twice_is_one_card_with_the_later_definition() -> None:
     changes = fold([learned("JWT", "a signed token", 3, "JSON Web Token"), learned("jwt", "a token", 1)], {})
     [row] = changes.cards_put.values()
-    assert (row["title"], row["definition"], row["mentions"]) == ("jwt", "a signed token", 2)
-    assert row["aliases"] == ["JWT", "JSON Web Token"]
-    assert row["last_verified"] == day(3)
+    assert (row.title, row.definition, row.mentions) == ("jwt", "a signed token", 2)
+    assert row.aliases == ["JWT", "JSON Web Token"]
+    assert row.last_verified == day(3)

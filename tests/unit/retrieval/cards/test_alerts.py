@@ -5,35 +5,35 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 import pytest
 
+from projectors.cards.card import StoredCard
 from retrieval.cards.alerts import aging, contradictions, outdated
+from tests.support.cards import card
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
 
 
-def state(value: str, **more: Any) -> dict[str, Any]:
-    return {
-        "card_id": f"{value} {more}",
-        "kind": "state",
+def state(value: str, **more: Any) -> StoredCard:
+    usual: dict[str, Any] = {
+        "card_id": uuid5(NAMESPACE_OID, f"{value} {more}"),
         "concept_key": "residence",
-        "entity": "user",
         "value": value,
         "cardinality": "single_value",
-        "superseded_at": None,
         "last_verified": NOW,
-        "project_id": "default",
-    } | more
+    }
+    return card(**usual | more)
 
 
 def test_two_current_values_of_one_concept_contradict_each_other() -> None:
     cards = [state("Taipei"), state("Kaohsiung"), state("Acme", concept_key="employer")]
     [found] = contradictions(cards)
-    assert found["concept_key"] == "residence"
-    assert found["card_ids"] == [cards[0]["card_id"], cards[1]["card_id"]]
-    assert "Taipei" in found["reason"]
-    assert "Kaohsiung" in found["reason"]
+    assert found.concept_key == "residence"
+    assert found.card_ids == [cards[0].card_id, cards[1].card_id]
+    assert "Taipei" in found.reason
+    assert "Kaohsiung" in found.reason
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_two_current_values_of_one_concept_contradict_each_other() -> None:
         state("Kaohsiung", cardinality="multi_value"),
     ],
 )
-def test_what_can_both_be_true_is_no_contradiction(other: dict[str, Any]) -> None:
+def test_what_can_both_be_true_is_no_contradiction(other: StoredCard) -> None:
     assert contradictions([state("Taipei"), other]) == []
 
 
@@ -75,6 +75,6 @@ def test_a_hundred_cards_are_looked_over_within_a_millisecond() -> None:
     for _ in range(20):
         began = time.perf_counter()
         assert len(contradictions(cards)) == 4
-        assert not any(aging(card, NOW) or outdated(card, NOW) for card in cards)
+        assert not any(aging(each, NOW) or outdated(each, NOW) for each in cards)
         best = min(best, time.perf_counter() - began)
     assert best < 0.001

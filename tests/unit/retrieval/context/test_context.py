@@ -12,8 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.extraction.grounding import without_memory_blocks
+from retrieval.cards.alerts import Contradiction
 from retrieval.context.context import BudgetTooSmallError, context_of, guard_rules_version, stable_blocks
 from retrieval.context.token_estimate import count_tokens
+from retrieval.recall.answer import CardAnswer, RecallAnswer
+from tests.support.cards import answering
+from tests.support.cards import card as made
 
 NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
 ORDER = [
@@ -35,43 +39,22 @@ hostile = st.one_of(
 )  # fmt: skip
 
 
-def card(number: int, kind: str = "state", content: str = "lives in Lisbon", **more: Any) -> dict[str, Any]:
-    return {
-        "card_id": UUID(int=number),
-        "kind": kind,
-        "content": content,
-        "entity": "user",
-        "concept_key": "residence",
-        "value": "Lisbon",
-        "cardinality": "single_value",
-        "title": "JWT",
-        "speaker": None,
-        "occurred_at": NOW,
-        "occurred_until": None,
-        "effective_at": NOW - timedelta(days=3),
-        "superseded_at": None,
-        "last_verified": NOW,
-        "provenance": "user_stated",
-        "pending": False,
-        "aging": False,
-        "outdated": False,
-        "score": 1 / (60 + number),
-    } | more
+def card(number: int, kind: str = "state", content: str = "lives in Lisbon", **more: Any) -> CardAnswer:
+    flags = {name: more.pop(name, False) for name in ("aging", "outdated", "pending")}
+    usual: dict[str, Any] = {
+        "card_id": UUID(int=number), "kind": kind, "content": content, "concept_key": "residence", "value": "Lisbon",
+        "cardinality": "single_value", "title": "JWT", "occurred_at": NOW, "effective_at": NOW - timedelta(days=3),
+    }  # fmt: skip
+    return answering(made(**usual | more), score=1 / (60 + number), **flags)
 
 
-def answer(cards: list[dict[str, Any]], contradictions: list[dict[str, Any]] | None = None) -> dict[str, Any]:
-    return {
-        "current_time": NOW.isoformat(),
-        "cards": cards,
-        "contradictions": contradictions or [],
-        "channels": {},
-        "warnings": [],
-    }
+def answer(cards: list[CardAnswer], contradictions: list[Contradiction] | None = None) -> RecallAnswer:
+    return RecallAnswer(current_time=NOW, cards=cards, contradictions=contradictions or [], channels={})
 
 
-def conflict(*cards: dict[str, Any], reason: str = "different values stand side by side") -> dict[str, Any]:
-    ids = [one["card_id"] for one in cards]
-    return {"concept_key": "residence", "entity": "user", "card_ids": ids, "reason": reason}
+def conflict(*cards: CardAnswer, reason: str = "different values stand side by side") -> Contradiction:
+    ids = [one.card_id for one in cards]
+    return Contradiction(concept_key="residence", entity="user", card_ids=ids, reason=reason)
 
 
 cards_of_any_kind = st.lists(
@@ -98,91 +81,91 @@ def readable(text: str) -> str:
 
 
 @given(cards_of_any_kind, hostile)
-def test_no_word_of_a_card_breaks_out_of_its_block(cards: list[dict[str, Any]], reason: str) -> None:
+def test_no_word_of_a_card_breaks_out_of_its_block(cards: list[CardAnswer], reason: str) -> None:
     prompt = context_of(answer(cards, [conflict(*cards, reason=reason)] if cards else []))
-    root = ElementTree.fromstring(f"<prompt>{prompt['text']}</prompt>")
+    root = ElementTree.fromstring(f"<prompt>{prompt.text}</prompt>")
     names = [block.tag for block in root]
-    assert names == [block["name"] for block in prompt["blocks"]]
+    assert names == [block.name for block in prompt.blocks]
     assert names == [name for name in ORDER if name in names]
     shown = {int(found.get("n", "")): found for found in root.iter("card")}
     assert {number: found.text or "" for number, found in shown.items()} == {
-        number: readable(one["content"]) for number, one in enumerate(cards, 1)
+        number: readable(one.card.content) for number, one in enumerate(cards, 1)
     }
     assert all(not len(found) for found in shown.values())
     for number, one in enumerate(cards, 1):
-        said = shown[number].get("title" if one["kind"] == "knowledge" else "about")
-        assert said == readable(one["title"] if one["kind"] == "knowledge" else one["entity"])
-        assert shown[number].get("pending") == ("true" if one["pending"] else None)
+        knowledge = one.card.kind == "knowledge"
+        assert shown[number].get("title" if knowledge else "about") == readable(
+            (one.card.title if knowledge else one.card.entity) or ""
+        )
+        assert shown[number].get("pending") == ("true" if one.pending else None)
     assert [found.text or "" for found in root.iter("conflict")] == ([readable(reason)] if cards else [])
 
 
 @given(cards_of_any_kind, st.integers(0, 1500))
-def test_a_budget_is_never_exceeded_and_the_count_is_the_texts(
-    cards: list[dict[str, Any]], spare: int
-) -> None:
-    budget = context_of(answer([]))["tokens"] + spare
+def test_a_budget_is_never_exceeded_and_the_count_is_the_texts(cards: list[CardAnswer], spare: int) -> None:
+    budget = context_of(answer([])).tokens + spare
     prompt = context_of(answer(cards, [conflict(*cards)] if cards else []), budget)
-    assert prompt["tokens"] <= budget
-    assert prompt["tokens"] == count_tokens(prompt["text"]) == sum(b["tokens"] for b in prompt["blocks"])
-    assert prompt["text"] == "".join(block["text"] for block in prompt["blocks"])
-    kept = [one["card_id"] for one in prompt["cards"]]
-    assert sorted(kept + prompt["left_out"]) == sorted(one["card_id"] for one in cards)
+    assert prompt.tokens <= budget
+    assert prompt.tokens == count_tokens(prompt.text) == sum(b.tokens for b in prompt.blocks)
+    assert prompt.text == "".join(block.text for block in prompt.blocks)
+    kept = [one.card_id for one in prompt.cards]
+    assert sorted(kept + prompt.left_out) == sorted(one.card_id for one in cards)
 
 
 def test_cards_are_left_out_whole_and_the_least_score_first() -> None:
     cards = [card(number, content=f"fact number {number} of the user") for number in range(1, 11)]
-    whole = context_of(answer(cards))["tokens"]
+    whole = context_of(answer(cards)).tokens
     lengths = set()
-    for budget in range(context_of(answer([]))["tokens"], whole + 1):
+    for budget in range(context_of(answer([])).tokens, whole + 1):
         prompt = context_of(answer(cards), budget)
-        kept = [one["card_id"] for one in prompt["cards"]]
-        assert kept == [one["card_id"] for one in cards[: len(kept)]]
+        kept = [one.card_id for one in prompt.cards]
+        assert kept == [one.card_id for one in cards[: len(kept)]]
         if len(kept) < len(cards):
-            assert context_of(answer(cards[: len(kept) + 1]))["tokens"] > budget
+            assert context_of(answer(cards[: len(kept) + 1])).tokens > budget
         lengths.add(len(kept))
     assert lengths == set(range(11))
 
 
 def test_a_card_too_long_for_any_room_does_not_keep_the_others_out() -> None:
     cards = [card(1, "event", "word " * 5000), card(2), card(3)]
-    prompt = context_of(answer(cards), context_of(answer([]))["tokens"] + 200)
-    assert [one["card_id"] for one in prompt["cards"]] == [UUID(int=2), UUID(int=3)]
-    assert prompt["left_out"] == [UUID(int=1)]
+    prompt = context_of(answer(cards), context_of(answer([])).tokens + 200)
+    assert [one.card_id for one in prompt.cards] == [UUID(int=2), UUID(int=3)]
+    assert prompt.left_out == [UUID(int=1)]
 
 
 def test_a_budget_without_room_for_the_fixed_part_names_the_least_that_works() -> None:
-    least = context_of(answer([]))["tokens"]
+    least = context_of(answer([])).tokens
     with pytest.raises(BudgetTooSmallError) as refused:
         context_of(answer([card(1)]), least - 1)
     assert refused.value.least == least
-    assert context_of(answer([card(1)]), least)["cards"] == []
+    assert context_of(answer([card(1)]), least).cards == []
 
 
 def test_guard_rules_are_never_left_out_and_there_are_seven() -> None:
-    prompt = context_of(answer([card(1)]), context_of(answer([]))["tokens"])
-    [rules] = [block for block in prompt["blocks"] if block["name"] == "guard_rules"]
-    assert [line[:2] for line in rules["text"].splitlines()[1:-1]] == [f"{n}." for n in range(1, 8)]
-    assert prompt["guard_rules_version"] == guard_rules_version()
-    assert f'<guard_rules version="{guard_rules_version()}">' in rules["text"]
+    prompt = context_of(answer([card(1)]), context_of(answer([])).tokens)
+    [rules] = [block for block in prompt.blocks if block.name == "guard_rules"]
+    assert [line[:2] for line in rules.text.splitlines()[1:-1]] == [f"{n}." for n in range(1, 8)]
+    assert prompt.guard_rules_version == guard_rules_version()
+    assert f'<guard_rules version="{guard_rules_version()}">' in rules.text
 
 
 @given(cards_of_any_kind, cards_of_any_kind)
 def test_the_stable_beginning_is_the_same_whatever_is_asked(
-    one: list[dict[str, Any]], other: list[dict[str, Any]]
+    one: list[CardAnswer], other: list[CardAnswer]
 ) -> None:
     stable = "".join(block.text for block in stable_blocks())
     for cards in (one, other):
         prompt = context_of(answer(cards))
-        assert prompt["text"].encode().startswith(stable.encode())
-        assert [block["name"] for block in prompt["blocks"] if block["stable"]] == ["core", "guard_rules"]
-        assert prompt["blocks"][-1]["name"] == "current_time"
+        assert prompt.text.encode().startswith(stable.encode())
+        assert [block.name for block in prompt.blocks if block.stable] == ["core", "guard_rules"]
+        assert prompt.blocks[-1].name == "current_time"
 
 
 def test_aging_facts_and_contradictions_stand_in_blocks_of_their_own() -> None:
     old = card(1, aging=True, last_verified=NOW - timedelta(days=200))
     new, stale = card(2, content="lives in Porto"), card(3, "knowledge", outdated=True)
     root = ElementTree.fromstring(
-        f"<p>{context_of(answer([old, new, stale], [conflict(old, new)]))['text']}</p>"
+        f"<p>{context_of(answer([old, new, stale], [conflict(old, new)])).text}</p>"
     )
     [aged] = root.iterfind("aging_facts/card")
     assert (aged.get("n"), aged.get("last_verified")) == ("1", "2025-10-20T16:44+00:00")
@@ -193,13 +176,13 @@ def test_aging_facts_and_contradictions_stand_in_blocks_of_their_own() -> None:
 
 def test_an_alert_about_cards_that_were_left_out_is_left_out_too() -> None:
     kept, left = card(1), card(2, content="word " * 3000)
-    prompt = context_of(answer([kept, left], [conflict(left)]), context_of(answer([kept]))["tokens"])
-    assert "contradiction_alert" not in prompt["text"]
+    prompt = context_of(answer([kept, left], [conflict(left)]), context_of(answer([kept])).tokens)
+    assert "contradiction_alert" not in prompt.text
 
 
 @given(cards_of_any_kind)
-def test_a_memory_never_hears_its_own_prompt(cards: list[dict[str, Any]]) -> None:
-    assert without_memory_blocks(context_of(answer(cards))["text"]).strip() == ""
+def test_a_memory_never_hears_its_own_prompt(cards: list[CardAnswer]) -> None:
+    assert without_memory_blocks(context_of(answer(cards)).text).strip() == ""
 
 
 @given(st.lists(words, max_size=6))

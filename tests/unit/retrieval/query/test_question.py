@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
+from tests.support.cards import card
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
@@ -120,9 +121,4 @@ def test_a_stretch_that_is_past_or_has_bounds_keeps_them(text: str) -> None:
 def test_any_text_can_be_asked_at_any_time(text: str, now: datetime) -> None:
     question = understand(text, now)
     scope = scope_of(question, user_id="u", projects=None)
-    assert (
-        scope.widened().refuses(
-            {"kind": "event", "occurred_at": now, "effective_at": None, "mode": None, "created_at": now}
-        )
-        is None
-    )
+    assert scope.widened().refuses(card(kind="event", occurred_at=now, created_at=now)) is None

@@ -15,9 +15,11 @@ from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.rules.scene import compiled
+from projectors.cards.card import StoredCard
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
 from retrieval.recall.overlay import Overlay, OverlayResult
+from tests.support.cards import card
 
 NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
 QUESTION = understand("where is the spare key?", NOW)
@@ -25,69 +27,68 @@ SCOPE = scope_of(QUESTION, user_id="ann", projects=("default",))
 OLD, REAL, PENDING = UUID(int=1), UUID(int=2), UUID(int=3)
 
 
-def row(content: str = "the spare key is under the pot", turn: str = "t1", **more: Any) -> dict[str, Any]:
+def event(content: str = "the spare key is under the pot", turn: str = "t1", **more: Any) -> StoredCard:
     keys = term_keys("ann", analyse(content))
-    return {
-        "user_id": "ann", "kind": "event", "content": content, "project_id": "default", "turn_ids": [turn],
-        "occurred_at": NOW, "occurred_until": None, "effective_at": None, "superseded_at": None, "created_at": NOW,
-        "retracted": False, "contested": False, "episode": False, "term_keys": keys, "own_terms": len(keys),
-    } | more  # fmt: skip
+    usual: dict[str, Any] = {
+        "kind": "event", "content": content, "turn_ids": [turn], "occurred_at": NOW, "episode": False,
+        "term_keys": keys, "own_terms": len(keys),
+    }  # fmt: skip
+    return card(**usual | more)
 
 
-def state(turn: str = "t1", **more: Any) -> dict[str, Any]:
-    return row(turn=turn, kind="state", effective_at=NOW - timedelta(days=9), occurred_at=None, **more)
+def state(turn: str = "t1", **more: Any) -> StoredCard:
+    usual = {"kind": "state", "effective_at": NOW - timedelta(days=9), "occurred_at": None}
+    return event(turn=turn, **usual | more)
 
 
 @pytest.mark.parametrize(
     ("real", "shown"),
     [
-        (row(), {REAL}),  # the same card, real by now
-        (row(turn="t2"), {REAL, PENDING}),  # of another turn
-        (row(episode=True), {REAL, PENDING}),  # the turn itself, not what was made of it
+        (event(), {REAL}),  # the same card, real by now
+        (event(turn="t2"), {REAL, PENDING}),  # of another turn
+        (event(episode=True), {REAL, PENDING}),  # the turn itself, not what was made of it
         (state(), {REAL, PENDING}),
     ],
 )
-def test_a_pending_card_steps_back_for_the_real_one_of_its_turn(
-    real: dict[str, Any], shown: set[UUID]
-) -> None:
-    laid = OverlayResult(rows={PENDING: row()}, pending=frozenset({PENDING}))
+def test_a_pending_card_steps_back_for_the_real_one_of_its_turn(real: StoredCard, shown: set[UUID]) -> None:
+    laid = OverlayResult(cards={PENDING: event()}, pending=frozenset({PENDING}))
     assert laid.merge({REAL: real}, SCOPE).keys() == shown
 
 
 def test_a_pending_card_does_not_step_back_for_one_it_replaces() -> None:
-    laid = OverlayResult(rows={PENDING: row()}, gone=frozenset({REAL}), pending=frozenset({PENDING}))
-    assert laid.merge({REAL: row()}, SCOPE).keys() == {PENDING}
+    laid = OverlayResult(cards={PENDING: event()}, gone=frozenset({REAL}), pending=frozenset({PENDING}))
+    assert laid.merge({REAL: event()}, SCOPE).keys() == {PENDING}
 
 
 def test_what_changes_is_shown_changed_or_not_at_all() -> None:
     ended = state(superseded_at=NOW - timedelta(days=1))
-    assert OverlayResult(rows={OLD: ended}).merge({OLD: state()}, SCOPE) == {}
+    assert OverlayResult(cards={OLD: ended}).merge({OLD: state()}, SCOPE) == {}
     verified = state(last_verified=NOW)
-    assert OverlayResult(rows={OLD: verified}).merge({OLD: state()}, SCOPE) == {OLD: verified}
+    assert OverlayResult(cards={OLD: verified}).merge({OLD: state()}, SCOPE) == {OLD: verified}
 
 
 @pytest.mark.parametrize(
     "hidden",
     [
-        row(project_id="novel"),
-        row(retracted=True),
-        row(contested=True),
+        event(project_id="novel"),
+        event(retracted=True),
+        event(contested=True),
         state(superseded_at=NOW),
-        state() | {"effective_at": NOW + timedelta(days=1)},
+        state(effective_at=NOW + timedelta(days=1)),
     ],
 )
-def test_a_pending_card_that_may_not_answer_does_not(hidden: dict[str, Any]) -> None:
-    assert OverlayResult(rows={PENDING: hidden}, pending=frozenset({PENDING})).merge({}, SCOPE) == {}
+def test_a_pending_card_that_may_not_answer_does_not(hidden: StoredCard) -> None:
+    assert OverlayResult(cards={PENDING: hidden}, pending=frozenset({PENDING})).merge({}, SCOPE) == {}
 
 
 def test_a_vote_is_worth_the_share_of_the_question_it_answers() -> None:
     weights = {"tags": 1.0, "fuzzy": 0.5, "time": 1.0}
-    rows = {
-        OLD: row("the spare key is under the pot"),
-        REAL: row("a spare tyre"),
-        PENDING: row("soup for lunch"),
+    cards = {
+        OLD: event("the spare key is under the pot"),
+        REAL: event("a spare tyre"),
+        PENDING: event("soup for lunch"),
     }
-    votes = OverlayResult(rows=rows).votes(QUESTION, weights)
+    votes = OverlayResult(cards=cards).votes(QUESTION, weights)
     assert votes.keys() == {OLD, REAL}
     assert votes[OLD] == pytest.approx(1.5 / 61)
     assert votes[REAL] == pytest.approx(votes[OLD] / 2)
@@ -95,8 +96,8 @@ def test_a_vote_is_worth_the_share_of_the_question_it_answers() -> None:
 
 def test_inside_the_stretch_asked_about_the_time_channel_votes_too() -> None:
     asked = understand("what happened yesterday?", NOW)
-    inside, outside = row("soup", occurred_at=NOW - timedelta(days=1)), row("tea")
-    votes = OverlayResult(rows={OLD: inside, REAL: outside}).votes(asked, {"tags": 1.0, "time": 1.0})
+    inside, outside = event("soup", occurred_at=NOW - timedelta(days=1)), event("tea")
+    votes = OverlayResult(cards={OLD: inside, REAL: outside}).votes(asked, {"tags": 1.0, "time": 1.0})
     assert votes == {OLD: pytest.approx(1 / 61)}
 
 

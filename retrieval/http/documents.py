@@ -1,0 +1,107 @@
+"""Answers as JSON documents: the one place where the read service decides on names, order and rounding."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from operator import attrgetter
+from typing import Any
+
+from projectors.cards.card import Card
+from retrieval.cards.alerts import Contradiction, aging, outdated
+from retrieval.cards.card import ListedCard
+from retrieval.context.context import Prompt
+from retrieval.recall.answer import CardAnswer, RecallAnswer
+from retrieval.recall.channel_executor import ChannelReport
+
+_SHOWN = (
+    "card_id", "kind", "content", "entity", "concept_key", "value", "cardinality", "tags", "occurred_at",
+    "occurred_until", "effective_at", "superseded_at", "last_verified", "created_at", "project_id", "session_id",
+    "agent_id", "document_id", "context_layer", "speaker", "turn_ids", "source_span", "provenance", "confidence",
+    "weight", "mentions", "mode", "said_at",
+)  # fmt: skip
+_FIELDS = {
+    "state": (*_SHOWN, "ended"),
+    "event": (*_SHOWN, "episode", "topics", "importance", "sentiment"),
+    "knowledge": (*_SHOWN, "title", "aliases", "definition"),
+}
+_VALUES = {kind: attrgetter(*names) for kind, names in _FIELDS.items()}
+
+
+def recall_document(answer: RecallAnswer) -> dict[str, Any]:
+    """Returns the JSON document of a recall. ``explain`` is absent where nobody asked for it."""
+    document = {
+        "current_time": answer.current_time.isoformat(),
+        "cards": [_answering(card) for card in answer.cards],
+        "contradictions": [_contradiction(each) for each in answer.contradictions],
+        "channels": {name: _channel(report) for name, report in answer.channels.items()},
+        "warnings": answer.warnings,
+    }
+    if answer.explain is not None:
+        document["explain"] = answer.explain
+    return document
+
+
+def prompt_document(prompt: Prompt) -> dict[str, Any]:
+    """Returns the JSON document of a prompt."""
+    answer = prompt.answer
+    return {
+        "blocks": prompt.blocks,
+        "text": prompt.text,
+        "tokens": prompt.tokens,
+        "token_budget": prompt.token_budget,
+        "guard_rules_version": prompt.guard_rules_version,
+        "cards": prompt.cards,
+        "left_out": prompt.left_out,
+        "current_time": answer.current_time.isoformat(),
+        "contradictions": [_contradiction(each) for each in answer.contradictions],
+        "channels": {name: _channel(report) for name, report in answer.channels.items()},
+        "warnings": answer.warnings,
+    }
+
+
+def listed_document(card: ListedCard, now: datetime) -> dict[str, Any]:
+    """Returns the JSON document of a card of a slice. The flags of age are those at ``now``."""
+    flags = {"aging": aging(card, now), "outdated": outdated(card, now), "status": card.status}
+    return _card(card) | flags
+
+
+def _answering(card: CardAnswer) -> dict[str, Any]:
+    return _card(card.card) | {
+        "aging": card.aging,
+        "outdated": card.outdated,
+        "score": round(card.score, 6),
+        "channels": {
+            name: {"rank": place.rank, "score": round(place.score, 4)}
+            for name, place in card.channels.items()
+        },
+        "pending": card.pending,
+    }
+
+
+def _card(card: Card) -> dict[str, Any]:
+    return dict(zip(_FIELDS[card.kind], _VALUES[card.kind](card), strict=True))
+
+
+def _contradiction(found: Contradiction) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "concept_key": found.concept_key,
+        "entity": found.entity,
+        "card_ids": found.card_ids,
+        "reason": found.reason,
+    }
+    if found.arbitration_id is not None:
+        document["arbitration_id"] = found.arbitration_id
+    if found.cards is not None:
+        document["cards"] = found.cards
+    return document
+
+
+def _channel(report: ChannelReport) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "status": report.status,
+        "ms": round(report.ms, 2),
+        "hits": report.hits,
+    }
+    if report.detail:
+        document["detail"] = report.detail
+    return document

@@ -1,0 +1,55 @@
+"""What a recall answers. The HTTP service renders it as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from projectors.cards.card import Card
+from retrieval.cards.alerts import Contradiction
+from retrieval.recall.channel_executor import ChannelReport
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelPlace:
+    """Where a channel had a card: its rank from 1, and its score in the unit of the channel."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardAnswer:
+    """A card that answers a question. A ``pending`` card is in no table yet.
+
+    ``aging`` and ``outdated`` say that the card is old at the time of the question.
+    """
+
+    card: Card
+    score: float
+    channels: Mapping[str, ChannelPlace]
+    pending: bool
+    aging: bool
+    outdated: bool
+
+    @property
+    def card_id(self) -> UUID:
+        return self.card.card_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallAnswer:
+    """The cards that answer, best first; what contradicts them; how each channel did.
+
+    ``warnings`` name what is missing from the answer, and why. ``explain`` is None unless the question asked for it.
+    """
+
+    current_time: datetime
+    cards: Sequence[CardAnswer]
+    contradictions: Sequence[Contradiction]
+    channels: Mapping[str, ChannelReport]
+    warnings: tuple[str, ...] = ()
+    explain: Mapping[str, Any] | None = None
