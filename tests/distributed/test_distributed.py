@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -102,9 +103,9 @@ def test_nothing_is_lost_or_doubled_whoever_is_killed(
                 before = ledger.pushes
                 workers.kill(name)
                 # Its partner goes on alone for a while, and then it is back beside it.
-                eventually(lambda before=before: ledger.pushes > before + 2 * TURNS_PER_SECOND)
+                eventually(partial(_has_pushed_more_than, ledger, before + 2 * TURNS_PER_SECOND))
                 workers.start(name, kind)
-                eventually(lambda name=name: name in _alive(connection), within=60)
+                eventually(partial(_is_alive, connection, name), within=60)
             broker.kill()
             before = ledger.pushes
             eventually(lambda: ledger.pushes > before + 3 * TURNS_PER_SECOND)
@@ -141,6 +142,14 @@ def _push(redis_url: str, ledger: Ledger, turns: list[Turn], stop: threading.Eve
             pusher.push(turn)
 
 
+def _has_pushed_more_than(ledger: Ledger, pushes: int) -> bool:
+    return ledger.pushes > pushes
+
+
+def _is_alive(connection: psycopg.Connection[tuple[str, ...]], name: str) -> bool:
+    return name in _alive(connection)
+
+
 def _alive(connection: psycopg.Connection[tuple[str, ...]]) -> set[str]:
     rows = connection.execute(
         """SELECT worker FROM log.heartbeats
@@ -151,8 +160,8 @@ def _alive(connection: psycopg.Connection[tuple[str, ...]]) -> set[str]:
 
 def _settled(redis: Redis, connection: psycopg.Connection[tuple[int, ...]]) -> bool:
     """Whether every turn is recorded, read, folded, embedded and relayed."""
-    [group] = redis.xinfo_groups("turns")  # type: ignore[misc]
-    if group["pending"] or group["last-delivered-id"] != redis.xinfo_stream("turns")["last-generated-id"]:  # type: ignore[index]
+    [group] = redis.xinfo_groups("turns")
+    if group["pending"] or group["last-delivered-id"] != redis.xinfo_stream("turns")["last-generated-id"]:
         return False
     rows = connection.execute(
         """SELECT sum(h.position - c.position) FROM log.checkpoints c JOIN log.heads h USING (partition)

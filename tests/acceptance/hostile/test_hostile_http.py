@@ -70,8 +70,10 @@ def test_a_body_of_100_mb_is_refused_by_every_route_and_costs_no_memory(stack: R
                 connection.sendall(f"{head}Content-Length: {HUGE}\r\n\r\n".encode())
                 assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
             # Not told: refused where the limit is.
-            head = {"content-type": "application/json"}
-            refused(client.request(method, url + path, headers=head, content=spaces(HUGE)), 413, "(body)")
+            json_type = {"content-type": "application/json"}
+            refused(
+                client.request(method, url + path, headers=json_type, content=spaces(HUGE)), 413, "(body)"
+            )
         assert process.memory_info().rss - before < 64 * MIB
 
 
@@ -147,8 +149,8 @@ def test_text_that_cannot_be_stored_is_a_422_wherever_it_stands(
 @BOTH
 def test_a_parameter_that_no_route_has_is_refused(stack: Running, service: str) -> None:
     for method, path, operation in routes(stack, service):
-        body = {"json": {}} if "requestBody" in operation else {}
-        answer = WEB.request(method, f"{url_of(stack, service)}{path}?user_id=a&surprise=1", **body)  # type: ignore[arg-type]
+        body: dict[str, Any] = {"json": {}} if "requestBody" in operation else {}
+        answer = WEB.request(method, f"{url_of(stack, service)}{path}?user_id=a&surprise=1", **body)
         assert answer.status_code == 422, (path, answer.text)
         assert "no parameter" in answer.text or "required" in answer.text or "not known" in answer.text
 

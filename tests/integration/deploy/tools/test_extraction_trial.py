@@ -22,7 +22,9 @@ ALL = cases()
 class Scripted:
     """Reads every case as it is told to."""
 
-    name, model, prompt_version = "scripted", None, "scripted-1"
+    name = "scripted"
+    model: str | None = None
+    prompt_version = "scripted-1"
 
     def __init__(self, reads: Callable[[Case], Sequence[CardEvent]]) -> None:
         self._reads = reads

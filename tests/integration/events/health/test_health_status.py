@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Literal
 
 import psycopg
 import pytest
@@ -263,13 +264,13 @@ def test_behind_and_age_are_counted_from_the_log(database: str, connection: Conn
 
 def rewrite(connection: Connection, change: str) -> None:
     connection.execute("ALTER TABLE log.events DISABLE TRIGGER events_append_only")
-    connection.execute(change)  # type: ignore[call-overload]
+    connection.execute(change)
     connection.execute("ALTER TABLE log.events ENABLE TRIGGER events_append_only")
 
 
 def move(connection: Connection, processor: str, generation: int, moved_at: str) -> None:
     connection.execute(
-        "UPDATE log.checkpoints c SET position = h.position, moved_at = " + moved_at + " FROM log.heads h "  # type: ignore[call-overload]
+        "UPDATE log.checkpoints c SET position = h.position, moved_at = " + moved_at + " FROM log.heads h "
         "WHERE h.partition = c.partition AND processor = %s AND generation = %s",
         (processor, generation),
     )
@@ -489,7 +490,9 @@ def test_a_sparkline_draws_the_highest_full_and_idleness_flat() -> None:
 
 
 def written(
-    capsys: pytest.CaptureFixture[str], log_format: str, say: Callable[[logging.Logger], None]
+    capsys: pytest.CaptureFixture[str],
+    log_format: Literal["text", "json"],
+    say: Callable[[logging.Logger], None],
 ) -> str:
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
@@ -527,7 +530,7 @@ def test_the_journal_is_one_object_a_line_with_ids_and_places(capsys: pytest.Cap
 
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_the_journal_says_what_failed_and_not_what_somebody_said(
-    capsys: pytest.CaptureFixture[str], connection: Connection, log_format: str
+    capsys: pytest.CaptureFixture[str], connection: Connection, log_format: Literal["text", "json"]
 ) -> None:
     connection.execute("CREATE TEMPORARY TABLE secrets (words text CHECK (words = 'fine'))")
     words, details = "my diagnosis", list[str]()

@@ -36,6 +36,7 @@ from projectors.vectors.projector import VectorsProjector
 from tests import poison
 from tests.integration.ingest.recording.test_recorder import queue_of, recording, settled
 from tests.integration.projectors.parking.test_parking import noted, turn
+from tests.support.streams import entries, raw_entries
 from tests.support.waiting import eventually
 
 POISON = 300
@@ -120,8 +121,8 @@ def test_the_recorder_buries_poison_and_records_every_good_turn(
     counts = queue.counts()
     assert counts["recorded"] + counts["duplicates"] + counts["dead"] == POISON + POISON // 5
     assert counts["dead"] > POISON // 3
-    letters = Redis.from_url(redis_url).xrange("turns:dead")
-    assert all(fields[b"field"] and fields[b"reason"] for _, fields in letters)
+    letters = raw_entries(Redis.from_url(redis_url), "turns:dead")
+    assert all(fields[b"field"] and fields[b"reason"] for fields in letters)
 
 
 def test_what_the_log_alone_refuses_is_found_among_a_batch_and_buried(
@@ -143,7 +144,7 @@ def test_what_the_log_alone_refuses_is_found_among_a_batch_and_buried(
     queue = queue_of(settings)
     with recording(settings):
         eventually(lambda: queue.counts().get("recorded", 0) == 97 and settled(queue))
-    letters = [fields for _, fields in redis.xrange("turns:dead")]
+    letters = entries(redis, "turns:dead")
     assert [letter["field:text"] for letter in letters] == ["cursed 17", "cursed 18", "cursed 71"]
     assert all(
         "the log cannot take it: ProgramLimitExceeded: index row" in letter["reason"] for letter in letters

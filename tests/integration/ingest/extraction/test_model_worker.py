@@ -433,7 +433,7 @@ def test_sessions_are_written_in_order_and_the_checkpoint_passes_no_turn_that_is
         if request.turns == ["I moved to Lisbon."]:
             hold.wait(20)
 
-    api.trouble = delay  # type: ignore[assignment]
+    api.trouble = delay
     settings = replace(settings, extract_timeout_s=30)
     log.append(connection, [*moves(slow, 3, session="a"), *moves(quick, 3, session="b")[1:]])
     partition = partition_of(slow)
@@ -488,7 +488,7 @@ def test_the_rules_leave_a_partition_alone_that_a_model_is_reading(
     def delay(_: Request) -> None:
         hold.wait(20)
 
-    api.trouble = delay  # type: ignore[assignment]
+    api.trouble = delay
     settings = replace(settings, extract_timeout_s=30)
     log.append(connection, moves("ana", 2))
     rules = ExtractorWorker(settings, RulesExtractor(), lambda: False)
@@ -538,7 +538,7 @@ def test_a_lost_connection_costs_no_answer_that_was_under_way(
     def delay(_: Request) -> None:
         hold.wait(20)
 
-    api.trouble = delay  # type: ignore[assignment]
+    api.trouble = delay
     settings = replace(settings, extract_timeout_s=30)
     log.append(connection, moves("ana", 4))
     with reading(settings):
@@ -563,7 +563,7 @@ def test_a_lost_connection_costs_no_answer_that_waited_for_another(
         if request.turns == ["I moved to Lisbon."]:
             hold.wait(20)
 
-    api.trouble = delay  # type: ignore[assignment]
+    api.trouble = delay
     settings = replace(settings, extract_timeout_s=30)
     log.append(connection, moves("ana", 4))
     with reading(settings):

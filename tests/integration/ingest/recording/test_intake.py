@@ -34,6 +34,7 @@ from projectors.generations.generations import ensure_live
 from projectors.runner.runner import Runner
 from retrieval.recall.unprojected_tail import QueueTail
 from tests.support.redis_cluster import Cluster, redis_cluster
+from tests.support.streams import add
 from tests.support.waiting import eventually
 
 STREAMS = 4
@@ -289,11 +290,11 @@ def test_cards_do_not_depend_on_the_order_or_the_stream_turns_come_in_on(
     streams = ("turns", *pushed_streams(settings))
     with client_of(settings) as client:
         for turn in said:
-            client.xadd("turns", {"user_id": "in order"} | turn)
+            add(client, "turns", {"user_id": "in order"} | turn)
         with recording(settings, "r1", "r2"):
             eventually(lambda: settled(settings))
             for number, turn in enumerate(shuffled):
-                client.xadd(streams[number % len(streams)], {"user_id": "shuffled"} | turn)
+                add(client, streams[number % len(streams)], {"user_id": "shuffled"} | turn)
                 if number % 3 == 2:  # what came is folded before the rest comes, so that late really is late
                     eventually(lambda: settled(settings))
                     _fold(settings)

@@ -16,6 +16,7 @@ from events.store import log
 from events.types.envelope import partition_of
 from ingest.recording.recorder import Recorder
 from ingest.recording.turn_queue import TurnQueue
+from tests.support.streams import raw_entries
 from tests.support.waiting import eventually
 
 
@@ -81,7 +82,7 @@ def test_invalid_entries_go_to_the_dead_stream_with_field_and_reason_and_the_res
     with recording(settings):
         eventually(lambda: settled(queue_of(settings)))
     assert texts(connection, "u1") == ["good"]
-    letters = [fields for _, fields in Redis.from_url(redis_url).xrange("turns:dead")]  # type: ignore[union-attr]
+    letters = raw_entries(Redis.from_url(redis_url), "turns:dead")
     assert [letter[b"field"].decode() for letter in letters] == [*BAD, "text", "text", "text"]
     assert all(letter[b"reason"] for letter in letters)
     # The words themselves are kept, byte for byte, so that the turn can be pushed again.

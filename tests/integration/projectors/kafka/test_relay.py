@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,9 @@ def on_topic(settings: Settings) -> dict[int, list[Any]]:
             message = consumer.poll(10)
             assert message is not None
             assert message.error() is None
-            found[message.partition()].append(message)
+            partition = message.partition()
+            assert partition is not None
+            found[partition].append(message)
     finally:
         consumer.close()
     return found
@@ -139,7 +142,7 @@ def test_a_killed_relay_leaves_nothing_out(
         for attempt in range(4):
             workers.start("relay", "relay")
             fill(connection, 3000)
-            eventually(lambda attempt=attempt: sum(relayed(connection)) > attempt * 3000)
+            eventually(partial(relayed_more_than, connection, attempt * 3000))
             workers.kill("relay")
         workers.start("relay", "relay")
         # What is there may all be published by now, and this one not even begun to listen to signals.
@@ -155,6 +158,10 @@ def test_a_killed_relay_leaves_nothing_out(
         # Nothing is said for the first time after something that stands behind it.
         firsts = list(dict.fromkeys(positions))
         assert firsts == sorted(firsts)
+
+
+def relayed_more_than(connection: Connection, events: int) -> bool:
+    return sum(relayed(connection)) > events
 
 
 def relayed(connection: Connection) -> list[int]:

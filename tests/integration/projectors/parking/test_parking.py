@@ -106,6 +106,9 @@ class Ledger:
     def index_steps(self) -> list[sql.SQL]:
         return []
 
+    def analyze_steps(self) -> list[sql.SQL]:
+        return []
+
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         self.project(connection, list(events))
 

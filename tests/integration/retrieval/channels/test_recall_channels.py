@@ -278,10 +278,12 @@ class Turned(HashEmbedder):
     """Hashed words, turned so that every number tells a little of each, as those of a model do."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return np.asarray(super().embed(texts)) @ _AXES
+        turned: Vectors = np.asarray(super().embed(texts)) @ _AXES
+        return turned
 
     def embed_question(self, text: str) -> Vectors:
-        return self.embed([text])[0]
+        vector: Vectors = self.embed([text])[0]
+        return vector
 
 
 @pytest.mark.parametrize("size", [MANY, MOST], ids=["signs of one user", "signs of all"])

@@ -11,7 +11,7 @@ import pytest
 
 from events.platform.database import Connection
 from events.types.naming import TagAliased
-from events.types.relations import CardsConnected
+from events.types.relations import CardsConnected, Predicate
 from retrieval.cards.slice import AXES
 from tests.support.conversing import START, Memory, day, instant_after, recorded, remembering
 
@@ -309,7 +309,8 @@ def test_what_was_retracted_or_superseded_by_an_edge_is_hidden(memory: Memory) -
     gone = memory.event("the dog died", day(30))
     memory.fold()
     assert len(memory.contents(kind="state")) == 2
-    for newer, older, predicate in ((dog, cat, "retracts"), (gone, dog, "state_change")):
+    relations: list[tuple[UUID, UUID, Predicate]] = [(dog, cat, "retracts"), (gone, dog, "state_change")]
+    for newer, older, predicate in relations:
         memory.say(
             CardsConnected(from_card=newer, to_card=older, predicate=predicate, reason="so it was said")
         )

@@ -27,6 +27,7 @@ from projectors.runner.runner import Runner
 from retrieval.http.read_api import RecallIn, ask_of, open_recall
 from retrieval.pool.connections import open_pool
 from retrieval.recall import unprojected_tail
+from tests.support.streams import add
 from tests.support.waiting import PATIENT, eventually
 
 
@@ -42,7 +43,7 @@ class Memory:
 
     def push(self, text: str, *, user: str = "ann", **fields: str) -> str:
         """Onto the queue, and no further."""
-        return str(self.redis.xadd("turns", {"user_id": user, "text": text, **fields}))
+        return add(self.redis, "turns", {"user_id": user, "text": text, **fields})
 
     def record(self) -> None:
         stop = threading.Event()

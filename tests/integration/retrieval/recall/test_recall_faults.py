@@ -290,11 +290,10 @@ def test_connections_that_died_in_the_pool_cost_nobody_an_answer(
             assert answer.status_code == 200, (path, answer.text)
         for more in ({}, {"wait_for": token}):
             kill_all(connection)
-            answer = service.recall("where do I live?", **more)
-            assert {name: each["status"] for name, each in answer["channels"].items()} == dict.fromkeys(
-                CHANNELS, "ok"
-            ), answer["warnings"]
-            assert answer["cards"][0]["content"] == card["content"]
+            recalled = service.recall("where do I live?", **more)
+            statuses = {name: each["status"] for name, each in recalled["channels"].items()}
+            assert statuses == dict.fromkeys(CHANNELS, "ok"), recalled["warnings"]
+            assert recalled["cards"][0]["content"] == card["content"]
 
 
 def kill_all(connection: Connection) -> None:

@@ -21,10 +21,10 @@ from projectors.generations.generations import ensure_live
 from retrieval.pool.connections import Pool, connected, open_pool
 from retrieval.query import scope
 from retrieval.query.question import understand
-from retrieval.query.scope import scope_of
+from retrieval.query.scope import Size, scope_of
 from retrieval.recall import user_sizes
 from retrieval.recall.overlay import Overlay
-from retrieval.recall.user_sizes import Size, UserSizes
+from retrieval.recall.user_sizes import UserSizes
 from tests.bench.support.history import fill
 from tests.integration.projectors.rebuild.test_rebuild import NOW, event, fold_live
 from tests.integration.retrieval.channels.test_recall_channels import noted

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from events.types.envelope import Event
 from events.types.naming import TagAliased
-from events.types.relations import CardsConnected, ConnectionWithdrawn
+from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate
 from tests.support.statements import day, event, learned, merged, noted, ruled, said, skill, verified
 from tests.support.tables import is_relation, tables_of
 
 CITIES = ("Taipei", "Tainan", "Kaohsiung")
 SKILLS = ("Rust", "Ruby", "Go")
 TITLES = ("JWT", "JSON Web Token", "token", "OAuth")
-PREDICATES = ("update", "state_change", "expands", "related_to", "retracts")
+PREDICATES: tuple[Predicate, ...] = ("update", "state_change", "expands", "related_to", "retracts")
 
 
 def history(seed: int, length: int) -> list[Event]:

@@ -83,5 +83,5 @@ def test_no_relation_changes_a_card() -> None:
     first, second = said("Taipei", 0), moved("Tainan", 5)
     alone = tables_of([first, second])
     for predicate in ("retracts", "update", "contradicts"):
-        tables = tables_of([first, second, connected(first.event_id, second.event_id, predicate)])  # type: ignore[arg-type]
+        tables = tables_of([first, second, connected(first.event_id, second.event_id, predicate)])
         assert tables.cards == alone.cards

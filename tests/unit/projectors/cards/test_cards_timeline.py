@@ -125,12 +125,15 @@ def test_the_first_and_the_last_day_there_are_can_be_told(how: Statement) -> Non
     origin = CardOrigin(
         project_id="p", session_id="s", turn_ids=(), said_at=first, source_span=None, provenance="user_stated"
     )  # fmt: skip
+    statements: list[tuple[str, datetime, Statement]] = [
+        ("Ur", first, "asserted"), ("Uruk", first, how), ("Mars", last, "asserted"),
+    ]  # fmt: skip
     told = [
         StateAsserted(
             content=value, entity="user", concept_key="residence", value=value, cardinality="single_value", tags=(),
             origin=origin, effective_at=instant, statement=said_as,
         )
-        for value, instant, said_as in (("Ur", first, "asserted"), ("Uruk", first, how), ("Mars", last, "asserted"))
+        for value, instant, said_as in statements
     ]  # fmt: skip
     lasting = [
         value for value, begun, ended in held(timeline(*(event(one, 0) for one in told))) if begun != ended

@@ -22,7 +22,7 @@ ORDER = [
 ]  # fmt: skip
 
 # Any text a card may hold: PostgreSQL keeps neither NUL nor lone surrogates, and everything else.
-words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=60)
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 hostile = st.one_of(
     words,
     st.sampled_from(
