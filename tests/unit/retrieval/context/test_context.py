@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID
 from xml.etree import ElementTree
@@ -74,6 +75,13 @@ def conflict(*cards: dict[str, Any], reason: str = "different values stand side 
     return {"concept_key": "residence", "entity": "user", "card_ids": ids, "reason": reason}
 
 
+@cache
+def _least() -> int:
+    """Tokens of a prompt without cards."""
+    tokens: int = context_of(answer([]))["tokens"]
+    return tokens
+
+
 cards_of_any_kind = st.lists(
     st.builds(
         lambda kind, content, entity, title, flags: {
@@ -120,7 +128,7 @@ def test_no_word_of_a_card_breaks_out_of_its_block(cards: list[dict[str, Any]], 
 def test_a_budget_is_never_exceeded_and_the_count_is_the_texts(
     cards: list[dict[str, Any]], spare: int
 ) -> None:
-    budget = context_of(answer([]))["tokens"] + spare
+    budget = _least() + spare
     prompt = context_of(answer(cards, [conflict(*cards)] if cards else []), budget)
     assert prompt["tokens"] <= budget
     assert prompt["tokens"] == count_tokens(prompt["text"]) == sum(b["tokens"] for b in prompt["blocks"])
@@ -131,16 +139,12 @@ def test_a_budget_is_never_exceeded_and_the_count_is_the_texts(
 
 def test_cards_are_left_out_whole_and_the_least_score_first() -> None:
     cards = [card(number, content=f"fact number {number} of the user") for number in range(1, 11)]
-    whole = context_of(answer(cards))["tokens"]
-    lengths = set()
-    for budget in range(context_of(answer([]))["tokens"], whole + 1):
-        prompt = context_of(answer(cards), budget)
-        kept = [one["card_id"] for one in prompt["cards"]]
-        assert kept == [one["card_id"] for one in cards[: len(kept)]]
-        if len(kept) < len(cards):
-            assert context_of(answer(cards[: len(kept) + 1]))["tokens"] > budget
-        lengths.add(len(kept))
-    assert lengths == set(range(11))
+    needed = [context_of(answer(cards[:length]))["tokens"] for length in range(len(cards) + 1)]
+    for length, least in enumerate(needed):
+        most = needed[length + 1] - 1 if length < len(cards) else least + 1000
+        for budget in (least, (least + most) // 2, most):
+            kept = [one["card_id"] for one in context_of(answer(cards), budget)["cards"]]
+            assert kept == [one["card_id"] for one in cards[:length]], budget
 
 
 def test_a_card_too_long_for_any_room_does_not_keep_the_others_out() -> None:
@@ -166,16 +170,13 @@ def test_guard_rules_are_never_left_out_and_there_are_seven() -> None:
     assert f'<guard_rules version="{guard_rules_version()}">' in rules["text"]
 
 
-@given(cards_of_any_kind, cards_of_any_kind)
-def test_the_stable_beginning_is_the_same_whatever_is_asked(
-    one: list[dict[str, Any]], other: list[dict[str, Any]]
-) -> None:
+@given(cards_of_any_kind)
+def test_the_stable_beginning_is_the_same_whatever_is_asked(cards: list[dict[str, Any]]) -> None:
     stable = "".join(block.text for block in stable_blocks())
-    for cards in (one, other):
-        prompt = context_of(answer(cards))
-        assert prompt["text"].encode().startswith(stable.encode())
-        assert [block["name"] for block in prompt["blocks"] if block["stable"]] == ["core", "guard_rules"]
-        assert prompt["blocks"][-1]["name"] == "current_time"
+    prompt = context_of(answer(cards))
+    assert prompt["text"].encode().startswith(stable.encode())
+    assert [block["name"] for block in prompt["blocks"] if block["stable"]] == ["core", "guard_rules"]
+    assert prompt["blocks"][-1]["name"] == "current_time"
 
 
 def test_aging_facts_and_contradictions_stand_in_blocks_of_their_own() -> None:
