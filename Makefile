@@ -96,7 +96,7 @@ test-distributed: setup ## kill each of ten processes and the broker on Kafka, a
 
 test-kafka: setup ## the same on Apache Kafka 4 (Java 17, Maven and Maven Central; says so where they are missing)
 	@$(PY) -m deploy.tools.model --optional
-	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed tests/kafka -k real
+	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed -k real
 
 test-model: setup ## 2,000 mutated answers of a model: other users' cards arrive within 5 s throughout
 	@CARDLOG_TEST_MUTATIONS=2000 $(PY) -m pytest tests/acceptance/hostile/test_hostile_model.py -k mutated

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import clean_environment
+from tests.support.stack import clean_environment
 
 CARDLOG = Path(sys.executable).with_name("cardlog")
 

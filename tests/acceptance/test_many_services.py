@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from deploy.embedded.server import free_port
-from tests.acceptance.conftest import COMMAND, Running, clean_environment
+from tests.support.stack import COMMAND, Running, clean_environment
 from tests.support.waiting import eventually
 
 

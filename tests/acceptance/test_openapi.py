@@ -30,7 +30,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tests.acceptance.conftest import Running
+from tests.support.stack import Running
 
 CASES = int(os.environ.get("CARDLOG_TEST_API_CASES", "200"))
 CHECKS = [

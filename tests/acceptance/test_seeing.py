@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, stop
+from tests.support.stack import COMMAND, Running, clean_environment, start, stop
 from tests.support.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]

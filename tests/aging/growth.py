@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import httpx
 
-from tests.acceptance.conftest import Running
 from tests.aging.chains import Chain
 from tests.aging.scoring import CUT, Scores
+from tests.support.stack import Running
 
 _BATCH = 2000
 

@@ -16,9 +16,9 @@ import psutil
 import pytest
 from redis.exceptions import OutOfMemoryError
 
-from tests.chaos import faults
-from tests.chaos.faults import IDLE_TIMEOUT_MS, RECLAIM_MS, SECOND, Havoc, Site, Watch, full, stopped
-from tests.chaos.load import BAD, Ledger, Pusher, Turn, Verdict, judge, plan
+from tests.support.chaos import faults
+from tests.support.chaos.faults import IDLE_TIMEOUT_MS, RECLAIM_MS, SECOND, Havoc, Site, Watch, full, stopped
+from tests.support.chaos.load import BAD, Ledger, Pusher, Turn, Verdict, judge, plan
 from tests.support.waiting import eventually
 
 PUSHERS = 3

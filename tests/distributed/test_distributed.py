@@ -18,10 +18,10 @@ from redis import Redis
 from events.platform.settings import Settings
 from projectors.cards.projector import CardsProjector
 from projectors.rebuild.rebuild import Rebuild
-from tests.chaos.load import Ledger, Pusher, Turn, judge, plan
-from tests.kafka.broker import Broker, MockBroker
-from tests.kafka.real import RealBroker, why_not
-from tests.kafka.workers import Workers
+from tests.support.chaos.load import Ledger, Pusher, Turn, judge, plan
+from tests.support.kafka.broker import Broker, MockBroker
+from tests.support.kafka.real import RealBroker, why_not
+from tests.support.kafka.workers import Workers
 from tests.support.waiting import eventually
 
 TURNS_PER_SECOND = 100

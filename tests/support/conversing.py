@@ -26,7 +26,7 @@ from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.http.cards_api import cards_router
 from retrieval.pool.connections import open_pool
-from tests.integration.projectors.rebuild.test_rebuild import fold_live
+from tests.support.projectors.folding import fold_live
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)  # a Monday
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.acceptance.conftest import COMMAND, Running, clean_environment
+from tests.support.stack import COMMAND, Running, clean_environment
 from tests.support.waiting import eventually
 
 MIB = 1024 * 1024

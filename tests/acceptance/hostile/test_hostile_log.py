@@ -30,7 +30,7 @@ from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import ensure_live
 from projectors.vectors.projector import VectorsProjector
-from tests.acceptance.conftest import start, stop
+from tests.support.stack import start, stop
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 USER, EVENTS = "alex", 10

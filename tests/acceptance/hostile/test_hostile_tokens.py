@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from events.http.tokens import Sealer
-from tests.acceptance.conftest import Running
+from tests.support.stack import Running
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from redis import Redis, ResponseError
 
 from events.types.turn_contract import entry_time
-from tests import poison
-from tests.acceptance.conftest import Running
+from tests.support import poison
+from tests.support.stack import Running
 from tests.support.streams import entries
 from tests.support.waiting import eventually
 

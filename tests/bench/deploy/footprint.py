@@ -36,10 +36,10 @@ from ingest.recording.intake import open_intake
 from ingest.recording.recorder import Recorder
 from projectors.registry import projectors
 from projectors.runner.runner import Runner
-from tests.acceptance.conftest import Running
 from tests.bench.deploy.way import behind, turns, until_visible
 from tests.bench.support.recall_data import locomo
 from tests.bench.support.stack import eval_data, measured_stack
+from tests.support.stack import Running
 
 MIB = 1024 * 1024
 

@@ -21,8 +21,8 @@ from events.platform.settings import Settings
 from retrieval.cards.alerts import aging, contradictions, outdated
 from retrieval.http.read_api import RecallIn, ask_of, open_recall
 from retrieval.pool.connections import open_pool
-from tests.integration.retrieval.recall.test_overlay import Memory, crowd
-from tests.unit.retrieval.cards.test_alerts import state
+from tests.support.retrieval.card_rows import state
+from tests.support.retrieval.overlay import Memory, crowd
 
 QUESTION = "where do I live?"
 TIMES = 100

@@ -13,7 +13,7 @@ import pytest
 from deploy.command import main
 from deploy.command_line import parse
 from deploy.commands import COMMANDS
-from tests.acceptance.conftest import clean_environment
+from tests.support.stack import clean_environment
 
 COMMAND = [sys.executable, "-m", "deploy.command"]
 HEAVY = (

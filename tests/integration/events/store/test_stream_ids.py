@@ -14,7 +14,7 @@ from events.store import log
 from events.types.envelope import partition_of
 from events.types.turn_contract import entry_time
 from ingest.recording.dead_letters import DeadLetters
-from tests.integration.ingest.recording.test_recorder import queue_of, recording, settled, texts
+from tests.support.ingest.recorder import queue_of, recording, settled, texts
 from tests.support.streams import entries
 from tests.support.waiting import eventually
 

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from events.platform.database import Connection
-from tests.integration.projectors.rebuild.test_rebuild import count
 from tests.support.conversing import Memory, day, remembering
+from tests.support.projectors.folding import count
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from ingest.extraction.workers.reextraction import (
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
-from tests.integration.ingest.extraction.test_model_worker import (
+from tests.support.ingest.model_workers import (
     TOWNS,
     caught_up,
     events_of,
@@ -41,8 +41,8 @@ from tests.integration.ingest.extraction.test_model_worker import (
     reading,
     turn,
 )
-from tests.integration.projectors.rebuild.test_rebuild import fold_live, rebuild
 from tests.support.messages_api import MessagesApi, Request, calls, says, status
+from tests.support.projectors.folding import fold_live, rebuild
 from tests.support.waiting import eventually
 
 

@@ -19,7 +19,7 @@ from events.store.checkpoints import Processor
 from events.store.event_line import EventLineError, parse_line
 from events.types.envelope import Event, partition_of
 from projectors.kafka.feed import StreamFeed
-from tests.integration.projectors.rebuild.test_rebuild import noted
+from tests.support.projectors.folding import noted
 
 USERS = ("alex", "bo", "cleo")
 EVENTS = 30
@@ -69,16 +69,16 @@ class Stream:
 @pytest.fixture(scope="module")
 def written(postgres_url: str, template: str) -> Iterator[str]:
     """A database with a log in it, for tests that only read it."""
-    from tests.conftest import _execute, url_of
+    from tests.support.databases import execute, url_of
 
     name = f"stream_{time.time_ns()}"
-    _execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
+    execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
     url = url_of(postgres_url, name)
     with connect(url, application="test") as connection:
         for number in range(EVENTS):
             log.append(connection, [noted(f"note {number}", USERS[number % 3])])
     yield url
-    _execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+    execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from retrieval.recall.fault_injection import CHANNELS, faults_of
-from tests.integration.projectors.rebuild.test_rebuild import NOW, ORIGIN, event, fold_live
+from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
 from tests.support.waiting import eventually
 
 # The longest a recall with dead channels may take: its deadlines, and what a busy machine adds.

@@ -26,8 +26,8 @@ from retrieval.recall import user_sizes
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.user_sizes import UserSizes
 from tests.bench.support.history import fill
-from tests.integration.projectors.rebuild.test_rebuild import NOW, event, fold_live
-from tests.integration.retrieval.channels.test_recall_channels import noted
+from tests.support.projectors.folding import NOW, event, fold_live
+from tests.support.retrieval.channels import noted
 from tests.support.waiting import PATIENT, eventually
 
 

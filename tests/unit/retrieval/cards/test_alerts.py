@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from retrieval.cards.alerts import aging, contradictions, outdated
-
-NOW = datetime(2026, 5, 8, tzinfo=UTC)
-
-
-def state(value: str, **more: Any) -> dict[str, Any]:
-    return {
-        "card_id": f"{value} {more}",
-        "kind": "state",
-        "concept_key": "residence",
-        "entity": "user",
-        "value": value,
-        "cardinality": "single_value",
-        "superseded_at": None,
-        "last_verified": NOW,
-        "project_id": "default",
-    } | more
+from tests.support.retrieval.card_rows import NOW, state
 
 
 def test_two_current_values_of_one_concept_contradict_each_other() -> None:

@@ -21,8 +21,8 @@ import psycopg
 from redis import Redis
 from redis.exceptions import RedisError
 
-from tests.acceptance.conftest import COMMAND, clean_environment, start, stop
-from tests.chaos.load import STREAM, Pusher, Turn
+from tests.support.chaos.load import STREAM, Pusher, Turn
+from tests.support.stack import COMMAND, clean_environment, start, stop
 from tests.support.waiting import eventually
 
 RECLAIM_MS, IDLE_TIMEOUT_MS = 1500, 5000
