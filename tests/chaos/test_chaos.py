@@ -18,7 +18,8 @@ from redis.exceptions import OutOfMemoryError
 
 from tests.support.chaos import faults
 from tests.support.chaos.faults import IDLE_TIMEOUT_MS, RECLAIM_MS, SECOND, Havoc, Site, Watch, full, stopped
-from tests.support.chaos.load import BAD, Ledger, Pusher, Turn, Verdict, judge, plan
+from tests.support.chaos.load import BAD, Ledger, Pusher, Turn, plan
+from tests.support.chaos.verdict import Verdict, judge
 from tests.support.waiting import eventually
 
 PUSHERS = 3

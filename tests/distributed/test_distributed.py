@@ -18,7 +18,8 @@ from redis import Redis
 from events.platform.settings import Settings
 from projectors.cards.projector import CardsProjector
 from projectors.rebuild.rebuild import Rebuild
-from tests.support.chaos.load import Ledger, Pusher, Turn, judge, plan
+from tests.support.chaos.load import Ledger, Pusher, Turn, plan
+from tests.support.chaos.verdict import judge
 from tests.support.kafka.broker import Broker, MockBroker
 from tests.support.kafka.real import RealBroker, why_not
 from tests.support.kafka.workers import Workers

@@ -8,7 +8,7 @@ from typing import Any
 from events.types.cards import EventNoted, StateAsserted
 from events.types.turns import Role, TurnRecorded
 from ingest.extraction.extractor_port import Extraction, RecordedTurn
-from tests.support.messages_api import MessagesApi, calls
+from tests.support.ingest.messages_api import MessagesApi, calls
 
 
 def said(

@@ -9,8 +9,18 @@ from datetime import datetime
 from events.types.envelope import Event
 from events.types.naming import TagAliased
 from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate
-from tests.support.statements import day, event, learned, merged, noted, ruled, said, skill, verified
-from tests.support.tables import is_relation
+from tests.support.projectors.statements import (
+    day,
+    event,
+    learned,
+    merged,
+    noted,
+    ruled,
+    said,
+    skill,
+    verified,
+)
+from tests.support.projectors.tables import is_relation
 
 CITIES = ("Taipei", "Tainan", "Kaohsiung")
 

@@ -25,7 +25,7 @@ from projectors.runner.runner import Runner
 from tests.bench.support.history import fill
 from tests.support.projectors.folding import count, fold_live, noted, rebuild, tamper
 from tests.support.projectors.histories import cut, history, shuffled
-from tests.support.statements import event
+from tests.support.projectors.statements import event
 
 
 def runner(database: str, projector: CardsProjector | None = None) -> Runner:

@@ -11,9 +11,9 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from tests.support import poison
+from tests.support.events.poisoned_log import GOOD, POISON, good_users, stored
 from tests.support.kafka.broker import MockBroker
 from tests.support.kafka.relays import headers, on_topic, published, relaying
-from tests.support.poisoned_log import GOOD, POISON, good_users, stored
 from tests.support.projectors.parking import noted
 from tests.support.waiting import eventually
 

@@ -9,8 +9,8 @@ import pytest
 
 from events.types.envelope import Event
 from projectors.cards.arbitration import Thresholds
-from tests.support.statements import current, day, held, moved, ruled, said, timeline
-from tests.support.tables import Tables, tables_of
+from tests.support.projectors.statements import current, day, held, moved, ruled, said, timeline
+from tests.support.projectors.tables import Tables, tables_of
 
 
 def statuses(*events: Event) -> list[tuple[str, str, str]]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from events.types.envelope import Event
 from events.types.naming import KnowledgeMerged, TagAliased
-from tests.support.statements import day, event, learned, merged, noted, verified
-from tests.support.tables import tables_of
+from tests.support.projectors.statements import day, event, learned, merged, noted, verified
+from tests.support.projectors.tables import tables_of
 
 
 def concepts(*events: Event) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.projectors.histories import cut, history, shuffled
-from tests.support.tables import tables_of
+from tests.support.projectors.tables import tables_of
 
 
 @settings(max_examples=500, deadline=None)

@@ -9,8 +9,8 @@ import pytest
 
 from events.types.envelope import Event
 from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate
-from tests.support.statements import event, moved, said
-from tests.support.tables import tables_of
+from tests.support.projectors.statements import event, moved, said
+from tests.support.projectors.tables import tables_of
 
 A, B, C = (UUID(int=number) for number in (1, 2, 3))
 

@@ -10,8 +10,18 @@ from events.types.cards import CardOrigin, StateAsserted, Statement
 from events.types.envelope import Event
 from projectors.cards.corrections import find_corrections
 from projectors.cards.statement import in_order, statements_of
-from tests.support.statements import current, day, event, held, moved, said, skill, timeline, verified
-from tests.support.tables import tables_of
+from tests.support.projectors.statements import (
+    current,
+    day,
+    event,
+    held,
+    moved,
+    said,
+    skill,
+    timeline,
+    verified,
+)
+from tests.support.projectors.tables import tables_of
 
 
 def test_what_begins_later_is_not_true_before() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from events.types.envelope import Event
 from projectors.cards.fold import fold
-from tests.support.statements import day, held, learned, said, timeline
+from tests.support.projectors.statements import day, held, learned, said, timeline
 
 
 def test_a_new_value_supersedes_the_old_one_from_when_it_became_true() -> None:

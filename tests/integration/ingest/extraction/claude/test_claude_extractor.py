@@ -20,7 +20,7 @@ from ingest.extraction.extractor_port import Extraction, SessionBatch
 from ingest.extraction.rules import RulesExtractor
 from tests.support import hostile
 from tests.support.ingest.claude import answering, event, noted, said, state, states
-from tests.support.messages_api import MessagesApi, Request, Trouble, calls, turns_in
+from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls, turns_in
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ from ingest.extraction.workers.reextraction import (
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
+from tests.support.ingest.messages_api import MessagesApi, Request, calls, says, status
 from tests.support.ingest.model_workers import (
     TOWNS,
     caught_up,
@@ -41,7 +42,6 @@ from tests.support.ingest.model_workers import (
     reading,
     turn,
 )
-from tests.support.messages_api import MessagesApi, Request, calls, says, status
 from tests.support.projectors.folding import fold_live, rebuild
 from tests.support.waiting import eventually
 
