@@ -24,9 +24,6 @@ from projectors.vectors.projector import VectorsProjector
 from tests.support.events.guarded_log import EVENTS, PARTITION, USER, Log, turn
 from tests.support.stack import start, stop
 
-# --- the role of the services
-
-
 # --- what is forged, rewritten or cut
 
 FORGED = (

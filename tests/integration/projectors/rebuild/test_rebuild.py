@@ -127,19 +127,9 @@ def test_the_digests_cover_every_table_of_every_projection(connection: Connectio
         ).fetchall()
         text = statement(projector.package, "digest").as_string(connection)
         assert found
-        assert all(f"FROM {name}" in text for (name,) in found)
-
-
-# --- readers and writers go on
-
-
-# --- going back, and tidying up
-
-
-# --- what cannot be folded
-
-
-# --- stopped half-way
+        # pending_vectors holds work that waits for the live projection, no result of it.
+        missing = {name for (name,) in found if f"FROM {name}" not in text} - {"pending_vectors"}
+        assert missing == set()
 
 
 # --- vectors
