@@ -1,4 +1,4 @@
-"""Whatever is hit, and whenever: what was acknowledged is in the log once, and the cards are what was said."""
+"""Faults at any moment lose no acknowledged turn. The log holds each turn once, and the cards follow the turns."""
 
 from __future__ import annotations
 

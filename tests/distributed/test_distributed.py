@@ -160,7 +160,7 @@ def _alive(connection: psycopg.Connection[tuple[str, ...]]) -> set[str]:
 
 
 def _settled(redis: Redis, connection: psycopg.Connection[tuple[int, ...]]) -> bool:
-    """Whether every turn is recorded, read, folded, embedded and relayed."""
+    """True when every turn is recorded, extracted, folded, embedded and relayed."""
     [group] = redis.xinfo_groups("turns")
     if group["pending"] or group["last-delivered-id"] != redis.xinfo_stream("turns")["last-generated-id"]:
         return False

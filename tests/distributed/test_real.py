@@ -1,4 +1,4 @@
-"""What only Apache Kafka can show: topics are made, and refused where their shape is wrong."""
+"""Apache Kafka makes topics, and a topic of the wrong shape is refused."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def connected(url: str) -> Iterator[socket.socket]:
 
 
 def rest_of(connection: socket.socket) -> bytes:
-    """What comes until the other side closes."""
+    """Returns the bytes that arrive until the other side closes."""
     found = b""
     try:
         while chunk := connection.recv(65536):

@@ -1,4 +1,4 @@
-"""What a hostile hand does to the log: the role of the services is refused, a superuser is found out."""
+"""A change of the log by a superuser is found."""
 
 from __future__ import annotations
 

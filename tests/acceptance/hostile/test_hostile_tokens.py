@@ -1,4 +1,4 @@
-"""What waits for a token: it waits for all that answers, an invented one is refused, and a crowd harms nobody."""
+"""A wait for a token covers every table that answers. An invented token is refused, and many waits harm nobody."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def written(
     return capsys.readouterr().err
 
 
-def test_the_journal_is_one_object_a_line_with_ids_and_places(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_log_is_one_object_a_line_with_ids_and_places(capsys: pytest.CaptureFixture[str]) -> None:
     event_id = uuid7()
 
     def say(logger: logging.Logger) -> None:
@@ -59,7 +59,7 @@ def test_the_journal_is_one_object_a_line_with_ids_and_places(capsys: pytest.Cap
 
 
 @pytest.mark.parametrize("log_format", ["text", "json"])
-def test_the_journal_says_what_failed_and_not_what_somebody_said(
+def test_the_log_says_what_failed_and_not_what_somebody_said(
     capsys: pytest.CaptureFixture[str], connection: Connection, log_format: Literal["text", "json"]
 ) -> None:
     connection.execute("CREATE TEMPORARY TABLE secrets (words text CHECK (words = 'fine'))")

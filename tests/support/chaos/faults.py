@@ -1,4 +1,4 @@
-"""What goes wrong, on purpose: a stack with more than one worker of a kind, and everything that can hit it."""
+"""Faults made on purpose, and a stack with several workers of a kind that they hit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is pushed, and what must be there afterwards: computed from what was pushed, never by the project's fold."""
+"""Plans and pushes turns, and keeps a ledger of the acknowledged turns."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Log:
     run: Callable[..., tuple[int, str]]
 
     def verify(self, *arguments: str) -> list[str]:
-        """What `cardlog log verify` finds."""
+        """Returns the faults that `cardlog log verify` finds."""
         status, text = self.run("log", "verify", "--json", *arguments)
         document = json.loads(text)
         assert (status == 0) is document["ok"] is (not document["faults"])

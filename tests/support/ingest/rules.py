@@ -1,4 +1,4 @@
-"""What the rules make of texts."""
+"""Turns for the rules extractor, and the cards that it finds in them."""
 
 from __future__ import annotations
 

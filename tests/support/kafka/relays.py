@@ -39,7 +39,7 @@ def fill(connection: Connection, count: int, *, users: int = 20) -> None:
 
 
 def published(settings: Settings, connection: Connection) -> Callable[[], bool]:
-    """Whether the relay has got to the end of the log."""
+    """Returns a check that is true when the relay is at the end of the log."""
 
     def there() -> bool:
         rows = connection.execute("SELECT position FROM log.checkpoints WHERE processor = 'relay'").fetchall()

@@ -13,7 +13,7 @@ MOST = 15
 PACKAGES = ("events", "ingest", "projectors", "retrieval", "deploy", "tests")
 
 
-def crowded(folder: Path) -> Iterator[str]:
+def overfull(folder: Path) -> Iterator[str]:
     """Names every folder below ``folder``, itself included, that holds more than ``MOST`` files at its root."""
     if folder.name == "__pycache__":
         return
@@ -23,12 +23,12 @@ def crowded(folder: Path) -> Iterator[str]:
         yield f"{folder} holds {files} files: move some of them into a folder of their own, {MOST} may stay"
     for path in sorted(found):
         if path.is_dir():
-            yield from crowded(path)
+            yield from overfull(path)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_folder_holds_more_than_fifteen_files(package: str) -> None:
-    assert list(crowded(ROOT / package)) == []
+    assert list(overfull(ROOT / package)) == []
 
 
 def test_a_folder_with_sixteen_files_is_named_with_its_number(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_folder_with_sixteen_files_is_named_with_its_number(tmp_path: Path) ->
         (inner / f"{number}.sql").touch()
         (tmp_path / "outer" / "__pycache__" / f"{number}.pyc").touch()
     (tmp_path / "outer" / "__pycache__" / "more.pyc").touch()
-    assert list(crowded(tmp_path)) == []
+    assert list(overfull(tmp_path)) == []
     (inner / "one more.txt").touch()
-    [message] = crowded(tmp_path)
+    [message] = overfull(tmp_path)
     assert message.startswith(f"{inner} holds 16 files")

@@ -1,4 +1,4 @@
-"""What is said of the stages is true: alive, stuck, stopped, parked; and what nobody knows is unknown, never zero."""
+"""The health of every stage is true. An unknown number is shown as unknown and never as zero."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def only(connection: Connection, stage: str) -> HeartbeatReport:
     return report
 
 
-def test_a_pulse_beats_while_its_worker_is_busy_and_says_goodbye(
+def test_a_heartbeat_is_written_while_its_worker_is_busy_and_says_goodbye(
     database: str, connection: Connection
 ) -> None:
     def seen_at() -> object:

@@ -1,4 +1,4 @@
-"""What is odd, or too large for the broker, holds up nobody else's events."""
+"""An event that is odd or too large for the broker delays no other event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a stream brings, in whatever order and how often: a reader gets the log, each event once, in order."""
+"""A reader of the feed gets each event of the log once and in order, whatever the stream delivers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the channels find, and how: related cards, nothing read whole, the index of vectors as good as all of them."""
+"""Channels find related cards and read no table whole. The vector index finds as much as a full scan."""
 
 from __future__ import annotations
 
@@ -356,7 +356,7 @@ def test_common_words_meet_in_the_cards_that_answer(
     assert len(found("harbour coffee")) == 20
 
 
-def test_a_misspelt_word_stands_for_the_words_it_is_one_slip_away_from(
+def test_a_misspelt_word_stands_for_the_words_it_is_one_correction_away_from(
     database: str, connection: Connection
 ) -> None:
     log.append(

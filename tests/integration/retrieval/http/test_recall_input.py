@@ -1,4 +1,4 @@
-"""Whatever is asked, there is an answer or a problem that names the field; never a 500, never another's card."""
+"""Every question gets an answer or a problem that names the field. No question gets a 500 or another user's card."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_what_was_just_said_comes_first_where_it_is_the_answer(
     assert (found in first["content"], first["pending"]) == (True, True)
 
 
-def test_a_slip_is_corrected_before_any_table_knows_of_it(memory: Memory) -> None:
+def test_a_correction_is_corrected_before_any_table_knows_of_it(memory: Memory) -> None:
     memory.push("I live in Taipei.")
     memory.settle()
     memory.push("Typo, I meant Kaohsiung.")

@@ -1,4 +1,4 @@
-"""Whatever happens to channels, a recall answers within its deadline, and says what it went without."""
+"""A recall answers within its deadline when channels fail, and names the channels that are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a user has said, and that it costs others nothing to be asked of one who said very much."""
+"""The size of a user is known. A recall of a very large user costs other users nothing."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_a_switch_that_names_what_it_leaves_is_doubted_as_a_whole() -> None:
     assert current(timeline(*flips)) == ["Hualien"]
 
 
-def test_a_slip_is_put_right_without_asking() -> None:
+def test_a_correction_is_put_right_without_asking() -> None:
     events = [said("Taipei", 60), said("Kaohsiung", 60.001, statement="corrected")]
     assert statuses(*events) == []
     # But the right value may contradict what held long before, as the wrong one did.

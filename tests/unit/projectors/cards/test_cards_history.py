@@ -1,4 +1,4 @@
-"""What was known by then: the same fold of what had been recorded."""
+"""The memory at a transaction time is the fold of the events recorded until then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the order of arrival and the size of batches, the tables are the same, to the last column."""
+"""The tables are the same in every column for any order of arrival and any size of batches."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_the_first_and_the_last_day_there_are_can_be_told(how: Statement) -> Non
 # --- corrections
 
 
-def test_a_slip_takes_back_every_mention_of_this_conversation_and_no_other() -> None:
+def test_a_correction_takes_back_every_mention_of_this_conversation_and_no_other() -> None:
     found = timeline(
         said("Taipei", -20, session="old"),
         said("Tainan", 0),
@@ -175,7 +175,7 @@ def test_a_correction_takes_back_what_it_names() -> None:
     assert [span.latest.state.value for span in found.spans if span.retracted] == ["Taipei"]
 
 
-def test_nobody_takes_back_as_a_slip_what_they_said_days_ago() -> None:
+def test_nobody_takes_back_as_a_correction_what_they_said_days_ago() -> None:
     found = timeline(said("Taipei", 0), said("Kaohsiung", 3, statement="corrected"))
     assert held(found) == [("Taipei", day(0), day(3)), ("Kaohsiung", day(3), None)]
 
@@ -190,7 +190,7 @@ def test_a_correction_of_a_correction() -> None:
     assert [edge.predicate for edge in found.edges] == ["retracts", "retracts"]
 
 
-def test_slips_are_found_in_time_proportional_to_what_was_said() -> None:
+def test_corrections_are_found_in_time_proportional_to_what_was_said() -> None:
     # Every statement corrects the one before; a fold that looked back at all of them would never end.
     events = [said(f"place {n}", n / 1e5, statement="corrected") for n in range(5000)]
     said_in_order = in_order([one for each in events for one in statements_of(each)])
@@ -255,7 +255,7 @@ def test_an_update_of_what_nobody_mentioned_is_a_fact() -> None:
     assert values(skill("Go", 5, statement="updated", replaces="Rust")) == {"Go": (None, 1)}
 
 
-def test_a_slip_among_several_values_overwrites_nothing_older() -> None:
+def test_a_correction_among_several_values_overwrites_nothing_older() -> None:
     events = [
         skill("Rust", -90, session="old"),
         skill("Rust", 0),

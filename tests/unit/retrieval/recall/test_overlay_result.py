@@ -1,4 +1,4 @@
-"""What is laid over an answer: replaced cards change, withdrawn ones go, and a card that became real is there once."""
+"""The overlay changes replaced cards, removes withdrawn cards, and shows a projected card once."""
 
 from __future__ import annotations
 

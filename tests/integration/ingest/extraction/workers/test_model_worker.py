@@ -198,7 +198,7 @@ def test_a_turn_this_build_cannot_decode_fails_in_its_place(
     assert kinds == [("s-0",), ("t9",), ("s-1",)]
 
 
-def test_the_key_is_in_no_line_of_the_journal(
+def test_the_key_is_in_no_line_of_the_logs(
     settings: Settings, api: MessagesApi, connection: Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")

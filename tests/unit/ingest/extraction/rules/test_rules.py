@@ -101,7 +101,7 @@ def test_what_lasted_for_years_began_years_ago() -> None:
         ("我住在台北", "不是台北，是高雄", "residence", "高雄", "台北"),
     ],
 )
-def test_a_slip_is_corrected_within_a_burst_and_across_bursts(
+def test_a_correction_is_corrected_within_a_burst_and_across_bursts(
     before: str, text: str, key: str, value: str, replaces: str
 ) -> None:
     for found in (states(before, text)[-1], states(text, preceding=(before,))[-1]):
