@@ -96,7 +96,7 @@ test-distributed: setup ## kill each of ten processes and the Kafka broker, and 
 
 test-kafka: setup ## the same on Apache Kafka 4 (needs Java 17, Maven and Maven Central, and reports what is missing)
 	@$(PY) -m deploy.tools.model --optional
-	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed tests/kafka -k real
+	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed -k real
 
 test-model: setup ## send 2,000 mutated answers of a model, and check that other users' cards arrive within 5 s
 	@CARDLOG_TEST_MUTATIONS=2000 $(PY) -m pytest -s --show-capture=no tests/acceptance/hostile/test_hostile_model.py -k mutated

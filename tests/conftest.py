@@ -6,15 +6,14 @@ import os
 import signal
 import uuid
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 from hypothesis import settings as examples
-from psycopg import sql
 from redis import Redis
 
 from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
+from tests.support.databases import execute, url_of
 
 # How long an example takes says how busy the machine is, and nothing of the code.
 examples.register_profile("cardlog", deadline=None)
@@ -56,11 +55,11 @@ def template(postgres_url: str) -> Iterator[str]:
     from events.platform.database import migrate
 
     name = f"template_{uuid.uuid4().hex}"
-    _execute(postgres_url, "CREATE DATABASE {}", name)
+    execute(postgres_url, "CREATE DATABASE {}", name)
     with psycopg.connect(url_of(postgres_url, name), autocommit=True) as connection:
         migrate(connection)
     yield name
-    _execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+    execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
 
 
 @pytest.fixture
@@ -68,18 +67,18 @@ def database(postgres_url: str, template: str) -> Iterator[str]:
     """The URL of a migrated database of the test's own."""
     name = f"test_{uuid.uuid4().hex}"
     # Copying files takes two thirds of the time of copying through the write-ahead log, without fsync.
-    _execute(postgres_url, "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
+    execute(postgres_url, "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
     yield url_of(postgres_url, name)
-    _execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+    execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
 
 
 @pytest.fixture
 def empty_database(postgres_url: str) -> Iterator[str]:
     """The URL of a database without any table, for tests of migrations."""
     name = f"empty_{uuid.uuid4().hex}"
-    _execute(postgres_url, "CREATE DATABASE {}", name)
+    execute(postgres_url, "CREATE DATABASE {}", name)
     yield url_of(postgres_url, name)
-    _execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+    execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
 
 
 @pytest.fixture
@@ -90,13 +89,3 @@ def redis(_redis_urls: tuple[str, str]) -> Iterator[Redis]:
         operator.flushdb()
     with Redis.from_url(url, decode_responses=True) as client:
         yield client
-
-
-def url_of(server: str, database: str) -> str:
-    """The server's URL with another database in it."""
-    return urlsplit(server)._replace(path=f"/{database}").geturl()
-
-
-def _execute(server: str, statement: str, *names: str) -> None:
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))

@@ -2,117 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
-import psutil
 import pytest
-from redis import Redis
 
+from tests.support.stack import Running, start, stop
 from tests.support.waiting import eventually
-
-COMMAND = [sys.executable, "-m", "deploy.command"]
-
-
-@dataclass
-class Running:
-    """A started stack, with the ways its users talk to it."""
-
-    process: subprocess.Popen[str]
-    data: Path
-    write_url: str
-    read_url: str
-    redis_url: str
-    database_url: str
-
-    @property
-    def redis(self) -> Redis:
-        return Redis.from_url(self.redis_url, decode_responses=True)
-
-    @property
-    def redis_operator(self) -> Redis:
-        """The embedded Redis, for whoever looks after it."""
-        password = (self.data / "redis.operator.password").read_text().strip()
-        server = urlsplit(self.redis_url)
-        url = server._replace(netloc=f"operator:{password}@{server.hostname}:{server.port}").geturl()
-        return Redis.from_url(url, decode_responses=True)
-
-    def command(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *arguments, "--data", str(self.data)],
-            capture_output=True, text=True, env=clean_environment(), **({"timeout": 120} | options),
-        )  # fmt: skip
-
-    def recall(self, user: str, query: str, **more: Any) -> dict[str, Any]:
-        answer = httpx.post(
-            f"{self.read_url}/v1/recall", json={"user_id": user, "query": query, **more}, timeout=30
-        )
-        assert answer.status_code == 200, answer.text
-        document: dict[str, Any] = answer.json()
-        return document
-
-    def wait(self, *, within_s: int = 100) -> None:
-        done = self.command("wait", "--timeout", str(within_s), timeout=within_s + 20)
-        assert done.returncode == 0, done.stderr
-
-    def workers(self, name: str) -> list[psutil.Process]:
-        """The live processes of the stack whose command line names ``name``."""
-        found = []
-        for child in psutil.Process(self.process.pid).children(recursive=True):
-            try:
-                if name in child.cmdline() or name in child.name():
-                    found.append(child)
-            except psutil.Error:
-                continue
-        return found
-
-
-def clean_environment() -> dict[str, str]:
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("CARDLOG_", "ANTHROPIC_"))
-    }
-    if model := os.environ.get("CARDLOG_EMBED_MODEL_PATH"):
-        kept["CARDLOG_EMBED_MODEL_PATH"] = model
-    return kept
-
-
-def start(data: Path, **environment: str) -> Running:
-    with (data.parent / f"{data.name}.log").open("a") as log:
-        process = subprocess.Popen(
-            [*COMMAND, "up", "--data", str(data), "--port-write", "0", "--port-read", "0"],
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            env=clean_environment() | environment,
-        )
-    assert process.stdout is not None
-    return started(process, process.stdout.readline(), data)
-
-
-def started(process: subprocess.Popen[str], line: str, data: Path) -> Running:
-    """The stack that a process of the command has told of in its ready line."""
-    assert line, (data.parent / f"{data.name}.log").read_text()[-4000:]
-    ready = json.loads(line)
-    assert ready.pop("ready") is True
-    return Running(process, data, **ready)
-
-
-def stop(running: Running) -> int:
-    if running.process.poll() is None:
-        running.process.send_signal(signal.SIGTERM)
-    code = running.process.wait(40)
-    assert running.process.stdout is not None
-    running.process.stdout.close()
-    return code
 
 
 @pytest.fixture(scope="session")

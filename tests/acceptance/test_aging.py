@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.acceptance.conftest import Running
 from tests.aging.chains import MECHANISMS, Depth, chains
 from tests.aging.growth import grow
+from tests.support.stack import Running
 
 
 def test_short_chains_keep_what_they_were_told(stack: Running) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import clean_environment
+from tests.support.stack import clean_environment
 
 CARDLOG = Path(sys.executable).with_name("cardlog")
 
@@ -23,10 +23,10 @@ def test_packages_of_the_working_directory_are_left_alone(tmp_path: Path) -> Non
     (place / "redis.py").write_text("raise SystemExit('and so is this module')\n")
     data = tmp_path / "data"
 
-    def cardlog(*words: str, **options: str) -> subprocess.CompletedProcess[str]:
+    def cardlog(*words: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [CARDLOG, "--data", data, *words],
-            cwd=place, env=clean_environment(), capture_output=True, text=True, timeout=120, **options,
+            cwd=place, env=clean_environment(), capture_output=True, text=True, timeout=120, input=given,
         )  # fmt: skip
 
     with (tmp_path / "up.log").open("w") as log:
@@ -40,7 +40,7 @@ def test_packages_of_the_working_directory_are_left_alone(tmp_path: Path) -> Non
         assert line, (tmp_path / "up.log").read_text()[-2000:]
         assert json.loads(line)["ready"] is True
         turn = json.dumps({"user_id": "u1", "text": "I live in Oslo."})
-        pushed = cardlog("push", "-", input=turn)
+        pushed = cardlog("push", "-", given=turn)
         assert pushed.returncode == 0, pushed.stderr
         waited = cardlog("wait", "--timeout", "60")
         assert waited.returncode == 0, waited.stderr

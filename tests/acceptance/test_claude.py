@@ -15,8 +15,8 @@ import httpx
 import psycopg
 import pytest
 
-from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, stop
-from tests.support.messages_api import MessagesApi, status
+from tests.support.ingest.messages_api import MessagesApi, status
+from tests.support.stack import COMMAND, Running, clean_environment, start, stop
 from tests.support.waiting import eventually
 
 TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from retrieval.client import AsyncClient, CardlogError, Client, RefusedError, UnavailableError
-from tests.acceptance.conftest import Running, start, stop
+from tests.support.stack import Running, start, stop
 
 GUIDE = Path(__file__).parents[2] / "docs" / "client.md"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import Running, clean_environment
+from tests.support.stack import Running, clean_environment
 from tests.support.waiting import eventually
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

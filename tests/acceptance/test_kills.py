@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.acceptance.conftest import Running, start, stop
+from tests.support.stack import Running, start, stop
 from tests.support.waiting import eventually
 
 TURNS = 2000

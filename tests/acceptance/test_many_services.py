@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from deploy.embedded.server import free_port
-from tests.acceptance.conftest import COMMAND, Running, clean_environment
+from tests.support.stack import COMMAND, Running, clean_environment
 from tests.support.waiting import eventually
 
 
@@ -89,9 +89,9 @@ def test_turns_pushed_through_either_are_answered_by_both(
         first, second = (_cards(url, query) for url in services["read"])
         assert first
         assert first == second
-    first, second = (_page(url, limit=100) for url in services["read"])
-    assert len(first["cards"]) > len(SAID)
-    assert first == second
+    one, other = (_page(url, limit=100) for url in services["read"])
+    assert len(one["cards"]) > len(SAID)
+    assert one == other
 
 
 def test_a_page_begun_with_one_service_goes_on_with_the_other(
@@ -128,5 +128,5 @@ def _cards(url: str, query: str) -> list[dict[str, Any]]:
         in_time = all(channel["status"] in ("ok", "down") for channel in document["channels"].values())
         return document if in_time else None
 
-    found: list[dict[str, Any]] = eventually(look, within=60)["cards"]  # type: ignore[index]
+    found: list[dict[str, Any]] = eventually(look, within=60)["cards"]
     return found

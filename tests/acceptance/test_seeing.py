@@ -1,4 +1,4 @@
-"""What an operator sees: status, top, metrics, readiness, logs. Each tells the same, and none says zero for unknown."""
+"""Status, top, metrics, readiness and logs agree. None of them shows an unknown number as zero."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, stop
+from tests.support.stack import COMMAND, Running, clean_environment, start, stop
 from tests.support.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -283,7 +283,7 @@ def _read_until(terminal: int, done: Callable[[str], bool]) -> str:
     return text
 
 
-def test_the_journal_is_one_json_object_a_line_without_anybodys_words(watched: Running) -> None:
+def test_the_log_is_one_json_object_a_line_without_anybodys_words(watched: Running) -> None:
     words = "hush, this is between us"
     entry = watched.redis.xadd("turns", {"user_id": "u5", "text": words, "role": "robot"})
     watched.redis.xadd("turns", {"user_id": "u5", "text": words, "turn_id": "same"})

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.acceptance.conftest import Running
+from tests.support.stack import Running
 from tests.support.waiting import eventually
 
 

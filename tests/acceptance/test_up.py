@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, stop
+from tests.support.stack import COMMAND, Running, clean_environment, start, stop
 
 
 def test_data_is_kept_between_runs_even_after_a_kill(tmp_path: Path) -> None:

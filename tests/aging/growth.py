@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import httpx
 
-from tests.acceptance.conftest import Running
 from tests.aging.chains import Chain
 from tests.aging.scoring import CUT, Scores
+from tests.support.stack import Running
 
 _BATCH = 2000
 
@@ -46,7 +46,7 @@ def _push(running: Running, entries: list[dict[str, str]]) -> int:
         for start in range(0, len(entries), _BATCH):
             pipe = redis.pipeline(transaction=False)
             for entry in entries[start : start + _BATCH]:
-                pipe.xadd("turns", entry)  # type: ignore[arg-type]
+                pipe.xadd("turns", entry)
             pipe.execute()
             running.wait()
     return len(entries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from tests.aging.chains import DEPTHS, MECHANISMS
@@ -18,9 +19,10 @@ def draw(scores: Scores, path: Path) -> None:
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     steps = range(scores.depths)
     for mechanism, marker in zip(MECHANISMS, "osD^", strict=True):
+        recalls = [scores.recall(mechanism, step) for step in steps]
         axes.plot(
             steps,
-            [scores.recall(mechanism, step) for step in steps],
+            [math.nan if recall is None else recall for recall in recalls],
             marker=marker,
             label=mechanism,
             alpha=0.8,

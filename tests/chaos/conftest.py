@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.chaos.faults import Site, seconds, seed
-from tests.chaos.load import Ledger
+from tests.support.chaos.faults import Site, seconds, seed
+from tests.support.chaos.load import Ledger
 
 
 def pytest_report_header() -> str:

@@ -1,4 +1,4 @@
-"""Whatever is hit, and whenever: what was acknowledged is in the log once, and the cards are what was said."""
+"""Faults at any moment lose no acknowledged turn. The log holds each turn once, and the cards follow the turns."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ import psutil
 import pytest
 from redis.exceptions import OutOfMemoryError
 
-from tests.chaos import faults
-from tests.chaos.faults import IDLE_TIMEOUT_MS, RECLAIM_MS, SECOND, Havoc, Site, Watch, full, stopped
-from tests.chaos.load import BAD, Ledger, Pusher, Turn, Verdict, judge, plan
+from tests.support.chaos import faults
+from tests.support.chaos.faults import IDLE_TIMEOUT_MS, RECLAIM_MS, SECOND, Havoc, Site, Watch, full, stopped
+from tests.support.chaos.load import BAD, Ledger, Pusher, Turn, plan
+from tests.support.chaos.verdict import Verdict, judge
 from tests.support.waiting import eventually
 
 PUSHERS = 3

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -17,10 +18,11 @@ from redis import Redis
 from events.platform.settings import Settings
 from projectors.cards.projector import CardsProjector
 from projectors.rebuild.rebuild import Rebuild
-from tests.chaos.load import Ledger, Pusher, Turn, judge, plan
-from tests.kafka.broker import Broker, MockBroker
-from tests.kafka.real import RealBroker, why_not
-from tests.kafka.workers import Workers
+from tests.support.chaos.load import Ledger, Pusher, Turn, plan
+from tests.support.chaos.verdict import judge
+from tests.support.kafka.broker import Broker, MockBroker
+from tests.support.kafka.real import RealBroker, why_not
+from tests.support.kafka.workers import Workers
 from tests.support.waiting import eventually
 
 TURNS_PER_SECOND = 100
@@ -102,9 +104,9 @@ def test_nothing_is_lost_or_doubled_whoever_is_killed(
                 before = ledger.pushes
                 workers.kill(name)
                 # Its partner goes on alone for a while, and then it is back beside it.
-                eventually(lambda before=before: ledger.pushes > before + 2 * TURNS_PER_SECOND)
+                eventually(partial(_has_pushed_more_than, ledger, before + 2 * TURNS_PER_SECOND))
                 workers.start(name, kind)
-                eventually(lambda name=name: name in _alive(connection), within=60)
+                eventually(partial(_is_alive, connection, name), within=60)
             broker.kill()
             before = ledger.pushes
             eventually(lambda: ledger.pushes > before + 3 * TURNS_PER_SECOND)
@@ -141,6 +143,14 @@ def _push(redis_url: str, ledger: Ledger, turns: list[Turn], stop: threading.Eve
             pusher.push(turn)
 
 
+def _has_pushed_more_than(ledger: Ledger, pushes: int) -> bool:
+    return ledger.pushes > pushes
+
+
+def _is_alive(connection: psycopg.Connection[tuple[str, ...]], name: str) -> bool:
+    return name in _alive(connection)
+
+
 def _alive(connection: psycopg.Connection[tuple[str, ...]]) -> set[str]:
     rows = connection.execute(
         """SELECT worker FROM log.heartbeats
@@ -150,9 +160,9 @@ def _alive(connection: psycopg.Connection[tuple[str, ...]]) -> set[str]:
 
 
 def _settled(redis: Redis, connection: psycopg.Connection[tuple[int, ...]]) -> bool:
-    """Whether every turn is recorded, read, folded, embedded and relayed."""
-    [group] = redis.xinfo_groups("turns")  # type: ignore[misc]
-    if group["pending"] or group["last-delivered-id"] != redis.xinfo_stream("turns")["last-generated-id"]:  # type: ignore[index]
+    """True when every turn is recorded, extracted, folded, embedded and relayed."""
+    [group] = redis.xinfo_groups("turns")
+    if group["pending"] or group["last-delivered-id"] != redis.xinfo_stream("turns")["last-generated-id"]:
         return False
     rows = connection.execute(
         """SELECT sum(h.position - c.position) FROM log.checkpoints c JOIN log.heads h USING (partition)

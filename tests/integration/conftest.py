@@ -1,4 +1,4 @@
-"""What integration tests share beyond the servers."""
+"""A connection for the integration tests."""
 
 from __future__ import annotations
 

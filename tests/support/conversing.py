@@ -26,7 +26,7 @@ from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.http.cards_api import cards_router
 from retrieval.pool.connections import open_pool
-from tests.integration.projectors.rebuild.test_rebuild import fold_live
+from tests.support.projectors.folding import fold_live
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)  # a Monday
 
@@ -105,7 +105,7 @@ class Memory:
 
     def cards(self, **query: Any) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
-        cursor: dict[str, str] = {}
+        cursor: dict[str, Any] = {}
         while True:
             page = self.get("cards", **query, **cursor)
             found += page["cards"]
@@ -114,21 +114,17 @@ class Memory:
             cursor = {"cursor": page["next_cursor"]}
 
     def _say(self, kind: Any, fields: dict[str, Any], at: datetime, more: dict[str, Any]) -> UUID:
-        of_origin = {
+        of_origin: dict[str, Any] = {
             name: more.pop(name)
             for name in ("project_id", "session_id", "agent_id", "document_id", "provenance", "speaker",
                          "context_layer", "turn_ids", "mode")
             if name in more
         }  # fmt: skip
-        origin = CardOrigin(
-            **{
-                "project_id": "default", "session_id": f"s-{at:%m%d}", "turn_ids": (f"t-{at:%m%d}",),
-                "provenance": "user_stated",
-            }
-            | of_origin,
-            said_at=more.pop("said_at", at),
-            source_span=None,
-        )  # fmt: skip
+        usual: dict[str, Any] = {
+            "project_id": "default", "session_id": f"s-{at:%m%d}", "turn_ids": (f"t-{at:%m%d}",),
+            "provenance": "user_stated",
+        }  # fmt: skip
+        origin = CardOrigin(**(usual | of_origin), said_at=more.pop("said_at", at), source_span=None)
         return self.say(kind(**(fields | more), origin=origin), at)
 
 

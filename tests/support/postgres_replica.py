@@ -66,7 +66,7 @@ class ReplicaPostgres(EmbeddedPostgres):
 
     def _execute(self, query: str, *values: str) -> object:
         with psycopg.connect(self.url, autocommit=True) as connection:
-            row = connection.execute(query, values or None).fetchone()  # type: ignore[arg-type]
+            row = connection.execute(query, values or None).fetchone()
         return None if row is None else row[0]
 
     def forget(self) -> None:

@@ -52,7 +52,7 @@ class Cluster:
     def node_of(self, key: str) -> ClusterNode:
         """The node that has ``key``."""
         with self.client() as client:
-            port = client.get_node_from_key(key).port  # type: ignore[union-attr]
+            port = client.get_node_from_key(key).port
         return next(node for node in self.nodes if node.port == port)
 
     def empty(self) -> None:
@@ -81,7 +81,9 @@ def redis_cluster(folder: Path) -> Iterator[Cluster]:
 def _well(node: ClusterNode) -> bool:
     with Redis(LOOPBACK, node.port, decode_responses=True) as client:
         said = client.execute_command("CLUSTER INFO")
-        info = said if isinstance(said, dict) else dict(line.split(":", 1) for line in said.split())
+        info: dict[str, str] = (
+            said if isinstance(said, dict) else dict(line.split(":", 1) for line in said.split())
+        )
         return (
             info["cluster_state"] == "ok"
             and info["cluster_slots_ok"] == str(SLOTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 T = TypeVar("T")
 
@@ -15,8 +15,8 @@ PATIENT: dict[str, Any] = {
 """Settings of a recall that is not about time: a busy machine misses no deadline, and no channel rests."""
 
 
-def eventually(look: Callable[[], T], *, within: float = 30.0) -> T:
-    """The first true value of ``look()``; fails when there is none ``within`` seconds."""
+def eventually(look: Callable[[], T | Literal[False, ""] | None], *, within: float = 30.0) -> T:
+    """Returns the first true value of ``look()``. Fails when no value is true ``within`` seconds."""
     until = time.monotonic() + within
     while True:
         value = look()

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import socket
-import subprocess
-import threading
-from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.acceptance.conftest import COMMAND, Running, clean_environment
-from tests.support.waiting import eventually
+from tests.support.connections import WEB, connected, raw, refused, serving
+from tests.support.stack import Running
 
 MIB = 1024 * 1024
 HUGE = 100 * MIB
 ID = "018f0000-0000-7000-8000-000000000000"
-WEB = httpx.Client(
-    timeout=60, verify=False
-)  # one for all: each makes a TLS context, which takes longer than to ask
 BOTH = pytest.mark.parametrize("service", ["read", "write"])
 
 
@@ -49,16 +39,6 @@ def routes(stack: Running, service: str) -> list[tuple[str, str, dict[str, Any]]
     ]
 
 
-def refused(answer: httpx.Response, status: int, field: str | None = None) -> None:
-    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), (
-        answer.text
-    )
-    problem = answer.json()
-    assert problem["status"] == status
-    assert problem["detail"]
-    assert problem.get("field") == field
-
-
 # Bodies
 
 
@@ -76,8 +56,10 @@ def test_a_body_of_100_mb_is_refused_by_every_route_and_costs_no_memory(stack: R
                 connection.sendall(f"{head}Content-Length: {HUGE}\r\n\r\n".encode())
                 assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
             # Not told: refused where the limit is.
-            head = {"content-type": "application/json"}
-            refused(client.request(method, url + path, headers=head, content=spaces(HUGE)), 413, "(body)")
+            json_type = {"content-type": "application/json"}
+            refused(
+                client.request(method, url + path, headers=json_type, content=spaces(HUGE)), 413, "(body)"
+            )
         assert process.memory_info().rss - before < 64 * MIB
 
 
@@ -153,8 +135,8 @@ def test_text_that_cannot_be_stored_is_a_422_wherever_it_stands(
 @BOTH
 def test_a_parameter_that_no_route_has_is_refused(stack: Running, service: str) -> None:
     for method, path, operation in routes(stack, service):
-        body = {"json": {}} if "requestBody" in operation else {}
-        answer = WEB.request(method, f"{url_of(stack, service)}{path}?user_id=a&surprise=1", **body)  # type: ignore[arg-type]
+        body: dict[str, Any] = {"json": {}} if "requestBody" in operation else {}
+        answer = WEB.request(method, f"{url_of(stack, service)}{path}?user_id=a&surprise=1", **body)
         assert answer.status_code == 422, (path, answer.text)
         assert (
             "not a parameter" in answer.text
@@ -244,176 +226,4 @@ def test_a_wrong_method_names_the_right_ones_and_a_wrong_path_is_a_problem(
 # Time and connections
 
 
-@contextmanager
-def serving(service: str, redis_url: str, **settings: str) -> Iterator[str]:
-    """A service with settings of its own, and with a Postgres that is away."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(512)
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        process = subprocess.Popen(
-            [*COMMAND, "serve", service, "--fd", str(listening.fileno())],
-            pass_fds=[listening.fileno()],
-            env=clean_environment()
-            | {
-                "CARDLOG_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing",
-                "CARDLOG_REDIS_URL": redis_url,
-            }
-            | settings,
-        )
-    try:
-        eventually(lambda: healthy(url), within=60)
-        yield url
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def healthy(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/healthz", timeout=20).status_code == 200
-    except httpx.TransportError:
-        return False
-
-
-@contextmanager
-def connected(url: str) -> Iterator[socket.socket]:
-    with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port), timeout=60) as connection:
-        yield connection
-
-
-def rest_of(connection: socket.socket) -> bytes:
-    """What comes until the other side closes."""
-    found = b""
-    try:
-        while chunk := connection.recv(65536):
-            found += chunk
-    except ConnectionResetError:
-        pass
-    return found
-
-
-def raw(url: str, request: bytes) -> bytes:
-    with connected(url) as connection:
-        connection.sendall(request)
-        return rest_of(connection)
-
-
-@pytest.fixture(scope="module")
-def quick() -> Iterator[str]:
-    """A service that waits for nobody, and takes ten connections."""
-    limits = {
-        "CARDLOG_HEADER_TIMEOUT_S": "1", "CARDLOG_BODY_TIMEOUT_S": "1", "CARDLOG_IDLE_TIMEOUT_S": "1",
-        "CARDLOG_MAX_CONNECTIONS": "10",
-    }  # fmt: skip
-    with serving("write", "redis://127.0.0.1:1/0", **limits) as url:
-        yield url
-
-
-HEAD = b"POST /v1/turns HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-
-
-@pytest.mark.parametrize(
-    ("sent", "status"),
-    [
-        (b"", b"408"),
-        (b"GET /healthz HTTP/1.1\r\nHost: loc", b"408"),
-        (b"\r\n\r\n", b"408"),
-        (HEAD, b"408"),
-        (HEAD + b"Content-Length: 10\r\n\r\n{", b"408"),
-        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", b"408"),
-        (b"NONSENSE\r\n\r\n", b"400"),
-        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 100_000, b"431"),
-        (b"GET /" + b"x" * 100_000, b"431"),
-        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 20_000, b"431"),
-    ],
-    ids=["nothing", "half a head", "empty lines", "no end of head", "half a body", "half a chunked body", "no HTTP",
-         "endless header", "endless path", "endless headers"],
-)  # fmt: skip
-def test_a_request_that_does_not_end_is_ended(quick: str, sent: bytes, status: bytes) -> None:
-    answer = raw(quick, sent)
-    head, _, body = answer.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 " + status), answer
-    assert b"application/problem+json" in head
-    assert json.loads(body)["status"] == int(status)
-
-
-def test_a_head_that_drips_is_ended_too(quick: str) -> None:
-    with connected(quick) as connection:
-        stop = threading.Event()
-
-        def drip() -> None:
-            connection.sendall(b"GET /healthz HTTP/1.1\r\n")
-            while not stop.wait(0.05):
-                try:
-                    connection.sendall(b"X: y\r\n")
-                except OSError:
-                    return
-
-        dripping = threading.Thread(target=drip)
-        dripping.start()
-        try:
-            assert rest_of(connection)[:12] in (
-                b"HTTP/1.1 408",
-                b"",
-            )  # reset, where a drop came after the end
-        finally:
-            stop.set()
-            dripping.join()
-
-
-def test_a_connection_without_a_request_is_ended(quick: str) -> None:
-    answer = raw(quick, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    assert answer.startswith(b"HTTP/1.1 200")
-    assert b"connection: close" not in answer.lower()
-
-
-def test_connections_that_do_nothing_make_room_for_one_that_asks(quick: str) -> None:
-    with ExitStack() as idle:
-        for _ in range(40):
-            idle.enter_context(connected(quick))
-        for _ in range(5):
-            assert healthy(quick)
-
-
 # Load
-
-
-@contextmanager
-def silent_server() -> Iterator[str]:
-    """A Redis that takes connections and never says anything."""
-    with socket.create_server(("127.0.0.1", 0), backlog=512) as listening:
-        yield f"redis://127.0.0.1:{listening.getsockname()[1]}/0"
-
-
-def test_pushes_that_cannot_be_taken_are_told_so_at_once() -> None:
-    few = {"CARDLOG_MAX_PUSHES": "1", "CARDLOG_MAX_REQUESTS": "8"}
-    with silent_server() as redis_url, serving("write", redis_url, **few) as url:
-
-        def push(number: int) -> httpx.Response:
-            return WEB.post(f"{url}/v1/turns", json={"user_id": f"u{number}", "text": "x"}, timeout=60)
-
-        with ThreadPoolExecutor(40) as pool:
-            pushes = [pool.submit(push, number) for number in range(40)]
-            assert healthy(url)  # whoever looks after it is answered
-            answers = [each.result() for each in pushes]
-        for answer in answers:
-            refused(answer, 503)
-            assert int(answer.headers["retry-after"]) >= 1
-        titles = Counter(answer.json()["title"] for answer in answers)
-        assert titles["Too many requests at once"] >= 1, titles
-        assert titles["Too many pushes"] >= 1, titles
-
-
-def test_five_hundred_pushes_at_once_are_all_answered(stack: Running, tmp_path: Path) -> None:
-    def push(number: int) -> int:
-        answer = WEB.post(
-            f"{stack.write_url}/v1/turns", json={"user_id": f"crowd {number}", "text": "Hello."}, timeout=60
-        )
-        assert answer.status_code == 202 or answer.headers["retry-after"]
-        return answer.status_code
-
-    with ThreadPoolExecutor(100) as pool:
-        answers = Counter(pool.map(push, range(500)))
-    assert set(answers) <= {202, 503}
-    assert answers[202]

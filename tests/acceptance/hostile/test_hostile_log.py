@@ -1,207 +1,28 @@
-"""What a hostile hand does to the log: the role of the services is refused, a superuser is found out."""
+"""A change of the log by a superuser is found."""
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
 import stat
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import psycopg
 import pytest
-from psycopg import sql
 
 from deploy.command import main
 from deploy.embedded import EmbeddedPostgres
-from deploy.security.roles import LOG_OWNER
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import variable_of
 from events.store import authentication, log
-from events.store.anchors import heads_of
-from events.types.envelope import NewEvent, partition_of, uuid7
-from events.types.turns import TurnRecorded
+from events.types.envelope import partition_of
 from projectors.cards.projector import CardsProjector
 from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import ensure_live
 from projectors.vectors.projector import VectorsProjector
-from tests.acceptance.conftest import start, stop
-
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
-USER, EVENTS = "alex", 10
-PARTITION = partition_of(USER)
-
-
-def turn(text: str, user: str = USER) -> NewEvent:
-    payload = TurnRecorded(
-        turn_id=text, text=text, role="user", said_at=NOW, timezone="UTC", session_id="s", project_id="default"
-    )  # fmt: skip
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
-    )
-
-
-@dataclass
-class Log:
-    """A log of ten events and some of another user, with a role for services, a key and the owner's connection."""
-
-    owner: Connection
-    service: Connection
-    key: Path
-    run: Callable[..., tuple[int, str]]
-
-    def verify(self, *arguments: str) -> list[str]:
-        """What `cardlog log verify` finds."""
-        status, text = self.run("log", "verify", "--json", *arguments)
-        document = json.loads(text)
-        assert (status == 0) is document["ok"] is (not document["faults"])
-        return list(document["faults"])
-
-    def anchor(self, name: str) -> str:
-        path = self.key.with_name(name)
-        assert self.run("log", "anchor", str(path))[0] == 0
-        return str(path)
-
-    def append(self, *texts: str) -> None:
-        """As a process with the key does."""
-        authentication.use_file(str(self.key))
-        log.append(self.service, [turn(text) for text in texts])
-        authentication.use(None)
-
-
-@pytest.fixture
-def guarded(
-    database: str,
-    redis_url: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Iterator[Log]:
-    connection = connect(database, application="test")
-    role, password = f"service {secrets.token_hex(6)} it's 100%", "x"
-    connection.execute(
-        sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(role), sql.Literal(password))
-    )
-
-    def run(*arguments: str) -> tuple[int, str]:
-        capsys.readouterr()
-        status = main(arguments)
-        authentication.use(None)
-        return status, capsys.readouterr().out
-
-    parts = urlsplit(database)
-    url = psycopg.conninfo.make_conninfo(
-        host=parts.hostname or "", port=str(parts.port), dbname=parts.path[1:], user=role, password=password
-    )
-    monkeypatch.setenv(variable_of("admin_database_url"), database)
-    monkeypatch.setenv(variable_of("redis_url"), redis_url)
-    monkeypatch.setenv(variable_of("embed_model"), "hash")
-    monkeypatch.setenv(variable_of("database_url"), url)
-    log.append(connection, [turn("old")])
-    key = tmp_path / "log.key"
-    assert run("grant", "--role", role)[0] == 0
-    assert run("log", "key", "new", str(key))[0] == 0
-    monkeypatch.setenv(variable_of("log_key_file"), str(key))
-    try:
-        with connect(url, application="test") as service:
-            found = Log(connection, service, key, run)
-            found.append(*(f"turn {n}" for n in range(2, EVENTS + 1)))
-            authentication.use_file(str(key))
-            log.append(service, [turn(f"turn {n}", "bea") for n in range(3)])
-            authentication.use(None)
-            yield found
-    finally:
-        authentication.use(None)
-        connection.execute(sql.SQL("DROP OWNED BY {} CASCADE").format(sql.Identifier(role)))
-        connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
-        connection.close()
-
-
-# --- the role of the services
-
-FORBIDDEN = [
-    "UPDATE log.events SET actor = 'me'",
-    "DELETE FROM log.events",
-    "TRUNCATE log.events",
-    "INSERT INTO log.events SELECT * FROM log.events",
-    "UPDATE log.heads SET position = 0",
-    "DELETE FROM log.heads",
-    "TRUNCATE log.heads",
-    "INSERT INTO log.heads (partition) VALUES (1)",
-    "ALTER TABLE log.events DISABLE TRIGGER events_append_only",
-    "ALTER TABLE log.events ADD COLUMN mine text",
-    "DROP TABLE log.events CASCADE",
-    "DROP TRIGGER events_append_only ON log.events",
-    "CREATE RULE mine AS ON INSERT TO log.events DO INSTEAD NOTHING",
-    "CREATE TABLE log.mine (x text)",
-    "CREATE FUNCTION log.mine() RETURNS int LANGUAGE sql RETURN 1",
-    "CREATE OR REPLACE FUNCTION log.chain_step(state bytea, content bytea, seed bytea) RETURNS bytea "
-    "LANGUAGE sql IMMUTABLE RETURN state",
-    "CREATE OR REPLACE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
-    "ALTER FUNCTION log.append(json) SECURITY INVOKER",
-    "DROP FUNCTION log.append(json)",
-    "ALTER SCHEMA log RENAME TO mine",
-    "DROP SCHEMA log CASCADE",
-    "SET session_replication_role = replica",
-    "DELETE FROM log.migrations",
-    f"SET ROLE {LOG_OWNER}",
-    f"GRANT {LOG_OWNER} TO CURRENT_USER",
-]
-
-
-@pytest.mark.parametrize("statement", FORBIDDEN)
-def test_the_role_of_the_services_can_do_nothing_to_the_log_but_append(guarded: Log, statement: str) -> None:
-    before = guarded.owner.execute("SELECT array_agg(e::text ORDER BY partition, position) FROM log.events e")
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        guarded.service.execute(statement.encode())
-    after = guarded.owner.execute("SELECT array_agg(e::text ORDER BY partition, position) FROM log.events e")
-    assert before.fetchone() == after.fetchone()
-    assert guarded.verify() == []
-
-
-def test_what_the_role_puts_before_the_functions_it_calls_is_not_called(guarded: Log) -> None:
-    """log.append runs with the owner's rights, so nothing of the caller's may run inside."""
-    guarded.service.execute("CREATE SCHEMA mine")
-    guarded.service.execute("GRANT USAGE ON SCHEMA mine TO PUBLIC")  # else the owner passes over it
-    guarded.service.execute(
-        "CREATE FUNCTION mine.sha256(bytea) RETURNS bytea LANGUAGE plpgsql AS "
-        "'BEGIN DELETE FROM log.events; RETURN $1; END'"
-    )
-    guarded.service.execute(
-        "CREATE FUNCTION mine.statement_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS "
-        "'BEGIN DELETE FROM log.events; RETURN now(); END'"
-    )
-    guarded.service.execute("CREATE TEMP TABLE heads (partition int, position int)")
-    guarded.service.execute("SET search_path = mine, pg_temp, pg_catalog, log")
-    guarded.append("one more")
-    assert guarded.verify() == []
-    assert heads_of(guarded.owner)[PARTITION][0] == EVENTS + 1
-
-
-def test_doctor_warns_of_a_role_that_could_change_the_log_and_only_of_that(
-    guarded: Log, monkeypatch: pytest.MonkeyPatch, database: str
-) -> None:
-    assert "ok    log: the role can append and not change" in guarded.run("doctor")[1]
-    monkeypatch.setenv(variable_of("database_url"), database)
-    assert (
-        "warn  log: the role of CARDLOG_DATABASE_URL could change the log (it is a superuser)"
-        in (guarded.run("doctor")[1])
-    )
-
-
-@pytest.mark.parametrize("grant", ["UPDATE ON log.heads", "DELETE ON log.events", "CREATE ON SCHEMA log"])
-def test_doctor_sees_a_right_that_was_given_by_hand_and_grant_takes_it_back(guarded: Log, grant: str) -> None:
-    role = guarded.service.info.user
-    guarded.owner.execute(f"GRANT {grant} TO ".encode() + sql.Identifier(role).as_bytes())
-    assert "may write to log.events or log.heads" in guarded.run("doctor")[1]
-    assert guarded.run("grant", "--role", role)[0] == 0
-    assert "may write" not in guarded.run("doctor")[1]
-
+from tests.support.events.guarded_log import EVENTS, PARTITION, USER, Log, turn
+from tests.support.stack import start, stop
 
 # --- what is forged, rewritten or cut
 

@@ -26,16 +26,9 @@ from events.types.envelope import partition_of
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.runner.runner import Runner
-from tests.integration.ingest.extraction.test_model_worker import (
-    extracted,
-    failed,
-    moves,
-    neighbours,
-    reading,
-    turn,
-)
-from tests.support import hostile_answers
-from tests.support.messages_api import MessagesApi, Trouble, calls, status
+from tests.support.ingest import hostile_answers
+from tests.support.ingest.messages_api import MessagesApi, Trouble, calls, status
+from tests.support.ingest.model_workers import extracted, failed, moves, neighbours, reading, turn
 from tests.support.waiting import eventually
 
 ARRIVES_WITHIN_S = 5.0

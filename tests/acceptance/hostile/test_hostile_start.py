@@ -17,7 +17,7 @@ from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
 from deploy.embedded.server import free_port
-from tests.acceptance.conftest import COMMAND, Running, clean_environment, start, started, stop
+from tests.support.stack import COMMAND, Running, clean_environment, start, started, stop
 from tests.support.waiting import eventually
 
 ROUNDS = 2

@@ -1,4 +1,4 @@
-"""What waits for a token: it waits for all that answers, an invented one is refused, and a crowd harms nobody."""
+"""A wait for a token covers every table that answers. An invented token is refused, and many waits harm nobody."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from events.http.tokens import Sealer
-from tests.acceptance.conftest import Running
+from tests.support.stack import Running
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_services_read_the_key_of_tokens_and_cannot_change_it(stack: Running, st
     with psycopg.connect(stack.database_url) as connection:
         assert connection.execute("SELECT length(key) >= 32 FROM log.token_key").fetchone() == (True,)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute(statement)  # type: ignore[call-overload]
+            connection.execute(statement)
     assert ask(stack, "key", token).status_code == 200
 
 

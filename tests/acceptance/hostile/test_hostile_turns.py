@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import httpx
@@ -10,8 +11,9 @@ import pytest
 from redis import Redis, ResponseError
 
 from events.types.turn_contract import entry_time
-from tests import poison
-from tests.acceptance.conftest import Running
+from tests.support import poison
+from tests.support.stack import Running
+from tests.support.streams import entries
 from tests.support.waiting import eventually
 
 
@@ -38,7 +40,7 @@ def test_an_offset_no_place_has_is_refused_over_http_and_buried_from_the_stream(
         buried = redis.xadd("turns", {"user_id": "m", "text": "x", "said_at": said_at})
         redis.xadd("turns", {"user_id": f"honest {offset}", "text": "I live in Lisbon."})
         letter = eventually(
-            lambda: next((f for _, f in redis.xrevrange("turns:dead") if f["entry_id"] == buried), None)
+            lambda: next((f for f in entries(redis, "turns:dead") if f["entry_id"] == buried), None)
         )
     assert letter["field"] == "said_at"
     eventually(lambda: knows(stack, f"honest {offset}", "Lisbon"))
@@ -54,16 +56,16 @@ def test_what_is_said_more_than_a_day_ahead_is_refused(stack: Running, ahead: ti
 @pytest.mark.timeout(200)
 def test_three_hundred_poison_turns_hold_up_nobody(stack: Running) -> None:
     cities = ("Lisbon", "Porto", "Oslo", "Cairo", "Lima", "Quito")
-    entries = poison.collected(poison.ENTRIES, 300)
+    poisoned = poison.collected(poison.ENTRIES, 300)
     with Redis.from_url(stack.redis_url) as redis:
-        for number, entry in enumerate(entries):
+        for number, entry in enumerate(poisoned):
             if number % 50 == 0:
                 text = f"I live in {cities[number // 50]}."
                 redis.xadd("turns", {"user_id": f"among poison {number // 50}", "text": text})
-            redis.xadd("turns", entry)  # type: ignore[arg-type]
+            redis.xadd("turns", entry)
     stack.wait()
     for number, city in enumerate(cities):
-        eventually(lambda user=f"among poison {number}", city=city: knows(stack, user, city))  # type: ignore[misc]
+        eventually(partial(knows, stack, f"among poison {number}", city))
 
 
 def test_projects_are_walls_whatever_they_are_called(stack: Running) -> None:

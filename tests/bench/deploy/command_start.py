@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.acceptance.conftest import clean_environment, start, stop
+from tests.support.stack import clean_environment, start, stop
 
 ROOT = Path(__file__).resolve().parents[3]
 

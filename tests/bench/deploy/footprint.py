@@ -36,10 +36,10 @@ from ingest.recording.intake import open_intake
 from ingest.recording.recorder import Recorder
 from projectors.registry import projectors
 from projectors.runner.runner import Runner
-from tests.acceptance.conftest import Running
 from tests.bench.deploy.way import behind, turns, until_visible
 from tests.bench.support.recall_data import locomo
 from tests.bench.support.stack import eval_data, measured_stack
+from tests.support.stack import Running
 
 MIB = 1024 * 1024
 
@@ -90,7 +90,7 @@ def measured(postgres: int, redis: int, connection: Connection) -> Iterator[Spen
 
 
 def _one(connection: Connection, query: str, *values: Any) -> Any:
-    row = connection.execute(query, values).fetchone()  # type: ignore[arg-type]
+    row = connection.execute(query, values).fetchone()
     assert row is not None
     return row[0]
 
@@ -151,13 +151,13 @@ def stages(pushed: list[dict[str, str]], *, vectors: bool) -> None:
             connect(postgres.url, application="bench") as looking,
         ):
             migrate(connection)
-            before = redis.info("memory")["used_memory"]  # type: ignore[index]
+            before = redis.info("memory")["used_memory"]
             with measured(*servers, connection) as spent:
                 pipe = redis.pipeline(transaction=False)
                 for turn in pushed:
                     pipe.xadd("turns", turn)  # type: ignore[arg-type]
                 pipe.execute()
-            waiting = redis.info("memory")["used_memory"] - before  # type: ignore[index]
+            waiting = redis.info("memory")["used_memory"] - before
             texts = [len(turn["text"].encode()) for turn in pushed]
             print(
                 f"{count} turns of {statistics.mean(texts):.0f} bytes of text; "
@@ -167,7 +167,7 @@ def stages(pushed: list[dict[str, str]], *, vectors: bool) -> None:
 
             [coming] = open_intake(settings).queues()
             coming.open()
-            backlog = coming.backlog
+            backlog = coming.depth
             with measured(*servers, connection) as spent:
                 Recorder(settings, "bench", until(lambda: backlog().waiting + backlog().pending == 0)).run()
             print(spent.row("recorder", count, "turn"))

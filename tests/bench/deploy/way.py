@@ -22,8 +22,8 @@ from events.platform.database import connect
 from events.store import log
 from events.types.envelope import NewEvent, uuid7
 from events.types.turn_contract import parse_turn
-from tests.acceptance.conftest import Running
 from tests.bench.support.stack import measured_stack
+from tests.support.stack import Running
 
 _PLACES = ["Lisbon", "Porto", "Oslo", "Cairo", "Kyoto", "Bergen", "Turin", "Ghent", "Malmo", "Izmir"]
 _THINGS = ["bicycle", "lamp", "novel", "guitar", "kettle", "ticket", "jacket", "camera", "carpet", "violin"]

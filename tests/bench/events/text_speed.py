@@ -149,7 +149,7 @@ def _jieba() -> Callable[[str], object]:
     """``jieba`` itself on the same dictionary, with a cache of its own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its patterns have escapes that Python no longer likes
-        import jieba  # type: ignore[import-untyped, import-not-found]
+        import jieba  # type: ignore[import-not-found]
     folder = Path(tempfile.mkdtemp())
     words = folder / "words.txt"
     folded = build(orjson.loads(source().read_bytes())["freq"].items())

@@ -30,7 +30,7 @@ from projectors.rebuild.bulk_load import bulk_connection
 from projectors.rebuild.rebuild import Rebuild, RebuildResult, usual_workers
 from projectors.runner.runner import Runner
 from tests.bench.support.history import fill
-from tests.conftest import url_of
+from tests.support.databases import url_of
 
 RATE, COPIES, GROWTH, LIVE = 20_000, 3.0, 1.15, 3_000
 TABLES = ("event_cards", "state_cards", "knowledge_cards", "statements", "relations", "card_counts", "words")

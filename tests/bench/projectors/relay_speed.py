@@ -28,11 +28,11 @@ from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.kafka.relay import PROCESSOR, Relay
 from tests.bench.support.history import fill
-from tests.conftest import url_of
-from tests.integration.projectors.rebuild.test_rebuild import noted
-from tests.kafka.broker import Broker, MockBroker
-from tests.kafka.real import RealBroker, why_not
-from tests.kafka.workers import Workers
+from tests.support.databases import url_of
+from tests.support.kafka.broker import Broker, MockBroker
+from tests.support.kafka.real import RealBroker, why_not
+from tests.support.kafka.workers import Workers
+from tests.support.projectors.folding import noted
 
 USERS = 500
 RELAYED, SCALED, ADDED_MS = 20_000, 1.6, 100

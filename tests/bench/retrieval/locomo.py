@@ -17,8 +17,8 @@ from typing import Any
 
 import httpx
 
-from tests.acceptance.conftest import Running
 from tests.bench.support.stack import eval_data, measured_stack
+from tests.support.stack import Running
 
 CUTS = (5, 10, 20)
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")

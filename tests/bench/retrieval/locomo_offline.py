@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import re
 import sys
@@ -24,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from events.language.ngrams import grams, question_grams, similarity
 from events.language.questions import parse_question
@@ -32,20 +30,15 @@ from events.language.terms import question_terms
 from events.types.cards import Utterance
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, open_embedder
 from projectors.embedding.passages import (
-    BM25_B,
-    BM25_K1,
     CONTEXT_WEIGHTS,
     Passage,
     embed_passages,
     line_of,
     passage_terms,
 )
+from tests.bench.support.scoring import Bm25, Channel, Scores, by_score, counts, ranks, reciprocal
 
-Scores = NDArray[np.float64]
-Channel = Callable[[str], Scores]
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
-_RRF_K = 60
-_CANDIDATES = 20
 
 
 @dataclass(frozen=True)
@@ -61,77 +54,6 @@ class Corpus:
 
     passages: list[Passage]
     questions: list[Question]
-
-
-# --- scoring ---------------------------------------------------------------------------------------------
-
-
-class Bm25:
-    """Okapi BM25 over weighted terms."""
-
-    def __init__(self, documents: Sequence[dict[str, float]]) -> None:
-        self.size = len(documents)
-        lengths = np.array([sum(document.values()) for document in documents])
-        self.norm = BM25_K1 * (1 - BM25_B + BM25_B * lengths / max(lengths.mean(), 1e-9))
-        postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
-        for index, document in enumerate(documents):
-            for term, count in document.items():
-                postings[term].append((index, count))
-        self.postings = {
-            term: (np.array([row for row, _ in rows]), np.array([count for _, count in rows]))
-            for term, rows in postings.items()
-        }
-
-    def score(self, weights: dict[str, float]) -> Scores:
-        total = np.zeros(self.size)
-        for term, weight in weights.items():
-            if term in self.postings:
-                rows, counts = self.postings[term]
-                rarity = math.log(1 + (self.size - len(rows) + 0.5) / (len(rows) + 0.5))
-                total[rows] += weight * rarity * counts * (BM25_K1 + 1) / (counts + self.norm[rows])
-        return total
-
-
-def ranks(scores: Scores) -> Scores:
-    order = np.argsort(-scores, kind="stable")
-    placed = np.empty(len(scores))
-    placed[order] = np.arange(1, len(scores) + 1)
-    return placed
-
-
-def reciprocal(channels: Sequence[tuple[Channel, float]]) -> Channel:
-    """Plain reciprocal rank fusion of each channel's first candidates."""
-
-    def fused(question: str) -> Scores:
-        total: Scores = np.zeros(1)
-        for channel, weight in channels:
-            scores = channel(question)
-            place = ranks(scores)
-            total = total + np.where((place <= _CANDIDATES) & (scores > 0), weight / (_RRF_K + place), 0.0)
-        return total
-
-    return fused
-
-
-def by_score(channels: Sequence[tuple[Channel, float, bool]]) -> Channel:
-    """Each channel's votes by how good the hit is: score by best score, or, where every text scores
-    something (the flag), by how far it is above the last candidate."""
-
-    def fused(question: str) -> Scores:
-        total: Scores = np.zeros(1)
-        for channel, weight, everything_scores in channels:
-            scores = channel(question)
-            best = float(scores.max())
-            floor = (
-                float(np.sort(scores)[-_CANDIDATES])
-                if everything_scores and len(scores) > _CANDIDATES
-                else 0.0
-            )
-            if best > floor:
-                total = total + weight * np.clip((scores - floor) / (best - floor), 0.0, None)
-        return total
-
-    return fused
 
 
 # --- channels --------------------------------------------------------------------------------------------
@@ -182,10 +104,6 @@ def by_grams(texts: Sequence[str]) -> Channel:
 def joined(passage: Passage) -> str:
     """The alternative to adding vectors up: one long text, the card's own words first."""
     return " ".join(map(line_of, (passage.said, *passage.before[: len(CONTEXT_WEIGHTS)])))
-
-
-def counts(text: str) -> dict[str, float]:
-    return passage_terms(Passage(Utterance(text)))
 
 
 # --- data ------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from redis import Redis
 
@@ -21,8 +20,8 @@ from events.platform.settings import Settings
 from retrieval.cards.alerts import aging, contradictions, outdated
 from retrieval.http.read_api import RecallIn, ask_of, open_recall
 from retrieval.pool.connections import open_pool
-from tests.integration.retrieval.recall.test_overlay import Memory, crowd
-from tests.unit.retrieval.cards.test_alerts import state
+from tests.support.retrieval.card_rows import state
+from tests.support.retrieval.overlay import Memory, crowd
 
 QUESTION = "where do I live?"
 TIMES = 100
@@ -42,7 +41,7 @@ async def milliseconds(settings: Settings) -> tuple[list[float], str]:
         answer = await recall.answer(ask)
         if number >= 10:
             took.append((time.perf_counter() - began) * 1000)
-        first = answer.cards[0].card.value
+        first = answer.cards[0].card.value or ""
     await recall.close()
     await pool.close()
     return sorted(took), first
@@ -51,9 +50,7 @@ async def milliseconds(settings: Settings) -> tuple[list[float], str]:
 def alerts() -> float:
     """Milliseconds for a hundred cards, the best of many."""
     now = datetime.now(UTC)
-    cards: list[dict[str, Any]] = [
-        state(f"town {number}", concept_key=f"c{number % 4}") for number in range(100)
-    ]
+    cards = [state(f"town {number}", concept_key=f"c{number % 4}") for number in range(100)]
 
     def once() -> None:
         contradictions(cards)

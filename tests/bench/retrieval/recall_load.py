@@ -24,9 +24,9 @@ import psutil
 import psycopg
 import uvloop
 
-from tests.acceptance.conftest import Running
 from tests.bench.deploy.way import question, turns, until_visible, xadd
 from tests.bench.support.stack import measured_stack
+from tests.support.stack import Running
 
 USERS, HISTORY = 100, 5_000
 

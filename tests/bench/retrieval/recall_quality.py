@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -159,7 +160,9 @@ def main() -> int:
         load, parts = SETS[name]
         if path := eval_data(*parts):
             chosen.append(load(path))
-    patient = {f"{name}_deadline_ms": 10_000 for name in ("semantic", "tags", "fuzzy", "time", "graph")}
+    patient: dict[str, Any] = {
+        f"{name}_deadline_ms": 10_000 for name in ("semantic", "tags", "fuzzy", "time", "graph")
+    }
     settings = replace(Settings(), **patient, quarantine_over_ms=100_000)
 
     def run(url: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.acceptance.conftest import Running, start, stop
+from tests.support.stack import Running, start, stop
 
 
 @contextmanager

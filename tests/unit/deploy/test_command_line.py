@@ -13,7 +13,7 @@ import pytest
 from deploy.command import main
 from deploy.command_line import parse
 from deploy.commands import COMMANDS
-from tests.acceptance.conftest import clean_environment
+from tests.support.stack import clean_environment
 
 COMMAND = [sys.executable, "-m", "deploy.command"]
 HEAVY = (
@@ -164,9 +164,10 @@ def completed(script: Path, *words: str) -> list[str]:
 
 
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="there is no bash")
-def test_bash_completes_verbs_and_options(tmp_path: Path) -> None:
+def test_bash_completes_verbs_and_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "bash"]) == 0
     script = tmp_path / "cardlog.bash"
-    script.write_text(typed("completion", "bash").stdout)
+    script.write_text(capsys.readouterr().out)
     assert completed(script, "re") == ["rebuild", "recall", "reextract"]
     assert completed(script, "dead", "r") == ["retry"]
     assert completed(script, "recall", "--as") == ["--as-of"]
@@ -175,10 +176,11 @@ def test_bash_completes_verbs_and_options(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_get_a_script_with_every_verb(shell: str) -> None:
-    done = typed("completion", shell)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert all(name in done.stdout for name, _, _ in COMMANDS)
+def test_other_shells_get_a_script_with_every_verb(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert all(name in captured.out for name, _, _ in COMMANDS)
 
 
 # --- Ctrl-C

@@ -1,4 +1,4 @@
-"""Which Cardlog a command talks to where nobody says so."""
+"""A command without options finds the running Cardlog."""
 
 from __future__ import annotations
 

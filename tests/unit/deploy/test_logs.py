@@ -1,4 +1,4 @@
-"""What processes log: the same facts for people and for machines, and no secret in either."""
+"""Text logs and JSON logs hold the same facts and no secret."""
 
 from __future__ import annotations
 

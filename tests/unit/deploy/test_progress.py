@@ -1,4 +1,4 @@
-"""What a long command tells of how far it is, on a terminal and elsewhere."""
+"""A long command reports its progress on a terminal and elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the statements of ``ingest`` may know of the card tables."""
+"""The statements of ``ingest`` read the card tables through one view only."""
 
 from __future__ import annotations
 

@@ -105,5 +105,5 @@ def test_every_table_is_distributed_by_user_or_declared_to_stay(catalog: Connect
 def test_a_table_that_could_not_be_distributed_is_noticed(
     catalog: Connection, change: str, fault: str
 ) -> None:
-    catalog.execute(change)  # type: ignore[arg-type]
+    catalog.execute(change)
     assert [found for found in faults(catalog) if fault in found]

@@ -35,7 +35,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
             client.xadd("turns", {"number": number})
         with Redis.from_url(server.operator_url) as operator:
             operator.bgrewriteaof()
-            while operator.info("persistence")["aof_rewrite_in_progress"]:  # type: ignore[index]
+            while operator.info("persistence")["aof_rewrite_in_progress"]:
                 pass
         for number in range(SNAPSHOT, SNAPSHOT + LATER):
             client.xadd("turns", {"number": number})
@@ -171,7 +171,7 @@ class TestClosed:
 
     def test_it_is_a_current_version(self, server: EmbeddedRedis) -> None:
         with Redis.from_url(server.url, decode_responses=True) as client:
-            assert tuple(map(int, client.info("server")["valkey_version"].split("."))) >= (9, 1)  # type: ignore[index]
+            assert tuple(map(int, client.info("server")["valkey_version"].split("."))) >= (9, 1)
 
 
 def break_the_commands(data: Path) -> None:

@@ -14,7 +14,7 @@ from deploy.tools.extraction_trial import KINDS, Case, Result, cases, trial
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
 from events.types.extraction import Usage
 from ingest.extraction.extractor_port import CardEvent, Extraction, ExtractorUnavailableError, SessionBatch
-from tests.support.messages_api import MessagesApi, status
+from tests.support.ingest.messages_api import MessagesApi, status
 
 ALL = cases()
 
@@ -22,7 +22,9 @@ ALL = cases()
 class Scripted:
     """Reads every case as it is told to."""
 
-    name, model, prompt_version = "scripted", None, "scripted-1"
+    name = "scripted"
+    model: str | None = None
+    prompt_version = "scripted-1"
 
     def __init__(self, reads: Callable[[Case], Sequence[CardEvent]]) -> None:
         self._reads = reads

@@ -66,7 +66,8 @@ def by_hand(weights: Mapping[str, Numbers], config: Mapping[str, Any], tokens: l
     def norm(name: str, state: Numbers) -> Numbers:
         centred = state - state.mean(axis=-1, keepdims=True)
         deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + config["layer_norm_eps"])
-        return centred / deviation * real[f"{name}.weight"] + real[f"{name}.bias"]
+        scaled: Numbers = centred / deviation * real[f"{name}.weight"] + real[f"{name}.bias"]
+        return scaled
 
     state = norm(
         "embeddings.LayerNorm",

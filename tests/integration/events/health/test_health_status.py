@@ -1,21 +1,15 @@
-"""What is said of the stages is true: alive, stuck, stopped, parked; and what nobody knows is unknown, never zero."""
+"""The health of every stage is true. An unknown number is shown as unknown and never as zero."""
 
 from __future__ import annotations
 
-import json
-import logging
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import psycopg
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from redis import Redis
 
-from deploy import logs
 from deploy.commands.operate.top import sparkline
 from deploy.monitoring.overview import Overviews, overview
 from events.health.cached_probe import CachedProbe
@@ -27,25 +21,20 @@ from events.health.health_status import (
     read_health,
     refuse_if_stuck,
 )
-from events.health.heartbeat import Heartbeat, HeartbeatReport, WorkerState, reports
+from events.health.heartbeat import HeartbeatReport, WorkerState
 from events.health.metrics import HealthSnapshot, StageMetrics
 from events.http.problem import ProblemError
 from events.platform.database import Connection, connect
-from events.platform.environment import load_settings
-from events.platform.settings import Settings, SettingsError
+from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import Processor
-from events.types.envelope import Event, NewEvent, partition_of, uuid7
+from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.extraction import ExtractionFailed
 from events.types.turns import TurnRecorded
-from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
-from ingest.extraction.workers.rules_worker import ExtractorWorker
-from ingest.recording.recorder import Recorder
 from ingest.recording.turn_queue import QueueDepth, TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import begin, changing, ensure_live
-from projectors.runner.runner import Runner
 from tests.support.waiting import eventually
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
@@ -127,118 +116,6 @@ def test_a_service_is_not_ready_once_a_stage_stood_still_for_too_long() -> None:
     assert refusal.value.document["stage"] == "cards"
 
 
-@contextmanager
-def working(run: Callable[[], None], stop: threading.Event) -> Iterator[None]:
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(10)
-        assert not thread.is_alive()
-
-
-def only(connection: Connection, stage: str) -> HeartbeatReport:
-    [report] = [report for report in reports(connection) if report.stage == stage]
-    return report
-
-
-def test_a_pulse_beats_while_its_worker_is_busy_and_says_goodbye(
-    database: str, connection: Connection
-) -> None:
-    def seen_at() -> object:
-        return connection.execute("SELECT max(seen_at) FROM log.heartbeats").fetchone()
-
-    with Heartbeat(database, "cards", "w", every_s=0.02) as heartbeat:
-        first = eventually(lambda: reports(connection) and seen_at())
-        eventually(lambda: seen_at() != first)
-        assert only(connection, "cards").alive
-        assert only(connection, "cards").moved_s is None
-        heartbeat.passed(0)
-        heartbeat.passed(7)
-        eventually(lambda: only(connection, "cards").done == 7)
-        assert (only(connection, "cards").moved_s or 0.0) < 30
-        eventually(lambda: only(connection, "cards").rate is not None)
-    assert only(connection, "cards").state == "stopped"
-    assert not only(connection, "cards").alive
-    assert only(connection, "cards").rate is None
-
-
-def test_a_change_of_state_is_told_at_once_and_the_last_error_is_kept(
-    database: str, connection: Connection
-) -> None:
-    with Heartbeat(database, "vectors", "w", every_s=600.0) as heartbeat:
-        eventually(lambda: reports(connection))
-        heartbeat.waiting("no model\n  here")
-        eventually(lambda: only(connection, "vectors").state == "waiting")
-        assert only(connection, "vectors").detail == "no model here"
-        heartbeat.running()
-        eventually(lambda: only(connection, "vectors").state == "running")
-        report = only(connection, "vectors")
-        assert (report.detail, report.error) == (None, "no model here")
-        assert report.error_at is not None
-
-
-def test_a_worker_works_and_stops_without_postgres_too() -> None:
-    with Heartbeat(NOWHERE, "cards", "w", every_s=0.01) as heartbeat:
-        heartbeat.passed(1)
-        heartbeat.waiting("postgres is away")
-
-
-def test_what_a_worker_dies_of_is_its_last_word(database: str, connection: Connection) -> None:
-    with pytest.raises(ValueError, match="broken"), Heartbeat(database, "cards", "w"):
-        raise ValueError("broken")
-    report = only(connection, "cards")
-    assert (report.state, report.error) == ("stopped", "ValueError: broken")
-
-
-def test_a_worker_that_was_replaced_is_forgotten_and_a_lost_one_is_not(
-    database: str, connection: Connection
-) -> None:
-    connection.execute(
-        "INSERT INTO log.heartbeats (stage, worker, pid, state, done, seen_at) VALUES "
-        "('cards', 'w', -1, 'running', 0, now() - interval '16 s'), "
-        "('cards', 'w', -2, 'running', 0, now()), "
-        "('cards', 'lost', -3, 'running', 0, now() - interval '50 min'), "
-        "('cards', 'long gone', -4, 'running', 0, now() - interval '61 min'), "
-        "('vectors', 'w', -5, 'running', 0, now() - interval '2 hours')"
-    )
-    with Heartbeat(database, "cards", "w"):
-        eventually(lambda: any(report.pid > 0 for report in reports(connection)))
-        eventually(lambda: len(reports(connection)) == 4)
-    assert {report.pid for report in reports(connection) if report.pid < 0} == {-2, -3, -5}
-
-
-def test_every_worker_tells_how_it_is(
-    database: str, connection: Connection, redis: Redis, redis_url: str
-) -> None:
-    settings = Settings(database_url=database, redis_url=redis_url)
-    stop = threading.Event()
-    redis.xadd("turns", {"user_id": "u1", "text": "I live in Oslo."})
-    redis.xadd("turns", {"user_id": "", "text": "nobody's"})
-    with (
-        working(Recorder(settings, "r", stop.is_set).run, stop),
-        working(ExtractorWorker(settings, RulesExtractor(), stop.is_set, "e").run, stop),
-        working(Runner(settings, CardsProjector(supersede=True), stop.is_set, "c").run, stop),
-    ):
-        eventually(lambda: {report.stage: report.done for report in reports(connection)} == {
-            "recorder": 2, "extractor": len(log_of(connection, "u1")), "cards": len(log_of(connection, "u1")),
-        })  # fmt: skip
-        seen = overview(settings)
-        states = {stage.name: (stage.state, stage.behind, stage.workers) for stage in seen.stages}
-        assert states["recorder"] == states["extractor"] == states["cards"] == ("running", 0, 1)
-        assert states["vectors"] == ("unknown", None, None)
-        assert not seen.well
-        assert (seen.recorded, seen.dead, seen.parked) == (1, 1, 0)
-        assert "user_id" in str(next(s for s in seen.stages if s.name == "recorder").error)
-    assert {stage.state for stage in overview(settings).stages} == {"stopped", "unknown"}
-
-
-def log_of(connection: Connection, user: str) -> list[Event]:
-    return log.read(connection, partition_of(user))
-
-
 def test_behind_and_age_are_counted_from_the_log(database: str, connection: Connection) -> None:
     ensure_live(connection, CardsProjector(supersede=True))
     EXTRACTOR.open(connection)
@@ -264,13 +141,13 @@ def test_behind_and_age_are_counted_from_the_log(database: str, connection: Conn
 
 def rewrite(connection: Connection, change: str) -> None:
     connection.execute("ALTER TABLE log.events DISABLE TRIGGER events_append_only")
-    connection.execute(change)  # type: ignore[call-overload]
+    connection.execute(change)
     connection.execute("ALTER TABLE log.events ENABLE TRIGGER events_append_only")
 
 
 def move(connection: Connection, processor: str, generation: int, moved_at: str) -> None:
     connection.execute(
-        "UPDATE log.checkpoints c SET position = h.position, moved_at = " + moved_at + " FROM log.heads h "  # type: ignore[call-overload]
+        "UPDATE log.checkpoints c SET position = h.position, moved_at = " + moved_at + " FROM log.heads h "
         "WHERE h.partition = c.partition AND processor = %s AND generation = %s",
         (processor, generation),
     )
@@ -487,67 +364,3 @@ def test_a_sparkline_draws_the_highest_full_and_idleness_flat() -> None:
     assert sparkline([0.0, 5.0, 10.0]) == "▁▅█"
     assert sparkline([0.0, 0.0]) == "▁▁"
     assert sparkline([]) == ""
-
-
-def written(
-    capsys: pytest.CaptureFixture[str], log_format: str, say: Callable[[logging.Logger], None]
-) -> str:
-    root = logging.getLogger()
-    before, level = root.handlers[:], root.level
-    root.handlers.clear()
-    try:
-        logs.configure_logging(Settings(log_format=log_format), "projector")
-        say(logging.getLogger("projectors.parking.parking"))
-    finally:
-        root.handlers[:] = before
-        root.setLevel(level)
-        logging.captureWarnings(False)
-    return capsys.readouterr().err
-
-
-def test_the_journal_is_one_object_a_line_with_ids_and_places(capsys: pytest.CaptureFixture[str]) -> None:
-    event_id = uuid7()
-
-    def say(logger: logging.Logger) -> None:
-        logger.warning("parked\nin %d", 7, extra={"stage": "cards", "event_id": event_id, "position": 3})
-
-    [line] = written(capsys, "json", say).splitlines()
-    document = json.loads(line)
-    assert datetime.fromisoformat(document.pop("time")).tzinfo is not None
-    assert document.pop("pid") > 0
-    assert document == {
-        "level": "warning",
-        "process": "projector",
-        "logger": "projectors.parking.parking",
-        "message": "parked\nin 7",
-        "stage": "cards",
-        "event_id": str(event_id),
-        "position": 3,
-    }
-
-
-@pytest.mark.parametrize("log_format", ["text", "json"])
-def test_the_journal_says_what_failed_and_not_what_somebody_said(
-    capsys: pytest.CaptureFixture[str], connection: Connection, log_format: str
-) -> None:
-    connection.execute("CREATE TEMPORARY TABLE secrets (words text CHECK (words = 'fine'))")
-    words, details = "my diagnosis", list[str]()
-
-    def say(logger: logging.Logger) -> None:
-        try:
-            connection.execute("INSERT INTO secrets VALUES (%s)", (words,))
-        except psycopg.Error as error:
-            details.append(str(error))
-            logger.warning("cannot go on: %s", log.reason_of(error), exc_info=True)
-
-    text = written(capsys, log_format, say)
-    assert words in details[0]
-    assert "CheckViolation" in text
-    assert "test_health_status.py" in text
-    assert words not in text
-
-
-def test_the_log_format_is_text_or_json() -> None:
-    assert load_settings({"CARDLOG_LOG_FORMAT": "json"}).log_format == "json"
-    with pytest.raises(SettingsError, match="CARDLOG_LOG_FORMAT is 'xml': use text or json"):
-        load_settings({"CARDLOG_LOG_FORMAT": "xml"})

@@ -10,7 +10,7 @@ import pytest
 from psycopg import sql
 
 from events.platform.database import DatabaseUnfitError, address_of, connect, migrate
-from tests.conftest import url_of
+from tests.support.databases import url_of
 
 
 def test_migrations_run_once_however_many_start_at_the_same_time(empty_database: str) -> None:

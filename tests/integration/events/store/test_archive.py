@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,49 +16,13 @@ from events.platform.settings import Settings
 from events.store import log
 from events.store.archive import ArchiveError, ImportSummary, export_log, import_log
 from events.store.verification import verify
-from events.types.envelope import NewEvent, partition_of, uuid7
-from events.types.turns import TurnRecorded
+from events.types.envelope import partition_of, uuid7
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.runner.runner import Runner
+from tests.support.events.archives import NOW, fill, heads_of, rows_of, turn
 
-NOW = datetime(2026, 5, 8, 16, 44, 10, 123456, tzinfo=UTC)
 AWKWARD = 'tab\t newline\n return\r "quote" \\back\\ \\N \u2028 \u0001 \x7f ,"data":{} 控制 👩‍👩‍👧'
-
-
-def turn(user: str, text: str, **more: Any) -> NewEvent:
-    payload = TurnRecorded(
-        turn_id=text, text=text, role="user", said_at=NOW, timezone="UTC", session_id="s", project_id="default"
-    )  # fmt: skip
-    fields: dict[str, Any] = {
-        "event_id": uuid7(),
-        "user_id": user,
-        "stream": "session/default/s",
-        "payload": payload,
-        "occurred_at": NOW,
-        "actor": "test",
-        "dedupe_key": f"turn/{text}",
-    }
-    return NewEvent(**(fields | more))
-
-
-def fill(connection: Connection, begin: int, end: int, users: int = 20) -> None:
-    log.append(connection, [turn(f"user{n % users}", f"turn {n}") for n in range(begin, end)])
-
-
-def rows_of(connection: Connection) -> list[tuple[Any, ...]]:
-    """Everything the log holds, the payload as its exact text."""
-    return connection.execute(
-        "SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, "
-        "occurred_at, recorded_at, actor, causation_id, correlation_id, data::text, digest "
-        "FROM log.events ORDER BY partition, position"
-    ).fetchall()
-
-
-def heads_of(connection: Connection) -> list[tuple[Any, ...]]:
-    return connection.execute(
-        "SELECT partition, position, digest, recorded_at::text FROM log.heads ORDER BY 1"
-    ).fetchall()
 
 
 def exported(connection: Connection, user_id: str | None = None) -> bytes:
@@ -349,66 +308,3 @@ def test_live_projections_go_on_with_what_was_imported(
         passed += more
     assert passed == 50
     assert generation.processor.positions(other) == log.heads(connection)
-
-
-def command(database: str, *arguments: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CARDLOG_")}
-    return subprocess.run(
-        [sys.executable, "-m", "deploy.command", "log", *arguments], capture_output=True, timeout=60, check=False,
-        env={**kept, "CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": "redis://127.0.0.1:1"}, **more,
-    )  # fmt: skip
-
-
-def test_the_command_exports_imports_counts_and_shows(
-    database: str, connection: Connection, empty_database: str, tmp_path: Path
-) -> None:
-    fill(connection, 0, 100)
-    file = tmp_path / "log.jsonl"
-    assert command(database, "export", str(file)).returncode == 0
-    piped = command(database, "export", "-")
-    assert piped.stdout == file.read_bytes()
-    assert [each.name for each in tmp_path.iterdir()] == ["log.jsonl"]
-    # A database without any table yet is made ready first.
-    done = command(empty_database, "import", "-", input=piped.stdout)
-    assert b"imported 100 events, 0 existed already" in done.stderr
-    cut = tmp_path / "cut.jsonl"
-    cut.write_bytes(file.read_bytes()[:-100])
-    again = command(empty_database, "import", str(cut))
-    assert again.returncode == 1
-    assert b"it was cut off" in again.stderr
-    assert b"Traceback" not in again.stderr
-    with connect(empty_database, application="look") as opened:
-        assert rows_of(opened) == rows_of(connection)
-
-    stats = json.loads(command(empty_database, "stats", "--json").stdout)
-    assert (stats["events"], stats["users"], stats["types"]) == (100, 20, {"TurnRecorded": 100})
-    sizes = sorted((row[1], row[0]) for row in heads_of(connection) if row[1])
-    assert stats["partitions"]["used"] == len(sizes)
-    assert stats["partitions"]["largest"]["events"] == sizes[-1][0]
-    assert stats["partitions"]["smallest"]["events"] == sizes[0][0]
-    assert stats["bytes"]["payload"] == sum(len(row[14].encode()) for row in rows_of(connection))
-    assert command(database, "stats").returncode == 0
-
-    rows = rows_of(connection)
-    partition, position = rows[-1][:2]
-    [shown] = command(database, "show", "--at", f"{partition}/{position}", "--json").stdout.splitlines()
-    assert json.loads(shown)["event_id"] == str(rows[-1][2])
-    behind = command(database, "show", "--partition", str(partition), "--after", str(position - 2), "--json")
-    assert [json.loads(line)["position"] for line in behind.stdout.splitlines()] == [position - 1, position]
-    assert b"--after needs --partition" in command(database, "show", "--after", "3").stderr
-    verified = command(database, "verify", "--json")
-    found = json.loads(verified.stdout)
-    assert (found["ok"], found["events"], found["faults"]) == (True, 100, [])
-
-
-def test_a_failed_export_leaves_the_older_file(database: str, connection: Connection, tmp_path: Path) -> None:
-    file = tmp_path / "log.jsonl"
-    file.write_bytes(b"older")
-    fill(connection, 0, 10, users=1)
-    connection.execute("SET session_replication_role = replica")
-    connection.execute("DELETE FROM log.events WHERE position = 4")
-    failed = command(database, "export", str(file))
-    assert failed.returncode == 1
-    assert b"holds 9 events, its head says 10; run cardlog log verify" in failed.stderr
-    assert file.read_bytes() == b"older"
-    assert list(tmp_path.iterdir()) == [file]

@@ -118,7 +118,7 @@ def test_an_expected_stream_version_that_does_not_hold_appends_nothing(connectio
 def test_the_log_refuses_every_change(connection: Connection, statement: str) -> None:
     log.append(connection, [turn("alex", "1")])
     with pytest.raises(psycopg.errors.IntegrityConstraintViolation, match="append-only"):
-        connection.execute(statement)  # type: ignore[arg-type]
+        connection.execute(statement)
 
 
 def test_payloads_come_back_as_they_went_in(connection: Connection) -> None:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
 import psycopg
 import pytest
 from psycopg.rows import dict_row
 from redis import Redis
 
 from events.platform.database import Connection
-from events.platform.isolation import is_the_datas_fault
 from events.platform.settings import Settings
 from events.store import authentication, log
 from events.store.checkpoints import Processor
-from events.types.codec import PayloadError, describe
-from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.codec import PayloadError
+from events.types.envelope import partition_of
 from events.types.extraction import TurnsExtracted
 from events.types.turn_contract import TurnInvalidError
 from ingest.extraction.rules import RulesExtractor
@@ -36,54 +33,12 @@ from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import Projector, ensure_live
 from projectors.runner.runner import Runner
 from projectors.vectors.projector import VectorsProjector
-from tests import poison
-from tests.integration.ingest.recording.test_recorder import queue_of, recording, settled
-from tests.integration.projectors.parking.test_parking import noted, turn
+from tests.support import poison
+from tests.support.events.poisoned_log import GOOD, POISON, good_users, stored
+from tests.support.ingest.recorder import queue_of, recording, settled
+from tests.support.projectors.parking import noted, turn
+from tests.support.streams import entries, raw_entries
 from tests.support.waiting import eventually
-
-POISON = 300
-GOOD = 60
-
-
-def stored(connection: Connection, bad: Sequence[Any], good: Sequence[NewEvent]) -> int:
-    """Append both, mixed, the bad ones each for a user of its own; how many of those the log took.
-
-    What ``log.append`` refuses is put into the table all the same, if the server takes it: another build may have.
-    """
-    taken = 0
-    every = max(1, len(bad) // len(good))
-    for number, payload in enumerate(bad):
-        if number % every == 0 and number // every < len(good):
-            log.append(connection, [good[number // every]])
-        event = NewEvent(
-            event_id=uuid7(), user_id=f"poison {number}", stream="session/default/s", payload=payload,
-            occurred_at=poison.NOW, actor="test",
-        )  # fmt: skip
-        try:
-            log.append(connection, [event])
-            taken += 1
-        except Exception as error:
-            if not is_the_datas_fault(error):
-                raise
-            taken += forced(connection, event)
-    return taken
-
-
-def forced(connection: Connection, event: NewEvent) -> bool:
-    name, version = describe(event.payload)
-    try:
-        item = {
-            "partition": partition_of(event.user_id), "event_id": str(event.event_id), "user_id": event.user_id,
-            "stream": event.stream, "type": name, "schema_version": version, "dedupe_key": None,
-            "occurred_at": event.occurred_at.isoformat(), "actor": event.actor,
-            "data": orjson.loads(orjson.dumps(event.payload)),
-        }  # fmt: skip
-        connection.execute("SELECT log.append(%s::text::json)", (json.dumps([item]),))
-    except Exception as error:
-        if not is_the_datas_fault(error):
-            raise
-        return False
-    return True
 
 
 def reached(connection: Connection, processor: Processor) -> bool:
@@ -96,10 +51,6 @@ def drained(step: Callable[[], object], connection: Connection, processor: Proce
         if not step() and reached(connection, processor):
             return
     raise AssertionError("it does not get to the end of the log")
-
-
-def good_users(number: int) -> str:
-    return f"good {number}"
 
 
 def test_the_recorder_buries_poison_and_records_every_good_turn(
@@ -122,8 +73,8 @@ def test_the_recorder_buries_poison_and_records_every_good_turn(
     counts = queue.counts()
     assert counts["recorded"] + counts["duplicates"] + counts["dead"] == POISON + POISON // 5
     assert counts["dead"] > POISON // 3
-    letters = Redis.from_url(redis_url).xrange("turns:dead")
-    assert all(fields[b"field"] and fields[b"reason"] for _, fields in letters)
+    letters = raw_entries(Redis.from_url(redis_url), "turns:dead")
+    assert all(fields[b"field"] and fields[b"reason"] for fields in letters)
 
 
 def test_what_the_log_alone_refuses_is_found_among_a_batch_and_buried(
@@ -145,7 +96,7 @@ def test_what_the_log_alone_refuses_is_found_among_a_batch_and_buried(
     queue = queue_of(settings)
     with recording(settings):
         eventually(lambda: queue.counts().get("recorded", 0) == 97 and settled(queue))
-    letters = [fields for _, fields in redis.xrange("turns:dead")]
+    letters = entries(redis, "turns:dead")
     assert [letter["field:text"] for letter in letters] == ["cursed 17", "cursed 18", "cursed 71"]
     assert all(
         "the log cannot store the turn: ProgramLimitExceeded: index row" in letter["reason"]

@@ -14,7 +14,8 @@ from events.store import log
 from events.types.envelope import partition_of
 from events.types.turn_contract import entry_time
 from ingest.recording.dead_letters import DeadLetters
-from tests.integration.ingest.recording.test_recorder import queue_of, recording, settled, texts
+from tests.support.ingest.recorder import queue_of, recording, settled, texts
+from tests.support.streams import entries
 from tests.support.waiting import eventually
 
 YEAR_2286 = "9999999999999-0"
@@ -192,7 +193,7 @@ def test_said_more_than_a_day_ahead_is_refused_with_the_remedy(
         redis.xadd("turns", {"user_id": "u", "text": str(ahead), "said_at": said_at})
     with recording(settings):
         eventually(lambda: texts(connection, "u") == ["23:00:00"])
-        [(_, letter)] = eventually(lambda: redis.xrange("turns:dead"))
+        [letter] = eventually(lambda: entries(redis, "turns:dead"))
     assert letter["field"] == "said_at"
     assert "more than a day ahead" in letter["reason"]
     assert "leave it out" in letter["reason"]

@@ -22,7 +22,7 @@ from events.store.subscription import (
     SubscriptionOptions,
     handle_batch,
 )
-from tests.integration.projectors.rebuild.test_rebuild import noted
+from tests.support.projectors.folding import noted
 
 PROCESSOR = Processor("copying")
 
@@ -257,7 +257,7 @@ def test_a_stop_in_prepare_runs_no_round(copying: Copying, connection: Connectio
         copying.stop = True
         return stop(own)
 
-    copying.prepare = prepare  # type: ignore[method-assign]
+    copying.prepare = prepare  # type: ignore[method-assign, assignment]
     copying.run()
     assert copying.calls == ["prepare", "release"]
     assert copied(connection) == []
@@ -270,7 +270,7 @@ def test_a_connection_that_dies_while_draining_is_released_and_the_worker_ends(
         connection.execute("SELECT pg_terminate_backend(%s)", (own.info.backend_pid,))
         own.execute("SELECT 1")
 
-    copying.drain = die  # type: ignore[method-assign]
+    copying.drain = die  # type: ignore[method-assign, assignment]
     copying.run()
     assert copying.calls == ["prepare", "release"]
 

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from events.platform.database import Connection
-from tests.integration.projectors.rebuild.test_rebuild import count
 from tests.support.conversing import Memory, day, remembering
+from tests.support.projectors.folding import count
 
 
 @pytest.fixture
@@ -37,7 +37,12 @@ def refused(memory: Memory, path: str, answers: int, field: str, **body: Any) ->
 def test_a_relation_is_appended_once_however_often_it_is_sent(memory: Memory) -> None:
     old, new = memory.event("Alex has a pet", day(0)), memory.event("Alex has a dog", day(9))
     memory.fold()
-    body = {"from_card": str(new), "to_card": str(old), "predicate": "expands", "reason": "a dog is a pet"}
+    body: dict[str, Any] = {
+        "from_card": str(new),
+        "to_card": str(old),
+        "predicate": "expands",
+        "reason": "a dog is a pet",
+    }
     first = memory.post("relations", **body)
     again = memory.post("relations", **body)
     assert (first["duplicate"], again["duplicate"]) == (False, True)
@@ -50,7 +55,12 @@ def test_a_relation_that_cannot_be_is_refused(memory: Memory) -> None:
     old, new = memory.event("a pet", day(0)), memory.event("a dog", day(9))
     others = memory.of("eve").event("a cat", day(1))
     memory.fold()
-    body = {"from_card": str(new), "to_card": str(old), "predicate": "expands", "reason": "so"}
+    body: dict[str, Any] = {
+        "from_card": str(new),
+        "to_card": str(old),
+        "predicate": "expands",
+        "reason": "so",
+    }
     refused(memory, "relations", 404, "to_card", **{**body, "to_card": str(others)})
     refused(memory, "relations", 404, "from_card", **{**body, "from_card": str(uuid4())})
     refused(memory, "relations", 422, "to_card", **{**body, "to_card": str(new)})
@@ -82,7 +92,7 @@ def test_no_way_leads_back_to_where_it_began(memory: Memory) -> None:
             "relations", from_card=cards[newer], to_card=cards[older], predicate=predicate, reason="newer"
         )
     memory.fold()
-    back = {"from_card": cards[0], "to_card": cards[2], "reason": "back"}
+    back: dict[str, Any] = {"from_card": cards[0], "to_card": cards[2], "reason": "back"}
     refused(memory, "relations", 409, "predicate", **back, predicate="update")
     # A relation that leads nowhere may go both ways.
     memory.post("relations", **back, predicate="related_to")
@@ -112,7 +122,7 @@ def test_an_agents_words_change_no_card(memory: Memory) -> None:
 def test_a_verification_is_appended_once(memory: Memory) -> None:
     card = memory.state("residence", "Rome", day(0))
     memory.fold()
-    at = {"verified_at": day(100).isoformat(), "by": "Alex"}
+    at: dict[str, Any] = {"verified_at": day(100).isoformat(), "by": "Alex"}
     first = memory.post(f"cards/{card}/verify", **at)
     assert memory.post(f"cards/{card}/verify", **at) == {**first, "duplicate": True}
     named = memory.post(f"cards/{card}/verify", request_id="r1")

@@ -17,9 +17,9 @@ from events.types.extraction import TurnsExtracted
 from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import Extraction, SessionBatch
 from ingest.extraction.rules import RulesExtractor
-from tests.integration.ingest.extraction.test_claude_extractor import said
-from tests.integration.projectors.rebuild.test_rebuild import event, fold_live
-from tests.unit.events.store.test_bounds import EVENT, KNOWLEDGE, STATE
+from tests.support.events.payloads import EVENT, KNOWLEDGE, STATE
+from tests.support.ingest.claude import said
+from tests.support.projectors.folding import event, fold_live
 
 _CHANCE = random.Random(7)
 

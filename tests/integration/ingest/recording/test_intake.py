@@ -34,6 +34,7 @@ from projectors.generations.generations import ensure_live
 from projectors.runner.runner import Runner
 from retrieval.recall.unprojected_tail import QueueTail
 from tests.support.redis_cluster import Cluster, redis_cluster
+from tests.support.streams import add, entries
 from tests.support.waiting import eventually
 
 STREAMS = 4
@@ -127,7 +128,7 @@ def test_a_push_that_meets_the_last_possible_id_says_which_turns_are_in(settings
         pushed = [{"user_id": "u1", "text": f"turn {number}"} for number in range(4)]
         answer = write.post("/v1/turns", json=pushed)
         assert (answer.status_code, answer.json()["accepted"]) == (503, [0, 1]), answer.text
-        held = [turn["text"] for _, turn in client.xrange(stream)]
+        held = [turn["text"] for turn in entries(client, stream)]
         assert held == ["far", "turn 0", "turn 1"]
         answer = write.post("/v1/turns", json=pushed)
         assert (answer.status_code, answer.json()["accepted"]) == (503, []), answer.text
@@ -303,11 +304,11 @@ def test_cards_do_not_depend_on_the_order_or_the_stream_turns_come_in_on(
     streams = ("turns", *pushed_streams(settings))
     with client_of(settings) as client:
         for turn in said:
-            client.xadd("turns", {"user_id": "in order"} | turn)
+            add(client, "turns", {"user_id": "in order"} | turn)
         with recording(settings, "r1", "r2"):
             eventually(lambda: settled(settings))
             for number, turn in enumerate(shuffled):
-                client.xadd(streams[number % len(streams)], {"user_id": "shuffled"} | turn)
+                add(client, streams[number % len(streams)], {"user_id": "shuffled"} | turn)
                 if number % 3 == 2:  # what came is folded before the rest comes, so that late really is late
                     eventually(lambda: settled(settings))
                     _fold(settings)

@@ -2,51 +2,19 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
-from psycopg import sql
 from redis import Redis
 
 from events.platform.database import Connection
 from events.platform.settings import Settings
-from events.store import log
-from events.types.envelope import partition_of
-from ingest.recording.recorder import Recorder
-from ingest.recording.turn_queue import TurnQueue
+from tests.support.ingest.recorder import allow_connections, queue_of, recording, settled, texts
+from tests.support.streams import raw_entries
 from tests.support.waiting import eventually
 
 
 @pytest.fixture
 def settings(database: str, redis: Redis, redis_url: str) -> Settings:
     return Settings(database_url=database, redis_url=redis_url, reclaim_after_ms=50)
-
-
-@contextmanager
-def recording(settings: Settings, name: str = "r1") -> Iterator[None]:
-    stop = threading.Event()
-    thread = threading.Thread(target=Recorder(settings, name, stop.is_set).run)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(10)
-
-
-def queue_of(settings: Settings) -> TurnQueue:
-    return TurnQueue(Redis.from_url(settings.redis_url), settings.turns_stream, settings.consumer_group)
-
-
-def settled(queue: TurnQueue) -> bool:
-    backlog = queue.depth()
-    return backlog.waiting == 0 and backlog.pending == 0
-
-
-def texts(connection: Connection, user: str) -> list[str]:
-    return [event.payload.text for event in log.read(connection, partition_of(user)) if event.user_id == user]
 
 
 def test_what_was_pushed_before_the_first_start_is_recorded_too(
@@ -81,7 +49,7 @@ def test_invalid_entries_go_to_the_dead_stream_with_field_and_reason_and_the_res
     with recording(settings):
         eventually(lambda: settled(queue_of(settings)))
     assert texts(connection, "u1") == ["good"]
-    letters = [fields for _, fields in Redis.from_url(redis_url).xrange("turns:dead")]  # type: ignore[union-attr]
+    letters = raw_entries(Redis.from_url(redis_url), "turns:dead")
     assert [letter[b"field"].decode() for letter in letters] == [*BAD, "text", "text", "text"]
     assert all(letter[b"reason"] for letter in letters)
     # The words themselves are kept, byte for byte, so that the turn can be pushed again.
@@ -177,26 +145,9 @@ def test_while_postgres_is_away_the_recorder_waits_and_loses_nothing(
     with recording(settings):
         redis.xadd("turns", {"user_id": "u1", "text": "before"})
         eventually(lambda: texts(connection, "u1") == ["before"])
-        _allow(connection, postgres_url, name, False)
+        allow_connections(connection, postgres_url, name, False)
         redis.xadd("turns", {"user_id": "u1", "text": "during"})
         eventually(lambda: queue_of(settings).depth().pending == 1)
-        _allow(connection, postgres_url, name, True)
+        allow_connections(connection, postgres_url, name, True)
         eventually(lambda: texts(connection, "u1") == ["before", "during"])
         eventually(lambda: settled(queue_of(settings)))
-
-
-def _allow(connection: Connection, server: str, name: str, allowed: bool) -> None:
-    """Let connections in, or end all but ours and let none in."""
-    from events.platform.database import connect
-
-    with connect(server, application="test") as admin:
-        admin.execute(
-            sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS {}").format(
-                sql.Identifier(name), sql.Literal(allowed)
-            )
-        )
-        if not allowed:
-            admin.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> %s",
-                (name, connection.info.backend_pid),
-            )

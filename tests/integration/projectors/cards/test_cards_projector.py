@@ -23,9 +23,9 @@ from projectors.generations.digest import TableDigest, digest_of
 from projectors.generations.generations import ensure_live, use_schema
 from projectors.runner.runner import Runner
 from tests.bench.support.history import fill
-from tests.integration.projectors.rebuild.test_rebuild import count, fold_live, noted, rebuild, tamper
-from tests.support.statements import event
-from tests.unit.projectors.cards.test_cards_properties import cut, history, shuffled
+from tests.support.projectors.folding import count, fold_live, noted, rebuild, tamper
+from tests.support.projectors.histories import cut, history, shuffled
+from tests.support.projectors.statements import event
 
 
 def runner(database: str, projector: CardsProjector | None = None) -> Runner:

@@ -21,10 +21,10 @@ from events.types.envelope import NewEvent, uuid7
 from events.types.turns import TurnRecorded
 from projectors.generations.generations import list_generations
 from retrieval.http.read_api import create_app
-from tests.integration.projectors.rebuild.test_rebuild import rebuild
-from tests.kafka.broker import MockBroker, stalled
-from tests.kafka.workers import Workers
-from tests.support.messages_api import MessagesApi
+from tests.support.ingest.messages_api import MessagesApi
+from tests.support.kafka.broker import MockBroker, stalled
+from tests.support.kafka.workers import Workers
+from tests.support.projectors.folding import rebuild
 from tests.support.waiting import PATIENT, eventually
 
 pytestmark = pytest.mark.timeout(180)

@@ -1,4 +1,4 @@
-"""What is odd, or too large for the broker, holds up nobody else's events."""
+"""An event that is odd or too large for the broker delays no other event."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
-from tests import poison
-from tests.integration.events.store.test_poison import GOOD, POISON, forced, good_users, stored
-from tests.integration.projectors.kafka.test_relay import headers, on_topic, published, relaying
-from tests.integration.projectors.parking.test_parking import noted
-from tests.kafka.broker import MockBroker
+from tests.support import poison
+from tests.support.events.poisoned_log import GOOD, POISON, forced, good_users, stored
+from tests.support.kafka.broker import MockBroker
+from tests.support.kafka.relays import headers, on_topic, published, relaying
+from tests.support.projectors.parking import noted
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.timeout(120)

@@ -1,4 +1,4 @@
-"""Whatever a stream brings, in whatever order and how often: a reader gets the log, each event once, in order."""
+"""A reader of the feed gets each event of the log once and in order, whatever the stream delivers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from hashlib import sha256
+from typing import TypeAlias
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,7 +19,7 @@ from events.store.checkpoints import Processor
 from events.store.event_line import EventLineError, parse_line
 from events.types.envelope import Event, partition_of
 from projectors.kafka.feed import StreamFeed
-from tests.integration.projectors.rebuild.test_rebuild import noted
+from tests.support.projectors.folding import noted
 
 USERS = ("alex", "bo", "cleo")
 EVENTS = 30
@@ -68,16 +69,16 @@ class Stream:
 @pytest.fixture(scope="module")
 def written(postgres_url: str, template: str) -> Iterator[str]:
     """A database with a log in it, for tests that only read it."""
-    from tests.conftest import _execute, url_of
+    from tests.support.databases import execute, url_of
 
     name = f"stream_{time.time_ns()}"
-    _execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
+    execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
     url = url_of(postgres_url, name)
     with connect(url, application="test") as connection:
         for number in range(EVENTS):
             log.append(connection, [noted(f"note {number}", USERS[number % 3])])
     yield url
-    _execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+    execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
 
 
 @pytest.fixture
@@ -186,19 +187,20 @@ def test_what_is_in_hand_of_a_partition_that_went_elsewhere_is_forgotten(stream:
 def test_whoever_offers_waits_while_there_is_no_room_and_the_reader_is_woken(stream: Stream) -> None:
     feed: StreamFeed[int] = StreamFeed(look_every_s=1000, capacity=2)
     feed.offer(*stream.messages[0], 0)
-    assert not feed.full
+    assert feed.full is False
     woken = threading.Thread(target=feed.wait, args=(60,))
     feed.wait(0)  # what was offered before was news, too
     woken.start()
     feed.offer(*stream.messages[1], 0)
     woken.join(10)
-    assert not woken.is_alive()
-    assert feed.full
+    assert (woken.is_alive(), feed.full) == (False, True)
     feed.detach()
     assert not feed.full
 
 
-deliveries = st.lists(
+Delivery: TypeAlias = int | tuple[int, str] | str
+
+deliveries: st.SearchStrategy[list[Delivery]] = st.lists(
     st.one_of(
         st.integers(0, EVENTS - 1),  # a message, in any order and number
         st.tuples(st.integers(0, EVENTS - 1), st.sampled_from(["forged", "empty", "broken"])),
@@ -211,7 +213,7 @@ deliveries = st.lists(
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(deliveries)
-def test_the_log_is_read_once_and_in_order_whatever_comes(written: str, plan: list[object]) -> None:
+def test_the_log_is_read_once_and_in_order_whatever_comes(written: str, plan: list[Delivery]) -> None:
     with connect(written, application="test") as connection:
         stream = Stream(connection, messages_of(connection))
         for number, each in enumerate(plan):
@@ -221,8 +223,8 @@ def test_the_log_is_read_once_and_in_order_whatever_comes(written: str, plan: li
                 stream.feed.revoked(range(64))
             elif isinstance(each, int):
                 stream.offer(each, number)
-            else:
-                index, fault = each  # type: ignore[misc]
+            elif isinstance(each, tuple):
+                index, fault = each
                 partition, position, line = stream.messages[index]
                 spoilt = {"empty": b"", "broken": line[:-40], "forged": _forged(line)}[fault]
                 stream.feed.offer(partition, position, spoilt, number)

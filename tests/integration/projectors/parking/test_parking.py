@@ -2,156 +2,32 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
 import pytest
-from psycopg import sql
 
-from events.platform.database import Connection, connect
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import CheckpointMovedError
-from events.types.cards import CardOrigin, EventNoted
-from events.types.envelope import Event, NewEvent, partition_of, uuid7
-from events.types.turns import TurnRecorded
+from events.types.envelope import uuid7
 from ingest.extraction.extractor_port import Extraction, ExtractorUnavailableError, SessionBatch
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from projectors.cards.projector import CardsProjector
-from projectors.generations.generations import Generation, Projector, ProjectorBlockedError, ensure_live
-from projectors.parking import parking
-from projectors.runner.runner import Runner
-from tests.support.waiting import eventually
-
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
-
-
-def noted(user: str, content: str) -> NewEvent:
-    origin = CardOrigin(
-        project_id="default",
-        session_id="s",
-        turn_ids=("t",),
-        said_at=NOW,
-        source_span=None,
-        provenance="user_stated",
-    )
-    payload = EventNoted(content=content, entity="user", tags=(), origin=origin, occurred_at=NOW)
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
-    )
-
-
-def turn(user: str, text: str) -> NewEvent:
-    payload = TurnRecorded(
-        turn_id=text,
-        text=text,
-        role="user",
-        said_at=NOW,
-        timezone="UTC",
-        session_id="s",
-        project_id="default",
-    )
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream="session/default/s", payload=payload, occurred_at=NOW, actor="test"
-    )  # fmt: skip
-
-
-def append_raw(
-    connection: Connection, user: str, *, kind: str, version: int = 1, data: object = None
-) -> None:
-    """An event as another build would have written it."""
-    item = {
-        "partition": partition_of(user),
-        "event_id": str(uuid7()),
-        "user_id": user,
-        "stream": "session/default/s",
-        "type": kind,
-        "schema_version": version,
-        "occurred_at": NOW.isoformat(),
-        "actor": "another build",
-        "data": data or {},
-    }
-    connection.execute("SELECT log.append(%s::text::json)", (json.dumps([item]),))
-
-
-class Ledger:
-    """A projector that keeps the order it was given events in, and refuses some words when told to."""
-
-    def __init__(self, *refused: str) -> None:
-        self.name = "ledger"
-        self.package = "tests"
-        self.types = frozenset(["EventNoted"])
-        self.batch_partitions = 64
-        self.rest_s = 0.0
-        self.refused = set(refused)
-        self.error: type[Exception] = ValueError
-
-    def create_tables(self, connection: Connection) -> None:
-        connection.execute(
-            "CREATE TABLE entries (number bigint GENERATED ALWAYS AS IDENTITY, user_id text, content text UNIQUE)"
-        )
-
-    def create_indexes(self, connection: Connection) -> None:
-        pass
-
-    def index_steps(self) -> list[sql.SQL]:
-        return []
-
-    def load(self, connection: Connection, events: Iterable[Event]) -> None:
-        self.project(connection, list(events))
-
-    def project(self, connection: Connection, events: list[Event]) -> None:
-        for event in events:
-            # Written first: what a refused batch wrote must be gone again.
-            connection.execute(
-                "INSERT INTO entries (user_id, content) VALUES (%s, %s)",
-                (event.user_id, event.payload.content),
-            )
-            if event.payload.content in self.refused:
-                raise self.error(f"cannot stomach {event.payload.content}")
-
-
-def entries(connection: Connection, user: str) -> list[str]:
-    rows = connection.execute(
-        "SELECT content FROM ledger.entries WHERE user_id = %s ORDER BY number", (user,)
-    )
-    return [row[0] for row in rows]
-
-
-def parked(connection: Connection, processor: str) -> list[tuple[str, str, str | None, int]]:
-    """(user, content or type, reason, attempts) of every parked event, in order."""
-    return connection.execute(
-        "SELECT p.user_id, coalesce(e.data->>'content', e.type), p.reason, p.attempts FROM log.parked p "
-        "JOIN log.events e USING (partition, position) WHERE p.processor = %s ORDER BY p.user_id, p.position",
-        (processor,),
-    ).fetchall()
-
-
-def runner_of(database: str, projector: Projector) -> Runner:
-    return Runner(Settings(database_url=database), projector, lambda: False)
-
-
-def drain(runner: Runner, connection: Connection) -> int:
-    total = 0
-    while passed := runner.step(connection):
-        total += passed
-    return total
-
-
-def neighbours(count: int) -> list[str]:
-    """Users of one partition."""
-    wanted = partition_of("seed")
-    return [user for user in (f"user{n}" for n in range(10_000)) if partition_of(user) == wanted][:count]
-
+from projectors.generations.generations import Generation, ProjectorBlockedError, ensure_live
+from tests.support.projectors.parking import (
+    Ledger,
+    append_raw,
+    drain,
+    entries,
+    neighbours,
+    noted,
+    parked,
+    runner_of,
+    turn,
+)
 
 UNREADABLE: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown type": ({"kind": "NeverHeardOf"}, "unknown event type 'NeverHeardOf'"),
@@ -277,199 +153,6 @@ def test_parking_and_the_checkpoint_are_one_transaction(database: str, connectio
     drain(runner, connection)
     assert entries(connection, "alex") == ["one"]
     assert [row[1] for row in parked(connection, "ledger")] == ["two"]
-
-
-def test_retry_folds_in_order_as_far_as_it_goes(database: str, connection: Connection) -> None:
-    ledger = Ledger("two", "four")
-    ensure_live(connection, ledger)
-    log.append(connection, [noted("alex", word) for word in ("one", "two", "three", "four", "five")])
-    drain(runner_of(database, ledger), connection)
-    again = parking.retry(connection, ledger, "alex")
-    assert (again.folded, again.reason) == (0, "ValueError: cannot stomach two")
-    assert parked(connection, "ledger")[0] == ("alex", "two", "ValueError: cannot stomach two", 2)
-    ledger.refused = {"four"}
-    further = parking.retry(connection, ledger, "alex")
-    assert (further.folded, further.reason) == (2, "ValueError: cannot stomach four")
-    assert entries(connection, "alex") == ["one", "two", "three"]
-    assert parked(connection, "ledger") == [
-        ("alex", "four", "ValueError: cannot stomach four", 1), ("alex", "five", None, 0)
-    ]  # fmt: skip
-    ledger.refused = set()
-    assert parking.retry(connection, ledger, "alex") == parking.RetryResult(2, 0, None)
-    assert parking.retry(connection, ledger, "alex") == parking.RetryResult(0, 0, None)
-    log.append(connection, [noted("alex", "six")])
-    drain(runner_of(database, ledger), connection)
-    assert entries(connection, "alex") == ["one", "two", "three", "four", "five", "six"]
-    assert parked(connection, "ledger") == []
-
-
-def test_a_long_queue_is_retried_whole(database: str, connection: Connection) -> None:
-    ledger = Ledger("0")
-    ensure_live(connection, ledger)
-    log.append(connection, [noted("alex", str(n)) for n in range(1200)])
-    drain(runner_of(database, ledger), connection)
-    [queue] = parking.queues(connection)
-    assert (queue.user_id, queue.behind, queue.type) == ("alex", 1199, "EventNoted")
-    assert [event.payload.content for event in parking.waiting(connection, queue)] == [
-        str(n) for n in range(1200)
-    ]
-    ledger.refused = {"1100"}
-    assert parking.retry(connection, ledger, "alex").folded == 1100
-    ledger.refused = set()
-    assert parking.retry(connection, ledger, "alex").folded == 100
-    assert entries(connection, "alex") == [str(n) for n in range(1200)]
-
-
-def test_drop_goes_without_the_first_keeps_a_record_and_folds_the_rest(
-    database: str, connection: Connection
-) -> None:
-    ledger = Ledger("two", "four")
-    ensure_live(connection, ledger)
-    log.append(connection, [noted("alex", word) for word in ("one", "two", "three", "four", "five")])
-    drain(runner_of(database, ledger), connection)
-    outcome = parking.drop(connection, ledger, "alex", "it is nonsense")
-    assert outcome == parking.RetryResult(1, 1, "ValueError: cannot stomach four")
-    assert parking.drop(connection, ledger, "alex", "as well", whole=True) == parking.RetryResult(0, 2, None)
-    assert entries(connection, "alex") == ["one", "three"]
-    assert parked(connection, "ledger") == []
-    record = connection.execute(
-        "SELECT e.data->>'content', d.reason, d.because, d.attempts FROM log.dropped d "
-        "JOIN log.events e USING (partition, position) ORDER BY d.position"
-    ).fetchall()
-    assert record == [
-        ("two", "ValueError: cannot stomach two", "it is nonsense", 1),
-        ("four", "ValueError: cannot stomach four", "as well", 1),
-        ("five", None, "as well", 0),
-    ]
-    # The decision outlives the generation: tables that pass the event again go without it too.
-    connection.execute("TRUNCATE ledger.entries")
-    connection.execute("UPDATE log.checkpoints SET position = 0 WHERE processor = 'ledger'")
-    drain(runner_of(database, ledger), connection)
-    assert entries(connection, "alex") == ["one", "three"]
-    assert parked(connection, "ledger") == []
-
-
-def test_parked_events_belong_to_the_generation_that_passed_them(
-    database: str, connection: Connection
-) -> None:
-    ledger = Ledger("two")
-    ensure_live(connection, ledger)
-    log.append(connection, [noted("alex", "one"), noted("alex", "two")])
-    drain(runner_of(database, ledger), connection)
-    assert len(parking.queues(connection)) == 1
-    # Another generation takes over: what waits for the retired one is nobody's business, but not forgotten.
-    connection.execute("UPDATE log.generations SET status = 'retired' WHERE projection = 'ledger'")
-    connection.execute(
-        "INSERT INTO log.generations (projection, generation, status) VALUES ('ledger', 2, 'live')"
-    )
-    Generation("ledger", 2).processor.open(connection)
-    assert parking.queues(connection) == []
-    assert len(parked(connection, "ledger")) == 1
-    connection.execute("DELETE FROM log.checkpoints WHERE processor = 'ledger' AND generation = 1")
-    assert parked(connection, "ledger") == []
-
-
-@contextmanager
-def running(database: str, projector: Projector) -> Iterator[None]:
-    stop = threading.Event()
-    runner = Runner(Settings(database_url=database, batch_events=3), projector, stop.is_set)
-    thread = threading.Thread(target=runner.run)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(10)
-
-
-def test_retry_and_runner_keep_out_of_each_others_way(database: str, connection: Connection) -> None:
-    ledger = Ledger("one")
-    ensure_live(connection, ledger)
-    log.append(connection, [noted("alex", "one")])
-    runner = runner_of(database, ledger)
-    drain(runner, connection)
-    ledger.refused = set()
-    log.append(connection, [noted("alex", "two")])
-    with connect(database, application="operator") as operator:
-        with connection.transaction():
-            assert runner.step(connection) == 1, "two waits behind one, in a transaction that is still open"
-            operator.execute("SET lock_timeout = '200ms'")
-            with pytest.raises(psycopg.errors.LockNotAvailable):
-                parking.retry(operator, ledger, "alex")
-        log.append(connection, [noted("alex", "three")])
-        with operator.transaction():
-            assert parking.retry(operator, ledger, "alex").folded == 2
-            assert runner.step(connection) == 0, "the partition is left alone until the retry is done"
-        drain(runner, connection)
-    assert entries(connection, "alex") == ["one", "two", "three"]
-    assert parked(connection, "ledger") == []
-
-
-def test_retrying_while_the_runner_runs_keeps_the_order_and_loses_nothing(
-    database: str, connection: Connection
-) -> None:
-    words = [str(n) for n in range(300)]
-    live, mended = Ledger("5"), Ledger()
-    ensure_live(connection, live)
-    with running(database, live), connect(database, application="operator") as operator:
-        for word in words[:100]:
-            log.append(connection, [noted("alex", word)])
-        eventually(lambda: parking.queues(connection))
-        live.refused = set()
-        folded = 0
-        for word in words[100:]:
-            log.append(connection, [noted("alex", word)])
-            folded += parking.retry(operator, mended, "alex").folded
-        heads = log.heads(connection)
-        eventually(lambda: Generation("ledger", 1).processor.positions(connection) == heads)
-        folded += parking.retry(operator, mended, "alex").folded
-    assert folded > 0
-    assert parked(connection, "ledger") == []
-    assert entries(connection, "alex") == words
-
-
-def command(database: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CARDLOG_")}
-    return subprocess.run(
-        [sys.executable, "-m", "deploy.command", *arguments], capture_output=True, text=True, timeout=60, check=False,
-        env={**kept, "CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": "redis://127.0.0.1:1"},
-    )  # fmt: skip
-
-
-def test_the_command_lists_retries_and_drops(database: str, connection: Connection) -> None:
-    projector = CardsProjector()
-    ensure_live(connection, projector)
-    connection.execute(
-        "ALTER TABLE cards.event_cards ADD CONSTRAINT no_mud CHECK (content NOT LIKE '%%mud%%')"
-    )
-    log.append(connection, [noted("alex", "saw mud"), noted("alex", "went home"), noted("bea", "went out")])
-    append_raw(connection, "cleo", kind="NeverHeardOf")
-    runner = runner_of(database, projector)
-    drain(runner, connection)
-
-    listed = json.loads(command(database, "parked", "list", "--json").stdout)
-    assert [(each["processor"], each["user_id"], each["behind"], each["attempts"]) for each in listed] == [
-        ("cards", "alex", 1, 1), ("cards", "cleo", 0, 1)
-    ]  # fmt: skip
-    assert "no_mud" in listed[0]["reason"]
-    assert "NeverHeardOf" in listed[1]["reason"]
-    assert "3 events of 2 users wait" in command(database, "parked", "list").stdout
-    [shown] = json.loads(command(database, "parked", "show", "--user", "alex", "--json").stdout)
-    assert [event["type"] for event in shown["events"]] == ["EventNoted", "EventNoted"]
-
-    failed = command(database, "parked", "retry")
-    assert failed.returncode == 1
-    assert "alex still waits" in failed.stderr
-    connection.execute("ALTER TABLE cards.event_cards DROP CONSTRAINT no_mud")
-    assert command(database, "parked", "retry", "--user", "alex").returncode == 0
-    assert command(database, "parked", "drop").returncode == 1
-    dropped = command(database, "parked", "drop", "--all", "--because", "a test", "--json")
-    assert json.loads(dropped.stdout) == [
-        {"processor": "cards", "user_id": "cleo", "folded": 0, "dropped": 1, "reason": None}
-    ]
-    assert json.loads(command(database, "parked", "list", "--json").stdout) == []
-    cards = connection.execute("SELECT user_id, content FROM cards.cards ORDER BY content").fetchall()
-    assert cards == [("alex", "saw mud"), ("alex", "went home"), ("bea", "went out")]
 
 
 class Choosy:

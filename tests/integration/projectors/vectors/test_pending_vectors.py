@@ -25,7 +25,7 @@ from projectors.generations.generations import ensure_live
 from projectors.runner.runner import Runner
 from projectors.vectors import pending
 from projectors.vectors.projector import VectorsProjector
-from tests.integration.projectors.rebuild.test_rebuild import count, event, noted, rebuild, settings_of
+from tests.support.projectors.folding import count, event, noted, rebuild, settings_of
 from tests.support.waiting import eventually
 
 MANY = VectorsProjector.defer_above + 344

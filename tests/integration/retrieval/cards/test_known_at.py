@@ -1,4 +1,4 @@
-"""What was known then: the memory as it would be had the log ended at an instant."""
+"""A recall at a transaction time answers as if the log ended at that instant."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_fact_is_as_it_was_known(memory: Memory) -> None:
     assert len(memory.get(f"cards/{taipei}/history", known_at=second)["cards"]) == 2
 
 
-def test_a_slip_was_believed_until_it_was_corrected(memory: Memory) -> None:
+def test_a_correction_was_believed_until_it_was_corrected(memory: Memory) -> None:
     memory.state("residence", "Taipei", day(0), session_id="one")
     believed = recorded(memory)
     memory.state(

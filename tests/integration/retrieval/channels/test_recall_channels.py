@@ -1,9 +1,8 @@
-"""What the channels find, and how: related cards, nothing read whole, the index of vectors as good as all of them."""
+"""Channels find related cards and read no table whole. The vector index finds as much as a full scan."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -13,12 +12,11 @@ import numpy as np
 import pytest
 from psycopg import AsyncConnection
 from psycopg.sql import SQL
-from starlette.testclient import TestClient
 
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
-from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
+from events.types.cards import KnowledgeLearned, StateAsserted
 from events.types.relations import CardsConnected
 from projectors.embedding.embedder import HASH_MODEL, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders
@@ -27,45 +25,16 @@ from retrieval.channels import channel, semantic
 from retrieval.channels.channel import Channel, Hit
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.tags import TagsChannel
-from retrieval.http.read_api import create_app, open_channels
-from retrieval.pool.connections import ReadConnection, open_pool
+from retrieval.http.read_api import open_channels
+from retrieval.pool.connections import ReadConnection
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
 from tests.bench.support.history import fill
-from tests.integration.projectors.rebuild.test_rebuild import NOW, ORIGIN, event, fold_live
-from tests.support.waiting import PATIENT, eventually
+from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
+from tests.support.retrieval.channels import noted, recall, searching
+from tests.support.waiting import eventually
 
 FEW, MANY, MOST = Size(100), Size(20_000, share=0.1), Size(100_000, share=0.9)
-
-
-def noted(content: str, **more: Any) -> EventNoted:
-    return EventNoted(
-        content=content, entity="user", tags=(), origin=ORIGIN, occurred_at=NOW, episode=True, **more
-    )
-
-
-def recall(database: str, query: str, *, user: str = "alex", **more: Any) -> Any:
-    settings = replace(Settings(), database_url=database, embed_model=HASH_MODEL, **PATIENT)
-    with TestClient(create_app(settings)) as client:
-        body = {"user_id": user, "query": query, "as_of": NOW.isoformat(), **more}
-        answer = client.post("/v1/recall", json=body)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
-
-
-def searching(database: str, do: Callable[[ReadConnection], Awaitable[Any]]) -> Any:
-    """What ``do`` returns of a connection as recall has them."""
-
-    async def run() -> Any:
-        pool = open_pool(replace(Settings(), database_url=database), "test")
-        await pool.open(wait=True)
-        try:
-            async with pool.connection() as connection:
-                return await do(connection)
-        finally:
-            await pool.close()
-
-    return asyncio.run(run())
 
 
 def test_a_card_that_shares_no_word_is_found_through_what_it_is_related_to(
@@ -278,10 +247,12 @@ class Turned(HashEmbedder):
     """Hashed words, turned so that every number tells a little of each, as those of a model do."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return np.asarray(super().embed(texts)) @ _AXES
+        turned: Vectors = np.asarray(super().embed(texts)) @ _AXES
+        return turned
 
     def embed_question(self, text: str) -> Vectors:
-        return self.embed([text])[0]
+        vector: Vectors = self.embed([text])[0]
+        return vector
 
 
 @pytest.mark.parametrize("size", [MANY, MOST], ids=["signs of one user", "signs of all"])
@@ -385,7 +356,7 @@ def test_common_words_meet_in_the_cards_that_answer(
     assert len(found("harbour coffee")) == 20
 
 
-def test_a_misspelt_word_stands_for_the_words_it_is_one_slip_away_from(
+def test_a_misspelt_word_stands_for_the_words_it_is_one_correction_away_from(
     database: str, connection: Connection
 ) -> None:
     log.append(

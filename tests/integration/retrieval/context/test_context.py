@@ -15,7 +15,7 @@ from redis import Redis
 
 from events.platform.settings import Settings
 from retrieval.http.read_api import create_app
-from tests.integration.retrieval.recall.test_overlay import Memory
+from tests.support.retrieval.overlay import Memory
 from tests.support.waiting import PATIENT
 
 

@@ -23,8 +23,8 @@ from events.types.codec import Payload
 from events.types.envelope import NewEvent
 from events.types.relations import CardsConnected
 from retrieval.http.read_api import create_app
-from tests.integration.projectors.rebuild.test_rebuild import fold_live
 from tests.support.conversing import day
+from tests.support.projectors.folding import fold_live
 from tests.support.waiting import PATIENT
 
 RECORDED = Path(__file__).with_name("answers.txt")

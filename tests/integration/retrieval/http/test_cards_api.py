@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
-import pytest
-
-from events.platform.database import Connection
 from events.types.naming import TagAliased
-from events.types.relations import CardsConnected
+from events.types.relations import CardsConnected, Predicate
 from retrieval.cards.slice import AXES
-from tests.support.conversing import START, Memory, day, instant_after, recorded, remembering
-
-
-@pytest.fixture
-def memory(database: str, connection: Connection) -> Iterator[Memory]:
-    with remembering(database, connection) as opened:
-        yield opened
-
+from tests.support.conversing import START, Memory, day, instant_after, recorded
 
 # --- slices
 
@@ -328,7 +317,8 @@ def test_what_was_retracted_or_superseded_by_an_edge_is_hidden(memory: Memory) -
     gone = memory.event("the dog died", day(30))
     memory.fold()
     assert len(memory.contents(kind="state")) == 2
-    for newer, older, predicate in ((dog, cat, "retracts"), (gone, dog, "state_change")):
+    relations: list[tuple[UUID, UUID, Predicate]] = [(dog, cat, "retracts"), (gone, dog, "state_change")]
+    for newer, older, predicate in relations:
         memory.say(
             CardsConnected(from_card=newer, to_card=older, predicate=predicate, reason="so it was said")
         )
@@ -370,57 +360,6 @@ def test_a_card_that_became_part_of_another_is_still_found(memory: Memory) -> No
 
 
 # --- problems
-
-
-BAD: list[tuple[str, dict[str, Any], str]] = [
-    ("cards", {"user_id": ""}, "user_id"),
-    ("cards", {"user_id": "a\0b"}, "user_id"),
-    ("cards", {"colour": "red"}, "colour"),
-    ("cards", {"kind": "dream"}, "kind.0"),
-    ("cards", {"status": "lost"}, "status.0"),
-    ("cards", {"provenance": "rumour"}, "provenance.0"),
-    ("cards", {"predicate": "likes"}, "predicate.0"),
-    ("cards", {"as_of": "2026-02-30T00:00:00Z"}, "as_of"),
-    ("cards", {"as_of": "2026-02-03T00:00:00"}, "as_of"),
-    ("cards", {"as_of": "20260203"}, "as_of"),
-    ("cards", {"as_of": "0001-01-01T00:00:00+14:00"}, "as_of"),
-    ("cards", {"as_of": "2199-01-01T00:00:00Z"}, "as_of"),
-    ("cards", {"known_at": "2199-01-01T00:00:00Z"}, "known_at"),
-    ("cards", {"occurred_from": "soon"}, "occurred_from"),
-    ("cards", {"limit": 0}, "limit"),
-    ("cards", {"limit": 501}, "limit"),
-    ("cards", {"cursor": "next"}, "cursor"),
-    ("cards", {"cursor": "é"}, "cursor"),
-    ("cards", {"min_confidence": 7}, "min_confidence"),
-    ("cards", {"related_to": "Rex"}, "related_to"),
-    ("cards", {"tag": "a\0b"}, "tag"),
-    ("cards/aggregate", {}, "group_by"),
-    ("cards/aggregate", {"group_by": "colour"}, "group_by"),
-    ("cards/aggregate", {"group_by": "kind,"}, "group_by"),
-    ("cards/aggregate", {"group_by": "kind,value,entity,speaker,mode"}, "group_by"),
-    ("cards/aggregate", {"group_by": "time", "bucket": "year"}, "bucket"),
-    ("cards/aggregate", {"group_by": "time", "timezone": "Nowhere"}, "timezone"),
-    ("cards/one", {}, "card_id"),
-    ("arbitrations", {"status": "lost"}, "status.0"),
-]
-
-
-def test_a_bad_request_names_its_field(memory: Memory) -> None:
-    for path, query, field in BAD:
-        problem = memory.get(path, answers=422, **query)
-        assert (problem["status"], problem["field"]) == (422, field), query
-
-
-def test_what_is_allowed_is_told(memory: Memory) -> None:
-    problem = memory.get("cards/aggregate", answers=422, group_by="colour")
-    assert problem["allowed"] == list(AXES)
-    assert "agent_id" in problem["detail"]
-
-
-def test_what_is_not_there_is_not_found(memory: Memory) -> None:
-    for path in (f"cards/{uuid4()}", f"arbitrations/{uuid4()}"):
-        assert memory.get(path, answers=404)["title"] == "Not found"
-    assert memory.get("cards", answers=404, knowledge=str(uuid4()))["field"] == "knowledge"
 
 
 def _id(card: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Whatever is asked, there is an answer or a problem that names the field; never a 500, never another's card."""
+"""Every question gets an answer or a problem that names the field. No question gets a 500 or another user's card."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from events.store import log
 from events.types.cards import EventNoted, StateAsserted
 from projectors.embedding.embedder import HASH_MODEL
 from retrieval.http.read_api import create_app
-from tests.conftest import url_of
-from tests.integration.projectors.rebuild.test_rebuild import NOW, ORIGIN, event, fold_live
+from tests.support.databases import url_of
 from tests.support.hostile import breaking
+from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
 from tests.support.waiting import PATIENT
 
 _ANYTHING = st.text(st.characters(), max_size=60)  # lone surrogates and NUL too

@@ -1,4 +1,4 @@
-"""What a recall makes of the cards it finds: relations are followed, conflicts told, and the past is as it was."""
+"""A recall follows relations, reports conflicts and shows the past as it was."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.generations.generations import ProjectorBlockedError
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
-from tests.integration.projectors.rebuild.test_rebuild import NOW, ORIGIN, count, event, fold_live, rebuild
+from tests.support.projectors.folding import NOW, ORIGIN, count, event, fold_live, rebuild
 from tests.support.waiting import PATIENT
 
 SAID = (

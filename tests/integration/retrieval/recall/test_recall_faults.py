@@ -1,4 +1,4 @@
-"""Whatever happens to channels, a recall answers within its deadline, and says what it went without."""
+"""A recall answers within its deadline when channels fail, and names the channels that are missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from retrieval.recall.fault_injection import CHANNELS, faults_of
-from tests.integration.projectors.rebuild.test_rebuild import NOW, ORIGIN, event, fold_live
+from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
 from tests.support.waiting import eventually
 
 # The longest a recall with dead channels may take: its deadlines, and what a busy machine adds.
@@ -290,11 +290,10 @@ def test_connections_that_died_in_the_pool_cost_nobody_an_answer(
             assert answer.status_code == 200, (path, answer.text)
         for more in ({}, {"wait_for": token}):
             kill_all(connection)
-            answer = service.recall("where do I live?", **more)
-            assert {name: each["status"] for name, each in answer["channels"].items()} == dict.fromkeys(
-                CHANNELS, "ok"
-            ), answer["warnings"]
-            assert answer["cards"][0]["content"] == card["content"]
+            recalled = service.recall("where do I live?", **more)
+            statuses = {name: each["status"] for name, each in recalled["channels"].items()}
+            assert statuses == dict.fromkeys(CHANNELS, "ok"), recalled["warnings"]
+            assert recalled["cards"][0]["content"] == card["content"]
 
 
 def kill_all(connection: Connection) -> None:

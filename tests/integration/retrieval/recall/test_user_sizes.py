@@ -1,4 +1,4 @@
-"""How much a user has said, and that it costs others nothing to be asked of one who said very much."""
+"""The size of a user is known. A recall of a very large user costs other users nothing."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from projectors.generations.generations import ensure_live
 from retrieval.pool.connections import Pool, connected, open_pool
 from retrieval.query import scope
 from retrieval.query.question import understand
-from retrieval.query.scope import scope_of
+from retrieval.query.scope import Size, scope_of
 from retrieval.recall import user_sizes
 from retrieval.recall.overlay import Overlay
-from retrieval.recall.user_sizes import Size, UserSizes
+from retrieval.recall.user_sizes import UserSizes
 from tests.bench.support.history import fill
-from tests.integration.projectors.rebuild.test_rebuild import NOW, event, fold_live
-from tests.integration.retrieval.channels.test_recall_channels import noted
+from tests.support.projectors.folding import NOW, event, fold_live
+from tests.support.retrieval.channels import noted
 from tests.support.waiting import PATIENT, eventually
 
 

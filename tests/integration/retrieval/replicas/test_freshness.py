@@ -23,7 +23,7 @@ from projectors.runner.runner import Runner
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from retrieval.replicas import freshness
-from tests.integration.projectors.rebuild.test_rebuild import fold_live, noted, settings_of
+from tests.support.projectors.folding import fold_live, noted, settings_of
 from tests.support.waiting import PATIENT, eventually
 
 LONG_S = 600
@@ -123,8 +123,10 @@ def test_vectors_that_do_not_come_soon_cost_nobody_a_wait(
         else nullcontext() as heartbeat
     ):
         if stage == "waiting":
+            assert heartbeat is not None
             heartbeat.waiting("no model")
         elif stage == "falling behind":
+            assert heartbeat is not None
             heartbeat.running("falling behind: 7 cards without a vector, at this rate never embedded")
         elif stage != "gone":
             connection.execute(
@@ -159,7 +161,7 @@ def test_what_never_gets_a_vector_is_not_waited_for(
     database: str, connection: Connection, runner: Runner, change: str
 ) -> None:
     first = pending(connection)[0]
-    connection.execute(change)  # type: ignore[arg-type]
+    connection.execute(change)
     with Heartbeat(database, "vectors", "w"), recalling(database) as recall:
         eventually(lambda: beats(connection))
         assert recall(first) == []

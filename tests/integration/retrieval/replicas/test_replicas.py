@@ -20,9 +20,9 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from ingest.extraction.workers.rules_worker import PROCESSOR
 from retrieval.http.read_api import create_app
-from tests.conftest import url_of
-from tests.integration.ingest.recording.test_recorder import _allow
 from tests.support.conversing import Memory, day
+from tests.support.databases import url_of
+from tests.support.ingest.recorder import allow_connections
 from tests.support.postgres_replica import ReplicaPostgres
 from tests.support.waiting import PATIENT, eventually
 
@@ -271,13 +271,13 @@ def test_while_the_primary_is_away_replicas_answer_and_say_so(
         following.level()
         following.pause()  # or it would close its door with the primary's
         name = connection.info.dbname
-        _allow(connection, postgres_url, name, False)
+        allow_connections(connection, postgres_url, name, False)
         try:
             answer = eventually(lambda: _said_away(memory))
             assert homes(answer) == [("Taipei", False)]
             assert memory.read.get("/readyz").status_code == 200
         finally:
-            _allow(connection, postgres_url, name, True)
+            allow_connections(connection, postgres_url, name, True)
 
 
 def _said_away(memory: Memory) -> dict[str, Any] | None:

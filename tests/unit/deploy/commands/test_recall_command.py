@@ -1,4 +1,4 @@
-"""What ``cardlog recall`` prints of a card."""
+"""``cardlog recall`` prints a card."""
 
 from __future__ import annotations
 

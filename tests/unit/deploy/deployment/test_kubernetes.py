@@ -1,4 +1,4 @@
-"""What Kubernetes is told fits together, is confined, and names commands, settings, metrics and stages that exist."""
+"""The manifests of Kubernetes agree, are confined, and name commands, settings, metrics and stages that exist."""
 
 from __future__ import annotations
 

@@ -64,7 +64,8 @@ def needs(found: Any, where: str = "") -> dict[str, float]:
 @given(demands, st.sampled_from(MORE), st.floats(1, 100))
 def test_more_to_do_never_needs_less(demand: Demand, what: str, times: float) -> None:
     value = getattr(demand, what)
-    more = replace(demand, **{what: int(value * times) if isinstance(value, int) else value * times})
+    change: dict[str, Any] = {what: int(value * times) if isinstance(value, int) else value * times}
+    more = replace(demand, **change)
     one, other = plan(demand), plan(more)
     before, after = needs(asdict(one)), needs(asdict(other))
     assert before

@@ -24,13 +24,11 @@ def test_those_who_find_no_place_wait_and_come_in_their_order() -> None:
                 group.create_task(visit(number))
             while room.waiting < 2:
                 await asyncio.sleep(0)
-            assert served == [0, 1]
-            assert room.saturated
+            assert (served, room.saturated) == ([0, 1], True)
             leave[1].set()
             while len(served) < 3:
                 await asyncio.sleep(0)
-            assert (served, room.waiting) == ([0, 1, 2], 1)
-            assert not room.saturated
+            assert (served, room.waiting, room.saturated) == ([0, 1, 2], 1, False)
             for each in leave:
                 each.set()
         assert (served, room.waiting) == ([0, 1, 2, 3], 0)

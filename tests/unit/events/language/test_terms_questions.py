@@ -1,4 +1,4 @@
-"""What is asked, and how much each word of it counts."""
+"""The terms of a question, and the weight of each term."""
 
 from __future__ import annotations
 

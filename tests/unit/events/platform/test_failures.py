@@ -1,4 +1,4 @@
-"""Which errors of the server are weather, and which are the fault of what was sent."""
+"""Errors of a server that is away are told apart from errors of the data."""
 
 from __future__ import annotations
 

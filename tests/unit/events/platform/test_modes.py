@@ -1,4 +1,4 @@
-"""What modes are declared as, and which of them share an embedder."""
+"""Modes are declared by name, and some modes share an embedder."""
 
 from __future__ import annotations
 

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
 from events.store.bounds import check, fault_of
-from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
+from events.types.cards import Utterance
 from events.types.codec import PayloadError
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from events.types.naming import KnowledgeMerged, TagAliased
+from tests.support.events.payloads import EVENT, KNOWLEDGE, ORIGIN, STATE
 
-NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
-ORIGIN = CardOrigin(
-    project_id="p", session_id="s", turn_ids=("t",), said_at=NOW,
-    source_span=SourceSpan(turn_id="t", start=0, end=1, text="I"), provenance="user_stated",
-)  # fmt: skip
-STATE = StateAsserted(
-    content="Lives in Lisbon", entity="user", concept_key="residence", value="Lisbon", cardinality="single_value",
-    tags=("home",), origin=ORIGIN, effective_at=NOW,
-)  # fmt: skip
-EVENT = EventNoted(content="Moved", entity="user", tags=(), origin=ORIGIN, occurred_at=NOW)
-KNOWLEDGE = KnowledgeLearned(content="c", title="JWT", definition="d", tags=(), origin=ORIGIN)
 READING = TurnsExtracted(
     extractor="x",
     model=None,

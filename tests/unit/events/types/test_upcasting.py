@@ -1,4 +1,4 @@
-"""What was ever written is read for ever: golden lines of every type, and steps from old versions to new ones."""
+"""Every event that was written can be read: golden lines of every type, and upcasters from old versions to new ones."""
 
 from __future__ import annotations
 

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from events.types.envelope import Event, uuid7
+from events.types.envelope import Event
 from events.types.extraction import Usage
-from events.types.turns import TurnRecorded
 from ingest.extraction.circuit_breaker import CircuitBreaker, backoff
 from ingest.extraction.claude.client import retry_after
 from ingest.extraction.claude.schema import SCHEMA, answer_of
 from ingest.extraction.workers.bounded_executor import BoundedExecutor
-from ingest.extraction.workers.partition_window import ExtractionTask, PartitionWindow
-from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBatchLimits
-
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
-LIMITS = SessionBatchLimits(gap_s=60, turns=3, characters=100, wait_s=2)
-
-
-def turn(
-    position: int, *, user: str = "ana", session: str = "s", at_s: float = 0, text: str = "hello"
-) -> Event:
-    payload = TurnRecorded(
-        turn_id=str(position), text=text, role="user", said_at=NOW + timedelta(seconds=at_s), timezone="UTC",
-        session_id=session, project_id="default",
-    )  # fmt: skip
-    return Event(
-        partition=7, position=position, event_id=uuid7(), user_id=user, stream=f"session/default/{session}",
-        version=position, type="TurnRecorded", schema_version=1, dedupe_key=None, occurred_at=payload.said_at,
-        recorded_at=NOW, actor="test", causation_id=None, correlation_id=None, payload=payload,
-    )  # fmt: skip
+from ingest.extraction.workers.partition_window import PartitionWindow
+from ingest.extraction.workers.session_batcher import SessionBatcher
+from tests.support.ingest.session_batches import LIMITS, see, turn, window
 
 
 def gathered(*turns: Event) -> list[list[int]]:
@@ -63,18 +45,6 @@ def test_turns_wait_for_more_from_the_first_of_them_on() -> None:
     list(gathering.add(turn(2), 11.9))
     assert not gathering.due(11.9)
     assert gathering.due(12.0)
-
-
-def window(*, checkpoint: int = 0, done: frozenset[int] = frozenset()) -> PartitionWindow:
-    return PartitionWindow(7, checkpoint, LIMITS, checkpoint, done)
-
-
-def see(one: PartitionWindow, *turns: Event) -> list[ExtractionTask]:
-    closed = []
-    for each in turns:
-        closed += one.see(each, 0.0)
-        one.seen = each.position
-    return closed + one.due(10.0)
 
 
 def ready(one: PartitionWindow) -> list[list[int]]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from events.types.envelope import Event
 from projectors.cards.arbitration import Thresholds
-from tests.support.statements import current, day, held, moved, ruled, said, timeline
-from tests.support.tables import Tables, tables_of
+from projectors.cards.card import StoredCard
+from tests.support.projectors.statements import current, day, held, moved, ruled, said, timeline
+from tests.support.projectors.tables import Tables, tables_of
 
 
 def statuses(*events: Event) -> list[tuple[str, str, str]]:
@@ -179,14 +179,14 @@ def test_a_switch_that_names_what_it_leaves_is_doubted_as_a_whole() -> None:
     assert current(timeline(*flips)) == ["Hualien"]
 
 
-def test_a_slip_is_put_right_without_asking() -> None:
+def test_a_correction_is_put_right_without_asking() -> None:
     events = [said("Taipei", 60), said("Kaohsiung", 60.001, statement="corrected")]
     assert statuses(*events) == []
     # But the right value may contradict what held long before, as the wrong one did.
     assert statuses(said("Rome", 0, session="old"), *events) == [("Rome", "Kaohsiung", "open")]
 
 
-def rows(*batches: list[Event]) -> tuple[Tables, dict[str, dict[str, Any]]]:
+def rows(*batches: list[Event]) -> tuple[Tables, dict[str | None, StoredCard]]:
     tables = tables_of(*batches)
     return tables, {row.value: row for row in tables.cards.values()}
 

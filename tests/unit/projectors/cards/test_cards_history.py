@@ -1,4 +1,4 @@
-"""What was known by then: the same fold of what had been recorded."""
+"""The memory at a transaction time is the fold of the events recorded until then."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from events.types.envelope import Event
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.history import cards_of
-from tests.support.statements import day, moved, ruled, said, skill, verified
-from tests.support.tables import tables_of
+from tests.support.projectors.statements import day, moved, ruled, said, skill, verified
+from tests.support.projectors.tables import tables_of
 
 
 def recorded(event: Event, on: float, position: int) -> Event:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from events.types.envelope import Event
 from events.types.naming import KnowledgeMerged, TagAliased
-from tests.support.statements import day, event, learned, merged, noted, verified
-from tests.support.tables import tables_of
+from projectors.cards.card import StoredCard
+from tests.support.projectors.statements import day, event, learned, merged, noted, verified
+from tests.support.projectors.tables import tables_of
 
 
-def concepts(*events: Event) -> dict[str, dict[str, Any]]:
+def concepts(*events: Event) -> dict[str | None, StoredCard]:
     cards = tables_of(list(events)).cards.values()
     return {row.title: row for row in cards if row.kind == "knowledge"}
 
@@ -103,7 +102,7 @@ def test_a_rename_is_a_merger_with_what_nobody_explained() -> None:
 def test_related_concepts_are_known_by_any_of_their_names() -> None:
     rows = concepts(learned("JWT", "a token", 1, related=("OAuth 2.0", "JWT")), learned("OAuth 2.0", "b", 2))
     assert rows["JWT"].related_keys == ["oauth 2.0"]
-    assert "oauth 2.0" in rows["OAuth 2.0"].name_keys
+    assert "oauth 2.0" in (rows["OAuth 2.0"].name_keys or ())
 
 
 def test_a_confirmation_refreshes_a_concept_and_an_event() -> None:

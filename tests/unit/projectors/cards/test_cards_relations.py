@@ -9,8 +9,8 @@ import pytest
 
 from events.types.envelope import Event
 from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate
-from tests.support.statements import event, moved, said
-from tests.support.tables import tables_of
+from tests.support.projectors.statements import event, moved, said
+from tests.support.projectors.tables import tables_of
 
 A, B, C = (UUID(int=number) for number in (1, 2, 3))
 
@@ -83,5 +83,5 @@ def test_no_relation_changes_a_card() -> None:
     first, second = said("Taipei", 0), moved("Tainan", 5)
     alone = tables_of([first, second])
     for predicate in ("retracts", "update", "contradicts"):
-        tables = tables_of([first, second, connected(first.event_id, second.event_id, predicate)])  # type: ignore[arg-type]
+        tables = tables_of([first, second, connected(first.event_id, second.event_id, predicate)])
         assert tables.cards == alone.cards

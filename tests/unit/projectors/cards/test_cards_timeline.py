@@ -10,8 +10,18 @@ from events.types.cards import CardOrigin, StateAsserted, Statement
 from events.types.envelope import Event
 from projectors.cards.corrections import find_corrections
 from projectors.cards.statement import in_order, statements_of
-from tests.support.statements import current, day, event, held, moved, said, skill, timeline, verified
-from tests.support.tables import tables_of
+from tests.support.projectors.statements import (
+    current,
+    day,
+    event,
+    held,
+    moved,
+    said,
+    skill,
+    timeline,
+    verified,
+)
+from tests.support.projectors.tables import tables_of
 
 
 def test_what_begins_later_is_not_true_before() -> None:
@@ -125,12 +135,15 @@ def test_the_first_and_the_last_day_there_are_can_be_told(how: Statement) -> Non
     origin = CardOrigin(
         project_id="p", session_id="s", turn_ids=(), said_at=first, source_span=None, provenance="user_stated"
     )  # fmt: skip
+    statements: list[tuple[str, datetime, Statement]] = [
+        ("Ur", first, "asserted"), ("Uruk", first, how), ("Mars", last, "asserted"),
+    ]  # fmt: skip
     told = [
         StateAsserted(
             content=value, entity="user", concept_key="residence", value=value, cardinality="single_value", tags=(),
             origin=origin, effective_at=instant, statement=said_as,
         )
-        for value, instant, said_as in (("Ur", first, "asserted"), ("Uruk", first, how), ("Mars", last, "asserted"))
+        for value, instant, said_as in statements
     ]  # fmt: skip
     lasting = [
         value for value, begun, ended in held(timeline(*(event(one, 0) for one in told))) if begun != ended
@@ -141,7 +154,7 @@ def test_the_first_and_the_last_day_there_are_can_be_told(how: Statement) -> Non
 # --- corrections
 
 
-def test_a_slip_takes_back_every_mention_of_this_conversation_and_no_other() -> None:
+def test_a_correction_takes_back_every_mention_of_this_conversation_and_no_other() -> None:
     found = timeline(
         said("Taipei", -20, session="old"),
         said("Tainan", 0),
@@ -162,7 +175,7 @@ def test_a_correction_takes_back_what_it_names() -> None:
     assert [span.latest.state.value for span in found.spans if span.retracted] == ["Taipei"]
 
 
-def test_nobody_takes_back_as_a_slip_what_they_said_days_ago() -> None:
+def test_nobody_takes_back_as_a_correction_what_they_said_days_ago() -> None:
     found = timeline(said("Taipei", 0), said("Kaohsiung", 3, statement="corrected"))
     assert held(found) == [("Taipei", day(0), day(3)), ("Kaohsiung", day(3), None)]
 
@@ -177,7 +190,7 @@ def test_a_correction_of_a_correction() -> None:
     assert [edge.predicate for edge in found.edges] == ["retracts", "retracts"]
 
 
-def test_slips_are_found_in_time_proportional_to_what_was_said() -> None:
+def test_corrections_are_found_in_time_proportional_to_what_was_said() -> None:
     # Every statement corrects the one before; a fold that looked back at all of them would never end.
     events = [said(f"place {n}", n / 1e5, statement="corrected") for n in range(5000)]
     said_in_order = in_order([one for each in events for one in statements_of(each)])
@@ -187,7 +200,7 @@ def test_slips_are_found_in_time_proportional_to_what_was_said() -> None:
 # --- several values
 
 
-def values(*events: Event) -> dict[str, tuple[datetime | None, int]]:
+def values(*events: Event) -> dict[str | None, tuple[datetime | None, int]]:
     cards = tables_of(list(events)).cards.values()
     return {row.value: (row.superseded_at, row.mentions) for row in cards if not row.ended}
 
@@ -242,7 +255,7 @@ def test_an_update_of_what_nobody_mentioned_is_a_fact() -> None:
     assert values(skill("Go", 5, statement="updated", replaces="Rust")) == {"Go": (None, 1)}
 
 
-def test_a_slip_among_several_values_overwrites_nothing_older() -> None:
+def test_a_correction_among_several_values_overwrites_nothing_older() -> None:
     events = [
         skill("Rust", -90, session="old"),
         skill("Rust", 0),

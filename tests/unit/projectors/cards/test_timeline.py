@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from events.types.envelope import Event
 from projectors.cards.fold import fold
-from tests.support.statements import day, held, learned, said, timeline
+from tests.support.projectors.statements import day, held, learned, said, timeline
 
 
 def test_a_new_value_supersedes_the_old_one_from_when_it_became_true() -> None:
@@ -47,7 +47,7 @@ def test_an_ended_fact_stops_being_true_and_nothing_takes_its_place() -> None:
     ]
 
 
-def test_a_slip_of_the_same_session_was_never_true() -> None:
+def test_a_correction_of_the_same_session_was_never_true() -> None:
     found = timeline(
         said("Tainan", 0, session="old"), said("Taipei", 5), said("Kaohsiung", 5.01, statement="corrected")
     )
@@ -113,7 +113,7 @@ def test_values_that_accumulate_stand_beside_each_other() -> None:
     assert current == [("Python", 1), ("Rust", 2)]
 
 
-def test_a_slip_among_several_values_is_taken_back() -> None:
+def test_a_correction_among_several_values_is_taken_back() -> None:
     correction = said("Rust", 0, cardinality="multi_value")
     fix = said("Ruby", 0.01, cardinality="multi_value", statement="corrected", replaces="Rust")
     changes = fold([correction, fix], {})

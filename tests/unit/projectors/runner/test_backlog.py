@@ -1,4 +1,4 @@
-"""What an operator is told of cards that wait for their vector."""
+"""The operator sees how many cards wait for their vector, and for how long."""
 
 from __future__ import annotations
 

@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
-from typing import Any
-from uuid import NAMESPACE_OID, uuid5
+from datetime import timedelta
 
 import pytest
 
 from projectors.cards.card import StoredCard
 from retrieval.cards.alerts import aging, contradictions, outdated
-from tests.support.cards import card
-
-NOW = datetime(2026, 5, 8, tzinfo=UTC)
-
-
-def state(value: str, **more: Any) -> StoredCard:
-    usual: dict[str, Any] = {
-        "card_id": uuid5(NAMESPACE_OID, f"{value} {more}"),
-        "concept_key": "residence",
-        "value": value,
-        "cardinality": "single_value",
-        "last_verified": NOW,
-    }
-    return card(**usual | more)
+from tests.support.retrieval.card_rows import NOW, state
 
 
 def test_two_current_values_of_one_concept_contradict_each_other() -> None:

@@ -1,4 +1,4 @@
-"""How edges are read: the end of a chain, and what is the same."""
+"""Edges lead to the end of a chain, and join cards that are the same."""
 
 from __future__ import annotations
 

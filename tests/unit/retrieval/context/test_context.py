@@ -26,7 +26,7 @@ ORDER = [
 ]  # fmt: skip
 
 # Any text a card may hold: PostgreSQL keeps neither NUL nor lone surrogates, and everything else.
-words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=60)
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 hostile = st.one_of(
     words,
     st.sampled_from(
@@ -109,7 +109,7 @@ def test_a_budget_is_never_exceeded_and_the_count_is_the_texts(cards: list[CardA
     assert prompt.tokens == count_tokens(prompt.text) == sum(b.tokens for b in prompt.blocks)
     assert prompt.text == "".join(block.text for block in prompt.blocks)
     kept = [one.card_id for one in prompt.cards]
-    assert sorted(kept + prompt.left_out) == sorted(one.card_id for one in cards)
+    assert sorted([*kept, *prompt.left_out]) == sorted(one.card_id for one in cards)
 
 
 def test_cards_are_left_out_whole_and_the_least_score_first() -> None:

@@ -13,13 +13,15 @@ _WORDS = st.text(_LETTERS, min_size=5, max_size=12)
 
 
 @pytest.mark.parametrize("correction", ["lisbno", "lisbonn", "lisbom", "isbon", "lisbon"])
-def test_a_slip_is_undone(correction: str) -> None:
+def test_a_correction_is_undone(correction: str) -> None:
     assert ("lisbon" in edits1(correction)) is (correction != "lisbon")
     assert "lisbon" not in edits1("lsibno")  # two edits are too many
 
 
 @given(_WORDS, st.data())
-def test_whatever_the_slip_the_word_is_among_what_it_may_have_been(word: str, data: st.DataObject) -> None:
+def test_whatever_the_correction_the_word_is_among_what_it_may_have_been(
+    word: str, data: st.DataObject
+) -> None:
     place = data.draw(st.integers(0, len(word) - 2))
     letter = data.draw(st.sampled_from(_LETTERS))
     made = [

@@ -1,4 +1,4 @@
-"""What is laid over an answer: replaced cards change, withdrawn ones go, and a card that became real is there once."""
+"""The overlay changes replaced cards, removes withdrawn cards, and shows a projected card once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def event(content: str = "the spare key is under the pot", turn: str = "t1", **m
 
 
 def state(turn: str = "t1", **more: Any) -> StoredCard:
-    usual = {"kind": "state", "effective_at": NOW - timedelta(days=9), "occurred_at": None}
+    usual: dict[str, Any] = {"kind": "state", "effective_at": NOW - timedelta(days=9), "occurred_at": None}
     return event(turn=turn, **usual | more)
 
 

@@ -21,8 +21,8 @@ from ingest.extraction.extractor_port import (
     SessionBatch,
     TurnsUnreadableError,
 )
-from tests.support import hostile_answers
-from tests.support.messages_api import MessagesApi, Trouble, calls
+from tests.support.ingest import hostile_answers
+from tests.support.ingest.messages_api import MessagesApi, Trouble, calls
 
 NOTHING: dict[str, list[object]] = {"states": [], "events": [], "knowledge": []}
 

@@ -1,4 +1,4 @@
-"""What holds for every text and every reference."""
+"""Properties of timex that hold for every text and every reference time."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from events.types.turns import TurnRecorded
 from ingest.extraction.claude.cards import GroundedCards, ground_cards
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
-from tests.support.grounded_pairs import DISHONEST, HONEST, Pair
+from tests.support.ingest.grounded_pairs import DISHONEST, HONEST, Pair
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 

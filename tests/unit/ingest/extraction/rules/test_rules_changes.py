@@ -6,7 +6,7 @@ import pytest
 
 from ingest.extraction.rules.moments import TIME, mask
 from ingest.extraction.rules.sentences import sentences
-from tests.unit.ingest.extraction.rules.test_rules import ended, facts, states
+from tests.support.ingest.rules import ended, facts, states
 
 # What was said, what holds from then on, and what no longer does.
 CHANGED = [

@@ -6,7 +6,7 @@ from collections import Counter
 
 from ingest.extraction.workers.partition_window import ExtractionTask
 from ingest.extraction.workers.slots import Slots
-from tests.unit.ingest.extraction.test_claude_answer import LIMITS, see, turn, window
+from tests.support.ingest.session_batches import LIMITS, see, turn, window
 
 
 def readings(user: str, count: int, *, first: int = 1) -> list[ExtractionTask]:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from tests.acceptance.conftest import COMMAND, clean_environment
+from tests.support.stack import COMMAND, clean_environment
 
 QUICK = {
     # Small batches and a short look: what a fault leaves is met within seconds.

@@ -1,4 +1,4 @@
-"""What goes wrong, on purpose: a stack with more than one worker of a kind, and everything that can hit it."""
+"""Faults made on purpose, and a stack with several workers of a kind that they hit."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ import psycopg
 from redis import Redis
 from redis.exceptions import RedisError
 
-from tests.acceptance.conftest import COMMAND, clean_environment, start, stop
-from tests.chaos.load import STREAM, Pusher, Turn
+from tests.support.chaos.load import STREAM, Pusher, Turn
+from tests.support.stack import COMMAND, clean_environment, start, stop
 from tests.support.waiting import eventually
 
 RECLAIM_MS, IDLE_TIMEOUT_MS = 1500, 5000

@@ -1,7 +1,7 @@
 """A broker that speaks Kafka's protocol and keeps everything in memory: librdkafka's own, as a process.
 
-``python -m tests.kafka.mock ADVERTISED_PORT TOPIC PARTITIONS`` prints the port it listens on, and serves until it is
-killed. It tells clients to come to the advertised port, where a forwarder stands that outlives it.
+``python -m tests.support.kafka.mock ADVERTISED_PORT TOPIC PARTITIONS`` prints the port it listens on, and serves
+until it is killed. It tells clients to come to the advertised port, where a forwarder stands that outlives it.
 """
 
 from __future__ import annotations

@@ -11,16 +11,16 @@ import anthropic
 import pytest
 
 from events.platform.settings import Settings
-from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
-from events.types.turns import Role, TurnRecorded
+from events.types.cards import EventNoted, KnowledgeLearned
 from ingest.extraction.claude import prompt
 from ingest.extraction.claude.cards import ground_cards
 from ingest.extraction.claude.extractor import ClaudeExtractor
 from ingest.extraction.claude.schema import answer_of
-from ingest.extraction.extractor_port import Extraction, RecordedTurn, SessionBatch
+from ingest.extraction.extractor_port import Extraction, SessionBatch
 from ingest.extraction.rules import RulesExtractor
 from tests.support import hostile
-from tests.support.messages_api import MessagesApi, Request, Trouble, calls, turns_in
+from tests.support.ingest.claude import answering, event, noted, said, state, states
+from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls, turns_in
 
 
 @pytest.fixture
@@ -34,45 +34,6 @@ def claude(api: MessagesApi) -> Iterator[ClaudeExtractor]:
     extractor = ClaudeExtractor(Settings(anthropic_base_url=api.url))
     yield extractor
     extractor.close()
-
-
-def said(
-    text: str,
-    number: int = 1,
-    *,
-    role: Role = "user",
-    speaker: str | None = None,
-    at: str = "2026-05-08T16:44:10+08:00",
-    timezone: str = "Asia/Taipei",
-) -> RecordedTurn:
-    turn = TurnRecorded(
-        turn_id=f"t{number}", text=text, role=role, said_at=datetime.fromisoformat(at), timezone=timezone,
-        session_id="s", project_id="default", speaker=speaker,
-    )  # fmt: skip
-    return RecordedTurn("ana", number, turn)
-
-
-def state(quote: str, value: str, **more: Any) -> dict[str, Any]:
-    return {
-        "turn": 1, "quote": quote, "content": f"Lives in {value}", "entity": "user", "concept_key": "residence",
-        "value": value, "cardinality": "single_value", "statement": "asserted", **more,
-    }  # fmt: skip
-
-
-def event(quote: str, **more: Any) -> dict[str, Any]:
-    return {"turn": 1, "quote": quote, "content": quote, "entity": "user", "importance": 5, **more}
-
-
-def answering(api: MessagesApi, **lists: list[dict[str, Any]]) -> None:
-    api.trouble = lambda _: calls({"states": [], "events": [], "knowledge": [], **lists})
-
-
-def states(extraction: Extraction) -> list[StateAsserted]:
-    return [card for card in extraction.cards if isinstance(card, StateAsserted)]
-
-
-def noted(extraction: Extraction) -> list[EventNoted]:
-    return [card for card in extraction.cards if isinstance(card, EventNoted) and not card.episode]
 
 
 def test_a_quote_nobody_said_is_refused_and_counted(api: MessagesApi, claude: ClaudeExtractor) -> None:

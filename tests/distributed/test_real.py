@@ -1,4 +1,4 @@
-"""What only Apache Kafka can show: topics are made, and refused where their shape is wrong."""
+"""Apache Kafka makes topics, and a topic of the wrong shape is refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confluent_kafka.cimpl import NewTopic
 from events.platform.settings import Settings
 from events.types.envelope import PARTITIONS
 from projectors.kafka.topic import BrokerAwayError, TopicUnfitError, ensure_topic
-from tests.kafka.real import RealBroker, why_not
+from tests.support.kafka.real import RealBroker, why_not
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.messages_api import Trouble
+from tests.support.ingest.messages_api import Trouble
 
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 _MESSAGE = (

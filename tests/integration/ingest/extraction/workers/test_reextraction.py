@@ -31,7 +31,8 @@ from ingest.extraction.workers.reextraction import (
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
-from tests.integration.ingest.extraction.test_model_worker import (
+from tests.support.ingest.messages_api import MessagesApi, Request, calls, says, status
+from tests.support.ingest.model_workers import (
     TOWNS,
     caught_up,
     events_of,
@@ -41,8 +42,7 @@ from tests.integration.ingest.extraction.test_model_worker import (
     reading,
     turn,
 )
-from tests.integration.projectors.rebuild.test_rebuild import fold_live, rebuild
-from tests.support.messages_api import MessagesApi, Request, calls, says, status
+from tests.support.projectors.folding import fold_live, rebuild
 from tests.support.waiting import eventually
 
 
@@ -257,7 +257,7 @@ def test_a_session_read_again_is_written_in_its_order(
             if len(others) == 2:
                 answered.set()
 
-    api.trouble = first_is_last  # type: ignore[assignment]
+    api.trouble = first_is_last
     assert again(settings, connection).turns == 3
     assert answered.is_set()
     assert extracted(connection, "ana") == ["s-0", "s-1", "s-2"] * 2
@@ -272,7 +272,7 @@ def test_what_was_done_stays_done_when_it_is_stopped(
         log.append(connection, moves(f"user{number}", 2))
     by_rules(settings, connection)
     stop = threading.Event()
-    api.trouble = lambda _: stop.set() if len(api.requests) >= 5 else None  # type: ignore[func-returns-value]
+    api.trouble = lambda _: stop.set() if len(api.requests) >= 5 else None
     extractor = ClaudeExtractor(settings)
     few = replace(settings, extract_concurrency=2)
     try:

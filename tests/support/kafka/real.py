@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.support.waiting import eventually
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 JARS = ROOT / ".cache" / "kafka"
 POM = Path(__file__).with_name("pom.xml")
 CLUSTER = "Y2FyZGxvZ2NhcmRsb2dzMQ"  # any 16 bytes, in base64

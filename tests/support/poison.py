@@ -148,7 +148,7 @@ def _few(good: Any, odd: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy
     )
 
 
-_ORIGIN = {
+_ORIGIN: dict[str, Any] = {
     "project_id": "default", "session_id": "s", "turn_ids": ("t",), "said_at": NOW, "provenance": "user_stated",
     "source_span": None,
 }  # fmt: skip

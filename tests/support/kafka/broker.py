@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from events.types.envelope import PARTITIONS
-from tests.kafka.forwarder import Forwarder
+from tests.support.kafka.forwarder import Forwarder
 
 TOPIC = "cardlog.events"
 
@@ -44,7 +44,7 @@ class MockBroker:
     def start(self) -> None:
         self._process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "tests.kafka.mock"),
+                *(sys.executable, "-m", "tests.support.kafka.mock"),
                 *(str(self._forwarder.port), self._topic, str(self._partitions)),
             ],
             stdout=subprocess.PIPE,

@@ -1,0 +1,135 @@
+"""Connections that are slow, silent or many cost the other connections nothing."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.connections import WEB, connected, healthy, raw, refused, rest_of, serving
+from tests.support.stack import Running
+
+
+@pytest.fixture(scope="module")
+def quick() -> Iterator[str]:
+    """A service that waits for nobody, and takes ten connections."""
+    limits = {
+        "CARDLOG_HEADER_TIMEOUT_S": "1", "CARDLOG_BODY_TIMEOUT_S": "1", "CARDLOG_IDLE_TIMEOUT_S": "1",
+        "CARDLOG_MAX_CONNECTIONS": "10",
+    }  # fmt: skip
+    with serving("write", "redis://127.0.0.1:1/0", **limits) as url:
+        yield url
+
+
+HEAD = b"POST /v1/turns HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"", b"408"),
+        (b"GET /healthz HTTP/1.1\r\nHost: loc", b"408"),
+        (b"\r\n\r\n", b"408"),
+        (HEAD, b"408"),
+        (HEAD + b"Content-Length: 10\r\n\r\n{", b"408"),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", b"408"),
+        (b"NONSENSE\r\n\r\n", b"400"),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 100_000, b"431"),
+        (b"GET /" + b"x" * 100_000, b"431"),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 20_000, b"431"),
+    ],
+    ids=["nothing", "half a head", "empty lines", "no end of head", "half a body", "half a chunked body", "no HTTP",
+         "endless header", "endless path", "endless headers"],
+)  # fmt: skip
+def test_a_request_that_does_not_end_is_ended(quick: str, sent: bytes, status: bytes) -> None:
+    answer = raw(quick, sent)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 " + status), answer
+    assert b"application/problem+json" in head
+    assert json.loads(body)["status"] == int(status)
+
+
+def test_a_head_that_drips_is_ended_too(quick: str) -> None:
+    with connected(quick) as connection:
+        stop = threading.Event()
+
+        def drip() -> None:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\n")
+            while not stop.wait(0.05):
+                try:
+                    connection.sendall(b"X: y\r\n")
+                except OSError:
+                    return
+
+        dripping = threading.Thread(target=drip)
+        dripping.start()
+        try:
+            assert rest_of(connection)[:12] in (
+                b"HTTP/1.1 408",
+                b"",
+            )  # reset, where a drop came after the end
+        finally:
+            stop.set()
+            dripping.join()
+
+
+def test_a_connection_without_a_request_is_ended(quick: str) -> None:
+    answer = raw(quick, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert b"connection: close" not in answer.lower()
+
+
+def test_connections_that_do_nothing_make_room_for_one_that_asks(quick: str) -> None:
+    with ExitStack() as idle:
+        for _ in range(40):
+            idle.enter_context(connected(quick))
+        for _ in range(5):
+            assert healthy(quick)
+
+
+@contextmanager
+def silent_server() -> Iterator[str]:
+    """A Redis that takes connections and never says anything."""
+    with socket.create_server(("127.0.0.1", 0), backlog=512) as listening:
+        yield f"redis://127.0.0.1:{listening.getsockname()[1]}/0"
+
+
+def test_pushes_that_cannot_be_taken_are_told_so_at_once() -> None:
+    few = {"CARDLOG_MAX_PUSHES": "1", "CARDLOG_MAX_REQUESTS": "8"}
+    with silent_server() as redis_url, serving("write", redis_url, **few) as url:
+
+        def push(number: int) -> httpx.Response:
+            return WEB.post(f"{url}/v1/turns", json={"user_id": f"u{number}", "text": "x"}, timeout=60)
+
+        with ThreadPoolExecutor(40) as pool:
+            pushes = [pool.submit(push, number) for number in range(40)]
+            assert healthy(url)  # whoever looks after it is answered
+            answers = [each.result() for each in pushes]
+        for answer in answers:
+            refused(answer, 503)
+            assert int(answer.headers["retry-after"]) >= 1
+        titles = Counter(answer.json()["title"] for answer in answers)
+        assert titles["Too many requests at once"] >= 1, titles
+        assert titles["Too many pushes"] >= 1, titles
+
+
+def test_five_hundred_pushes_at_once_are_all_answered(stack: Running, tmp_path: Path) -> None:
+    def push(number: int) -> int:
+        answer = WEB.post(
+            f"{stack.write_url}/v1/turns", json={"user_id": f"crowd {number}", "text": "Hello."}, timeout=60
+        )
+        assert answer.status_code == 202 or answer.headers["retry-after"]
+        return answer.status_code
+
+    with ThreadPoolExecutor(100) as pool:
+        answers = Counter(pool.map(push, range(500)))
+    assert set(answers) <= {202, 503}
+    assert answers[202]

@@ -1,0 +1,90 @@
+"""The role of the services can append to the log and do nothing else to it."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from deploy.security.roles import LOG_OWNER
+from events.platform.settings import variable_of
+from events.store.anchors import heads_of
+from tests.support.events.guarded_log import EVENTS, PARTITION, Log
+
+FORBIDDEN = [
+    "UPDATE log.events SET actor = 'me'",
+    "DELETE FROM log.events",
+    "TRUNCATE log.events",
+    "INSERT INTO log.events SELECT * FROM log.events",
+    "UPDATE log.heads SET position = 0",
+    "DELETE FROM log.heads",
+    "TRUNCATE log.heads",
+    "INSERT INTO log.heads (partition) VALUES (1)",
+    "ALTER TABLE log.events DISABLE TRIGGER events_append_only",
+    "ALTER TABLE log.events ADD COLUMN mine text",
+    "DROP TABLE log.events CASCADE",
+    "DROP TRIGGER events_append_only ON log.events",
+    "CREATE RULE mine AS ON INSERT TO log.events DO INSTEAD NOTHING",
+    "CREATE TABLE log.mine (x text)",
+    "CREATE FUNCTION log.mine() RETURNS int LANGUAGE sql RETURN 1",
+    "CREATE OR REPLACE FUNCTION log.chain_step(state bytea, content bytea, seed bytea) RETURNS bytea "
+    "LANGUAGE sql IMMUTABLE RETURN state",
+    "CREATE OR REPLACE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+    "ALTER FUNCTION log.append(json) SECURITY INVOKER",
+    "DROP FUNCTION log.append(json)",
+    "ALTER SCHEMA log RENAME TO mine",
+    "DROP SCHEMA log CASCADE",
+    "SET session_replication_role = replica",
+    "DELETE FROM log.migrations",
+    f"SET ROLE {LOG_OWNER}",
+    f"GRANT {LOG_OWNER} TO CURRENT_USER",
+]
+
+
+@pytest.mark.parametrize("statement", FORBIDDEN)
+def test_the_role_of_the_services_can_do_nothing_to_the_log_but_append(guarded: Log, statement: str) -> None:
+    before = guarded.owner.execute("SELECT array_agg(e::text ORDER BY partition, position) FROM log.events e")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        guarded.service.execute(statement.encode())
+    after = guarded.owner.execute("SELECT array_agg(e::text ORDER BY partition, position) FROM log.events e")
+    assert before.fetchone() == after.fetchone()
+    assert guarded.verify() == []
+
+
+def test_what_the_role_puts_before_the_functions_it_calls_is_not_called(guarded: Log) -> None:
+    """log.append runs with the owner's rights, so nothing of the caller's may run inside."""
+    guarded.service.execute("CREATE SCHEMA mine")
+    guarded.service.execute("GRANT USAGE ON SCHEMA mine TO PUBLIC")  # else the owner passes over it
+    guarded.service.execute(
+        "CREATE FUNCTION mine.sha256(bytea) RETURNS bytea LANGUAGE plpgsql AS "
+        "'BEGIN DELETE FROM log.events; RETURN $1; END'"
+    )
+    guarded.service.execute(
+        "CREATE FUNCTION mine.statement_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS "
+        "'BEGIN DELETE FROM log.events; RETURN now(); END'"
+    )
+    guarded.service.execute("CREATE TEMP TABLE heads (partition int, position int)")
+    guarded.service.execute("SET search_path = mine, pg_temp, pg_catalog, log")
+    guarded.append("one more")
+    assert guarded.verify() == []
+    assert heads_of(guarded.owner)[PARTITION][0] == EVENTS + 1
+
+
+def test_doctor_warns_of_a_role_that_could_change_the_log_and_only_of_that(
+    guarded: Log, monkeypatch: pytest.MonkeyPatch, database: str
+) -> None:
+    assert "ok    log: the role can append and not change" in guarded.run("doctor")[1]
+    monkeypatch.setenv(variable_of("database_url"), database)
+    assert (
+        "warn  log: the role of CARDLOG_DATABASE_URL could change the log (it is a superuser)"
+        in (guarded.run("doctor")[1])
+    )
+
+
+@pytest.mark.parametrize("grant", ["UPDATE ON log.heads", "DELETE ON log.events", "CREATE ON SCHEMA log"])
+def test_doctor_sees_a_right_that_was_given_by_hand_and_grant_takes_it_back(guarded: Log, grant: str) -> None:
+    role = guarded.service.info.user
+    guarded.owner.execute(f"GRANT {grant} TO ".encode() + sql.Identifier(role).as_bytes())
+    assert "may write to log.events or log.heads" in guarded.run("doctor")[1]
+    assert guarded.run("grant", "--role", role)[0] == 0
+    assert "may write" not in guarded.run("doctor")[1]

@@ -1,0 +1,86 @@
+"""Log lines are JSON objects or text, and hold no words of a user."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import psycopg
+import pytest
+
+from deploy import logs
+from events.platform.database import Connection
+from events.platform.environment import load_settings
+from events.platform.settings import Settings, SettingsError
+from events.store import log
+from events.types.envelope import uuid7
+
+
+def written(
+    capsys: pytest.CaptureFixture[str],
+    log_format: Literal["text", "json"],
+    say: Callable[[logging.Logger], None],
+) -> str:
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    root.handlers.clear()
+    try:
+        logs.configure_logging(Settings(log_format=log_format), "projector")
+        say(logging.getLogger("projectors.parking.parking"))
+    finally:
+        root.handlers[:] = before
+        root.setLevel(level)
+        logging.captureWarnings(False)
+    return capsys.readouterr().err
+
+
+def test_the_log_is_one_object_a_line_with_ids_and_places(capsys: pytest.CaptureFixture[str]) -> None:
+    event_id = uuid7()
+
+    def say(logger: logging.Logger) -> None:
+        logger.warning("parked\nin %d", 7, extra={"stage": "cards", "event_id": event_id, "position": 3})
+
+    [line] = written(capsys, "json", say).splitlines()
+    document = json.loads(line)
+    assert datetime.fromisoformat(document.pop("time")).tzinfo is not None
+    assert document.pop("pid") > 0
+    assert document == {
+        "level": "warning",
+        "process": "projector",
+        "logger": "projectors.parking.parking",
+        "message": "parked\nin 7",
+        "stage": "cards",
+        "event_id": str(event_id),
+        "position": 3,
+    }
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_the_log_says_what_failed_and_not_what_somebody_said(
+    capsys: pytest.CaptureFixture[str], connection: Connection, log_format: Literal["text", "json"]
+) -> None:
+    connection.execute("CREATE TEMPORARY TABLE secrets (words text CHECK (words = 'fine'))")
+    words, details = "my diagnosis", list[str]()
+
+    def say(logger: logging.Logger) -> None:
+        try:
+            connection.execute("INSERT INTO secrets VALUES (%s)", (words,))
+        except psycopg.Error as error:
+            details.append(str(error))
+            logger.warning("cannot go on: %s", log.reason_of(error), exc_info=True)
+
+    text = written(capsys, log_format, say)
+    assert words in details[0]
+    assert "CheckViolation" in text
+    assert Path(__file__).name in text
+    assert words not in text
+
+
+def test_the_log_format_is_text_or_json() -> None:
+    assert load_settings({"CARDLOG_LOG_FORMAT": "json"}).log_format == "json"
+    with pytest.raises(SettingsError, match="CARDLOG_LOG_FORMAT is 'xml': use text or json"):
+        load_settings({"CARDLOG_LOG_FORMAT": "xml"})

@@ -1,0 +1,29 @@
+"""The Messages API of the tests, and settings of a worker that asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from events.platform.settings import Settings
+from tests.support.ingest.messages_api import MessagesApi
+
+
+@pytest.fixture
+def api() -> Iterator[MessagesApi]:
+    with MessagesApi() as server:
+        yield server
+
+
+@pytest.fixture
+def settings(database: str, api: MessagesApi) -> Settings:
+    return Settings(
+        database_url=database,
+        anthropic_base_url=api.url,
+        anthropic_api_key="key-of-the-test",
+        session_batch_linger_ms=0,
+        session_batch_turns=1,
+        extract_timeout_s=1,
+        extract_grace_s=5,
+    )

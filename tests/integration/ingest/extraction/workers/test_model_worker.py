@@ -1,0 +1,295 @@
+"""Turns read by a model behind a server: each once, in order, whatever goes wrong; and the state is told truly."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
+from events.types.envelope import Event, partition_of, uuid7
+from events.types.extraction import ExtractionFailed, TurnsExtracted
+from events.types.turns import TurnRecorded
+from tests.support import hostile
+from tests.support.ingest.messages_api import MessagesApi, Trouble, calls, says, status
+from tests.support.ingest.model_workers import (
+    NOW,
+    TOWNS,
+    caught_up,
+    events_of,
+    extracted,
+    failed,
+    moves,
+    reading,
+    report,
+    towns,
+    turn,
+)
+from tests.support.waiting import eventually
+
+
+def test_a_turn_becomes_cards_that_say_what_they_rest_on_and_what_it_cost(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    log.append(
+        connection, [turn("ana", "I moved to Lisbon last week.", 0), turn("ana", "I moved to Porto.", 1)]
+    )
+    with reading(settings):
+        eventually(caught_up(connection, "ana"))
+    first, second = (
+        event.payload for event in events_of(connection, "ana") if isinstance(event.payload, TurnsExtracted)
+    )
+    assert (first.extractor, first.model) == ("claude", "claude-haiku-5-5")
+    assert first.prompt_version.startswith("claude-")
+    assert first.turn_ids == ("s-0",)
+    assert first.usage.calls == second.usage.calls == 1
+    assert min(first.usage.input_tokens, first.usage.output_tokens, first.usage.cost_usd or 0) > 0
+    written = [each.usage.cache_write_tokens for each in (first, second)]
+    read = [each.usage.cache_read_tokens for each in (first, second)]
+    assert sorted(written) == sorted(read) == [0, max(written)]
+    states = [e.payload for e in events_of(connection, "ana") if isinstance(e.payload, StateAsserted)]
+    [lisbon] = [state for state in states if state.value == "Lisbon"]
+    assert lisbon.origin.source_span is not None
+    assert lisbon.origin.source_span.text == "I moved to Lisbon last week"
+    assert (lisbon.time_resolved, lisbon.effective_at.date().isoformat()) == (True, "2026-04-30")
+    assert {request.key for request in api.requests} == {"key-of-the-test"}
+    leaders = {e.event_id for e in events_of(connection, "ana") if isinstance(e.payload, TurnsExtracted)}
+    caused = [e for e in events_of(connection, "ana") if isinstance(e.payload, StateAsserted | EventNoted)]
+    assert {e.causation_id for e in caused} == leaders
+
+
+def test_what_turns_cost_is_counted_as_the_log_has_it(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    settings = replace(settings, session_batch_turns=2, session_batch_linger_ms=200)
+    api.trouble = lambda request: says("no") if any("Porto" in text for text in request.turns) else None
+    log.append(connection, [*moves("ana", 5), turn("bea", "ok!", 0)])
+    with reading(settings):
+        eventually(caught_up(connection, "ana", "bea"))
+    counts = getattr(report(connection), "counts", {})
+    spent = [e.payload.usage for e in events_of(connection, "ana", "bea") if hasattr(e.payload, "usage")]
+    assert (counts["turns"], counts["failed"], counts["refused"]) == (6, 1, 0)
+    assert counts["calls"] == len(api.requests) == sum(usage.calls for usage in spent)
+    for name in ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"):
+        assert counts[name] == sum(getattr(usage, name) for usage in spent) > 0
+    assert counts["cost_usd"] == pytest.approx(sum(usage.cost_usd or 0 for usage in spent))
+
+
+def test_turns_of_a_session_said_together_are_one_call_and_small_talk_is_none(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    settings = replace(settings, session_batch_turns=12, session_batch_linger_ms=300)
+    log.append(connection, [turn("ana", "I", 0), turn("ana", "moved to", 1), turn("ana", "Lisbon!", 2)])
+    log.append(connection, [turn("bea", "hi!", 0), turn("bea", "thanks 👍", 1)])
+    with reading(settings):
+        eventually(caught_up(connection, "ana", "bea"))
+    [request] = api.requests
+    assert request.turns == ["I", "moved to", "Lisbon!"]
+    assert extracted(connection, "bea") == ["s-0", "s-1"]
+    [idle] = [e.payload for e in events_of(connection, "bea") if isinstance(e.payload, TurnsExtracted)]
+    assert (idle.usage.calls, idle.cards) == (0, 0)
+
+
+def test_a_pause_and_a_limit_end_a_burst_and_what_came_before_is_shown_as_such(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    settings = replace(
+        settings,
+        session_batch_turns=2,
+        session_batch_gap_s=60,
+        session_batch_linger_ms=200,
+        extract_concurrency=1,
+    )
+    texts = ["I live in Rome.", "I like tea.", "I work at Acme.", "I moved to Lisbon."]
+    log.append(connection, [turn("ana", text, number) for number, text in enumerate(texts)])
+    log.append(connection, [turn("ana", "I have a dog.", 4, gap_s=100)])
+    with reading(settings):
+        eventually(caught_up(connection, "ana"))
+    assert [request.turns for request in api.requests] == [texts[:2], texts[2:], ["I have a dog."]]
+    earlier = api.requests[2].question.split("<current_time>")[0]
+    assert all(text in earlier for text in texts)
+    assert "residence" in earlier  # the concepts known of her by then
+
+
+def test_the_rules_stand_in_when_they_may_and_say_so(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    settings = replace(settings, rules_fallback=True, breaker_failures=2)
+    api.trouble = lambda _: status(529)
+    users = [f"user{number}" for number in range(6)]
+    for user in users:
+        log.append(connection, moves(user, 3))
+    with reading(settings):
+        eventually(lambda: len(extracted(connection, *users)) >= 17)
+        said = eventually(lambda: (each := report(connection)) and each.detail and each)
+        assert said.state == "running"
+        assert "stand in" in (said.detail or "")
+        api.trouble = lambda _: None
+        eventually(caught_up(connection, *users))
+        number = itertools.count()
+
+        def by_the_model() -> bool:
+            log.append(connection, [turn("late", "I moved to Riga.", next(number))])
+            late = [e.payload for e in events_of(connection, "late") if isinstance(e.payload, TurnsExtracted)]
+            return any((each.extractor, each.rules_fallback) == ("claude", False) for each in late)
+
+        eventually(by_the_model)
+        eventually(caught_up(connection, "late"))
+    read = [e.payload for e in events_of(connection, *users) if isinstance(e.payload, TurnsExtracted)]
+    fell_back = [each for each in read if each.rules_fallback]
+    assert len(fell_back) >= 17
+    assert {(each.extractor, each.model) for each in fell_back} == {("rules", None)}
+    assert towns(connection, "user0") == list(TOWNS[:3])
+    assert Counter(extracted(connection, *users)).most_common(1)[0][1] == 6  # each id once a user
+
+
+def test_a_user_whose_budget_is_spent_is_read_by_the_rules_until_tomorrow(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    settings = replace(settings, budget_tokens_per_user_day=1, extract_concurrency=1)
+    log.append(connection, moves("ana", 1))
+    with reading(settings):
+        eventually(caught_up(connection, "ana"))
+        log.append(connection, moves("ana", 3)[1:])
+        eventually(caught_up(connection, "ana"))
+        eventually(lambda: (each := report(connection)) and "budget" in (each.detail or ""))
+    asked = len(api.requests)
+    # Another process learns from the log what was spent today.
+    log.append(connection, [*moves("ana", 4)[3:], *moves("bea", 1)])
+    with reading(settings):
+        eventually(caught_up(connection, "ana", "bea"))
+    assert [request.turns for request in api.requests[asked:]] == [["I moved to Lisbon."]]
+    read = [e.payload for e in events_of(connection, "ana") if isinstance(e.payload, TurnsExtracted)]
+    assert [(each.extractor, each.rules_fallback) for each in read] == [
+        ("claude", False),
+        *[("rules", True)] * 3,
+    ]
+    assert extracted(connection, "ana") == ["s-0", "s-1", "s-2", "s-3"]
+
+
+def test_what_is_no_count_of_tokens_in_the_log_keeps_nobody_from_being_read(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    spent = (
+        {"input_tokens": 1e308},
+        {"input_tokens": "many"},
+        [1],
+        {"output_tokens": 70, "input_tokens": -1},
+    )
+    for usage in spent:
+        item = {
+            "partition": partition_of("ana"), "event_id": str(uuid7()), "user_id": "ana",
+            "stream": "extraction/default/s", "type": "TurnsExtracted", "schema_version": 9,
+            "occurred_at": NOW.isoformat(), "actor": "another build", "data": {"usage": usage},
+        }  # fmt: skip
+        connection.execute("SELECT log.append(%s::json)", (json.dumps([item]),))
+    log.append(connection, [*moves("ana", 1), *moves("bea", 1)])
+    with reading(replace(settings, budget_tokens_per_user_day=70)):
+        eventually(lambda: extracted(connection, "bea") == ["s-0"])
+        eventually(lambda: towns(connection, "ana") == ["Lisbon"])
+    # What can be counted is: ana has spent her 70 tokens.
+    assert len(api.requests) == 1
+
+
+def test_a_turn_this_build_cannot_decode_fails_in_its_place(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    log.append(connection, moves("ana", 1))
+    item = {
+        "partition": partition_of("ana"), "event_id": str(uuid7()), "user_id": "ana",
+        "stream": "session/default/s", "type": "TurnRecorded", "schema_version": 9,
+        "occurred_at": NOW.isoformat(), "actor": "another build", "data": {"turn_id": "t9"},
+    }  # fmt: skip
+    connection.execute("SELECT log.append(%s::text::json)", (json.dumps([item]),))
+    log.append(connection, moves("ana", 2)[1:])
+    with reading(settings):
+        eventually(caught_up(connection, "ana"))
+    kinds = [
+        event.payload.turn_ids
+        for event in events_of(connection, "ana")
+        if isinstance(event.payload, TurnsExtracted | ExtractionFailed)
+    ]
+    assert kinds == [("s-0",), ("t9",), ("s-1",)]
+
+
+def test_the_key_is_in_no_line_of_the_logs(
+    settings: Settings, api: MessagesApi, connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    api.next.extend([status(401), Trouble(dropped=True), says("no"), status(500)])
+    log.append(connection, [turn("ana", "I moved to Lisbon, nobody shall know.", 0)])
+    with reading(settings):
+        eventually(caught_up(connection, "ana"))
+    assert len(api.requests) >= 4
+    assert "claude-haiku-5-5" in caplog.text
+    assert "key-of-the-test" not in caplog.text
+    assert "nobody shall know" not in caplog.text
+
+
+def episodes(events: Iterable[Event]) -> list[Any]:
+    return [e.payload for e in events if isinstance(e.payload, EventNoted) and e.payload.episode]
+
+
+@pytest.mark.parametrize("reader", ["model", "rules"])
+def test_hostile_turns_come_out_of_the_log_as_they_went_in_stop_nothing_and_state_nothing(
+    settings: Settings, connection: Connection, reader: str
+) -> None:
+    settings = replace(settings, session_batch_turns=12, session_batch_linger_ms=200)
+    if reader == "rules":
+        settings = replace(settings, anthropic_base_url="", anthropic_api_key="")
+    texts = hostile.turns()
+    assert len(texts) >= 200
+    log.append(connection, [turn("eve", text, number) for number, text in enumerate(texts)])
+    with reading(settings):
+        eventually(caught_up(connection, "eve"), within=60)
+    assert failed(connection, "eve") == []
+    events = events_of(connection, "eve")
+    kept = [e.payload.text for e in events if isinstance(e.payload, TurnRecorded)]
+    assert [text.encode() for text in kept] == [text.encode() for text in texts]
+    assert extracted(connection, "eve") == [f"s-{number}" for number in range(len(texts))]
+    said = [e.payload for e in events if isinstance(e.payload, TurnsExtracted)]
+    assert {each.extractor for each in said} == {"claude" if reader == "model" else "rules"}
+    cards = [
+        e.payload for e in events if isinstance(e.payload, StateAsserted | EventNoted | KnowledgeLearned)
+    ]
+    assert len(cards) == len(episodes(events)) > 0
+
+
+@pytest.mark.parametrize("reader", ["model", "rules"])
+def test_naughty_strings_break_nothing(settings: Settings, connection: Connection, reader: str) -> None:
+    folder = os.environ.get("CARDLOG_EVAL_DATA")
+    if folder is None:
+        pytest.skip("CARDLOG_EVAL_DATA names no folder of evaluation data")
+    settings = replace(settings, session_batch_turns=12, session_batch_linger_ms=200)
+    if reader == "rules":
+        settings = replace(settings, anthropic_base_url="", anthropic_api_key="")
+    naughty = json.loads((Path(folder) / "naughty_strings" / "blns.json").read_text("utf-8"))
+    texts = [text for text in naughty if text and "\0" not in text]
+    log.append(connection, [turn("eve", text, number) for number, text in enumerate(texts)])
+    with reading(settings):
+        eventually(caught_up(connection, "eve"), within=60)
+    kept = [e.payload.text for e in events_of(connection, "eve") if isinstance(e.payload, TurnRecorded)]
+    assert [text.encode() for text in kept] == [text.encode() for text in texts]
+    assert extracted(connection, "eve") == [f"s-{number}" for number in range(len(texts))]
+    assert failed(connection, "eve") == []
+
+
+def test_every_turn_of_substance_is_an_episode_in_its_own_words(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    api.trouble = lambda _: calls({"states": [], "events": [], "knowledge": []})
+    log.append(connection, [turn("ana", "We watched the boats all evening.", 0), turn("ana", "ok!", 1)])
+    with reading(settings):
+        eventually(caught_up(connection, "ana"))
+    [episode] = episodes(events_of(connection, "ana"))
+    assert episode.content == "We watched the boats all evening."

@@ -1,0 +1,224 @@
+"""Results are written in order and once, also when a worker stops or loses its connection."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import replace
+
+from events.platform.database import Connection, connect
+from events.platform.settings import Settings
+from events.store import log
+from events.types.cards import KnowledgeLearned
+from events.types.envelope import partition_of
+from events.types.extraction import TurnsExtracted
+from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
+from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
+from tests.support.ingest.model_workers import (
+    behind,
+    caught_up,
+    events_of,
+    extracted,
+    moves,
+    neighbours,
+    reading,
+    runs,
+    turn,
+)
+from tests.support.waiting import eventually
+
+
+def test_sessions_are_written_in_order_and_the_checkpoint_passes_no_turn_that_is_not_done(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    slow, quick = neighbours(2)
+    hold = threading.Event()
+
+    def delay(request: Request) -> None:
+        if request.turns == ["I moved to Lisbon."]:
+            hold.wait(20)
+
+    api.trouble = delay
+    settings = replace(settings, extract_timeout_s=30)
+    log.append(connection, [*moves(slow, 3, session="a"), *moves(quick, 3, session="b")[1:]])
+    partition = partition_of(slow)
+    with reading(settings):
+        eventually(lambda: extracted(connection, quick) == ["b-1", "b-2"])
+        # The slow session's later turns are long answered; they wait for the first.
+        eventually(lambda: len(api.requests) == 5)
+        assert extracted(connection, slow) == []
+        assert PROCESSOR.positions(connection)[partition] == 0
+        hold.set()
+        eventually(caught_up(connection, slow, quick))
+    assert extracted(connection, slow) == ["a-0", "a-1", "a-2"]
+
+
+def test_what_was_written_above_the_checkpoint_is_neither_paid_nor_written_again(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    slow, quick = neighbours(2)
+    api.trouble = lambda request: Trouble(hang=True) if request.turns == ["I moved to Lisbon."] else None
+    log.append(connection, [*moves(slow, 1, session="a"), *moves(quick, 3, session="b")[1:]])
+    with reading(replace(settings, extract_grace_s=0, extract_timeout_s=60)):
+        eventually(lambda: extracted(connection, quick) == ["b-1", "b-2"])
+    assert extracted(connection, slow) == []
+    asked = len(api.requests)
+    api.trouble = lambda _: None
+    with reading(settings):
+        eventually(caught_up(connection, slow, quick))
+    assert [request.turns for request in api.requests[asked:]] == [["I moved to Lisbon."]]
+    assert extracted(connection, slow, quick) == ["b-1", "b-2", "a-0"]
+
+
+def test_the_rules_too_recognise_what_a_model_read_above_the_checkpoint(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    slow, quick = neighbours(2)
+    api.trouble = lambda request: Trouble(hang=True) if request.turns == ["I moved to Lisbon."] else None
+    log.append(connection, [*moves(slow, 1, session="a"), *moves(quick, 3, session="b")[1:]])
+    with reading(replace(settings, extract_grace_s=0, extract_timeout_s=60)):
+        eventually(lambda: extracted(connection, quick) == ["b-1", "b-2"])
+    rules = ExtractorWorker(settings, RulesExtractor(), lambda: False)
+    while rules.step(connection):
+        pass
+    assert Counter(extracted(connection, slow, quick)) == {"a-0": 1, "b-1": 1, "b-2": 1}
+    assert behind(connection) == 0
+
+
+def test_the_rules_leave_a_partition_alone_that_a_model_is_reading(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    hold = threading.Event()
+
+    def delay(_: Request) -> None:
+        hold.wait(20)
+
+    api.trouble = delay
+    settings = replace(settings, extract_timeout_s=30)
+    log.append(connection, moves("ana", 2))
+    rules = ExtractorWorker(settings, RulesExtractor(), lambda: False)
+    with reading(settings):
+        eventually(lambda: len(api.requests) == 2)
+        log.append(connection, moves("bea", 1))
+        eventually(lambda: len(api.requests) == 3)
+        assert rules.step(connection) == 0
+        hold.set()
+        eventually(caught_up(connection, "ana", "bea"))
+    assert extracted(connection, "ana") == ["s-0", "s-1"]
+
+
+def test_without_knowledge_nothing_explained_becomes_a_card(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    told = "A JWT is a signed token."
+    found = {"turn": 1, "quote": told, "title": "JWT", "definition": "a signed token"}
+    api.trouble = lambda _: calls({"states": [], "events": [], "knowledge": [found]})
+    for user, wanted in (("ana", True), ("bea", False)):
+        log.append(connection, [turn(user, told, 0)])
+        with reading(replace(settings, knowledge_extraction=wanted)):
+            eventually(caught_up(connection, user))
+        learned = [e for e in events_of(connection, user) if isinstance(e.payload, KnowledgeLearned)]
+        assert len(learned) == wanted
+        [said] = [e.payload for e in events_of(connection, user) if isinstance(e.payload, TurnsExtracted)]
+        assert said.cards == 1 + wanted
+
+
+def test_answers_under_way_at_a_stop_are_waited_for_and_written(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    api.seconds = 0.5
+    log.append(connection, moves("ana", 3))
+    with reading(settings) as stop:
+        eventually(lambda: len(api.requests) == 3)
+        stop.set()
+    assert extracted(connection, "ana") == ["s-0", "s-1", "s-2"]
+    assert len(api.requests) == 3
+
+
+def test_a_lost_connection_costs_no_answer_that_was_under_way(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    hold = threading.Event()
+
+    def delay(_: Request) -> None:
+        hold.wait(20)
+
+    api.trouble = delay
+    settings = replace(settings, extract_timeout_s=30)
+    log.append(connection, moves("ana", 4))
+    with reading(settings):
+        eventually(lambda: len(api.requests) == 4)
+        ended = connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE application_name = 'cardlog extractor' AND datname = current_database()"
+        ).fetchall()
+        assert ended == [(True,)]
+        hold.set()
+        eventually(caught_up(connection, "ana"))
+    assert extracted(connection, "ana") == ["s-0", "s-1", "s-2", "s-3"]
+    assert len(api.requests) == 4
+
+
+def test_a_lost_connection_costs_no_answer_that_waited_for_another(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    hold = threading.Event()
+
+    def delay(request: Request) -> None:
+        if request.turns == ["I moved to Lisbon."]:
+            hold.wait(20)
+
+    api.trouble = delay
+    settings = replace(settings, extract_timeout_s=30)
+    log.append(connection, moves("ana", 4))
+    with reading(settings):
+        eventually(lambda: len(api.requests) == 4 and api.at_once == 1)
+        # Once a later answer is written, the earlier ones have arrived, too.
+        log.append(connection, moves("bea", 2)[1:])
+        eventually(lambda: extracted(connection, "bea") == ["s-1"])
+        assert extracted(connection, "ana") == []
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE application_name = 'cardlog extractor' AND datname = current_database()"
+        )
+        hold.set()
+        eventually(caught_up(connection, "ana", "bea"))
+    assert extracted(connection, "ana") == ["s-0", "s-1", "s-2", "s-3"]
+    assert len(api.requests) == 5
+
+
+def test_two_workers_never_pay_for_a_turn_twice_and_one_goes_on_alone(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    api.seconds = 0.02
+    users = [f"user{number}" for number in range(24)]
+    with reading(settings, "one") as stop, reading(settings, "two"):
+        for user in users:
+            log.append(connection, moves(user, 6))
+        eventually(lambda: len(extracted(connection, *users)) > 20)
+        stop.set()
+        eventually(caught_up(connection, *users))
+    for user in users:
+        assert extracted(connection, user) == [f"s-{number}" for number in range(6)]
+    assert len(api.requests) == 24 * 6
+
+
+def test_a_worker_whose_connection_is_taken_away_gives_its_partitions_to_another(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    """A process that is stopped falls silent, and the server ends its session: the same thing, sooner."""
+    stuck = connect(settings.database_url, application="stopped worker")
+    partition = partition_of("ana")
+    PROCESSOR.open(connection)
+    log.append(connection, moves("ana", 2))
+    stuck.execute("SELECT pg_advisory_lock(hashtextextended('cardlog extractor ' || %s, 0))", (partition,))
+    with reading(settings):
+        eventually(lambda: runs(connection))
+        log.append(connection, moves("bea", 2))
+        eventually(lambda: extracted(connection, "bea") == ["s-0", "s-1"])
+        assert extracted(connection, "ana") == []
+        stuck.execute("SET idle_session_timeout = '50ms'")
+        eventually(caught_up(connection, "ana", "bea"))
+    assert extracted(connection, "ana") == ["s-0", "s-1"]
+    stuck.close()

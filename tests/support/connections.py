@@ -1,0 +1,83 @@
+"""Services with settings of their own, and raw connections to them."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import httpx
+
+from tests.support.stack import COMMAND, clean_environment
+from tests.support.waiting import eventually
+
+WEB = httpx.Client(
+    timeout=60, verify=False
+)  # one for all: each makes a TLS context, which takes longer than to ask
+
+
+def refused(answer: httpx.Response, status: int, field: str | None = None) -> None:
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), (
+        answer.text
+    )
+    problem = answer.json()
+    assert problem["status"] == status
+    assert problem["detail"]
+    assert problem.get("field") == field
+
+
+@contextmanager
+def serving(service: str, redis_url: str, **settings: str) -> Iterator[str]:
+    """A service with settings of its own, and with a Postgres that is away."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(512)
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        process = subprocess.Popen(
+            [*COMMAND, "serve", service, "--fd", str(listening.fileno())],
+            pass_fds=[listening.fileno()],
+            env=clean_environment()
+            | {
+                "CARDLOG_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing",
+                "CARDLOG_REDIS_URL": redis_url,
+            }
+            | settings,
+        )
+    try:
+        eventually(lambda: healthy(url), within=60)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def healthy(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/healthz", timeout=20).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+@contextmanager
+def connected(url: str) -> Iterator[socket.socket]:
+    with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port), timeout=60) as connection:
+        yield connection
+
+
+def rest_of(connection: socket.socket) -> bytes:
+    """Returns the bytes that arrive until the other side closes."""
+    found = b""
+    try:
+        while chunk := connection.recv(65536):
+            found += chunk
+    except ConnectionResetError:
+        pass
+    return found
+
+
+def raw(url: str, request: bytes) -> bytes:
+    with connected(url) as connection:
+        connection.sendall(request)
+        return rest_of(connection)

@@ -1,0 +1,131 @@
+"""Model workers at work, turns for them, and what they wrote."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+from events.health.heartbeat import HeartbeatReport, reports
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from events.store.checkpoints import Claim, read_claimed
+from events.types.cards import StateAsserted
+from events.types.envelope import Event, NewEvent, partition_of, uuid7
+from events.types.extraction import ExtractionFailed, TurnsExtracted
+from events.types.turns import TurnRecorded
+from ingest.extraction.workers.extractor_factory import create_extractor_worker
+from ingest.extraction.workers.rules_worker import PROCESSOR
+
+NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
+
+
+TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn", "Lyon", "Nice")
+
+
+@contextmanager
+def reading(settings: Settings, name: str = "one") -> Iterator[threading.Event]:
+    """A worker at work; setting the event stops it sooner."""
+    stop = threading.Event()
+    thread = threading.Thread(target=create_extractor_worker(settings, stop.is_set, name).run)
+    thread.start()
+    try:
+        yield stop
+    finally:
+        stop.set()
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def turn(user: str, text: str, number: int, *, session: str = "s", gap_s: float = 1.0) -> NewEvent:
+    payload = TurnRecorded(
+        turn_id=f"{session}-{number}",
+        text=text,
+        role="user",
+        said_at=NOW + timedelta(seconds=gap_s * number),
+        timezone="UTC",
+        session_id=session,
+        project_id="default",
+    )
+    return NewEvent(
+        event_id=uuid7(), user_id=user, stream=f"session/default/{session}", payload=payload,
+        occurred_at=payload.said_at, actor="test", dedupe_key=f"turn/{payload.turn_id}",
+    )  # fmt: skip
+
+
+def moves(user: str, count: int, *, session: str = "s", then: str = "") -> list[NewEvent]:
+    """Turns that all say something, and ``then`` the same."""
+    return [
+        turn(user, f"I moved to {TOWNS[number % len(TOWNS)]}. {then}".strip(), number, session=session)
+        for number in range(count)
+    ]
+
+
+def events_of(connection: Connection, *users: str) -> list[Event]:
+    found = []
+    for partition in sorted({partition_of(user) for user in users}):
+        head = log.heads(connection)[partition]
+        if head:
+            claim = Claim(partition, 0, head)
+            [(_, page)] = read_claimed(connection, [claim], limit=head, keep_unreadable=True)
+            found += [event for event in page if event.user_id in users]
+    return found
+
+
+def extracted(connection: Connection, *users: str) -> list[str]:
+    """The ids of the turns read, in the order of the log."""
+    return [
+        turn_id
+        for event in events_of(connection, *users)
+        if isinstance(event.payload, TurnsExtracted)
+        for turn_id in event.payload.turn_ids
+    ]
+
+
+def failed(connection: Connection, *users: str) -> list[ExtractionFailed]:
+    payloads = [event.payload for event in events_of(connection, *users)]
+    return [payload for payload in payloads if isinstance(payload, ExtractionFailed)]
+
+
+def towns(connection: Connection, *users: str) -> list[str]:
+    payloads = [event.payload for event in events_of(connection, *users)]
+    return [payload.value for payload in payloads if isinstance(payload, StateAsserted)]
+
+
+def behind(connection: Connection) -> int:
+    positions = PROCESSOR.positions(connection)
+    return sum(head - positions.get(partition, 0) for partition, head in log.heads(connection).items())
+
+
+def caught_up(connection: Connection, *users: str) -> Callable[[], bool]:
+    def look() -> bool:
+        turns = sum(isinstance(event.payload, TurnRecorded) for event in events_of(connection, *users))
+        done = len(extracted(connection, *users)) + len(failed(connection, *users))
+        return done >= turns and behind(connection) == 0
+
+    return look
+
+
+def report(connection: Connection) -> HeartbeatReport | None:
+    return next((each for each in reports(connection) if each.stage == "extractor"), None)
+
+
+def waits(connection: Connection, because: str) -> Callable[[], bool]:
+    def look() -> bool:
+        said = report(connection)
+        return said is not None and said.state == "waiting" and because in (said.detail or "")
+
+    return look
+
+
+def runs(connection: Connection) -> bool:
+    said = report(connection)
+    return said is not None and said.state == "running"
+
+
+def neighbours(count: int) -> list[str]:
+    """Users of one partition."""
+    wanted = partition_of("seed")
+    return [user for user in (f"user{n}" for n in range(10_000)) if partition_of(user) == wanted][:count]

@@ -1,0 +1,59 @@
+"""A recorder at work, its queue, and what it recorded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from psycopg import sql
+from redis import Redis
+
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from events.types.envelope import partition_of
+from ingest.recording.recorder import Recorder
+from ingest.recording.turn_queue import TurnQueue
+
+
+@contextmanager
+def recording(settings: Settings, name: str = "r1") -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(target=Recorder(settings, name, stop.is_set).run)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(10)
+
+
+def queue_of(settings: Settings) -> TurnQueue:
+    return TurnQueue(Redis.from_url(settings.redis_url), settings.turns_stream, settings.consumer_group)
+
+
+def settled(queue: TurnQueue) -> bool:
+    backlog = queue.depth()
+    return backlog.waiting == 0 and backlog.pending == 0
+
+
+def texts(connection: Connection, user: str) -> list[str]:
+    return [event.payload.text for event in log.read(connection, partition_of(user)) if event.user_id == user]
+
+
+def allow_connections(connection: Connection, server: str, name: str, allowed: bool) -> None:
+    """Let connections in, or end all but ours and let none in."""
+    from events.platform.database import connect
+
+    with connect(server, application="test") as admin:
+        admin.execute(
+            sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS {}").format(
+                sql.Identifier(name), sql.Literal(allowed)
+            )
+        )
+        if not allowed:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> %s",
+                (name, connection.info.backend_pid),
+            )

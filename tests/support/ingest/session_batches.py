@@ -1,0 +1,41 @@
+"""Turns as a partition window takes them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from events.types.envelope import Event, uuid7
+from events.types.turns import TurnRecorded
+from ingest.extraction.workers.partition_window import ExtractionTask, PartitionWindow
+from ingest.extraction.workers.session_batcher import SessionBatchLimits
+
+NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
+
+
+LIMITS = SessionBatchLimits(gap_s=60, turns=3, characters=100, wait_s=2)
+
+
+def turn(
+    position: int, *, user: str = "ana", session: str = "s", at_s: float = 0, text: str = "hello"
+) -> Event:
+    payload = TurnRecorded(
+        turn_id=str(position), text=text, role="user", said_at=NOW + timedelta(seconds=at_s), timezone="UTC",
+        session_id=session, project_id="default",
+    )  # fmt: skip
+    return Event(
+        partition=7, position=position, event_id=uuid7(), user_id=user, stream=f"session/default/{session}",
+        version=position, type="TurnRecorded", schema_version=1, dedupe_key=None, occurred_at=payload.said_at,
+        recorded_at=NOW, actor="test", causation_id=None, correlation_id=None, payload=payload,
+    )  # fmt: skip
+
+
+def window(*, checkpoint: int = 0, done: frozenset[int] = frozenset()) -> PartitionWindow:
+    return PartitionWindow(7, checkpoint, LIMITS, checkpoint, done)
+
+
+def see(one: PartitionWindow, *turns: Event) -> list[ExtractionTask]:
+    closed = []
+    for each in turns:
+        closed += one.see(each, 0.0)
+        one.seen = each.position
+    return closed + one.due(10.0)

@@ -1,0 +1,93 @@
+"""Appends events, folds them, rebuilds their tables, and looks at the tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from events.platform.database import Connection, connect
+from events.platform.settings import Settings
+from events.store import log
+from events.types.cards import CardOrigin, EventNoted, StateAsserted
+from events.types.codec import Payload
+from events.types.envelope import NewEvent, partition_of, uuid7
+from projectors.cards.projector import CardsProjector
+from projectors.generations.generations import (
+    Projector,
+    ensure_live,
+    list_generations,
+)
+from projectors.rebuild.rebuild import Rebuild, RebuildResult
+from projectors.runner.runner import Runner
+
+NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
+
+
+ORIGIN = CardOrigin(
+    project_id="default", session_id="s", turn_ids=("t",), said_at=NOW, source_span=None, provenance="user_stated"
+)  # fmt: skip
+
+
+def settings_of(database: str, **changed: Any) -> Settings:
+    return replace(Settings(), database_url=database, **changed)
+
+
+def fold_live(database: str, projector: Projector | None = None, *, batch: int = 64) -> None:
+    runner = Runner(settings_of(database, batch_events=batch), projector or CardsProjector(), lambda: False)
+    with connect(database, application="test runner") as connection:
+        ensure_live(connection, projector or CardsProjector())
+        while runner.step(connection):
+            pass
+
+
+def rebuild(database: str, projector: Projector | None = None, **options: Any) -> RebuildResult:
+    return Rebuild(settings_of(database), projector or CardsProjector(), **{"workers": 1} | options).run()
+
+
+def event(payload: Payload, user: str = "alex") -> NewEvent:
+    return NewEvent(
+        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
+    )
+
+
+def noted(content: str, user: str = "alex", **more: Any) -> NewEvent:
+    return event(
+        EventNoted(content=content, entity="user", tags=(), origin=ORIGIN, occurred_at=NOW, **more), user
+    )
+
+
+def moved(value: str, day: int) -> NewEvent:
+    since = NOW.replace(day=day)
+    return event(
+        StateAsserted(
+            content=f"I live in {value}", entity="user", concept_key="residence", value=value, tags=(),
+            cardinality="single_value", effective_at=since, origin=replace(ORIGIN, said_at=since),
+        )
+    )  # fmt: skip
+
+
+def statuses(connection: Connection, projection: str = "cards") -> dict[int, str]:
+    return {standing.number: standing.status for standing in list_generations(connection, projection)}
+
+
+def count(connection: Connection, what: str = "cards.cards") -> int:
+    row = connection.execute(f"SELECT count(*) FROM {what}".encode()).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def tamper(connection: Connection, change: str) -> None:
+    with connection.transaction():
+        connection.execute("SET LOCAL session_replication_role = replica")
+        connection.execute(change.encode())
+
+
+def some_events(connection: Connection) -> tuple[int, UUID]:
+    partition = partition_of("alex")
+    log.append(connection, [noted("one"), noted("two"), noted("three"), noted("other", "bea")])
+    [row] = connection.execute(
+        "SELECT event_id FROM log.events WHERE partition = %s AND position = 2", [partition]
+    ).fetchall()
+    return partition, row[0]

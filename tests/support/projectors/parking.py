@@ -1,0 +1,140 @@
+"""Events that a projection refuses, and the projector that refuses them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from psycopg import sql
+
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.types.cards import CardOrigin, EventNoted
+from events.types.envelope import Event, NewEvent, partition_of, uuid7
+from events.types.turns import TurnRecorded
+from projectors.generations.generations import Projector
+from projectors.runner.runner import Runner
+
+NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
+
+
+def noted(user: str, content: str) -> NewEvent:
+    origin = CardOrigin(
+        project_id="default",
+        session_id="s",
+        turn_ids=("t",),
+        said_at=NOW,
+        source_span=None,
+        provenance="user_stated",
+    )
+    payload = EventNoted(content=content, entity="user", tags=(), origin=origin, occurred_at=NOW)
+    return NewEvent(
+        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
+    )
+
+
+def turn(user: str, text: str) -> NewEvent:
+    payload = TurnRecorded(
+        turn_id=text,
+        text=text,
+        role="user",
+        said_at=NOW,
+        timezone="UTC",
+        session_id="s",
+        project_id="default",
+    )
+    return NewEvent(
+        event_id=uuid7(), user_id=user, stream="session/default/s", payload=payload, occurred_at=NOW, actor="test"
+    )  # fmt: skip
+
+
+def append_raw(
+    connection: Connection, user: str, *, kind: str, version: int = 1, data: object = None
+) -> None:
+    """An event as another build would have written it."""
+    item = {
+        "partition": partition_of(user),
+        "event_id": str(uuid7()),
+        "user_id": user,
+        "stream": "session/default/s",
+        "type": kind,
+        "schema_version": version,
+        "occurred_at": NOW.isoformat(),
+        "actor": "another build",
+        "data": data or {},
+    }
+    connection.execute("SELECT log.append(%s::text::json)", (json.dumps([item]),))
+
+
+class Ledger:
+    """A projector that keeps the order it was given events in, and refuses some words when told to."""
+
+    def __init__(self, *refused: str) -> None:
+        self.name = "ledger"
+        self.package = "tests"
+        self.types = frozenset(["EventNoted"])
+        self.batch_partitions = 64
+        self.rest_s = 0.0
+        self.refused = set(refused)
+        self.error: type[Exception] = ValueError
+
+    def create_tables(self, connection: Connection) -> None:
+        connection.execute(
+            "CREATE TABLE entries (number bigint GENERATED ALWAYS AS IDENTITY, user_id text, content text UNIQUE)"
+        )
+
+    def create_indexes(self, connection: Connection) -> None:
+        pass
+
+    def index_steps(self) -> list[sql.SQL]:
+        return []
+
+    def analyze_steps(self) -> list[sql.SQL]:
+        return []
+
+    def load(self, connection: Connection, events: Iterable[Event]) -> None:
+        self.project(connection, list(events))
+
+    def project(self, connection: Connection, events: list[Event]) -> None:
+        for event in events:
+            # Written first: what a refused batch wrote must be gone again.
+            connection.execute(
+                "INSERT INTO entries (user_id, content) VALUES (%s, %s)",
+                (event.user_id, event.payload.content),
+            )
+            if event.payload.content in self.refused:
+                raise self.error(f"cannot stomach {event.payload.content}")
+
+
+def entries(connection: Connection, user: str) -> list[str]:
+    rows = connection.execute(
+        "SELECT content FROM ledger.entries WHERE user_id = %s ORDER BY number", (user,)
+    )
+    return [row[0] for row in rows]
+
+
+def parked(connection: Connection, processor: str) -> list[tuple[str, str, str | None, int]]:
+    """(user, content or type, reason, attempts) of every parked event, in order."""
+    return connection.execute(
+        "SELECT p.user_id, coalesce(e.data->>'content', e.type), p.reason, p.attempts FROM log.parked p "
+        "JOIN log.events e USING (partition, position) WHERE p.processor = %s ORDER BY p.user_id, p.position",
+        (processor,),
+    ).fetchall()
+
+
+def runner_of(database: str, projector: Projector) -> Runner:
+    return Runner(Settings(database_url=database), projector, lambda: False)
+
+
+def drain(runner: Runner, connection: Connection) -> int:
+    total = 0
+    while passed := runner.step(connection):
+        total += passed
+    return total
+
+
+def neighbours(count: int) -> list[str]:
+    """Users of one partition."""
+    wanted = partition_of("seed")
+    return [user for user in (f"user{n}" for n in range(10_000)) if partition_of(user) == wanted][:count]

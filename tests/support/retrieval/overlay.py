@@ -1,0 +1,115 @@
+"""A service that recalls, and turns at every stage of their way."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import orjson
+from redis import Redis
+
+from events.platform.database import connect
+from events.platform.settings import Settings
+from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
+from ingest.recording.recorder import Recorder
+from ingest.recording.turn_queue import TurnQueue
+from projectors.cards.projector import CardsProjector
+from projectors.generations.generations import ensure_live
+from projectors.runner.runner import Runner
+from retrieval.http.documents import recall_document
+from retrieval.http.read_api import RecallIn, ask_of, open_recall
+from retrieval.pool.connections import open_pool
+from tests.support.streams import add
+from tests.support.waiting import eventually
+
+
+class Memory:
+    """A memory whose stages move only when told to."""
+
+    def __init__(self, settings: Settings, redis: Redis) -> None:
+        self.settings = settings
+        self.redis = redis
+        with connect(settings.database_url, application="test") as connection:
+            PROCESSOR.open(connection)
+            ensure_live(connection, CardsProjector())
+
+    def push(self, text: str, *, user: str = "ann", **fields: str) -> str:
+        """Onto the queue, and no further."""
+        return add(self.redis, "turns", {"user_id": user, "text": text, **fields})
+
+    def record(self) -> None:
+        stop = threading.Event()
+        worker = threading.Thread(target=Recorder(self.settings, "r", stop.is_set).run)
+        worker.start()
+        queue = TurnQueue(
+            Redis.from_url(self.settings.redis_url), self.settings.turns_stream, self.settings.consumer_group
+        )
+        try:
+            eventually(lambda: (found := queue.depth()).waiting == found.pending == 0)
+        finally:
+            stop.set()
+            worker.join(10)
+
+    def extract(self) -> None:
+        worker = ExtractorWorker(self.settings, RulesExtractor(), lambda: False)
+        with connect(self.settings.database_url, application="test") as connection:
+            while worker.step(connection):
+                pass
+
+    def project(self) -> None:
+        runner = Runner(self.settings, CardsProjector(supersede=self.settings.supersede_fork), lambda: False)
+        with connect(self.settings.database_url, application="test") as connection:
+            while runner.step(connection):
+                pass
+
+    def settle(self) -> None:
+        self.record()
+        self.extract()
+        self.project()
+
+    def ask(self, question: str, *, user: str = "ann", **more: Any) -> dict[str, Any]:
+        return asyncio.run(self._ask({"user_id": user, "query": question, **more}))
+
+    async def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        pool = open_pool(self.settings, "test")
+        await pool.open(wait=True)
+        recall = open_recall(self.settings, pool)
+        try:
+            answer = await recall.answer(ask_of(RecallIn.model_validate(request)))
+            document: dict[str, Any] = orjson.loads(orjson.dumps(recall_document(answer)))
+            return document
+        finally:
+            await recall.close()
+            await pool.close()
+
+    def values(self, question: str, **more: Any) -> list[tuple[str, bool]]:
+        """The states of an answer, each with whether it is pending."""
+        return [
+            (card["value"], card["pending"])
+            for card in self.ask(question, **more)["cards"]
+            if card["kind"] == "state"
+        ]
+
+
+STAGES = {
+    "still in the queue": (),
+    "recorded and not read": ("record",),
+    "read and not folded": ("record", "extract"),
+}
+
+
+def pending(answer: dict[str, Any]) -> list[str]:
+    return [card["content"] for card in answer["cards"] if card["pending"]]
+
+
+def overlay_warnings(answer: dict[str, Any]) -> list[str]:
+    return [warning for warning in answer["warnings"] if "overlay" in warning.partition(":")[0]]
+
+
+def crowd(redis: Redis, turns: int) -> None:
+    pipe = redis.pipeline(transaction=False)
+    for number in range(turns):
+        pipe.xadd("turns", {"user_id": f"other {number % 40}", "text": f"I like tea number {number}."})
+    pipe.execute()

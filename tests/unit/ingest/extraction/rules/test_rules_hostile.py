@@ -1,0 +1,85 @@
+"""The rules take any text without an error, in linear time."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.extraction.extractor_port import CardEvent
+from tests.support.ingest.rules import (
+    cards,
+)
+from tests.support.ingest.sentences import ASSERTED, ENDED, NOTHING
+
+
+def _spans_are_exact(found: list[CardEvent], texts: tuple[str, ...]) -> None:
+    for one in found:
+        span = one.origin.source_span
+        assert span is not None
+        text = texts[int(span.turn_id[1:])]
+        assert text[span.start : span.end] == span.text
+        assert span.text.strip()
+
+
+_FRAGMENTS = st.sampled_from(
+    [text for text, _ in ASSERTED + ENDED]
+    + NOTHING
+    + [
+        "<memory>",
+        "</memory>",
+        "```",
+        '"',
+        "「",
+        "typo, I meant X",
+        "👩‍👩‍👧",
+        "e\u0301",
+        "\u202e",
+        "\x00\x01\x02",
+        "’",
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.one_of(_FRAGMENTS, st.text(max_size=40)), max_size=6), st.sampled_from([" ", "\n", "，", ""])
+)
+def test_no_text_raises_and_every_span_is_exact(parts: list[str], joint: str) -> None:
+    texts = (joint.join(parts), joint.join(reversed(parts)))
+    _spans_are_exact(cards(*texts), texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I moved to " * 6000,
+        "my " * 20000,
+        "A" * 65536,
+        "我" * 20000,
+        "I use " + "Chrome and " * 6000,
+        '"' * 65536,
+        "<memory>" * 8000,
+        "I live in " + "A " * 30000,
+        "our " * 120 + "decided " * 20,
+        "\x01" * 500,
+        "從" * 499,
+        "叫" * 499 + "了",
+        "我的" * 249,
+    ],
+)
+@pytest.mark.timeout(10)
+def test_hostile_lengths_stay_quick(text: str) -> None:
+    _spans_are_exact(cards(text), (text,))
+
+
+def test_naughty_strings_are_read_in_silence() -> None:
+    folder = os.environ.get("CARDLOG_EVAL_DATA")
+    if folder is None:
+        pytest.skip("CARDLOG_EVAL_DATA names no folder of evaluation data")
+    for text in json.loads((Path(folder) / "naughty_strings" / "blns.json").read_text(encoding="utf-8")):
+        _spans_are_exact(cards(text), (text,))
