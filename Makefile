@@ -75,7 +75,7 @@ test: setup ## run unit, integration and acceptance tests, two files at a time
 	@$(PY) -m pytest -n 2 --dist loadfile tests/unit tests/integration tests/acceptance
 
 unit: setup ## run the fast tests of single modules
-	@$(PY) -m pytest tests/unit
+	@$(PY) -m pytest -n 2 tests/unit
 
 integration: setup ## run the tests against a real Postgres and Redis
 	@$(PY) -m pytest tests/integration
