@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,13 @@ USER = "of two services"
 SAID = ["I live in Porto.", "I work at Acme.", "I have a dog named Rex.", "I am allergic to peanuts."]
 
 
+def accepted(url: str, turn: dict[str, str]) -> httpx.Response | None:
+    """The answer to a push; None while the service is too busy, which it says. The turn id makes a repeat harmless."""
+    answer = httpx.post(f"{url}/v1/turns", json=turn, timeout=30)
+    assert answer.status_code in (202, 503), answer.text
+    return answer if answer.status_code == 202 else None
+
+
 @pytest.fixture(scope="module")
 def tokens(stack: Running, services: dict[str, list[str]]) -> list[str]:
     """What was said, through one write service and the other in turn, and is projected by now."""
@@ -66,8 +74,7 @@ def tokens(stack: Running, services: dict[str, list[str]]) -> list[str]:
         turn = {
             "user_id": USER, "text": text, "turn_id": f"t{number}", "said_at": f"2026-01-0{number + 1}T10:00:00Z",
         }  # fmt: skip
-        answer = httpx.post(f"{services['write'][number % 2]}/v1/turns", json=turn, timeout=30)
-        assert answer.status_code == 202, answer.text
+        answer = eventually(partial(accepted, services["write"][number % 2], turn))
         found.append(answer.json()["token"])
     stack.wait()
     return found

@@ -37,15 +37,17 @@ def ask(stack: Running, user: str, token: str, query: str = "What do you know ab
 
 
 def test_what_was_just_pushed_is_found_by_its_meaning(stack: Running) -> None:
+    in_time = 0
     for number in range(20):
         user = f"alex {number}"
         answer = ask(stack, user, push(stack, user, "Hi, I'm Alex. I love basketball and gaming."))
         assert answer.status_code == 200, answer.text
         document = answer.json()
-        late = [text for text in document["warnings"] if text.startswith("wait_for")]
-        if not late:  # a busy machine may be late, and says so
+        if not document["warnings"]:  # a busy machine may be late, and says so
+            in_time += 1
             assert {"Likes basketball", "Likes gaming"} <= {card["content"] for card in document["cards"]}
             assert document["channels"]["semantic"]["hits"] >= 2
+    assert in_time
 
 
 def test_a_turn_that_is_not_recorded_is_waited_for_and_never_an_error(stack: Running, sealer: Sealer) -> None:
