@@ -82,6 +82,13 @@ def empty_database(postgres_url: str) -> Iterator[str]:
 
 
 @pytest.fixture
+def redis_operator(_redis_urls: tuple[str, str]) -> Iterator[Redis]:
+    """A client of the same Redis with every right."""
+    with Redis.from_url(_redis_urls[1]) as client:
+        yield client
+
+
+@pytest.fixture
 def redis(_redis_urls: tuple[str, str]) -> Iterator[Redis]:
     """A client of an empty Redis; answers are str."""
     url, operator_url = _redis_urls

@@ -45,7 +45,7 @@ _YEARS = range(2, 9999)  # One day more or less, in any timezone, is still a dat
 
 def as_real(number: float) -> float:
     """Returns ``number`` for a column of type ``real``. PostgreSQL refuses tiny numbers, so they become 0."""
-    return number if abs(number) >= _LEAST_REAL else 0.0
+    return number if not isinstance(number, int | float) or abs(number) >= _LEAST_REAL else 0.0
 
 
 def check(payload: Payload) -> None:

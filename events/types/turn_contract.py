@@ -191,7 +191,7 @@ def _instant(text: str, now: datetime) -> datetime:
         raise TurnInvalidError(
             "said_at",
             f"is {_shown(text)}, more than a day ahead of {now.astimezone(UTC).isoformat(timespec='seconds')}; "
-            "send the instant of the words, or leave the field out for now",
+            "send the instant of the words, or leave said_at out: the turn is then dated by its arrival",
         )
     return instant
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
@@ -48,10 +49,13 @@ class TurnPublisher:
     is different: a stream that reaches its largest possible id takes the turns before that id only.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, idle_s: float = 1.0) -> None:
+        """After ``idle_s`` seconds without a push, connections are checked before the next one."""
         self._settings = settings
         self._redis = connect_redis_async(settings.redis_url, socket_timeout=5, socket_connect_timeout=2)
         self._together = not in_cluster(settings.redis_url)
+        self._idle_s = idle_s
+        self._used_at = 0.0
 
     async def push(self, turns: Sequence[Mapping[str, str]]) -> list[str]:
         """Pushes ``turns`` and returns the names of their entries, in the same order.
@@ -66,6 +70,7 @@ class TurnPublisher:
             await ready(self._redis)
         except REDIS_AWAY as error:
             raise PublishFailedError(str(error), ()) from error
+        await self._drop_dead_connections()
         done = await asyncio.gather(
             *(
                 self._push([(streams[place], turns[place]) for place in places])
@@ -90,6 +95,19 @@ class TurnPublisher:
         if failed is not None:
             raise PublishFailedError(str(failed), sorted(names)) from failed
         return [names[place] for place in range(len(turns))]
+
+    async def _drop_dead_connections(self) -> None:
+        """Closes idle connections that a restart of Redis has ended.
+
+        A push is never repeated, because Redis may have taken it. So a push must not begin on a dead connection.
+        """
+        now = time.monotonic()
+        if self._together and now - self._used_at >= self._idle_s:
+            try:
+                await self._redis.ping()
+            except REDIS_AWAY:
+                await self._redis.connection_pool.disconnect(inuse_connections=False)
+        self._used_at = now
 
     async def _push(self, turns: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
         """Pushes all ``turns`` or none. Raises :class:`_PartialPushError` when the server took some of them."""

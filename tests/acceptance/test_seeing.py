@@ -122,7 +122,7 @@ def test_every_metric_of_the_dashboard_and_the_rules_exists(watched: Running) ->
         "Rate",
         "Parked and dead",
         "Recall latency",
-        "Channel outcomes",
+        "Channel status",
     } <= titles
     described = (ROOT / "docs/operating/operations.md").read_text()
     for name in sorted(exposed):

@@ -13,9 +13,8 @@ import httpx
 from tests.support.stack import COMMAND, clean_environment
 from tests.support.waiting import eventually
 
-WEB = httpx.Client(
-    timeout=60, verify=False
-)  # one for all: each makes a TLS context, which takes longer than to ask
+WEB = httpx.Client(timeout=60, verify=False)
+"""One client for all tests. A client makes a TLS context, which takes longer than a request."""
 
 
 def refused(answer: httpx.Response, status: int, field: str | None = None) -> None:

@@ -19,12 +19,6 @@ ID = "018f0000-0000-7000-8000-000000000000"
 BOTH = pytest.mark.parametrize("service", ["read", "write"])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _closing() -> Iterator[None]:
-    yield
-    WEB.close()
-
-
 def url_of(stack: Running, service: str) -> str:
     return str(getattr(stack, f"{service}_url"))
 

@@ -280,7 +280,7 @@ def test_the_embedded_stack_works_as_a_role_that_can_only_append_and_with_a_key_
             document = json.loads(running.command("log", "verify", "--json").stdout)
             assert (document["ok"], document["before_key"], document["notes"]) == (True, 0, [])
             assert document["authenticated"] == document["events"] > 0
-            assert "ok    log: the role can append and not change" in running.command("doctor").stdout
+            assert "ok    log: the role can only append" in running.command("doctor").stdout
             # What needs the owner finds the owner: imports and rebuilds from nothing.
             assert running.command("log", "export", str(tmp_path / "log.jsonl")).returncode == 0
             assert running.command("log", "import", str(tmp_path / "log.jsonl")).returncode == 0

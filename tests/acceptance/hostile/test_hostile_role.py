@@ -73,7 +73,7 @@ def test_what_the_role_puts_before_the_functions_it_calls_is_not_called(guarded:
 def test_doctor_warns_of_a_role_that_could_change_the_log_and_only_of_that(
     guarded: Log, monkeypatch: pytest.MonkeyPatch, database: str
 ) -> None:
-    assert "ok    log: the role can append and not change" in guarded.run("doctor")[1]
+    assert "ok    log: the role can only append" in guarded.run("doctor")[1]
     monkeypatch.setenv(variable_of("database_url"), database)
     assert (
         "warn  log: the role of CARDLOG_DATABASE_URL could change the log (it is a superuser)"

@@ -196,4 +196,4 @@ def test_said_more_than_a_day_ahead_is_refused_with_the_remedy(
         [letter] = eventually(lambda: entries(redis, "turns:dead"))
     assert letter["field"] == "said_at"
     assert "more than a day ahead" in letter["reason"]
-    assert "leave it out" in letter["reason"]
+    assert "leave said_at out" in letter["reason"]
