@@ -1,6 +1,6 @@
 -- Returns the entries of one user from the oldest unacknowledged entry on, the newest first. Earlier entries are in the
--- log. The script looks at a bounded number of entries, so the queue depth of other users costs little. The first value is 1
--- when the script stopped early, otherwise 0.
+-- log. The script looks at a bounded number of entries, so the queue depth of other users costs little. The first value
+-- is 1 when the script stopped early, otherwise 0.
 -- KEYS: stream. ARGV: group, user, most entries looked at, most entries returned, most bytes returned.
 local depth, most, room = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local groups = redis.pcall('XINFO', 'GROUPS', KEYS[1])

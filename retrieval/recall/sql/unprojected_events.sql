@@ -1,7 +1,7 @@
 -- The turns and card events of one user above the checkpoints, the newest first. Without any, one row without an event.
--- The query reads at most `depth` events of the partition, by its primary key. The lag of other users therefore costs no
--- more than that. `folded` is the checkpoint of a replica's tables, or null on the primary. `recorded` are the
--- idempotency keys of queued turns that are already in the log.
+-- The query reads at most `depth` events of the partition, by its primary key. Events of other users cost no more than
+-- that. `folded` is the checkpoint of a replica's tables, or null on the primary. `recorded` are the idempotency keys of
+-- queued turns that are already in the log.
 SELECT place.head, place.extracted, place.folded,
        ARRAY(SELECT k.dedupe_key FROM log.events k
              WHERE k.partition = %(partition)s AND k.user_id = %(user_id)s
