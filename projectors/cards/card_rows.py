@@ -1,4 +1,4 @@
-"""The cards of statements and of noted events, with the keys that find them."""
+"""The cards of valid periods and of noted events, with their search keys."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHORT = 48
 
 
 class _Source(TypedDict):
-    """Where a card comes from: the fields that every kind takes from its event."""
+    """The fields that every kind of card takes from its event."""
 
     user_id: str
     card_id: UUID
@@ -51,7 +51,7 @@ class _Source(TypedDict):
 
 
 class _Support(TypedDict):
-    """What all statements of one valid period add up to."""
+    """The fields that all statements of one valid period decide together."""
 
     said_at: datetime
     turn_ids: list[str]
@@ -60,7 +60,7 @@ class _Support(TypedDict):
 
 
 class _Keys(TypedDict):
-    """What finds a card."""
+    """The search keys of a card."""
 
     term_keys: list[int]
     own_terms: int
@@ -107,9 +107,9 @@ def event_card(event: Event, payload: EventNoted) -> tuple[StoredCard, list[str]
     return card, terms
 
 
-def state_card(span: ValidPeriod) -> StoredCard:
+def state_card(period: ValidPeriod) -> StoredCard:
     """Returns the card of a state over its whole valid period, in the words of its latest revision."""
-    event, payload = span.first.event, span.latest.state
+    event, payload = period.first.event, period.latest.state
     origin = payload.origin
     concept_key = canonical_key(payload.concept_key)
     names = (payload.value, payload.entity)
@@ -117,51 +117,51 @@ def state_card(span: ValidPeriod) -> StoredCard:
     return StoredCard(
         kind="state",
         **_source(event, origin),
-        **_support(span),
+        **_support(period),
         **_keys(event.user_id, terms, payload.content, names),
         content=payload.content,
         tags=list(payload.tags),
         confidence=as_real(payload.confidence),
         weight=as_real(payload.weight),
-        occurred_at=span.effective_at if span.first.state.time_resolved else None,
-        effective_at=span.effective_at,
-        superseded_at=span.superseded_at,
+        occurred_at=period.effective_at if period.first.state.time_resolved else None,
+        effective_at=period.effective_at,
+        superseded_at=period.superseded_at,
         concept_key=concept_key,
         entity=normalise_entity(payload.entity),
         value=payload.value,
         cardinality=payload.cardinality,
-        retracted=span.retracted,
-        contested=span.contested,
-        ended=span.ended,
+        retracted=period.retracted,
+        contested=period.contested,
+        ended=period.ended,
     )
 
 
-def knowledge_card(span: ValidPeriod) -> StoredCard:
+def knowledge_card(period: ValidPeriod) -> StoredCard:
     """Returns the card of a concept, with its best definition and every name it was given."""
-    event, latest = span.first.event, span.latest.event.payload
+    event, latest = period.first.event, period.latest.event.payload
     payload = event.payload
     assert isinstance(payload, KnowledgeLearned)
     assert isinstance(latest, KnowledgeLearned)
     origin = payload.origin
-    title, *aliases = span.names
+    title, *aliases = period.names
     related: dict[str, None] = {}
-    for statement in span.statements:
+    for statement in period.statements:
         other = statement.event.payload
         assert isinstance(other, KnowledgeLearned)
         related.update(dict.fromkeys(map(name_key, other.related_titles)))
-    name_keys = sorted({key for name in span.names if (key := name_key(name))})
-    texts = (*span.names, latest.definition)
+    name_keys = sorted({key for name in period.names if (key := name_key(name))})
+    texts = (*period.names, latest.definition)
     terms = _terms(latest.content, latest.tags, texts, origin.speaker, ())
     return StoredCard(
         kind="knowledge",
         **_source(event, origin),
-        **_support(span),
+        **_support(period),
         **_keys(event.user_id, terms, latest.content, texts),
         content=latest.content,
         tags=list(latest.tags),
         confidence=as_real(latest.confidence),
         weight=as_real(latest.weight),
-        effective_at=span.effective_at,
+        effective_at=period.effective_at,
         title=title,
         aliases=aliases,
         definition=latest.definition,
@@ -204,20 +204,20 @@ def _source(event: Event, origin: CardOrigin) -> _Source:
     }
 
 
-def _support(span: ValidPeriod) -> _Support:
-    """Every statement of the period verifies the card and adds its turns."""
+def _support(period: ValidPeriod) -> _Support:
+    """Returns the joint fields of a period. Every statement verifies the card and adds its turns."""
     turn_ids: dict[str, None] = {}
-    verified: list[datetime] = [] if span.verified_at is None else [span.verified_at]
-    for statement in span.statements:
+    verified: list[datetime] = [] if period.verified_at is None else [period.verified_at]
+    for statement in period.statements:
         payload = statement.event.payload
         assert isinstance(payload, StateAsserted | KnowledgeLearned)
         turn_ids.update(dict.fromkeys(payload.origin.turn_ids))
         verified.append(payload.origin.said_at)
     return {
-        "said_at": span.first.said_at,
+        "said_at": period.first.said_at,
         "turn_ids": list(turn_ids),
         "last_verified": max(verified),
-        "mentions": 1 + len(span.agreeing),
+        "mentions": 1 + len(period.agreeing),
     }
 
 
@@ -231,8 +231,8 @@ def _keys(user_id: str, terms: Sequence[str], content: str, names: Sequence[str]
     return {
         "term_keys": [scope ^ TERMS[term] for term in terms],
         "own_terms": len(terms),
-        # Character pairs find Chinese that was segmented differently or misspelt. The table `words` does so for
-        # Latin words.
+        # Character pairs find Chinese words that are segmented differently or misspelt. The table `words` does the
+        # same for Latin words.
         "pair_keys": pair_keys(user_id, content, *names),
     }
 
@@ -270,7 +270,7 @@ def _name_terms(text: str) -> Sequence[str]:
 
 @lru_cache(maxsize=16384)
 def _short_terms(text: str) -> tuple[str, ...]:
-    """Caches short texts only: speakers, tags and values repeat, whole sentences do not."""
+    """Returns the terms of a short text, cached. Speakers, tags and values repeat. Whole sentences do not."""
     return tuple(analyse(text))
 
 

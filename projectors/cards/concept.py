@@ -24,27 +24,27 @@ def knowledge_timeline(statements: Sequence[Statement], remarks: Remarks | None 
         {one.event.event_id: one for one in statements}.values(),
         key=lambda one: (one.said_at, _words(one), one.event.event_id),
     )
-    spans: list[ValidPeriod] = []
+    periods: list[ValidPeriod] = []
     edges: list[TimelineEdge] = []
     for concept in _concepts(said):
         learned = [one for one in concept if isinstance(one.event.payload, KnowledgeLearned)]
         if not learned:
             continue
-        span = ValidPeriod(
+        period = ValidPeriod(
             learned[0], learned[0].said_at, agreeing=learned[1:], names=_names(concept, learned)
         )
-        span.revisions = _deepened(learned)
-        span.verified_at = verified_at(learned, remarks or {})
-        spans.append(span)
+        period.revisions = _deepened(learned)
+        period.verified_at = verified_at(learned, remarks or {})
+        periods.append(period)
         seen = {learned[0].value_key}
         for one in learned:
             if one.value_key not in seen:
                 # The title had its own card before it became an alias.
                 seen.add(one.value_key)
                 edges.append(
-                    TimelineEdge(one, learned[0], "same_as", f"{_title(one)} is {span.names[0]}", one)
+                    TimelineEdge(one, learned[0], "same_as", f"{_title(one)} is {period.names[0]}", one)
                 )
-    return Timeline(tuple(spans), tuple(edges))
+    return Timeline(tuple(periods), tuple(edges))
 
 
 def _words(statement: Statement) -> str:

@@ -235,21 +235,21 @@ def _timeline(
 def _difference(changes: Changes, user_id: str, before: Timeline, after: Timeline) -> None:
     # A card is a function of its valid period. Most periods of a long timeline do not change. Comparing what they are
     # made of is a thousand times cheaper than making two cards and comparing these.
-    earlier = {span.first.event.event_id: span for span in before.spans}
-    for span in after.spans:
-        card_id = span.first.event.event_id
+    earlier = {period.first.event.event_id: period for period in before.periods}
+    for period in after.periods:
+        card_id = period.first.event.event_id
         old = earlier.pop(card_id, None)
-        if old is not None and _content(old) == _content(span):
+        if old is not None and _content(old) == _content(period):
             continue
-        card = _card(span)
+        card = _card(period)
         key = (user_id, card.kind, card_id)
         changes.cards_put[key] = card
         _count(changes, 1, card)
         if old is not None:
             changes.cards_gone.add(key)
             _count(changes, -1, _card(old))
-    for card_id, span in earlier.items():
-        card = _card(span)
+    for card_id, period in earlier.items():
+        card = _card(period)
         changes.cards_gone.add((user_id, card.kind, card_id))
         _count(changes, -1, card)
     _replace(
@@ -274,15 +274,16 @@ def _replace(before: dict[_K, _Row], after: dict[_K, _Row], put: dict[_K, _Row],
     gone.update(before.keys() - after.keys())
 
 
-def _card(span: ValidPeriod) -> StoredCard:
-    return state_card(span) if span.first.identity.startswith("state") else knowledge_card(span)
+def _card(period: ValidPeriod) -> StoredCard:
+    return state_card(period) if period.first.identity.startswith("state") else knowledge_card(period)
 
 
-def _content(span: ValidPeriod) -> tuple[Any, ...]:
+def _content(period: ValidPeriod) -> tuple[Any, ...]:
     return (
-        span.effective_at, span.superseded_at, span.retracted, span.contested, span.ended, span.verified_at, span.names,
-        [statement.event.event_id for statement in span.agreeing],
-        [statement.event.event_id for statement in span.revisions],
+        period.effective_at, period.superseded_at, period.retracted, period.contested, period.ended,
+        period.verified_at, period.names,
+        [statement.event.event_id for statement in period.agreeing],
+        [statement.event.event_id for statement in period.revisions],
     )  # fmt: skip
 
 

@@ -149,17 +149,17 @@ def _evidence(payload: StateAsserted) -> dict[str, Any]:
 def updates(user_id: str, timeline: Timeline) -> dict[UpdateKey, StoredUpdate]:
     """Returns what the cards of a timeline held before they were overwritten."""
     return {
-        (row := _update(user_id, span, older, newer)).key: row
-        for span in timeline.spans
-        if span.revisions
-        for older, newer in _revisions(span)
+        (row := _update(user_id, period, older, newer)).key: row
+        for period in timeline.periods
+        if period.revisions
+        for older, newer in _revisions(period)
     }
 
 
-def _update(user_id: str, span: ValidPeriod, older: Statement, newer: Statement) -> StoredUpdate:
+def _update(user_id: str, period: ValidPeriod, older: Statement, newer: Statement) -> StoredUpdate:
     return StoredUpdate(
         user_id=user_id,
-        card_id=span.first.event.event_id,
+        card_id=period.first.event.event_id,
         event_id=newer.event.event_id,
         changed_at=newer.said_at,
         old_value=_value(older),
@@ -169,9 +169,9 @@ def _update(user_id: str, span: ValidPeriod, older: Statement, newer: Statement)
     )
 
 
-def _revisions(span: ValidPeriod) -> Iterator[tuple[Statement, Statement]]:
-    older = span.first
-    for newer in span.revisions:
+def _revisions(period: ValidPeriod) -> Iterator[tuple[Statement, Statement]]:
+    older = period.first
+    for newer in period.revisions:
         yield older, newer
         older = newer
 

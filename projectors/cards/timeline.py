@@ -1,9 +1,9 @@
-"""From statements to valid periods: pure functions of the set of statements. The order of arrival does not count.
+"""Timelines: pure functions from a set of statements to valid periods. The order of arrival does not matter.
 
 A timeline is ordered by *effective* time.
 - A statement that agrees with the value in force verifies it.
-- A statement that differs supersedes the value from its own effective time on. Among several values it stands beside.
-- A statement that ends a value closes its period, and makes a card that holds at no instant.
+- A statement that differs supersedes the value from its own effective time on. Several values stand side by side.
+- A statement that ends a value closes the period of the value. Its own card is true at no instant.
 - A statement with its own end supersedes nothing.
 - A mistake that the same session corrects was never true. Its card is retracted.
 - A contested statement that is not accepted was never current.
@@ -34,8 +34,8 @@ Remarks = Mapping[UUID, Sequence[Event]]
 class ValidPeriod:
     """The time in which one value was true, with the statement that made its card and the statements that agree.
 
-    ``revisions`` overwrote the content in place, the latest last. ``names`` are the names of a concept, its title
-    first.
+    ``revisions`` are the statements that overwrote the content in place, in order. ``names`` are the names of a
+    concept, its title first.
     """
 
     first: Statement
@@ -88,7 +88,7 @@ class Conflict:
 class Timeline:
     """The valid periods of one identity in order of effective time, the relations between them, and the conflicts."""
 
-    spans: tuple[ValidPeriod, ...]
+    periods: tuple[ValidPeriod, ...]
     edges: tuple[TimelineEdge, ...]
     conflicts: tuple[Conflict, ...] = ()
 
@@ -98,7 +98,7 @@ def state_timeline(
     remarks: Remarks | None = None,
     thresholds: Thresholds | None = None,
 ) -> Timeline:
-    """Returns the timeline of a single-valued identity, or of values that replaced each other."""
+    """Returns the timeline of one state identity, with a single value or with several values."""
     remarks = remarks or {}
     said = in_order(statements)
     corrections = find_corrections(said)
@@ -117,23 +117,24 @@ def state_timeline(
     for each in counted:
         walk.take(each)
     for correction in corrections:
-        walk.spans.append(_never_true(correction.claims, ordered, retracted=True))
+        walk.periods.append(_never_true(correction.claims, ordered, retracted=True))
         walk.links.append(
             _Link(correction.made_by, correction.claims[0], "retracts", "corrected by the speaker")
         )
     for contest in contests:
         if not contest.accepted:
             echoes = [echo.statement for echo in contest.echoes]
-            walk.spans.append(_never_true([contest.statement, *echoes], ordered, contested=True))
+            walk.periods.append(_never_true([contest.statement, *echoes], ordered, contested=True))
             walk.links.append(_Link(contest.statement, contest.old, "contradicts", contest.reason))
     cards: dict[UUID, Statement] = {}
-    for span in walk.spans:
-        cards.update((each.event.event_id, span.first) for each in span.statements)
-        span.verified_at = verified_at(span.statements, remarks)
+    for period in walk.periods:
+        cards.update((each.event.event_id, period.first) for each in period.statements)
+        period.verified_at = verified_at(period.statements, remarks)
     return Timeline(
         tuple(
             sorted(
-                walk.spans, key=lambda span: (span.effective_at, ordered[span.first.event.event_id].number)
+                walk.periods,
+                key=lambda period: (period.effective_at, ordered[period.first.event.event_id].number),
             )
         ),
         tuple(link.between(cards) for link in walk.links),
@@ -191,7 +192,7 @@ def _ordered(said: Sequence[Statement], corrections: Sequence[Correction]) -> It
         correction = by_statement.get(event_id)
         instant = payload.effective_at
         if correction is not None and not payload.time_resolved:
-            # The right value takes effect when the wrong one was claimed to.
+            # The corrected value takes effect at the effective time of the mistake.
             instant = effective[correction.claims[0].event.event_id]
         if payload.effective_until is not None:
             instant = min(instant, payload.effective_until)
@@ -219,7 +220,7 @@ def _announces(payload: StateAsserted, correction: Correction | None) -> bool:
 
 
 def _rulings(said: Sequence[Statement], remarks: Remarks) -> dict[UUID, Event]:
-    """The first verdict on each statement, by the event of the statement."""
+    """Returns the first verdict on each statement, by the event of the statement."""
     return {
         statement.event.event_id: min(verdicts, key=lambda event: (event.occurred_at, event.event_id))
         for statement in said
@@ -262,7 +263,7 @@ class _Walk:
     """Makes valid periods of the statements that count, taken in order of effective time."""
 
     def __init__(self) -> None:
-        self.spans: list[ValidPeriod] = []
+        self.periods: list[ValidPeriod] = []
         self.links: list[_Link] = []
         self._open: dict[str, ValidPeriod] = {}
         self._last: dict[
@@ -271,8 +272,8 @@ class _Walk:
 
     def take(self, ordered: OrderedStatement) -> None:
         instant = ordered.effective_at
-        for value, span in list(self._open.items()):
-            if span.superseded_at is not None and span.superseded_at <= instant:
+        for value, period in list(self._open.items()):
+            if period.superseded_at is not None and period.superseded_at <= instant:
                 del self._open[value]
         if ordered.statement.state.statement == "ended":
             self._end(ordered.statement, instant)
@@ -281,20 +282,20 @@ class _Walk:
 
     def _end(self, statement: Statement, instant: datetime) -> None:
         value = statement.value_key
-        over = [span for key, span in self._open.items() if value in {"", key}]
+        over = [period for key, period in self._open.items() if value in {"", key}]
         last = self._last.get(value)
         if not over and last is not None:
-            # The value was over before. The statement repeats that.
+            # The value ended before. The statement repeats that end.
             last.agreeing.append(statement)
             return
         ending = ValidPeriod(statement, instant, superseded_at=instant, ended=True)
-        for span in over:
-            span.superseded_at = instant
+        for period in over:
+            period.superseded_at = instant
             reason = f"over as of {instant.date().isoformat()}: {statement.state.content}"
-            self.links.append(_Link(statement, span.first, "state_change", reason))
-            del self._open[span.value_key]
-        self.spans.append(ending)
-        for key in {value, *(span.value_key for span in over)}:
+            self.links.append(_Link(statement, period.first, "state_change", reason))
+            del self._open[period.value_key]
+        self.periods.append(ending)
+        for key in {value, *(period.value_key for period in over)}:
             self._last[key] = ending
 
     def _claim(self, ordered: OrderedStatement) -> None:
@@ -302,30 +303,30 @@ class _Walk:
         value, until = statement.value_key, statement.state.effective_until
         replaced = None if ordered.replaces is None else self._open.get(ordered.replaces)
         superseded = [replaced] if replaced is not None else []
-        span = self._open.get(value)
-        if span is not None:
-            span.agreeing.append(statement)
+        period = self._open.get(value)
+        if period is not None:
+            period.agreeing.append(statement)
         elif replaced is not None:
-            span = replaced
-            span.agreeing.append(statement)
-            span.revisions.append(statement)
+            period = replaced
+            period.agreeing.append(statement)
+            period.revisions.append(statement)
             del self._open[ordered.replaces or ""]
             superseded = []
         else:
-            span = ValidPeriod(statement, instant)
-            self.spans.append(span)
-            # A statement with its own end lies within the periods before and after it and supersedes nothing.
+            period = ValidPeriod(statement, instant)
+            self.periods.append(period)
+            # A statement with its own end supersedes nothing. The periods around it stay as they are.
             if statement.single and not ordered.beside and until is None:
                 superseded = list(self._open.values())
         if until is not None:
-            span.superseded_at = max(until, span.effective_at)
+            period.superseded_at = max(until, period.effective_at)
         for older in superseded:
             older.superseded_at = instant
             del self._open[older.value_key]
             self.links.append(
                 _Link(statement, older.first, "update", _reason(statement.state, older.latest.state))
             )
-        self._open[value] = self._last[value] = span
+        self._open[value] = self._last[value] = period
 
 
 def _reason(newer: StateAsserted, older: StateAsserted) -> str:

@@ -1,4 +1,4 @@
-"""Facts that contradict each other, and facts that may be out of date."""
+"""Contradictions between cards, and cards that may be out of date."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ OUTDATED_AFTER = timedelta(days=90)
 class Contradiction:
     """Cards that cannot all be true.
 
-    ``arbitration_id`` names the conflict that waits for a verdict, where there is one. ``cards`` are both sides,
-    where a person can choose between them.
+    ``arbitration_id`` is the arbitration that waits for a verdict, if there is one. ``cards`` are both sides when a
+    person can choose between them.
     """
 
     concept_key: str | None

@@ -1,4 +1,4 @@
-"""Cards as readers get them from the tables, and rows of the tables as cards."""
+"""Cards as readers return them, and the row factories that make them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EDGE_FIELDS = tuple(field.name for field in fields(RelationEdge))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedCard(Card):
-    """A card of a slice. ``status`` says what the card is worth at the instant that was asked about."""
+    """A card of a slice, with its status at the instant of the slice."""
 
     status: CardStatus
 
@@ -41,7 +41,7 @@ class CardBrief:
 
 
 def brief(card: Card) -> CardBrief:
-    """Returns what a contradiction shows of a card."""
+    """Returns the card as a side of a contradiction."""
     return CardBrief(
         card_id=card.card_id,
         kind=card.kind,
@@ -55,7 +55,7 @@ def brief(card: Card) -> CardBrief:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardSummary:
-    """A card in short, where it stands beside another."""
+    """A card in short, as the neighbour of another card."""
 
     card_id: UUID
     kind: Kind
@@ -68,7 +68,7 @@ class CardSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationOfCard(RelationEdge):
-    """An edge as one of its cards sees it. ``other`` is None where the other card is not known."""
+    """An edge as one of its cards sees it. ``other`` is None when the other card is unknown."""
 
     direction: Literal["out", "in"]
     other: CardSummary | None
@@ -76,7 +76,7 @@ class RelationOfCard(RelationEdge):
 
 @dataclass(frozen=True, slots=True)
 class CardLinks:
-    """The cards that belong to a card although no edge says so."""
+    """The cards that belong to a card without an edge."""
 
     related: list[CardSummary]
     episode: list[CardSummary]
@@ -85,7 +85,7 @@ class CardLinks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardUpdate:
-    """What was overwritten in place."""
+    """A card whose value or content a later statement overwrote in place."""
 
     card_id: UUID
     changed_at: datetime
@@ -98,7 +98,7 @@ class CardUpdate:
 
 @dataclass(frozen=True, slots=True)
 class CardHistory:
-    """The cards of one identity in order of time, what was overwritten in place, and the edges between the cards."""
+    """The cards of one identity in order of time, their updates in place, and the edges between the cards."""
 
     cards: list[ListedCard]
     updates: list[CardUpdate]
@@ -107,7 +107,7 @@ class CardHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arbitration:
-    """A conflict, open or settled. ``evidence`` is the document of both sides."""
+    """A conflict, open or settled. ``evidence`` holds the turns and quotes of both sides."""
 
     arbitration_id: UUID
     project_id: str

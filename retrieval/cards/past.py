@@ -24,7 +24,7 @@ _PACKAGE = "retrieval.cards"
 
 
 class Fold(Protocol):
-    """Folds statements and remarks into rows, as the projector does."""
+    """Folds statements and remarks into rows with the fold of the projector."""
 
     def __call__(self, events: Sequence[Event]) -> History: ...
 
@@ -41,9 +41,10 @@ def fold_of(settings: Settings) -> Fold:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The difference between the tables then and now, up to ``position``: hidden cards, and ``history`` in their place.
+    """The difference between the tables then and now. ``history`` replaces the hidden cards.
 
-    ``identities`` gives the identity of each hidden card or statement.
+    ``position`` is the last position that was recorded then. ``identities`` holds the identity of each hidden card or
+    statement.
     """
 
     position: int
@@ -74,7 +75,7 @@ async def past(
     known_at: datetime,
     cards: Sequence[UUID] | None = None,
 ) -> Past:
-    """Returns what was known of a user by ``known_at``, or only what was known of the identities of ``cards``.
+    """Returns the past of a user at ``known_at``. With ``cards``, only the past of their identities.
 
     The cost grows with the statements of the identities that have later statements. Other identities are unchanged.
     Statements that a later reextraction withdrew stay absent.

@@ -1,4 +1,4 @@
-"""What can be asked of the cards over HTTP, and the slice it means."""
+"""The parameters of the cards API, and the slices they mean."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Names = Annotated[list[str] | None, Field(default=None, max_length=100)]
 
 
 class ReaderIn(BaseModel):
-    """Whose memory is read."""
+    """The user whose cards are read."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -41,7 +41,7 @@ class ReaderIn(BaseModel):
 
 
 class TemporalParams(ReaderIn):
-    """Whose memory, and as of when."""
+    """The user, the valid time and the transaction time."""
 
     as_of: Annotated[Instant | None, Field(description="what was true at this instant")] = None
     known_at: Annotated[Instant | None, Field(description="only what had been recorded by this instant")] = (
@@ -53,9 +53,9 @@ Real = Annotated[float, AfterValidator(as_real)]
 
 
 class SliceIn(TemporalParams):
-    """A slice: every parameter narrows it; one that is given several times means any of its values."""
+    """A slice. Every parameter narrows the slice. A repeated parameter means any of its values."""
 
-    project_id: Annotated[list[str], Field(description="projects; a project is a wall. * for all")] = [
+    project_id: Annotated[list[str], Field(description="only cards of these projects; * for all")] = [
         "default"
     ]
     context_layer: list[ContextLayer] | None = None
@@ -66,7 +66,7 @@ class SliceIn(TemporalParams):
     ] = ["current"]
     created_from: Annotated[Instant | None, Field(description="recorded at or after")] = None
     created_to: Annotated[Instant | None, Field(description="recorded before")] = None
-    occurred_from: Annotated[Instant | None, Field(description="happened, or went on, at or after")] = None
+    occurred_from: Annotated[Instant | None, Field(description="happened or lasted at or after")] = None
     occurred_to: Annotated[Instant | None, Field(description="happened before")] = None
     effective_from: Annotated[Instant | None, Field(description="true since this instant or later")] = None
     effective_to: Annotated[Instant | None, Field(description="became true before")] = None
@@ -94,7 +94,7 @@ class SliceIn(TemporalParams):
         str | None,
         Field(
             max_length=512,
-            description="a name: cards that mention it, or the concept known by it by any name",
+            description="a name: cards that mention it, or mention its concept by any other name",
         ),
     ] = None
     knowledge: Annotated[
@@ -111,24 +111,22 @@ class SliceIn(TemporalParams):
     episode: bool | None = None
     min_importance: Annotated[int | None, Field(ge=1, le=10)] = None
     sentiment: list[Sentiment] | None = None
-    collapse: Annotated[
-        bool, Field(description="leave out what only says again (same_as) what another card says")
-    ] = False
+    collapse: Annotated[bool, Field(description="leave out cards that repeat (same_as) another card")] = False
 
 
 class CardsIn(SliceIn):
-    """A page of a slice, the last recorded card first."""
+    """A page of a slice. The last recorded card is first."""
 
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
 
 
 class AggregateIn(SliceIn):
-    """A slice, counted by the values of some axes."""
+    """A slice, grouped by the values of some axes."""
 
     group_by: Annotated[list[str], Field(min_length=1, description=f"axes, of {', '.join(AXES)}")]
     bucket: Annotated[
-        Literal["day", "week", "month"], Field(description="into which an axis of time falls")
+        Literal["day", "week", "month"], Field(description="the size of the groups of an axis of time")
     ] = "day"
     timezone: Annotated[str, Field(max_length=64, description="IANA zone the buckets begin in")] = "UTC"
 
@@ -140,7 +138,7 @@ class RelationsIn(TemporalParams):
 
 
 class ArbitrationsIn(ReaderIn):
-    """Conflicts that wait for a verdict, or had one."""
+    """Arbitrations, open or settled."""
 
     status: Annotated[list[ArbitrationStatus], Field(description="* for all")] = ["open"]
     project_id: Annotated[list[str], Field(description="projects; * for all")] = ["*"]
@@ -149,9 +147,9 @@ class ArbitrationsIn(ReaderIn):
 
 
 def slice_of(query: SliceIn, now: datetime) -> Slice:
-    """The slice ``query`` asks for, but for what only the tables know (names, tags, duplicates).
+    """Returns the slice of ``query``. The caller adds the conditions that need the tables: names, tags, duplicates.
 
-    Raises a 422 problem naming the field for text that cannot be stored and instants that have not come.
+    Raises a 422 ProblemError, which names the field, for text that cannot be stored and for an instant in the future.
     """
     asked = asked_of(query, now)
     given = query.model_dump(include=set(CONDITIONS), exclude_none=True)
@@ -183,19 +181,22 @@ def slice_of(query: SliceIn, now: datetime) -> Slice:
 
 
 def asked_of(query: TemporalParams, now: datetime) -> Slice:
-    """All cards of the user ``query`` names, as of when it says. Raises like :func:`slice_of`."""
+    """Returns the slice of all cards of the user at the instants of ``query``. Raises like :func:`slice_of`."""
     refuse_future("as_of", query.as_of, now)
     refuse_future("known_at", query.known_at, now)
     return Slice(user_id=_text("user_id", query.user_id), now=now, as_of=query.as_of, known_at=query.known_at)
 
 
 def reader_of(query: ReaderIn) -> str:
-    """The user ``query`` names. Raises a 422 problem for a name that no user can have."""
+    """Returns the user of ``query``. Raises a 422 ProblemError for a name that no user can have."""
     return _text("user_id", query.user_id)
 
 
 def axes_of(group_by: list[str]) -> list[str]:
-    """The axes named, separated by commas or given apart. Raises a 422 problem with the allowed ones."""
+    """Returns the axes, each once. An item may name several axes, separated by commas.
+
+    Raises a 422 ProblemError, which names the allowed axes.
+    """
     axes = list(dict.fromkeys(name.strip() for given in group_by for name in given.split(",")))
     for axis in axes:
         if axis not in AXES:
@@ -206,7 +207,7 @@ def axes_of(group_by: list[str]) -> list[str]:
 
 
 def zone_of(name: str) -> str:
-    """``name`` where it is an IANA zone. Raises a 422 problem."""
+    """Returns ``name`` when it is an IANA zone. Otherwise raises a 422 ProblemError."""
     try:
         return ZoneInfo(name).key
     except (KeyError, ValueError, OSError):

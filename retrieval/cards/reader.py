@@ -49,7 +49,7 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Cards of a slice, the last recorded first. ``next`` is where the next page begins, None after the last page."""
+    """Cards of a slice, the last recorded first. ``next`` is the cursor of the next page, None after the last page."""
 
     cards: list[ListedCard]
     next: UUID | None
@@ -60,7 +60,7 @@ _EDGE = class_row(RelationEdge)
 
 
 class CardReader:
-    """Answers from the live tables, for one user at a time. Raises the errors of psycopg: when Postgres is away."""
+    """Reads cards of one user at a time from the live tables. Methods raise psycopg.Error: when Postgres is away."""
 
     def __init__(self, pool: Pool, fold: Fold) -> None:
         self._pool = pool
@@ -95,8 +95,11 @@ class CardReader:
     async def groups(
         self, cards: Slice, axes: Sequence[str], *, bucket: str = "day", timezone: str = "UTC"
     ) -> tuple[list[dict[str, Any]], int]:
-        """How many cards of a slice there are by every value of ``axes``, the most first (by time where an axis is
-        one), and the sum of all. A card counts once for each of its tags, topics or predicates."""
+        """Returns the groups of a slice by the values of ``axes`` with their counts, and the sum of the counts.
+
+        The largest group is first. Groups of an axis of time are in order of time. A card counts once for each of its
+        tags, topics or predicates.
+        """
         lists = SQL("").join(
             statement(_PACKAGE, "items").format(axis=Identifier(axis), items=Identifier(f"each {axis}"))
             for axis in axes
@@ -133,7 +136,7 @@ class CardReader:
             return await self._cards(connection, asked, ids)
 
     async def card(self, asked: Slice, card: UUID) -> ListedCard | None:
-        """Returns a card, or the card that its statement is part of now. None where the user has neither."""
+        """Returns a card, or the card that its statement is part of now. None when the user has neither."""
         found = (await self.cards(asked, [card])).get(card)
         if found is not None:
             return found
@@ -145,8 +148,11 @@ class CardReader:
         return next(iter((await self.cards(asked, ids)).values()), None)
 
     async def links(self, asked: Slice, card: UUID) -> CardLinks:
-        """What belongs to a card unsaid: the concepts it is ``related`` to, both ways; its ``episode``; for an episode,
-        the cards it ``gave_rise_to``."""
+        """Returns the cards that belong to a card without an edge.
+
+        ``related`` are the concepts related to a knowledge card, in both directions. ``episode`` is the episode of its
+        turn. ``gave_rise_to`` are the other cards of the turn of an episode.
+        """
         values = {**asked.parameters(), "card": card, "limit": _MAX_LINKS}
         async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(connection, dict_row, _filled("links", asked), values)
@@ -157,7 +163,7 @@ class CardReader:
         return CardLinks(**found)
 
     async def duplicates(self, asked: Slice) -> list[UUID]:
-        """The cards that only say again what an earlier one said, by the ``same_as`` between them."""
+        """Returns the cards that repeat an earlier card, according to the ``same_as`` edges."""
         async with connected(self._pool, _PATIENCE_S) as connection:
             edges = await _rows(connection, _EDGE, _filled("same_as", asked), asked.parameters())
         return duplicates(edges)
@@ -174,7 +180,10 @@ class CardReader:
         return sorted(row["name"] for row in rows)
 
     async def tags_meant(self, user_id: str, tags: Sequence[str]) -> list[list[str]]:
-        """For each tag, the tags that mean the same: itself, what it is an alias of, and that one's other aliases."""
+        """Returns for each tag the sorted tags that mean the same.
+
+        These are the tag, the tag that it is an alias of, and all aliases of the latter.
+        """
         async with connected(self._pool, _PATIENCE_S) as connection:
             rows = await _rows(connection, dict_row, statement(_PACKAGE, "tag_aliases"), {"user_id": user_id})
         meant = {row["alias"]: row["tag"] for row in rows}
@@ -207,8 +216,10 @@ class CardReader:
         return [known[step] for step in latest_in_chain(card, edges, begun) if step in known]
 
     async def history(self, asked: Slice, card: UUID) -> CardHistory:
-        """All there ever was of what a card is about, in order of time: the cards of its identity and those it is
-        chained to, what was overwritten in place, and the edges between them."""
+        """Returns the history of a card: the cards of its identity and its chains, their updates and their edges.
+
+        The cards are in order of time.
+        """
         async with connected(self._pool, _PATIENCE_S) as connection:
             said = await _rows(
                 connection,
@@ -243,7 +254,7 @@ class CardReader:
         before: UUID | None = None,
         limit: int = 100,
     ) -> list[Arbitration]:
-        """Returns conflicts of a user, the last opened first."""
+        """Returns arbitrations of a user, the last opened first."""
         values = {
             "user_id": user_id,
             "arbitration": arbitration,
@@ -293,8 +304,10 @@ async def _rows(
 
 
 def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
-    """The statement ``name`` over the live tables, or over the tables as they were known then."""
-    assert (asked.known_at is None) == (asked.past is None), "ask for the past first"
+    """Returns the statement ``name`` over the live tables, or over the tables of the slice's past."""
+    assert (asked.known_at is None) == (asked.past is None), (
+        "call rewound() first: the slice has known_at and no past"
+    )
     tables = {
         name: Identifier("cards", table) if asked.past is None else statement(_PACKAGE, f"known_{name}")
         for name, table in (("cards", "cards"), ("relations", "relations"), ("updates", "card_update_log"))
@@ -310,7 +323,7 @@ def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
 
 
 def _made(axis: str) -> Composable:
-    """The expression of an axis: buckets of instants, tenths of numbers, items of lists, otherwise the column."""
+    """Returns the SQL of an axis: buckets of instants, tenths of numbers, items of lists, otherwise the column."""
     if axis in TIMES:
         return statement(_PACKAGE, "made_of_time").format(axis=Identifier(axis))
     if axis in TENTHS:
@@ -327,7 +340,7 @@ def _other(edge: RelationEdge, card: UUID) -> UUID:
 
 
 def _plain(value: Any, zone: ZoneInfo) -> Any:
-    """The value of a group: buckets in the zone of the question, tenths as floats."""
+    """Returns the value of a group: buckets in the time zone of the request, tenths as floats."""
     if isinstance(value, datetime):
         return value.astimezone(zone)
     return float(value) if isinstance(value, Decimal) else value

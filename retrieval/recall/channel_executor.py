@@ -1,4 +1,4 @@
-"""Runs the channels: asked side by side, each for as long as its deadline, none able to hurt the answer."""
+"""Runs the channels side by side, each with its deadline. A channel that fails costs the answer only its own hits."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Status = Literal["ok", "late", "quarantined", "down"]
 
 DEADLINE_MS = 150
 BY_CONTENT = frozenset(("semantic", "tags", "fuzzy"))
-"""The channels that find a card by what it says; time and graph are silent more often than not."""
+"""The channels that find a card by its content. The time and graph channels have no hits for most questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelReport:
-    """How one channel did with one question; ``detail`` says why it did not answer, or not fully."""
+    """The report of one channel for one question. ``detail`` says why the answer is missing or incomplete."""
 
     status: Status
     ms: float
@@ -41,7 +41,7 @@ class ChannelReport:
 
 @dataclass(frozen=True, slots=True)
 class ChannelResult:
-    """The hits of one channel, best first, and how it did."""
+    """The hits of one channel, best first, and its report."""
 
     hits: Sequence[Hit]
     report: ChannelReport
@@ -49,17 +49,17 @@ class ChannelResult:
 
 @dataclass(slots=True)
 class _Attempt:
-    """One search; ``began`` is when it had a connection."""
+    """One search. ``began`` is the time at which the search got a connection, or None."""
 
     began: float | None = None
 
 
 class ChannelExecutor:
-    """Asks channels. Whatever a channel does, there is a result from it by its deadline, empty where it did not answer.
+    """Asks channels. Every channel has a result by its deadline. The result is empty when the channel did not answer.
 
-    What is late is cancelled, on the server too, and nobody waits for the cancelling. A channel that keeps
-    being slow is quarantined (:class:`Health`) and not waited for at all. Where none that goes by content answered in
-    time and the asker insists, those that were late are given more of it, up to ``last_resort_ms``.
+    A late search is cancelled, on the server too, and the question does not wait for the cancellation. A channel that
+    stays slow is quarantined (:class:`ChannelHealth`), and no question waits for it. When no channel of
+    :data:`BY_CONTENT` answers in time and the caller insists, the late channels get up to ``last_resort_ms``.
     """
 
     def __init__(
@@ -76,19 +76,19 @@ class ChannelExecutor:
         self._health = health
         self._faults = faults or {}
         self._last_resort_ms = last_resort_ms
-        self._ending: set[asyncio.Task[Any]] = set()  # the event loop itself holds tasks only weakly
+        self._detached: set[asyncio.Task[Any]] = set()  # the event loop holds tasks only weakly
 
     async def ask(
         self, channels: Sequence[Channel], question: Question, scope: Scope, *, insist: bool = False
     ) -> dict[str, ChannelResult]:
-        """A result from each of ``channels``, by name, in their order.
+        """Returns the result of each channel by name, in the order of ``channels``.
 
-        To ``insist`` is to give those that were late more time where none that goes by content answered.
+        With ``insist``, late channels get more time when no channel of :data:`BY_CONTENT` answered.
         """
-        # Where all that go by content rest nobody does: a slow answer is worth more than none.
+        # When all these channels are quarantined, all are asked. A slow answer is worth more than none.
         by_content = [channel.name for channel in channels if channel.name in BY_CONTENT]
-        resting = bool(by_content) and all(self._health[name].quarantined for name in by_content)
-        result = self._try if resting else self._result_of
+        all_quarantined = bool(by_content) and all(self._health[name].quarantined for name in by_content)
+        result = self._try if all_quarantined else self._result_of
         found = await asyncio.gather(*(result(channel, question, scope) for channel in channels))
         results = {channel.name: result for channel, result in zip(channels, found, strict=True)}
         late = [channel for channel in channels if results[channel.name].report.status == "late"]
@@ -100,9 +100,9 @@ class ChannelExecutor:
     async def _last_resort(
         self, channels: Sequence[Channel], question: Question, scope: Scope
     ) -> dict[str, ChannelResult]:
-        """Nobody answered, and some only for want of time: they get more of it, until one of them has answered.
+        """Asks late channels again, with more time, until one of them answers.
 
-        An overloaded machine would otherwise tell an assistant that its user has no memory.
+        Without the second try, an overloaded machine would report that the user has no cards.
         """
         asked = {
             asyncio.create_task(self._try(channel, question, scope, self._last_resort_ms)): channel.name
@@ -114,11 +114,11 @@ class ChannelExecutor:
             results |= {asked.pop(task): task.result() for task in done}
         for task in asked:
             task.cancel()
-            self._behind(task)
+            self._detach(task)
         return results
 
     def health(self) -> dict[str, dict[str, Any]]:
-        """How every channel stands, by name; with what is made to go wrong, where something is."""
+        """Returns the health of every channel by name, with its injected fault if there is one."""
         return {
             name: health.document() | ({"fault": self._faults[name].variable} if name in self._faults else {})
             for name, health in self._health.items()
@@ -130,7 +130,7 @@ class ChannelExecutor:
         if admission == "ask":
             return await self._try(channel, question, scope)
         if admission == "probe":
-            self._behind(asyncio.create_task(self._probe(channel, question, scope)))
+            self._detach(asyncio.create_task(self._probe(channel, question, scope)))
         return ChannelResult((), ChannelReport("quarantined", 0.0, 0, health.why))
 
     async def _probe(self, channel: Channel, question: Question, scope: Scope) -> None:
@@ -151,9 +151,9 @@ class ChannelExecutor:
         began = time.perf_counter()
         attempt = _Attempt()
         search = asyncio.create_task(self._search(channel, question, scope, deadline_ms / 1000, attempt))
-        # Whoever asks may be gone when it ends; and cancelling tells the server too, which takes a moment that
-        # nobody need wait for.
-        self._behind(search)
+        # The caller may be gone before the search ends. The cancellation reaches the server too, and the caller does
+        # not wait for it.
+        self._detach(search)
         try:
             done, _ = await asyncio.wait({search}, timeout=deadline_ms / 1000)
         finally:
@@ -197,18 +197,18 @@ class ChannelExecutor:
 
     def _record(self, name: str, health: ChannelHealth, attempt: _Attempt) -> None:
         if attempt.began is None:
-            return  # it waited for a connection all the time: that is no fault of the channel's
+            return  # The search waited for a connection all the time. The channel is not at fault.
         before = health.quarantined
         health.record((time.perf_counter() - attempt.began) * 1000)
         if health.quarantined and not before:
             logger.warning("channel %s is quarantined: %s", name, health.why)
 
-    def _behind(self, task: asyncio.Task[Any]) -> None:
-        """Let ``task`` end by itself, whatever comes of it."""
-        self._ending.add(task)
+    def _detach(self, task: asyncio.Task[Any]) -> None:
+        """Keeps ``task`` until it ends in the background. Its result and its error are dropped."""
+        self._detached.add(task)
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._ending.discard(task)
+        self._detached.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.debug("a search ended with %s", error)

@@ -54,7 +54,7 @@ class ChannelHealth:
         return "probe"
 
     def record(self, ms: float) -> None:
-        """Records a latency: the channel answered after ``ms``, or had not answered by then."""
+        """Records a latency. The channel answered after ``ms``, or was cancelled after ``ms`` without an answer."""
         self._latencies.append(ms)
         p95 = self.p95
         if p95 is None:

@@ -1,4 +1,4 @@
-"""The explanation of an answer: the parsed question, the votes of every channel, and the fate of every card."""
+"""The explanation of an answer: the parsed question, the votes of every channel, and the place of every card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults made on purpose, so that tests and drills can see what a channel costs that is down, broken or slow."""
+"""Fault injection: tests and drills make a channel down, broken or slow on purpose."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ _FAULT = re.compile(r"(down|error|slow:(\d{1,6}))")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong with every search of one channel."""
+    """The fault of every search of one channel. ``variable`` is the setting that injects the fault."""
 
     kind: Literal["down", "error", "slow"]
     variable: str
     ms: int = 0
 
     async def strike(self, connection: AsyncConnection[Any]) -> None:
-        """Do the harm: slow sleeps on the server, so that a deadline has a real query to cancel there."""
+        """Injects the fault. ``slow`` sleeps on the server, so that a deadline has a real query to cancel.
+
+        Raises RuntimeError for ``error`` and ChannelDownError for ``down``.
+        """
         if self.kind == "slow":
             await connection.execute(statement("retrieval.recall", "slow"), {"seconds": self.ms / 1000})
         elif self.kind == "error":
@@ -36,9 +39,9 @@ class Fault:
 
 
 def faults_of(settings: Settings) -> dict[str, Fault]:
-    """The faults that are set, by channel; none in a healthy setup.
+    """Returns the injected faults by channel. In production there are none.
 
-    Raises :class:`SettingsError` naming the variable that is neither ``down``, ``error`` nor ``slow:<ms>``.
+    Raises SettingsError, which names the variable, when a value is not ``down``, ``error`` or ``slow:<ms>``.
     """
     found = {}
     for channel in CHANNELS:

@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion, and what follows it: decay, boosts, penalties and spread."""
+"""Reciprocal rank fusion of the hits, then decay, boosts, penalties and spread."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def vote(hit: Hit, rank: int, weight: float) -> float:
 
 
 def decay(cardinality: str | None, verified: datetime, now: datetime) -> float:
-    """Returns the part of its score that a state keeps: e^(-λ·days since its last verification). Others keep all."""
+    """Returns e^(-λ·days since the last verification) for a state, with the λ of its cardinality. Others have 1."""
     rate = DECAY.get(cardinality or "")
     if rate is None:
         return 1.0

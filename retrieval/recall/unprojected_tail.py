@@ -1,4 +1,7 @@
-"""What a user said that the card tables do not show yet: in the queue, in the log unread, or read and not folded."""
+"""The unprojected tail: what a user said that the card tables do not show yet.
+
+Turns may wait in the turn queue, turns in the log may be unread, and card events may not be folded yet.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +33,15 @@ from projectors.cards.projector import CardsProjector
 logger = logging.getLogger(__name__)
 
 MOST_TURNS = 50
-"""Turns of one user that are read at recall, the newest."""
+"""A recall reads at most this many turns of one user, the newest."""
 MOST_CHARS = 20_000
-"""Their text in all: bounds the time of reading, whatever was pasted into a turn."""
+"""The total length of these turns. It bounds the time of reading long turns."""
 QUEUE_DEPTH = 2_000
-"""Unsettled entries of the queue that are looked at, whoever's they are."""
+"""A recall looks at most at this many unacknowledged entries of a queue, of all users."""
 LOG_DEPTH = 5_000
-"""Events of the user's partition above the checkpoints that are looked at."""
+"""A recall looks at most at this many events of the user's partition above the checkpoints."""
 _MOST_EVENTS = 300
-_QUEUE_RESTS_S = 5.0
+_QUEUE_BACKOFF_S = 5.0
 _LOOK_FOR_STREAMS_S = 1.0
 
 _TURN = TurnRecorded.__name__
@@ -47,9 +50,9 @@ _TYPES = sorted({_TURN, TurnsExtracted.__name__, ExtractionFailed.__name__} | Ca
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """The valid turns of a user that wait in the queue, oldest first.
+    """The valid turns of a user in the turn queues, oldest first.
 
-    ``cut``: there may be more than were looked at. ``warning``: what kept the queue from being read, if anything.
+    ``cut`` is true when there may be more turns. ``warning`` says why a queue could not be read.
     """
 
     turns: tuple[TurnRecorded, ...] = ()
@@ -58,57 +61,57 @@ class Queued:
 
 
 class QueueTail:
-    """The newest unsettled entries of all streams, one user's at a time.
+    """Reads the newest unacknowledged entries of one user from all turn queues.
 
-    A Redis that was late or away is left alone for five seconds: its trouble must not cost every question a wait.
-    Looks at every stream, for apps may push onto any; those that another layout left behind are looked for every
-    second. A stream that cannot be read is a warning, and the others are read.
+    After a late or failed answer, Redis is not asked for five seconds. Otherwise every recall would wait for Redis. All
+    Redis streams are read, because apps may push onto any. Streams of another layout are looked for every second. A
+    stream that cannot be read becomes a warning, and the other streams are still read.
     """
 
     def __init__(self, client: redis.asyncio.Redis, settings: Settings, within_s: float) -> None:
         self._redis = client
-        self._within = within_s
+        self._within_s = within_s
         self._group = settings.consumer_group
         self._always = read_streams(settings)
         self._others = [
             stream for stream in streams_named(settings.turns_stream) if stream not in self._always
         ]
         self._left_behind: list[str] = []
-        self._looked = -_LOOK_FOR_STREAMS_S
+        self._looked_at = -_LOOK_FOR_STREAMS_S
         self._opening: asyncio.Task[None] | None = None
-        self._rests_until = 0.0
+        self._silent_until = 0.0
         self._why = ""
 
     def open(self) -> bool:
-        """Begin to look for the nodes of a cluster, unless they are known; False where there is one server.
+        """Starts to find the nodes of a cluster, unless they are known. Returns False for a single server.
 
-        That takes longer than a question may wait, so it goes on behind the one that gives up.
+        Finding the nodes takes longer than a recall may wait. The search therefore continues when the recall gives up.
         """
         if not is_cluster(self._redis):
             return False
         if self._opening is None or self._opening.done():
             self._opening = asyncio.create_task(ready(self._redis))
-            self._opening.add_done_callback(_noted)
+            self._opening.add_done_callback(_retrieve_error)
         return True
 
     async def turns_of(self, user_id: str) -> Queued:
-        """What waits. Never raises: a queue that cannot be read is a warning."""
-        if time.monotonic() < self._rests_until:
+        """Returns the waiting turns of a user. Never raises. A queue that cannot be read becomes a warning."""
+        if time.monotonic() < self._silent_until:
             return Queued(warning=self._why)
         try:
-            async with asyncio.timeout(self._within):
+            async with asyncio.timeout(self._within_s):
                 if self.open():
                     await asyncio.shield(cast("asyncio.Task[None]", self._opening))
                 await self._look_for_streams()
-                answers = await self._asked(user_id)
+                answers = await self._ask(user_id)
         except (*REDIS_AWAY, TimeoutError, OSError) as error:
             finding = self._opening is not None and not self._opening.done()
-            return Queued(warning=self._told(error) if finding else self._rest(error))
+            return Queued(warning=self._warn(error) if finding else self._back_off(error))
         entries = []
         cut, warning = False, None
         for stream, answer in answers.items():
             if isinstance(answer, Exception):
-                warning = self._rest(answer) if len(answers) == 1 else self._told(answer, stream)
+                warning = self._back_off(answer) if len(answers) == 1 else self._warn(answer, stream)
                 continue
             cut = cut or bool(answer[0])
             entries += [(entry_id.decode(), mark_of(stream), words) for entry_id, words in answer[1]]
@@ -121,27 +124,27 @@ class QueueTail:
         return Queued(tuple(turns.values()), cut, warning)
 
     async def _look_for_streams(self) -> None:
-        if time.monotonic() - self._looked < _LOOK_FOR_STREAMS_S:
+        if time.monotonic() - self._looked_at < _LOOK_FOR_STREAMS_S:
             return
-        self._looked = time.monotonic()
+        self._looked_at = time.monotonic()
         pipe: Any = self._redis.pipeline(transaction=False)
         for stream in self._others:
             pipe.execute_command("EXISTS", stream)
         try:
             there = await pipe.execute()
         except REDIS_AWAY as error:
-            # A node is away. What was there is asked for all the same, and says so itself.
+            # A node is away. The streams found before are still asked, and their errors become warnings.
             logger.debug("cannot look for streams: %s", error)
             return
         self._left_behind = [stream for stream, found in zip(self._others, there, strict=True) if found]
 
-    async def _asked(self, user_id: str) -> dict[str, Any]:
-        """What each stream has of the user, or the error it was asked in vain with."""
+    async def _ask(self, user_id: str) -> dict[str, Any]:
+        """Returns the answer or the error of each stream, by name."""
         streams = [*self._always, *self._left_behind]
         asked = (self._group, user_id, QUEUE_DEPTH, MOST_TURNS + 1, 4 * MOST_CHARS)
         client: Any = self._redis
         if is_cluster(client):
-            # Each by itself: a pipeline fails as a whole where one node is away.
+            # A pipeline would fail as a whole when one node is away. Each stream is asked by itself.
             calls = (
                 client.execute_command("EVAL", _lua("waiting_turns"), 1, stream, *asked) for stream in streams
             )
@@ -153,12 +156,12 @@ class QueueTail:
             answers = await pipe.execute(raise_on_error=False)
         return dict(zip(streams, answers, strict=True))
 
-    def _rest(self, error: Exception) -> str:
-        self._why = self._told(error)
-        self._rests_until = time.monotonic() + _QUEUE_RESTS_S
+    def _back_off(self, error: Exception) -> str:
+        self._why = self._warn(error)
+        self._silent_until = time.monotonic() + _QUEUE_BACKOFF_S
         return self._why
 
-    def _told(self, error: Exception, stream: str | None = None) -> str:
+    def _warn(self, error: Exception, stream: str | None = None) -> str:
         reason = "redis did not answer in time" if isinstance(error, TimeoutError) else _line(error)
         where = "" if stream is None else f" ({stream})"
         why = f"the overlay does not see turns that are still in the queue{where}: {reason}"
@@ -166,8 +169,8 @@ class QueueTail:
         return why
 
 
-def _noted(task: asyncio.Task[None]) -> None:
-    """Whoever waited has been told, or has given up."""
+def _retrieve_error(task: asyncio.Task[None]) -> None:
+    """Retrieves the error of a task. Otherwise asyncio logs the error a second time."""
     if not task.cancelled():
         task.exception()
 
@@ -187,7 +190,7 @@ def _place(entry_id: str) -> tuple[int, int]:
 
 
 def _turn_of(entry_id: str, mark: str, words: Sequence[bytes], now: datetime) -> TurnRecorded | None:
-    """The turn in an entry; None for one the recorder will refuse."""
+    """Returns the turn of an entry, or None when the recorder will refuse the turn."""
     try:
         fields = {
             text_of("(field name)", name): text_of("(field)", value)
@@ -200,11 +203,12 @@ def _turn_of(entry_id: str, mark: str, words: Sequence[bytes], now: datetime) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnprojectedTail:
-    """One user's share of what is under way, as it stood at one moment.
+    """The unprojected tail of one user at one moment.
 
-    ``turns`` are those nobody has read yet, in log order and with the queue's behind (their positions continue the
-    log's); ``before`` the turns of each of their sessions that came earlier. ``events`` were read and are not folded:
-    they stand above ``folded``. ``recorded`` are the log's turns by position.
+    ``turns`` are the turns that no extractor has read, in log order. The turns of the queue come last, and their
+    positions continue the positions of the log. ``before`` are the earlier turns of each session, by stream. ``events``
+    are the card events above ``folded``, the checkpoint of the card tables. ``recorded`` are the turns of the log by
+    position. ``head`` is the head of the partition.
     """
 
     turns: tuple[RecordedTurn, ...] = ()
@@ -220,7 +224,7 @@ class UnprojectedTail:
 
 
 def folded_at(connection: Connection, user_id: str) -> int:
-    """How far a user's card tables stand in the log, in this snapshot."""
+    """Returns the checkpoint of the live card tables for the partition of a user, in this snapshot."""
     row = connection.execute(
         statement("retrieval.recall", "cards_checkpoint"), {"partition": partition_of(user_id)}
     ).fetchone()
@@ -232,37 +236,36 @@ def folded_at(connection: Connection, user_id: str) -> int:
 def read_unprojected_tail(
     connection: Connection, user_id: str, queued: Queued, folded: int | None = None
 ) -> UnprojectedTail:
-    """One user's backlog: what the queue held a moment ago, and what the log holds now.
+    """Returns the unprojected tail of one user: the turns of the queue, and what the log holds above the checkpoints.
 
-    ``folded`` is where the card tables stand, when they are elsewhere than the log.
+    ``folded`` is the checkpoint of the card tables. None means that the tables and the log are in one database.
 
-    The queue must have been looked at first: a turn that moves on meanwhile is then seen twice rather than
-    not at all. Raises what the database raises.
+    The caller reads the queue first. A turn that moves from the queue to the log meanwhile is then seen twice and
+    counted once. In the other order it could be missed. Raises psycopg.Error.
     """
     warnings = [queued.warning] if queued.warning else []
     rows = _rows(connection, user_id, queued.turns, folded)
     first = rows[0]
-    place = (first["head"], first["extracted"], first["folded"])
+    head, extracted, folded_to = first["head"], first["extracted"], first["folded"]
     cut = queued.cut
     in_log = set(first["recorded"])
-    low = min(place[1], place[2])
     events = [_event(row) for row in reversed(rows) if row["position"] is not None]
-    cut = cut or len(rows) == _MOST_EVENTS or place[0] - low > LOG_DEPTH
+    cut = cut or len(rows) == _MOST_EVENTS or head - min(extracted, folded_to) > LOG_DEPTH
     turns, cut_turns = _newest(
-        _unread(user_id, events, place[1]) + _queued(user_id, queued.turns, in_log, place[0])
+        _unread(user_id, events, extracted) + _queued(user_id, queued.turns, in_log, head)
     )
     if cut or cut_turns:
         warnings.append(
-            f"more of what was said is under way than the overlay reads: {len(turns)} turns, the newest, are laid over"
+            f"more turns are unprojected than the overlay reads: the answer includes the newest {len(turns)}"
         )
     recorded = {event.position: event for event in events if event.type == _TURN}
     return UnprojectedTail(
         turns=tuple(turns),
         before=_before(connection, user_id, turns, recorded),
         recorded=recorded,
-        events=tuple(e for e in events if e.position > place[2] and e.type in CardsProjector.types),
-        folded=place[2],
-        head=place[0],
+        events=tuple(e for e in events if e.position > folded_to and e.type in CardsProjector.types),
+        folded=folded_to,
+        head=head,
         warnings=tuple(warnings),
     )
 
@@ -293,7 +296,7 @@ _PLACE = frozenset(("head", "extracted", "folded", "recorded"))
 
 
 def _unread(user_id: str, events: Sequence[Event], extracted: int) -> list[RecordedTurn]:
-    """The turns above the extractor's checkpoint that no extractor has dealt with."""
+    """Returns the turns above the extractor's checkpoint that no extractor has read."""
     done = {
         position
         for event in events
@@ -315,7 +318,7 @@ def _queued(user_id: str, queued: Sequence[TurnRecorded], in_log: set[str], head
 
 
 def _newest(turns: Sequence[RecordedTurn]) -> tuple[list[RecordedTurn], bool]:
-    """The newest turns that are read in bounded time, in order, and whether others were left out."""
+    """Returns the newest turns within the bounds, in order. The flag is true when turns were left out."""
     kept: list[RecordedTurn] = []
     chars = 0
     for turn in reversed(turns[-MOST_TURNS:]):
@@ -328,7 +331,7 @@ def _newest(turns: Sequence[RecordedTurn]) -> tuple[list[RecordedTurn], bool]:
 def _before(
     connection: Connection, user_id: str, turns: Sequence[RecordedTurn], recorded: Mapping[int, Event]
 ) -> dict[str, tuple[RecordedTurn, ...]]:
-    """Up to six turns of each session before the first that is read."""
+    """Returns up to CONTEXT_TURNS turns of each session before its first unread turn, by stream."""
     firsts: dict[str, int | None] = {}
     for turn in turns:
         event = recorded.get(turn.position)
@@ -350,7 +353,7 @@ def _before(
     before: dict[str, list[RecordedTurn]] = {}
     for row in rows:
         event = event_if_readable(row)
-        # One that left the queue for the log in this very moment is read, not remembered.
+        # A turn that moved from the queue to the log meanwhile is an unread turn, not an earlier one.
         if isinstance(event.payload, TurnRecorded) and event.payload.turn_id not in own:
             before.setdefault(event.stream, []).append(RecordedTurn(user_id, event.position, event.payload))
     return {stream: tuple(said) for stream, said in before.items()}

@@ -1,4 +1,4 @@
-"""How much a user has said, and of what: what is best for one with a hundred cards is not for one with very many."""
+"""The number of cards of a user, and the frequent terms of a question. Channels search a heavy user differently."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ _WITHIN_S = 0.1
 
 
 class UserSizes:
-    """Looks sizes up, and remembers them: nobody's memory grows so fast that a minute matters.
+    """Looks up sizes and caches them. A size that is a minute old is good enough.
 
-    Counting how many cards hold a common word takes as long as a search, and three channels would do it at once.
+    Counting the cards with a frequent term takes as long as a search. Without the cache, three channels would each
+    count.
     """
 
     def __init__(self, pool: Pool) -> None:
@@ -37,7 +38,7 @@ class UserSizes:
         self._common: TLRUCache[tuple[str, int], bool] = TLRUCache(_REMEMBERED, _known_until)
 
     async def of(self, user_id: str, question: Question) -> Size:
-        """The size of what is asked. Never raises: what cannot be told is very many, which is always safe."""
+        """Returns the size of a user for one question. Never raises. An unknown size counts as very many cards."""
         try:
             size = self._sizes.get(user_id)
             if size is None:
@@ -46,7 +47,7 @@ class UserSizes:
                 self._sizes[user_id] = size
             return replace(size, common=await self._common_of(user_id, question)) if size.many else size
         except psycopg.Error as error:
-            logger.debug("cannot tell how much a user has said: %s", error)
+            logger.debug("cannot count the cards of a user: %s", error)
             return Size()
 
     async def _common_of(self, user_id: str, question: Question) -> tuple[int, ...]:

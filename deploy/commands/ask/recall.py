@@ -113,7 +113,8 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
 
     from events.platform.modes import modes_of  # noqa: PLC0415
     from retrieval.http.documents import prompt_document, recall_document  # noqa: PLC0415
-    from retrieval.http.read_api import ContextIn, RecallIn, ask_of, for_prompt, open_recall, prompt_of  # noqa: PLC0415
+    from retrieval.http.read_api import ContextIn, RecallIn, ask_of, for_prompt, prompt_of  # noqa: PLC0415
+    from retrieval.http.wiring import open_recall  # noqa: PLC0415
     from retrieval.pool.connections import open_pool  # noqa: PLC0415
 
     pool = open_pool(settings, "recall")

@@ -1,4 +1,4 @@
--- Every chain that leads on from the cards given, to its end.
+-- The stated edges that are reachable from these cards, along the direction of the edges.
 WITH RECURSIVE link AS (
     SELECT r.user_id, r.from_card, r.to_card, r.predicate
     FROM unnest(%(users)s::text[], %(cards)s::uuid[]) AS start(user_id, card)

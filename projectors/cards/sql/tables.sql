@@ -1,4 +1,4 @@
--- The card tables of one generation, made in the generation's own schema (the search path names it).
+-- The card tables of one generation. The search path names the schema of the generation.
 
 CREATE TABLE cards (
     user_id        text COLLATE "C" NOT NULL,
@@ -12,14 +12,14 @@ CREATE TABLE cards (
     effective_at   timestamptz,
     superseded_at  timestamptz,
     last_verified  timestamptz NOT NULL,
-    said_at        timestamptz NOT NULL, -- when its first words were said; its episode occurred then
+    said_at        timestamptz NOT NULL, -- of the first statement; the episode occurred at this instant
     session_id     text COLLATE "C" NOT NULL,
     agent_id       text,
     document_id    text,
     speaker        text,
     turn_ids       text[] NOT NULL,
     source_span    json,
-    caused_by      uuid,                 -- the reading it came from, which its episode shares
+    caused_by      uuid,                 -- the TurnsExtracted event; the episode of the turn shares it
     concept_key    text COLLATE "C",
     entity         text,
     value          text,
@@ -30,9 +30,9 @@ CREATE TABLE cards (
     provenance     text NOT NULL CHECK (provenance IN ('user_stated', 'assistant_stated', 'agent_inferred')),
     content        text NOT NULL,
     mentions       integer NOT NULL,
-    retracted      boolean NOT NULL,     -- a slip: it was never true
-    contested      boolean NOT NULL,     -- asserted against what held, and not accepted: it was never current
-    ended          boolean NOT NULL,     -- tells that something is over; holds at no instant itself
+    retracted      boolean NOT NULL,     -- a mistake; it was never true
+    contested      boolean NOT NULL,     -- contradicts a value in force and is not accepted; never current
+    ended          boolean NOT NULL,     -- says that a value ended; true at no instant
     -- event cards
     episode        boolean,
     topics         text[],
@@ -42,13 +42,13 @@ CREATE TABLE cards (
     title          text,
     aliases        text[],
     definition     text,
-    name_keys      text[],               -- normalised: by which its concept is known,
-    related_keys   text[],               -- and by which those are known that it is related to
-    -- where it stands in the log, and what finds it
+    name_keys      text[],               -- the normalised names of the concept
+    related_keys   text[],               -- the normalised titles of related concepts
+    -- the position in the log, the mode, and the search keys
     position       bigint NOT NULL,
     mode           text,
-    term_keys      integer[] NOT NULL, -- of the card's own terms, then of what was said before it
-    own_terms      integer NOT NULL,  -- how many of them are its own
+    term_keys      integer[] NOT NULL, -- of the card's own terms, then of the turns before it
+    own_terms      integer NOT NULL,  -- the number of the card's own terms
     pair_keys      integer[] NOT NULL,
     PRIMARY KEY (user_id, kind, card_id)
 ) PARTITION BY LIST (kind);
@@ -66,15 +66,15 @@ ALTER TABLE knowledge_cards
     ADD CHECK (title IS NOT NULL AND aliases IS NOT NULL AND definition IS NOT NULL AND name_keys IS NOT NULL
                AND related_keys IS NOT NULL);
 
--- The planner gains nothing from knowing the commonest words, and learning them is most of the time ANALYZE takes.
+-- The planner needs no statistics of the most common words. Without these columns, ANALYZE takes far less time.
 ALTER TABLE cards
     ALTER turn_ids SET STATISTICS 0, ALTER source_span SET STATISTICS 0, ALTER tags SET STATISTICS 0,
     ALTER content SET STATISTICS 0, ALTER topics SET STATISTICS 0, ALTER aliases SET STATISTICS 0,
     ALTER definition SET STATISTICS 0, ALTER value SET STATISTICS 0, ALTER term_keys SET STATISTICS 0,
     ALTER pair_keys SET STATISTICS 0;
 
--- What was said about each state or concept, in full; the cards of an identity are a pure function of its rows.
--- The words themselves stay in the log, at (partition, position).
+-- All statements of each identity. The cards of an identity are a pure function of its statements and remarks.
+-- The events themselves are in the log, at (partition, position).
 CREATE TABLE statements (
     user_id     text COLLATE "C" NOT NULL,
     identity    text COLLATE "C" NOT NULL,
@@ -84,8 +84,8 @@ CREATE TABLE statements (
     PRIMARY KEY (user_id, identity, event_id)
 );
 
--- What was said of a statement afterwards: that it is verified, or how its conflict was ruled. ``target`` is the
--- statement's event, whatever card it is part of by now.
+-- Verifications of a statement, and verdicts on its conflict. `target` is the event of the statement, also when the
+-- statement is now part of another card.
 CREATE TABLE remarks (
     user_id   text COLLATE "C" NOT NULL,
     target    uuid NOT NULL,
@@ -95,9 +95,9 @@ CREATE TABLE remarks (
     PRIMARY KEY (user_id, target, event_id)
 );
 
--- Conflicts too grave to be settled without asking. While one is open the old card stays current and the new one
--- is contested. Named after the statement that contested; settled by a verdict, or withdrawn because something
--- said later settled it.
+-- Conflicts, open or settled. While a conflict is open, the old card stays current and the new card is contested. The id
+-- is the event id of the contested statement. A verdict settles the conflict. The status is 'withdrawn' when a later
+-- statement settles the conflict.
 CREATE TABLE arbitrations (
     user_id        text COLLATE "C" NOT NULL,
     arbitration_id uuid NOT NULL,
@@ -118,7 +118,7 @@ CREATE TABLE arbitrations (
     CHECK ((status = 'open') = (settled_at IS NULL))
 );
 
--- What a card said before it was overwritten in place: a value among several, or a definition that deepened.
+-- The content of a card before a statement overwrote it in place: one of several values, or a definition.
 CREATE TABLE card_update_log (
     user_id     text COLLATE "C" NOT NULL,
     card_id     uuid NOT NULL,
@@ -131,7 +131,7 @@ CREATE TABLE card_update_log (
     PRIMARY KEY (user_id, card_id, event_id)
 );
 
--- Tags that mean another tag, both normalised. Cards keep the tags they were given; who looks for one looks for both.
+-- Tags that mean another tag, both normalised. Cards keep their tags. A search for one tag also finds the other.
 CREATE TABLE tag_aliases (
     user_id    text COLLATE "C" NOT NULL,
     alias      text COLLATE "C" NOT NULL,
@@ -152,16 +152,16 @@ CREATE TABLE relations (
     confidence real NOT NULL,
     event_id   uuid NOT NULL,
     created_at timestamptz NOT NULL,
-    -- True where a timeline implies it, false where somebody said so: two sources, and neither withdraws the other's.
+    -- True when a timeline implies the edge, false when an actor stated it. No source withdraws edges of the other.
     implied    boolean NOT NULL,
     actor      text NOT NULL,
-    -- Kept for the record and not to be followed: it would lead back to where it comes from.
+    -- True when the edge would close a cycle. Such an edge is kept for the record and never followed.
     refused    boolean NOT NULL,
     PRIMARY KEY (user_id, from_card, to_card, predicate, implied),
     CHECK (from_card <> to_card OR refused)
 );
 
--- How many cards a user has and how long they are: what BM25 needs to know of the whole.
+-- The number of cards of a user and the sum of their terms. BM25 needs both.
 CREATE TABLE card_counts (
     user_id text COLLATE "C" NOT NULL,
     cards   bigint NOT NULL,
@@ -169,7 +169,7 @@ CREATE TABLE card_counts (
     PRIMARY KEY (user_id)
 );
 
--- The Latin words of a user's cards with their trigrams: where a misspelt word is looked for.
+-- The Latin words of a user's cards with their trigrams. The fuzzy channel looks up misspelt words here.
 CREATE TABLE words (
     user_id   text COLLATE "C" NOT NULL,
     word      text COLLATE "C" NOT NULL,
@@ -179,8 +179,8 @@ CREATE TABLE words (
 );
 ALTER TABLE words ALTER gram_keys SET STATISTICS 0;
 
--- All that the write API may know of the cards: whether what a command names is there, what it is, and where it leads.
--- The write API reads no other relation of this schema, so a change of the tables above ends here.
+-- The targets that a command may name, with their kind and, for a relation, the card it leads to. The write API reads
+-- nothing else of this schema, so a change of the tables above does not affect the write API.
 CREATE VIEW command_targets AS
 SELECT user_id, 'card' AS target, card_id AS id, kind COLLATE "C" AS detail, NULL::uuid AS leads_to FROM cards
 UNION ALL

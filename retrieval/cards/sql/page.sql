@@ -1,4 +1,4 @@
--- One kind at a time: its key is in the order of the pages, so a page is read from it without sorting.
+-- A page of one kind. The primary key of a kind has the order of the pages, so the page needs no sorting.
 SELECT {columns}, {status} AS status
 FROM {cards} c
 WHERE c.kind = %(kind)s AND {slice}

@@ -1,4 +1,4 @@
--- Every edge of these predicates that can be come by from the cards given, newer or older; each card is visited once.
+-- The edges of these predicates that are reachable from the cards, in both directions. Each card is visited once.
 WITH RECURSIVE near(card) AS (
     SELECT unnest(%(cards)s::uuid[])
     UNION

@@ -1,4 +1,4 @@
--- One condition an axis; a parameter that is NULL asks for nothing.
+-- One condition for each axis. A parameter that is NULL sets no condition.
 c.user_id = %(user_id)s
 AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
 AND (%(context_layer)s::text[] IS NULL OR c.context_layer = ANY (%(context_layer)s::text[]))

@@ -1,5 +1,5 @@
--- What a card is worth at the instant :at. Events never stop being true; where an instant was asked for, what came
--- after it is not there yet. An edge somebody said counts like one a timeline implies.
+-- The status of a card at the instant `at`. An event is never superseded. With `as_of`, an event after that instant is
+-- in the future. An edge stated by an actor counts like an edge that a timeline implies.
 CASE
     WHEN c.retracted OR c.card_id IN (
         SELECT r.to_card FROM {relations} r

@@ -1,7 +1,7 @@
--- One user's entries that are not settled yet, the newest first: what every recorder of the group has acknowledged is
--- in the log and is not looked at. Looks at a bounded number of entries, so others' backlog costs little; the first
--- value says whether it stopped before it had seen all that waits.
--- KEYS: stream. ARGV: group, user, entries looked at, entries given, bytes given.
+-- Returns the entries of one user from the oldest unacknowledged entry on, the newest first. Earlier entries are in the
+-- log. The script looks at a bounded number of entries, so the queue depth of other users costs little. The first value
+-- is 1 when the script stopped early, otherwise 0.
+-- KEYS: stream. ARGV: group, user, most entries looked at, most entries returned, most bytes returned.
 local depth, most, room = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local groups = redis.pcall('XINFO', 'GROUPS', KEYS[1])
 if groups.err then
@@ -9,13 +9,13 @@ if groups.err then
 end
 local from = '-'
 for _, group in ipairs(groups) do
-    local told = {}
+    local info = {}
     for index = 1, #group, 2 do
-        told[group[index]] = group[index + 1]
+        info[group[index]] = group[index + 1]
     end
-    if told['name'] == ARGV[1] then
-        from = '(' .. told['last-delivered-id']
-        if told['pending'] > 0 then
+    if info['name'] == ARGV[1] then
+        from = '(' .. info['last-delivered-id']
+        if info['pending'] > 0 then
             from = redis.call('XPENDING', KEYS[1], ARGV[1])[2]
         end
     end

@@ -1,7 +1,7 @@
--- What was said by or understood of one user above the checkpoints, the newest first; one row without an event when
--- there is nothing. The tail of the partition is walked by its primary key, at most `depth` events of it: a backlog,
--- whoever's it is, costs no more than that. `folded` is given where the tables are a replica's, null otherwise.
--- `recorded` are the queue's turns that are in the log already.
+-- The turns and card events of one user above the checkpoints, the newest first. Without any, one row without an event.
+-- The query reads at most `depth` events of the partition, by its primary key. Events of other users cost no more than
+-- that. `folded` is the checkpoint of a replica's tables, or null on the primary. `recorded` are the idempotency keys of
+-- queued turns that are already in the log.
 SELECT place.head, place.extracted, place.folded,
        ARRAY(SELECT k.dedupe_key FROM log.events k
              WHERE k.partition = %(partition)s AND k.user_id = %(user_id)s

@@ -18,7 +18,8 @@ from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
 from events.platform.database import connect, migrate
 from events.platform.settings import Settings
 from retrieval.cards.alerts import aging, contradictions, outdated
-from retrieval.http.read_api import RecallIn, ask_of, open_recall
+from retrieval.http.read_api import RecallIn, ask_of
+from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
 from tests.support.retrieval.card_rows import state
 from tests.support.retrieval.overlay import Memory, crowd

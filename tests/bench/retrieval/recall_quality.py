@@ -27,7 +27,7 @@ from events.platform.settings import Settings
 from retrieval.cards.past import fold_of
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
-from retrieval.http.read_api import open_channel_executor, open_channels
+from retrieval.http.wiring import open_channel_executor, open_channels
 from retrieval.pool.connections import open_pool
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.overlay import Overlay

@@ -39,7 +39,7 @@ from projectors.vectors.projector import VectorsProjector
 from retrieval.cards.past import fold_of
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
-from retrieval.http.read_api import open_channel_executor, open_channels
+from retrieval.http.wiring import open_channel_executor, open_channels
 from retrieval.pool.connections import open_pool
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.overlay import Overlay

@@ -27,7 +27,7 @@ from projectors.generations.generations import ensure_live
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.cards.slice import Slice
-from retrieval.http.read_api import open_recall
+from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
 from retrieval.recall.recall import Ask
 

@@ -123,7 +123,7 @@ def held(found: Timeline) -> list[tuple[str, datetime, datetime | None]]:
     """What was true, and from when to when."""
     return [
         (s.latest.state.value, s.effective_at, s.superseded_at)
-        for s in found.spans
+        for s in found.periods
         if not (s.retracted or s.contested or s.ended)
     ]
 

@@ -19,7 +19,8 @@ from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.runner.runner import Runner
 from retrieval.http.documents import recall_document
-from retrieval.http.read_api import RecallIn, ask_of, open_recall
+from retrieval.http.read_api import RecallIn, ask_of
+from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
 from tests.support.streams import add
 from tests.support.waiting import eventually

@@ -1,23 +1,21 @@
-"""Chinese periods and their parts: 今年上半年, 五月初, 2021年的第二周, 去年的前10天, 九十年代."""
+"""Chinese periods: 今年上半年, 五月初, 2021年的第二周, 去年的前10天, 九十年代."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 from .. import calendar
 from ..calendar import Span, add_days
-from ..cycles import Cycle, Reading, each, settle, yearly
+from ..cycles import Reading, each, settle, yearly
 from ..lengths import Length
 from ..scan import packrat
-from ..shares import Share, nth, nth_weekday, share
+from ..shares import share
 from .dates import (
     dated,
     day_of_month,
     day_word,
     de,
-    in_week,
     numeric,
     relative,
     weekday,
@@ -25,163 +23,17 @@ from .dates import (
 )  # fmt: skip
 from .holidays import holiday
 from .numbers import length, value
-from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS, UNITS, WEEKDAYS
+from .period_parts import HALVES, SHARES, TENTHS, period_part
+from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
-Cut = tuple[Callable[[Span], Span | None], int]
-_SHARES: dict[str, Share] = {
-    "初": "beginning", "初期": "beginning", "中": "middle", "中期": "middle", "底": "end", "末": "end", "末期": "end",
-    "晚期": "end", "终": "end",
-}  # fmt: skip
-_TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
-_HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
 # The approximate number of days before today that each word covers.
 _VAGUE = {
     "前些天": 14, "前些日子": 14, "日前": 14, "前阵子": 90, "前段时间": 90,
     "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30,
 }  # fmt: skip
 _A_DAY = Length(((1, "day"),))
-_LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend", "working_day"})
-
-
-@packrat
-def _cut(scan: Scan, i: int) -> Cut | None:
-    """Parses a word that narrows a period. Returns the rule of the part, and the next word."""
-    words = scan.words
-    word = words[i]
-    if word in ("年", "月") and words[i + 1] in _SHARES:
-        which, kind = _SHARES[words[i + 1]], "year" if word == "年" else "month"
-        return (lambda span: share(span, which) if span.grain == kind else None), i + 2
-    if word in _SHARES:
-        which = _SHARES[word]
-        return (lambda span: _shared(span, which)), i + 1
-    if word in _TENTHS:
-        first, last = _TENTHS[word]
-        return (lambda span: _tenth(span, first, last)), i + 1
-    if word in _HALVES:
-        number = _HALVES[word]
-        return (lambda span: _half(span, number)), i + 1
-    if word in ("上半月", "下半月"):
-        low = word == "上半月"
-        return (lambda span: _half_month(span, first=low)), i + 1
-    return _ordinal(scan, i) or _named(scan, i)
-
-
-def _shared(span: Span, which: Share) -> Span | None:
-    return share(span, which) if span.grain not in ("day", "part_of_day", "week", "hour", "minute") else None
-
-
-def _tenth(span: Span, first: int, last: int) -> Span | None:
-    if span.grain != "month" or span.start is None or span.end is None:
-        return None
-    return replace(span, start=add_days(span.start, first), end=min(span.end, add_days(span.start, last)))
-
-
-def _half(span: Span, number: int) -> Span | None:
-    if span.start is None:
-        return None
-    if span.grain == "month":
-        return _half_month(span, first=number == 1)
-    return calendar.half(span.start.year, number) if span.grain == "year" else None
-
-
-def _half_month(span: Span, *, first: bool) -> Span | None:
-    if span.grain != "month" or span.start is None:
-        return None
-    middle = add_days(span.start, 15)
-    return replace(span, end=middle) if first else replace(span, start=middle)
-
-
-def _ordinal(scan: Scan, i: int) -> Cut | None:
-    """Parses units inside a period: 第二周, 第三季度, 最后3周, 前10天, 最后一个星期一, Q2."""
-    words = scan.words
-    word = words[i]
-    if word in ("q", "h") and scan.digits(i + 1, 1) is not None:
-        rule, number = calendar.quarter if word == "q" else calendar.half, int(words[i + 1])
-        return (
-            lambda span: rule(span.start.year, number) if span.start and span.grain == "year" else None
-        ), i + 2
-    count, where, j = 1, 0, i + 1
-    if word == "第":
-        place = value(words[j])
-        if place is None:
-            return None
-        where, j = place, j + 1
-    elif word in ("首", "头"):
-        where = 1
-    elif word in ("前", "最初", "最后", "最末", "后"):
-        where = 1 if word in ("前", "最初") else -1
-    elif (numbered := value(word)) is not None and words[i + 1] in ("季度", "季"):
-        where = numbered
-    else:
-        return None
-    if word in ("前", "最初", "最后", "最末", "后", "首", "头"):
-        many = value(words[j])
-        if words[j] in ("几",):
-            many = 3
-        if many is None and word != "首" and words[j] not in ("个", "季"):
-            return None
-        count, j = (many or 1), j + (many is not None)
-    j = scan.skip(j, "个")
-    weekday_number = WEEKDAYS.get(words[j])
-    if weekday_number is not None:
-        return (lambda span: nth_weekday(span, weekday_number, where) if count == 1 else None), j + 1
-    kind = UNITS.get(words[j])
-    if kind not in _LENGTH_UNITS:
-        return None
-    return (lambda span: nth(span, kind, where, count) if span.grain != kind else None), j + 1
-
-
-def _named(scan: Scan, i: int) -> Cut | None:
-    """Parses a season, a holiday or a month inside a year, a day inside a month, or a weekday inside a week."""
-    words = scan.words
-    season_name = SEASONS.get(words[i])
-    if season_name is not None:
-        return (lambda span: _in_year(span, lambda number: calendar.season(number, season_name))), i + 1
-    found = holiday(scan, i)
-    if found is not None:
-        cycle = found[0]
-        return (lambda span: _in_year(span, cycle.at) if isinstance(cycle, Cycle) else None), found[1]
-    number = WEEKDAYS.get(words[i])
-    if number is not None:
-        return (lambda span: in_week(span, number) if span.grain == "week" else None), i + 1
-    if words[i] == "周末":
-        return (
-            lambda span: calendar.unit("weekend", span.start) if span.grain == "week" and span.start else None
-        ), i + 1
-    day = value(words[i])
-    if day is not None and words[i + 1] in ("日", "号"):
-        dom = day
-        return (lambda span: _in_month(span, dom)), i + 2
-    today = scan.frame.today
-    if words[i] in ("这个时候", "这时候", "此时", "同期"):
-
-        def about(span: Span) -> Span | None:
-            same = calendar.date(span.start.year, today.month, today.day) if span.start else None
-            if same is None or same.start is None or span.grain != "year":
-                return None
-            return Span(add_days(same.start, -14), add_days(same.start, 15), "month", sure=0.6)
-
-        return about, i + 1
-    if words[i] in ("今天", "同一天"):
-        return (lambda span: calendar.date(span.start.year, today.month, today.day)
-                if span.start and span.grain == "year" else None), i + 1  # fmt: skip
-    below = dated(scan, i)
-    if below is not None and isinstance(below[0], Cycle):
-        monthly_cycle = below[0]
-        return (lambda span: _in_year(span, monthly_cycle.at)), below[1]
-    return None
-
-
-def _in_year(span: Span, at: Callable[[int], Span | None]) -> Span | None:
-    return at(span.start.year) if span.grain == "year" and span.start else None
-
-
-def _in_month(span: Span, dom: int) -> Span | None:
-    if span.grain != "month" or span.start is None:
-        return None
-    return calendar.date(span.start.year, span.start.month, dom)
 
 
 def _neighbour(scan: Scan, reading: Reading, i: int) -> Found | None:
@@ -228,17 +80,17 @@ def period(scan: Scan, i: int) -> Found | None:
             found = beside
             continue
         k = scan.skip(de(scan, j), ",", "，") if reading.grain == "week" else de(scan, j)
-        cut = _cut(scan, k) if reading.grain not in ("day", "part_of_day") else None
-        if cut is None:
+        part = period_part(scan, k) if reading.grain not in ("day", "part_of_day") else None
+        if part is None:
             break
         sample = settle(reading, scan.frame, -1)
-        inner = cut[0](sample) if sample is not None else None
+        inner = part[0](sample) if sample is not None else None
         if inner is None:
             break
-        narrowed = each(reading, cut[0], inner.grain)
+        narrowed = each(reading, part[0], inner.grain)
         if narrowed is None:
             break
-        found = narrowed, cut[1]
+        found = narrowed, part[1]
     return found
 
 
@@ -305,7 +157,7 @@ def _alone(scan: Scan, i: int) -> Found | None:
     """Parses a part of the present year or month: 上半年, 第一季, 月底, 年初, 下旬, 春天."""
     words, frame = scan.words, scan.frame
     word = words[i]
-    if word in ("月", "年") and words[i + 1] in _SHARES:
+    if word in ("月", "年") and words[i + 1] in SHARES:
         if (
             i > 0
             and scan.tight(i)
@@ -313,17 +165,17 @@ def _alone(scan: Scan, i: int) -> Found | None:
         ):
             return None
         span = calendar.unit("month" if word == "月" else "year", frame.now)
-        shared = share(span, _SHARES[words[i + 1]]) if span else None
+        shared = share(span, SHARES[words[i + 1]]) if span else None
         return (shared.doubted(0.85), i + 2) if shared else None
     if word in _VAGUE:
         return Span(add_days(frame.today, -_VAGUE[word]), frame.now, "month", sure=0.4, ambiguous=True), i + 1
-    if word in _HALVES and word not in ("上半", "下半"):
-        span = calendar.half(frame.now.year, _HALVES[word])
+    if word in HALVES and word not in ("上半", "下半"):
+        span = calendar.half(frame.now.year, HALVES[word])
         return (span, i + 1) if span else None
-    if word in _TENTHS or word in ("上半月", "下半月"):
-        cut = _cut(scan, i)
+    if word in TENTHS or word in ("上半月", "下半月"):
+        part = period_part(scan, i)
         span = calendar.unit("month", frame.now)
-        inner = cut[0](span) if cut and span else None
+        inner = part[0](span) if part and span else None
         return (inner, i + 1) if inner else None
     name = SEASONS.get(word)
     if name is not None:

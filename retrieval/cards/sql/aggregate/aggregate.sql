@@ -1,5 +1,6 @@
--- Counted twice: first by what the cards hold, which is quick, then by what is made of it, for far fewer rows. Instants
--- are counted by quarters of an hour at first, in which every zone's days begin, and lists as wholes.
+-- The query groups twice. The first grouping uses the stored values and is fast. The second uses the values of the axes,
+-- for far fewer rows. The first grouping puts instants into quarters of an hour, because the days of every time zone
+-- begin at one. It groups lists as a whole.
 WITH fine AS MATERIALIZED (
     SELECT {held}, count(*) AS count
     FROM (

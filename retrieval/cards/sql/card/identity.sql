@@ -1,4 +1,4 @@
--- Whatever was said of the same thing as this card, by the event that said it.
+-- The statements of the identity of this card, by their events.
 SELECT s.identity, s.event_id
 FROM cards.statements own JOIN cards.statements s USING (user_id, identity)
 WHERE own.user_id = %(user_id)s AND own.event_id = %(card)s::uuid;

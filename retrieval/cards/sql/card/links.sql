@@ -1,5 +1,5 @@
--- What belongs to a card without anybody having said so: concepts that name it or that it names, the episode of its
--- turn, and for an episode the cards its turn gave rise to. The mark says which.
+-- The cards that belong to a card without an edge: concepts related to it in either direction, the episode of its turn,
+-- and for an episode the other cards of its turn. `mark` says which.
 WITH own AS (
     SELECT * FROM {cards} c
     WHERE c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[]) AND c.card_id = %(card)s::uuid

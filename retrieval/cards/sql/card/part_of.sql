@@ -1,4 +1,5 @@
--- The card that a statement is part of by now, where it made one of its own once: of its identity, from its turn.
+-- The card that a statement is part of now: a card of the same identity and the same turn. The statement may have had
+-- its own card before.
 SELECT c.card_id
 FROM cards.statements own
 JOIN log.events e ON e.partition = own.partition AND e.position = own.position

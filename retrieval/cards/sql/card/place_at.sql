@@ -1,4 +1,4 @@
--- The last position recorded by an instant: positions and the instants they were recorded at grow together.
+-- The last position recorded by an instant, by binary search. Positions and `recorded_at` grow together.
 WITH RECURSIVE search(low, high) AS (
     SELECT 0::bigint, h.position FROM log.heads h WHERE h.partition = %(partition)s
     UNION ALL

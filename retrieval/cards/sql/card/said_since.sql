@@ -1,5 +1,5 @@
--- Whatever was ever said of the things of which something was said after a position, or of what some cards are about,
--- with all that was told together with it: identities that share an event can only be folded together.
+-- All statements and remarks of the identities that have later ones than a position, or of the identities of the cards.
+-- Identities that share an event can only be folded together, so the connected identities are included.
 WITH RECURSIVE meant(identity) AS (
     (SELECT s.identity FROM cards.statements s
      WHERE s.user_id = %(user_id)s AND s.position > %(known_position)s AND %(cards)s::uuid[] IS NULL
@@ -13,16 +13,16 @@ WITH RECURSIVE meant(identity) AS (
     SELECT other.identity FROM meant
     JOIN cards.statements s ON s.user_id = %(user_id)s AND s.identity = meant.identity
     JOIN cards.statements other ON other.user_id = s.user_id AND other.event_id = s.event_id
-), said AS MATERIALIZED (
+), found AS MATERIALIZED (
     SELECT s.identity, s.event_id, s.partition, s.position
     FROM meant JOIN cards.statements s ON s.user_id = %(user_id)s AND s.identity = meant.identity
-), told AS (
-    SELECT identity, event_id, partition, position FROM said
+), stated AS (
+    SELECT identity, event_id, partition, position FROM found
     UNION ALL
     SELECT DISTINCT NULL, r.event_id, r.partition, r.position
-    FROM cards.remarks r WHERE r.user_id = %(user_id)s AND r.target IN (SELECT event_id FROM said)
+    FROM cards.remarks r WHERE r.user_id = %(user_id)s AND r.target IN (SELECT event_id FROM found)
 )
-SELECT told.identity, e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version,
+SELECT stated.identity, e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version,
        e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id, e.data::text AS data
-FROM told JOIN log.events e ON e.partition = told.partition AND e.position = told.position
+FROM stated JOIN log.events e ON e.partition = stated.partition AND e.position = stated.position
 ORDER BY e.position;

@@ -1,4 +1,4 @@
--- The cards as they were known: those nothing was said of since, and the others folded from what had been said.
+-- The cards as they were known then: the cards without later statements, and the refolded cards of the others.
 (SELECT k.* FROM cards.cards k
  WHERE k.user_id = %(user_id)s AND k.kind IN ('state', 'event', 'knowledge') AND k.position <= %(known_position)s
    AND k.card_id <> ALL (%(hidden)s::uuid[])

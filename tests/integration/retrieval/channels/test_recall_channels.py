@@ -25,7 +25,7 @@ from retrieval.channels import channel, semantic
 from retrieval.channels.channel import Channel, Hit
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.tags import TagsChannel
-from retrieval.http.read_api import open_channels
+from retrieval.http.wiring import open_channels
 from retrieval.pool.connections import ReadConnection
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of

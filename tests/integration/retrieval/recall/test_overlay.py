@@ -259,7 +259,7 @@ def test_a_thousand_turns_of_others_hide_nothing_and_more_are_said_to(memory: Me
     assert overlay_warnings(answer) == []
     crowd(redis, unprojected_tail.QUEUE_DEPTH)
     [warning] = overlay_warnings(memory.ask("where do I live?"))
-    assert "more of what was said is under way" in warning
+    assert "more turns are unprojected than the overlay reads" in warning
 
 
 @pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES.keys())
@@ -275,7 +275,7 @@ def test_of_a_users_own_backlog_the_newest_counts_and_the_rest_is_told(
     answer = memory.ask("where do I live?")
     assert [card["value"] for card in answer["cards"] if card["kind"] == "state"] == ["Kaohsiung"]
     [warning] = overlay_warnings(answer)
-    assert "more of what was said is under way" in warning
+    assert "more turns are unprojected than the overlay reads" in warning
 
 
 def test_a_pasted_book_is_passed_over_and_said_to_be(memory: Memory) -> None:

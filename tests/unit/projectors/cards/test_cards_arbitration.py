@@ -154,13 +154,18 @@ def test_later_words_settle_it_without_a_verdict(later: Event, believed: str) ->
 def test_saying_it_twice_in_one_turn_bears_nothing_out() -> None:
     events = [said("Rome", 0), said("Milan", 60, turn="t"), said("Milan", 60, turn="t")]
     assert statuses(*events) == [("Rome", "Milan", "open")]
-    [contested] = [span for span in timeline(*events).spans if span.contested]
+    [contested] = [period for period in timeline(*events).periods if period.contested]
     assert len(contested.agreeing) == 1
     insisted = timeline(*events, said("Milan", 70))
-    assert {span.latest.state.value: len(span.agreeing) for span in insisted.spans} == {"Rome": 0, "Milan": 2}
+    assert {period.latest.state.value: len(period.agreeing) for period in insisted.periods} == {
+        "Rome": 0,
+        "Milan": 2,
+    }
     verdict = ruled(contested.first.event, "accept_new", 61)
-    [span] = [span for span in timeline(*events, verdict).spans if span.latest.state.value == "Milan"]
-    assert (span.superseded_at, len(span.agreeing)) == (None, 1)
+    [period] = [
+        period for period in timeline(*events, verdict).periods if period.latest.state.value == "Milan"
+    ]
+    assert (period.superseded_at, len(period.agreeing)) == (None, 1)
 
 
 def test_only_what_was_said_last_is_asked_about() -> None:

@@ -46,7 +46,7 @@ def test_turn_ids_of_any_length_have_an_order() -> None:
 
 def test_an_end_is_a_card_that_holds_at_no_instant() -> None:
     found = timeline(said("Acme", 0), said("Acme", 9, since=7, statement="ended"))
-    [job, ending] = found.spans
+    [job, ending] = found.periods
     assert (job.superseded_at, ending.ended) == (day(7), True)
     assert (ending.effective_at, ending.superseded_at) == (day(7), day(7))
     [edge] = found.edges
@@ -65,10 +65,10 @@ def test_an_end_in_the_future_ends_it_then() -> None:
 
 
 def test_the_end_of_what_nobody_mentioned_is_kept() -> None:
-    [ending] = timeline(said("Acme", 3, statement="ended")).spans
+    [ending] = timeline(said("Acme", 3, statement="ended")).periods
     assert ending.ended
     # Said again, it is the same end.
-    [ending] = timeline(said("Acme", 3, statement="ended"), said("Acme", 5, statement="ended")).spans
+    [ending] = timeline(said("Acme", 3, statement="ended"), said("Acme", 5, statement="ended")).periods
     assert len(ending.agreeing) == 1
 
 
@@ -86,7 +86,7 @@ def test_a_switch_that_names_both_is_one_change() -> None:
         found = timeline(said("Firefox", 0), turn[first], turn[second])
         assert held(found) == [("Firefox", day(0), day(9)), ("Chrome", day(9), None)]
         assert [edge.predicate for edge in found.edges] == ["update"]
-        assert not any(span.ended for span in found.spans)
+        assert not any(period.ended for period in found.periods)
 
 
 def test_what_is_left_in_a_turn_was_left_first() -> None:
@@ -162,7 +162,7 @@ def test_a_correction_takes_back_every_mention_of_this_conversation_and_no_other
         said("Kaohsiung", 0.02, statement="corrected"),
     )
     assert held(found) == [("Taipei", day(-20), day(0)), ("Kaohsiung", day(0), None)]
-    [correction] = [span for span in found.spans if span.retracted]
+    [correction] = [period for period in found.periods if period.retracted]
     assert len(correction.agreeing) == 1
 
 
@@ -172,7 +172,7 @@ def test_a_correction_takes_back_what_it_names() -> None:
         moved("Tainan", 0.01),
         said("Kaohsiung", 0.02, statement="corrected", replaces="Taipei"),
     )
-    assert [span.latest.state.value for span in found.spans if span.retracted] == ["Taipei"]
+    assert [period.latest.state.value for period in found.periods if period.retracted] == ["Taipei"]
 
 
 def test_nobody_takes_back_as_a_correction_what_they_said_days_ago() -> None:

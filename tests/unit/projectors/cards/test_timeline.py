@@ -31,9 +31,9 @@ def test_a_late_older_statement_lands_in_the_middle_and_supersedes_nothing_newer
 
 def test_the_same_fact_again_verifies_and_keeps_one_card() -> None:
     found = timeline(said("Taipei", 0), said("taipei.", 5), said("Taipei", 9))
-    [span] = found.spans
-    assert len(span.agreeing) == 2
-    assert span.effective_at == day(0)
+    [period] = found.periods
+    assert len(period.agreeing) == 2
+    assert period.effective_at == day(0)
 
 
 def test_an_ended_fact_stops_being_true_and_nothing_takes_its_place() -> None:
@@ -52,7 +52,7 @@ def test_a_correction_of_the_same_session_was_never_true() -> None:
         said("Tainan", 0, session="old"), said("Taipei", 5), said("Kaohsiung", 5.01, statement="corrected")
     )
     assert held(found) == [("Tainan", day(0), day(5)), ("Kaohsiung", day(5), None)]
-    [retracted] = [span for span in found.spans if span.retracted]
+    [retracted] = [period for period in found.periods if period.retracted]
     assert retracted.first.event.payload.value == "Taipei"
     assert {edge.predicate for edge in found.edges} == {"update", "retracts"}
 

@@ -18,7 +18,8 @@ from ingest.extraction.rules.scene import compiled
 from projectors.cards.card import StoredCard
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
-from retrieval.recall.overlay import Overlay, OverlayResult
+from retrieval.recall.overlay import Overlay
+from retrieval.recall.overlay_result import OverlayResult
 from tests.support.cards import card
 
 NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)

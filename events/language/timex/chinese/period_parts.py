@@ -1,0 +1,166 @@
+"""The parts of a Chinese period: 上半年 of 今年, 初 of 五月, 第二周 of 2021年, 前10天 of 去年."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from .. import calendar
+from ..calendar import Span, add_days
+from ..cycles import Cycle
+from ..scan import packrat
+from ..shares import Share, nth, nth_weekday, share
+from .dates import dated, in_week
+from .holidays import holiday
+from .numbers import value
+from .words import SEASONS, UNITS, WEEKDAYS
+from .words import ChineseScan as Scan
+
+PeriodPart = tuple[Callable[[Span], Span | None], int]
+"""The rule that narrows a period to its part, and the index of the next word."""
+SHARES: dict[str, Share] = {
+    "初": "beginning", "初期": "beginning", "中": "middle", "中期": "middle", "底": "end", "末": "end", "末期": "end",
+    "晚期": "end", "终": "end",
+}  # fmt: skip
+TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
+HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
+_LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend", "working_day"})
+
+
+@packrat
+def period_part(scan: Scan, i: int) -> PeriodPart | None:
+    """Parses a word that narrows a period. Returns the rule of the part, and the next word."""
+    words = scan.words
+    word = words[i]
+    if word in ("年", "月") and words[i + 1] in SHARES:
+        which, kind = SHARES[words[i + 1]], "year" if word == "年" else "month"
+        return (lambda span: share(span, which) if span.grain == kind else None), i + 2
+    if word in SHARES:
+        which = SHARES[word]
+        return (lambda span: _shared(span, which)), i + 1
+    if word in TENTHS:
+        first, last = TENTHS[word]
+        return (lambda span: _tenth(span, first, last)), i + 1
+    if word in HALVES:
+        number = HALVES[word]
+        return (lambda span: _half(span, number)), i + 1
+    if word in ("上半月", "下半月"):
+        low = word == "上半月"
+        return (lambda span: _half_month(span, first=low)), i + 1
+    return _ordinal(scan, i) or _named(scan, i)
+
+
+def _shared(span: Span, which: Share) -> Span | None:
+    return share(span, which) if span.grain not in ("day", "part_of_day", "week", "hour", "minute") else None
+
+
+def _tenth(span: Span, first: int, last: int) -> Span | None:
+    if span.grain != "month" or span.start is None or span.end is None:
+        return None
+    return replace(span, start=add_days(span.start, first), end=min(span.end, add_days(span.start, last)))
+
+
+def _half(span: Span, number: int) -> Span | None:
+    if span.start is None:
+        return None
+    if span.grain == "month":
+        return _half_month(span, first=number == 1)
+    return calendar.half(span.start.year, number) if span.grain == "year" else None
+
+
+def _half_month(span: Span, *, first: bool) -> Span | None:
+    if span.grain != "month" or span.start is None:
+        return None
+    middle = add_days(span.start, 15)
+    return replace(span, end=middle) if first else replace(span, start=middle)
+
+
+def _ordinal(scan: Scan, i: int) -> PeriodPart | None:
+    """Parses units inside a period: 第二周, 第三季度, 最后3周, 前10天, 最后一个星期一, Q2."""
+    words = scan.words
+    word = words[i]
+    if word in ("q", "h") and scan.digits(i + 1, 1) is not None:
+        rule, number = calendar.quarter if word == "q" else calendar.half, int(words[i + 1])
+        return (
+            lambda span: rule(span.start.year, number) if span.start and span.grain == "year" else None
+        ), i + 2
+    count, where, j = 1, 0, i + 1
+    if word == "第":
+        place = value(words[j])
+        if place is None:
+            return None
+        where, j = place, j + 1
+    elif word in ("首", "头"):
+        where = 1
+    elif word in ("前", "最初", "最后", "最末", "后"):
+        where = 1 if word in ("前", "最初") else -1
+    elif (numbered := value(word)) is not None and words[i + 1] in ("季度", "季"):
+        where = numbered
+    else:
+        return None
+    if word in ("前", "最初", "最后", "最末", "后", "首", "头"):
+        many = value(words[j])
+        if words[j] in ("几",):
+            many = 3
+        if many is None and word != "首" and words[j] not in ("个", "季"):
+            return None
+        count, j = (many or 1), j + (many is not None)
+    j = scan.skip(j, "个")
+    weekday_number = WEEKDAYS.get(words[j])
+    if weekday_number is not None:
+        return (lambda span: nth_weekday(span, weekday_number, where) if count == 1 else None), j + 1
+    kind = UNITS.get(words[j])
+    if kind not in _LENGTH_UNITS:
+        return None
+    return (lambda span: nth(span, kind, where, count) if span.grain != kind else None), j + 1
+
+
+def _named(scan: Scan, i: int) -> PeriodPart | None:
+    """Parses a season, a holiday or a month inside a year, a day inside a month, or a weekday inside a week."""
+    words = scan.words
+    season_name = SEASONS.get(words[i])
+    if season_name is not None:
+        return (lambda span: _in_year(span, lambda number: calendar.season(number, season_name))), i + 1
+    found = holiday(scan, i)
+    if found is not None:
+        cycle = found[0]
+        return (lambda span: _in_year(span, cycle.at) if isinstance(cycle, Cycle) else None), found[1]
+    number = WEEKDAYS.get(words[i])
+    if number is not None:
+        return (lambda span: in_week(span, number) if span.grain == "week" else None), i + 1
+    if words[i] == "周末":
+        return (
+            lambda span: calendar.unit("weekend", span.start) if span.grain == "week" and span.start else None
+        ), i + 1
+    day = value(words[i])
+    if day is not None and words[i + 1] in ("日", "号"):
+        dom = day
+        return (lambda span: _in_month(span, dom)), i + 2
+    today = scan.frame.today
+    if words[i] in ("这个时候", "这时候", "此时", "同期"):
+
+        def about(span: Span) -> Span | None:
+            same = calendar.date(span.start.year, today.month, today.day) if span.start else None
+            if same is None or same.start is None or span.grain != "year":
+                return None
+            return Span(add_days(same.start, -14), add_days(same.start, 15), "month", sure=0.6)
+
+        return about, i + 1
+    if words[i] in ("今天", "同一天"):
+        return (lambda span: calendar.date(span.start.year, today.month, today.day)
+                if span.start and span.grain == "year" else None), i + 1  # fmt: skip
+    below = dated(scan, i)
+    if below is not None and isinstance(below[0], Cycle):
+        monthly_cycle = below[0]
+        return (lambda span: _in_year(span, monthly_cycle.at)), below[1]
+    return None
+
+
+def _in_year(span: Span, at: Callable[[int], Span | None]) -> Span | None:
+    return at(span.start.year) if span.grain == "year" and span.start else None
+
+
+def _in_month(span: Span, dom: int) -> Span | None:
+    if span.grain != "month" or span.start is None:
+        return None
+    return calendar.date(span.start.year, span.start.month, dom)

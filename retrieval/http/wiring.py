@@ -1,0 +1,110 @@
+"""The wiring of the read service: settings become channels, recalls and read servers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+
+from psycopg_pool import AsyncConnectionPool
+
+from events.platform.settings import Settings
+from projectors.embedding.embedders import embedders_of
+from retrieval.cards.past import fold_of
+from retrieval.cards.reader import CardReader
+from retrieval.channels.channel import Channel
+from retrieval.channels.fuzzy import FuzzyChannel
+from retrieval.channels.graph import GraphChannel
+from retrieval.channels.semantic import SemanticChannel
+from retrieval.channels.tags import TagsChannel
+from retrieval.channels.time import TimeChannel
+from retrieval.pool.connections import Pool, open_pool
+from retrieval.recall.card_resolution import CardResolver
+from retrieval.recall.channel_executor import ChannelExecutor
+from retrieval.recall.channel_health import ChannelHealth
+from retrieval.recall.fault_injection import faults_of
+from retrieval.recall.overlay import Overlay
+from retrieval.recall.recall import Recall
+from retrieval.recall.user_sizes import UserSizes
+from retrieval.replicas.read_servers import ReadServer, ReadServers
+
+logger = logging.getLogger(__name__)
+
+
+def open_channels(settings: Settings, saturated: Callable[[], bool] = lambda: False) -> list[Channel]:
+    """Returns the channels that search by themselves. The graph channel starts from their hits."""
+    return [SemanticChannel(embedders_of(settings), saturated), TagsChannel(), FuzzyChannel(), TimeChannel()]
+
+
+def open_health(settings: Settings) -> dict[str, ChannelHealth]:
+    """Returns the channel health of this process, one for all servers."""
+    return {
+        name: ChannelHealth(limit_ms=settings.quarantine_over_ms, quarantine_s=settings.quarantine_s)
+        for name in ("semantic", "tags", "fuzzy", "time", "graph")
+    }
+
+
+def open_channel_executor(
+    settings: Settings, pool: Pool, health: Mapping[str, ChannelHealth] | None = None
+) -> ChannelExecutor:
+    """Returns the executor with the deadlines, limits and faults of ``settings``.
+
+    Raises SettingsError for a fault that cannot be read.
+    """
+    deadlines = {
+        "semantic": settings.semantic_deadline_ms,
+        "tags": settings.tags_deadline_ms,
+        "fuzzy": settings.fuzzy_deadline_ms,
+        "time": settings.time_deadline_ms,
+        "graph": settings.graph_deadline_ms,
+    }
+    health = health or open_health(settings)
+    faults = faults_of(settings)
+    for name, fault in faults.items():
+        logger.warning(
+            "FAULT INJECTION IS ON: %s makes the %s channel fail; this is for tests", fault.variable, name
+        )
+    return ChannelExecutor(pool, deadlines, health, faults, last_resort_ms=settings.last_resort_ms)
+
+
+def open_recall(settings: Settings, pool: Pool) -> Recall:
+    """Returns a recall over the live tables of ``pool``."""
+    return Recall(
+        UserSizes(pool),
+        open_channel_executor(settings, pool),
+        open_channels(settings),
+        GraphChannel(),
+        CardResolver(pool, fold_of(settings)),
+        Overlay(settings),
+    )
+
+
+def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServers:
+    """Returns the primary and its replicas, not connected yet. They share the embedders and the channel health."""
+    channels, health, fold = open_channels(settings, saturated), open_health(settings), fold_of(settings)
+
+    def server(name: str, url: str | None) -> ReadServer:
+        pool = open_pool(settings, "read", url)
+        recall = Recall(
+            UserSizes(pool),
+            open_channel_executor(settings, pool, health),
+            channels,
+            GraphChannel(),
+            CardResolver(pool, fold),
+            Overlay(settings, url),
+        )
+        return ReadServer(name, pool, recall, CardReader(pool, fold))
+
+    urls = settings.read_database_url.split()
+    return ReadServers(
+        server("the primary", None),
+        [server(f"replica {number}", url) for number, url in enumerate(urls, 1)],
+        staleness_s=settings.read_staleness_s,
+        watch=AsyncConnectionPool(
+            settings.database_url,
+            min_size=1,
+            max_size=1,
+            open=False,
+            kwargs={"autocommit": True, "application_name": "cardlog read, watching replicas"},
+        ),
+        most_waits=settings.max_waits,
+    )

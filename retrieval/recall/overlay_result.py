@@ -1,0 +1,103 @@
+"""The result of the overlay: the cards of one user as they will be once their unprojected tail is folded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from events.language.terms import term_keys
+from projectors.cards.card import Card, StoredCard
+from projectors.cards.card_rows import CONCEPT_TERM
+from retrieval.cards.alerts import Contradiction
+from retrieval.query.question import Question
+from retrieval.query.scope import Scope
+from retrieval.recall.channel_executor import BY_CONTENT
+from retrieval.recall.fusion import RRF_K
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverlayResult:
+    """The cards of one user as they will be once the unprojected tail is folded.
+
+    ``cards`` are the cards that are new or change. ``gone`` are the cards that will disappear. ``pending`` are the new
+    cards. ``conflicts`` are new statements that contradict a value in force and will wait for a verdict.
+    """
+
+    cards: Mapping[UUID, StoredCard] = field(default_factory=dict)
+    gone: frozenset[UUID] = frozenset()
+    pending: frozenset[UUID] = frozenset()
+    conflicts: tuple[Contradiction, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def merge(self, found: Mapping[UUID, Card], scope: Scope) -> dict[UUID, Card]:
+        """Returns the found cards as they will be, and the new or changed cards of the scope that were not found.
+
+        No card appears twice. Where the tables already hold a card of the same kind from the same turn, the pending
+        card is left out.
+        """
+        cards: dict[UUID, Card] = {}
+        for card_id, card in found.items():
+            if card_id not in self.gone:
+                changed = self.cards.get(card_id)
+                if changed is None:
+                    cards[card_id] = card
+                elif scope.admits(changed):
+                    cards[card_id] = changed
+        real = {
+            _made_of(card, turn)
+            for card_id, card in cards.items()
+            if card_id not in self.pending
+            for turn in card.turn_ids
+        }
+        for card_id in sorted(self.cards.keys() - found.keys()):
+            new = self.cards[card_id]
+            repeated = card_id in self.pending and any(_made_of(new, turn) in real for turn in new.turn_ids)
+            if scope.admits(new) and not repeated:
+                cards[card_id] = new
+        return cards
+
+    def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
+        """Returns the conflicts that a chosen card is part of."""
+        return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
+
+    def votes(self, question: Question, weights: Mapping[str, float]) -> dict[UUID, float]:
+        """Returns the votes of the cards on the scale of fusion. The channels did not see these cards.
+
+        Each channel of :data:`BY_CONTENT` gives a first place, times the share of the question's terms that the card
+        holds. The time channel gives a first place to the cards in the time window. A card without a vote is absent.
+        """
+        asked = dict(question.weights) | {CONCEPT_TERM + key: 1.0 for key in question.concepts}
+        total = sum(asked.values())
+        by_content = sum(weights.get(name, 0.0) for name in BY_CONTENT)
+        votes = {}
+        for card_id, card in self.cards.items():
+            own = set(card.term_keys[: card.own_terms])
+            keys = term_keys(card.user_id, asked)
+            held = sum(weight for key, weight in zip(keys, asked.values(), strict=True) if key in own)
+            vote = by_content * held / total if total else 0.0
+            if _within(question, card):
+                vote += weights.get("time", 0.0)
+            if vote:
+                votes[card_id] = vote / (RRF_K + 1)
+        return votes
+
+
+def _made_of(card: Card, turn: str) -> tuple[str, str, bool]:
+    """Returns the key of a card made of ``turn``. Two cards with equal keys are the same card.
+
+    The key holds the kind, the turn, and whether the card is the episode of the turn.
+    """
+    return card.kind, turn, bool(card.episode)
+
+
+def _within(question: Question, card: Card) -> bool:
+    """True when a card happened or became true in the time window of the question."""
+    span = question.span
+    begun = card.effective_at if card.kind != "event" else card.occurred_at
+    if span is None or begun is None:
+        return False
+    over = card.occurred_until or begun
+    return (span.end is None or begun < span.end) and (
+        span.start is None or begun >= span.start or over > span.start
+    )
