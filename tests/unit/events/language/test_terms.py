@@ -1,4 +1,4 @@
-"""Terms are the same for whoever writes and whoever asks."""
+"""A text and a question about it have the same terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pure parts around a model: what is read together, how far the checkpoint may go, when to call again."""
+"""The pure parts around a model: session batches, the partition window, the circuit breaker and the backoff."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_session_leaves_in_order() -> None:
     assert ready(one) == [[1], [2], [3]]
 
 
-def test_turns_that_were_dealt_with_are_passed_over() -> None:
+def test_turns_that_are_done_are_skipped() -> None:
     one = window(done=frozenset({2}))
     [reading] = see(one, turn(1), turn(2), turn(3))
     assert [each.position for each in reading.turns] == [1, 3]

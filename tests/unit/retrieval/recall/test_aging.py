@@ -1,4 +1,4 @@
-"""The longitudinal suite itself: what its chains promise, and that its scoring can tell right from wrong."""
+"""The longitudinal suite: its chains keep their guarantees, and its scoring separates right from wrong."""
 
 from __future__ import annotations
 
