@@ -45,7 +45,7 @@ MORE = (
     "outage_s",
 )
 LESS_WITH_MORE = {"busy", "one_does"}
-"""Processes are whole, so one more of them makes all of them less busy; and longer texts take each longer."""
+"""One more whole process makes every process less busy. Longer texts take longer each."""
 
 
 def needs(found: Any, where: str = "") -> dict[str, float]:
