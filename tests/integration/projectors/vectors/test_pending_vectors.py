@@ -71,10 +71,10 @@ def drain(runner: Runner, connection: Connection) -> None:
 
 
 def behind(connection: Connection) -> int:
-    return sum(head - position for position, head in _standing(connection).values())
+    return sum(head - position for position, head in _progress(connection).values())
 
 
-def _standing(connection: Connection) -> dict[int, tuple[int, int]]:
+def _progress(connection: Connection) -> dict[int, tuple[int, int]]:
     return Processor("vectors", 1).progress(connection)
 
 
@@ -226,7 +226,7 @@ def test_a_worker_killed_again_and_again_loses_and_doubles_nothing(
         eventually(lambda: not _others(connection))
         done = count(connection, "vectors.card_vectors_384")
         # Every passed card is either embedded or waiting.
-        passed = sum(position for position, _ in _standing(connection).values())
+        passed = sum(position for position, _ in _progress(connection).values())
         assert done + count(connection, "vectors.pending_vectors") == passed
     projector = VectorsProjector(Embedders(HashEmbedder))
     drain(Runner(settings_of(database), projector, lambda: False), connection)

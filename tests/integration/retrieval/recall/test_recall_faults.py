@@ -175,8 +175,8 @@ def test_channels_that_go_by_content_never_rest_all_at_once(cards: str, patient:
     with asking(cards, **patient, **slow, quarantine_over_ms=30) as client:
         for _ in range(10):
             Asking(client).recall()
-        semantic = client.get("/v1/channels").json()
-        assert {semantic[name]["status"] for name in ("semantic", "tags", "fuzzy")} == {"quarantined"}
+        channels = client.get("/v1/channels").json()
+        assert {channels[name]["status"] for name in ("semantic", "tags", "fuzzy")} == {"quarantined"}
         answer = Asking(client).recall()
     assert answer["cards"]
 
@@ -235,9 +235,9 @@ def test_a_slow_channel_is_quarantined_seen_and_not_waited_for(cards: str, patie
         assert fuzzy["ms"] == 0
         assert "P95" in fuzzy["detail"]
         assert answer["cards"][0]["value"] == "Lisbon"
-        semantic = client.get("/v1/channels").json()
-        assert semantic["fuzzy"]["status"] == "quarantined"
-        assert semantic["fuzzy"]["fault"] == "CARDLOG_FAULT_FUZZY"
+        channels = client.get("/v1/channels").json()
+        assert channels["fuzzy"]["status"] == "quarantined"
+        assert channels["fuzzy"]["fault"] == "CARDLOG_FAULT_FUZZY"
         assert semantic["tags"]["status"] == "ok"
         metrics = client.get("/metrics").text
         assert 'cardlog_recall_channel_quarantined{channel="fuzzy"} 1.0' in metrics
