@@ -1,4 +1,4 @@
-"""A log with a key for the tests of what is done to it."""
+"""A log with a key for the tests that change it."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ def test_a_slow_channel_is_quarantined_seen_and_not_waited_for(cards: str, patie
         channels = client.get("/v1/channels").json()
         assert channels["fuzzy"]["status"] == "quarantined"
         assert channels["fuzzy"]["fault"] == "CARDLOG_FAULT_FUZZY"
-        assert semantic["tags"]["status"] == "ok"
+        assert channels["tags"]["status"] == "ok"
         metrics = client.get("/metrics").text
         assert 'cardlog_recall_channel_quarantined{channel="fuzzy"} 1.0' in metrics
         assert 'cardlog_recall_channel_quarantined{channel="tags"} 0.0' in metrics
