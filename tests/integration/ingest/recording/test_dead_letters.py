@@ -222,7 +222,7 @@ def test_the_command_lists_shows_corrects_and_drops(
     assert command(settings, "drop").returncode == 1
     assert command(settings, "drop", listed[2]["id"], "--because", "noise").returncode == 0
     assert json.loads(command(settings, "drop", "--all", "--json").stdout) == {"dropped": [listed[3]["id"]]}
-    assert command(settings, "list").stdout == "no dead turns\n"
-    assert "there is no dead turn 5-5" in command(settings, "show", "5-5").stderr
+    assert command(settings, "list").stdout == "no dead letters\n"
+    assert "there is no dead letter 5-5" in command(settings, "show", "5-5").stderr
     dropped: Any = raw(settings).xrange("turns:dropped")
     assert [fields[b"because"] for _, fields in dropped] == [b"noise", b"dropped by hand"]
