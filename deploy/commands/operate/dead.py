@@ -159,8 +159,8 @@ def run_drop(
 ) -> int:
     """Drop dead letters.
 
-    Dropped letters move with your reason to the stream turns:dropped, which keeps the latest 10,000. The count of dropped turns
-    is kept permanently.
+    Dropped letters move with your reason to the stream turns:dropped, which keeps the latest 10,000. The count of
+    dropped turns is kept permanently.
     """
     letters = _open(settings, data)
     dropped = [

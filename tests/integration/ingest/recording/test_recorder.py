@@ -38,7 +38,7 @@ BAD = {
 BAD_BYTES = {"invalid UTF-8": b"\xff\xfe", "NUL": b"a\0b", "too long": b"x" * 65537}
 
 
-def test_invalid_entries_go_to_the_dead_stream_with_field_and_reason_and_the_rest_goes_on(
+def test_invalid_entries_go_to_the_dead_stream_with_field_and_reason_and_the_rest_is_recorded(
     settings: Settings, redis: Redis, connection: Connection, redis_url: str
 ) -> None:
     for fields in BAD.values():

@@ -179,7 +179,7 @@ def test_vectors_are_taken_from_the_cache(
     assert count(connection, "vectors.card_vectors_384") == 40
 
 
-def test_vectors_of_a_new_model_are_computed_once_whatever_interrupts(
+def test_vectors_of_a_new_model_are_computed_once_under_any_interruption(
     database: str, connection: Connection, embedder: type[Counting]
 ) -> None:
     texts = 700

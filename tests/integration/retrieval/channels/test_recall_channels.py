@@ -356,9 +356,7 @@ def test_common_words_meet_in_the_cards_that_answer(
     assert len(found("harbour coffee")) == 20
 
 
-def test_a_misspelt_word_stands_for_the_words_it_is_one_correction_away_from(
-    database: str, connection: Connection
-) -> None:
+def test_a_misspelt_word_finds_the_words_at_one_edit(database: str, connection: Connection) -> None:
     log.append(
         connection,
         [

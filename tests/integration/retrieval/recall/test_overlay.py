@@ -249,7 +249,7 @@ def test_switches_hold_for_pending_cards(memory: Memory) -> None:
     assert "knowledge" not in [card["kind"] for card in memory.ask("what is JWT?")["cards"]]
 
 
-def test_a_thousand_turns_of_others_hide_nothing_and_more_are_said_to(memory: Memory, redis: Redis) -> None:
+def test_a_thousand_turns_of_others_hide_nothing_and_more_are_reported(memory: Memory, redis: Redis) -> None:
     memory.push("I live in Taipei.")
     memory.settle()
     memory.push("My new address is Kaohsiung.")

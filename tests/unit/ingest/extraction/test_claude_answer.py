@@ -92,7 +92,9 @@ def test_halves_take_the_place_of_a_reading_and_keep_what_it_cost() -> None:
     assert [half.spent.calls for half in halves] == [2, 0]
 
 
-def test_whatever_is_done_in_whatever_order_every_turn_leaves_once_and_the_mark_never_passes_one() -> None:
+def test_in_any_order_of_completion_every_turn_leaves_once_and_the_checkpoint_never_passes_an_open_turn() -> (
+    None
+):
     chance = random.Random(7)
     for _ in range(50):
         one = window()

@@ -120,7 +120,7 @@ def test_a_verdict_settles_it(verdict: str, believed: list[str]) -> None:
     assert conflict.contest.settled_at == day(61)
 
 
-def test_the_first_verdict_counts_whatever_order_they_arrive_in() -> None:
+def test_the_first_verdict_counts_for_any_order_of_arrival() -> None:
     first, second = ruled(CONTEST[1], "keep_old", 61), ruled(CONTEST[1], "accept_new", 62)
     for order in ([first, second], [second, first]):
         assert current(timeline(*CONTEST, *order)) == ["Rome"]

@@ -53,7 +53,7 @@ def test_an_end_is_a_card_that_holds_at_no_instant() -> None:
     assert (edge.newer, edge.older, edge.predicate) == (ending.first, job.first, "state_change")
 
 
-def test_an_end_without_a_value_ends_whatever_held() -> None:
+def test_an_end_without_a_value_ends_every_value_that_held() -> None:
     found = timeline(said("Acme", 0), said("", 9, statement="ended"))
     assert held(found) == [("Acme", day(0), day(9))]
     assert [edge.predicate for edge in found.edges] == ["state_change"]
@@ -205,7 +205,7 @@ def values(*events: Event) -> dict[str | None, tuple[datetime | None, int]]:
     return {row.value: (row.superseded_at, row.mentions) for row in cards if not row.ended}
 
 
-def test_several_values_stand_beside_each_other_and_end_one_by_one() -> None:
+def test_several_values_coexist_and_end_one_by_one() -> None:
     events = [
         skill("tennis", 0),
         skill("chess", 1),

@@ -106,7 +106,7 @@ def test_at_most_one_value_is_true_at_any_instant(plan) -> None:  # type: ignore
         assert begun <= ended <= next_begun
 
 
-def test_values_that_accumulate_stand_beside_each_other() -> None:
+def test_accumulating_values_coexist() -> None:
     events = [said(value, n, cardinality="multi_value") for n, value in enumerate(["Rust", "Python", "rust"])]
     changes = fold(events, {})
     current = sorted((row.value, row.mentions) for row in changes.cards_put.values())

@@ -161,7 +161,7 @@ def test_the_stable_beginning_is_the_same_whatever_is_asked(
         assert prompt.blocks[-1].name == "current_time"
 
 
-def test_aging_facts_and_contradictions_stand_in_blocks_of_their_own() -> None:
+def test_aging_facts_and_contradictions_have_blocks_of_their_own() -> None:
     old = card(1, aging=True, last_verified=NOW - timedelta(days=200))
     new, stale = card(2, content="lives in Porto"), card(3, "knowledge", outdated=True)
     root = ElementTree.fromstring(
