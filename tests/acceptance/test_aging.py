@@ -1,4 +1,4 @@
-"""A few short chains of the longitudinal suite: the way there works, and nobody forgets within a week."""
+"""A few short chains of the longitudinal suite run end to end. No fact is lost within a week."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.aging.growth import grow
 from tests.support.stack import Running
 
 
-def test_short_chains_keep_what_they_were_told(stack: Running) -> None:
+def test_short_chains_keep_their_facts(stack: Running) -> None:
     told = chains(2, seed=5, depths=(Depth(0, 0), Depth(8, 7)))
     notes: list[str] = []
     scores = grow(stack, told, note=notes.append)

@@ -1,4 +1,4 @@
-"""A Cardlog started in a folder whose files are called as its packages are."""
+"""Cardlog starts in a folder whose files have the names of its packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole Cardlog whose turns are read by a model behind a server of our own, well and badly."""
+"""A whole Cardlog whose turns a model extracts. The model is a server of the tests, healthy or failing."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_a_stopped_worker_loses_its_partitions_to_another(running: Running, api:
         "CARDLOG_DATABASE_URL": running.database_url,
         "CARDLOG_REDIS_URL": running.redis_url,
     }
-    api.seconds = 60  # it has partitions in hand and waits for answers
+    api.seconds = 60  # the worker holds partitions and waits for answers
     push(running, turns(40))
     eventually(lambda: len(api.requests) >= 10)
     [stopped] = running.workers("extractor")

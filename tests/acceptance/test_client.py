@@ -1,4 +1,4 @@
-"""The Python client, as an app uses it: against a whole stack, and against a service in trouble."""
+"""The Python client as an app uses it: with a whole stack, and with a failing service."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "client.md"
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A stack that is in no hurry: what it answers is asked about here, not how a busy machine cuts it short."""
+    """A stack with long deadlines. The tests check the answers and not the effect of a busy machine."""
     names = ("OVERLAY", "TAGS", "FUZZY", "TIME", "SEMANTIC")
     patient = {f"CARDLOG_{name}_DEADLINE_MS": "10000" for name in names} | {"CARDLOG_WAIT_FOR_MS": "30000"}
     running = start(tmp_path_factory.mktemp("patient") / "data", **patient)
@@ -136,7 +136,7 @@ def test_a_wrong_request_names_its_field(client: Client) -> None:
 
 
 class Troubled(BaseHTTPRequestHandler):
-    """Answers what its server has in ``says``, one after the other, and keeps what it was sent."""
+    """Gives the answers in ``says``, one after the other, and keeps the requests."""
 
     def do_POST(self) -> None:
         server: Any = self.server
@@ -155,7 +155,7 @@ class Troubled(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Tests are quiet."""
+        """Logs nothing."""
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_a_push_is_sent_again_under_the_same_id_until_it_is_taken(troubled: Any)
     assert ids[0]
 
 
-def test_a_service_that_stays_away_is_an_error_that_says_why(troubled: Any) -> None:
+def test_a_service_that_stays_away_is_an_error_with_its_reason(troubled: Any) -> None:
     troubled.says += [(503, BUSY)] * 10
     with (
         Client(troubled.url, troubled.url, retries=2) as client,

@@ -1,4 +1,4 @@
-"""The programs in ``examples/`` run as they are against a Cardlog that somebody started."""
+"""The programs in ``examples/`` run unchanged with a started Cardlog."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def run(*command: str | Path, typed: str = "") -> str:
-    """What a program prints. ``cardlog`` is on its PATH."""
+    """Returns the output of a program. ``cardlog`` is on its PATH."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     done = subprocess.run(
         command,

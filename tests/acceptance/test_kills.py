@@ -41,7 +41,7 @@ def test_every_turn_is_in_the_log_once_and_every_card_once(tmp_path: Path) -> No
 
 def _kill(running: Running, name: str) -> None:
     processes = eventually(lambda: running.workers(name))
-    # The server's own process is the one that is no child of another server process.
+    # The server's main process is the one that is no child of another server process.
     process = next(each for each in processes if each.ppid() == running.process.pid)
     process.kill()
     eventually(

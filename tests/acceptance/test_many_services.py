@@ -1,4 +1,4 @@
-"""Two of each service at once, as processes: whichever is asked, the answer is the same."""
+"""Two processes of each service run at the same time and give the same answers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ SAID = ["I live in Porto.", "I work at Acme.", "I have a dog named Rex.", "I am 
 
 
 def accepted(url: str, turn: dict[str, str]) -> httpx.Response | None:
-    """The answer to a push; None while the service is too busy, which it says. The turn id makes a repeat harmless."""
+    """Returns the answer to a push, or None while the service reports overload. The turn id makes a repeat harmless."""
     answer = httpx.post(f"{url}/v1/turns", json=turn, timeout=30)
     assert answer.status_code in (202, 503), answer.text
     return answer if answer.status_code == 202 else None
@@ -68,7 +68,7 @@ def accepted(url: str, turn: dict[str, str]) -> httpx.Response | None:
 
 @pytest.fixture(scope="module")
 def tokens(stack: Running, services: dict[str, list[str]]) -> list[str]:
-    """What was said, through one write service and the other in turn, and is projected by now."""
+    """Returns the turns, pushed through the two write services alternately and projected."""
     found = []
     for number, text in enumerate(SAID):
         turn = {
@@ -89,7 +89,7 @@ def test_turns_pushed_through_either_are_answered_by_both(
             answer = httpx.post(f"{url}/v1/recall", json=asked, timeout=30).json()
             assert not [text for text in answer["warnings"] if "wait_for" in text]
     for url in services["write"]:
-        # Known to both, whichever took it, and counted once.
+        # Both services know the turn, whichever took it, and it counts once.
         turn = {"user_id": USER, "text": SAID[0], "turn_id": "t0"}
         assert httpx.post(f"{url}/v1/turns", json=turn, timeout=30).json()["duplicates"] == ["t0"]
     for query in ("where do I live?", "where do I work?", "what is my dog called?", "what am I allergic to?"):
@@ -101,7 +101,7 @@ def test_turns_pushed_through_either_are_answered_by_both(
     assert one == other
 
 
-def test_a_page_begun_with_one_service_goes_on_with_the_other(
+def test_a_page_begun_with_one_service_continues_with_the_other(
     services: dict[str, list[str]], tokens: list[str]
 ) -> None:
     whole = _page(services["read"][0], limit=100, wait_for=tokens[-1])["cards"]
@@ -125,7 +125,7 @@ def _page(url: str, **query: Any) -> dict[str, Any]:
 
 
 def _cards(url: str, query: str) -> list[dict[str, Any]]:
-    """The answer as of one instant, so that nothing ages in between; asked again where a channel was too late."""
+    """Returns the answer as of one instant, so that no card ages. Asks again when a channel was late."""
     asked = {"user_id": USER, "query": query, "as_of": "2026-02-01T00:00:00Z"}
 
     def look() -> dict[str, Any] | None:

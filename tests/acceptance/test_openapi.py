@@ -1,4 +1,4 @@
-"""Every answer is as the OpenAPI documents say, whatever is asked: a fuzz of both services from their own documents.
+"""Every answer agrees with the OpenAPI documents. The documents drive a fuzz test of both services.
 
 ``CARDLOG_TEST_API_CASES`` requests to each, 60 unless set; ``make test-api`` sends 3,000.
 """
@@ -45,7 +45,7 @@ SAID = (
     "My dog is called Rex.", "I am learning Rust. Rust is a programming language.", "I work at Acme.",
 )  # fmt: skip
 
-# What the documents leave to words: the schema of a string cannot say that a time zone exists.
+# Rules that the documents state in words: the schema of a string cannot say that a time zone exists.
 POSSIBLE: dict[str, Any] = {
     **dict.fromkeys(("as_of", "known_at", "verified_at", "said_at"), "2026-03-05T10:00:00+08:00"),
     **{f"{axis}_{end}": "2026-03-02T00:00:00Z" for end in ("from", "to")
@@ -79,7 +79,7 @@ class Known:
             self.arbitrations: list[str] = [each["arbitration_id"] for each in found["arbitrations"]]
 
     def put_into(self, case: AnyCase, chance: random.Random) -> None:
-        """Ask about this user, and what this user has."""
+        """Sets this user and the ids of this user's data in a request."""
         for part in (case.query, case.body, *(case.body if isinstance(case.body, list) else ())):
             if isinstance(part, dict) and part:
                 part["user_id"] = self.user
@@ -111,12 +111,12 @@ def test_every_answer_is_as_documented(url: str, known: Known) -> None:
     for number in _until_enough(answers, {operation.label for operation in operations}):
         for operation in operations:
             if answers.total() >= CASES and operation.label in _well(answers):
-                continue  # asked enough; others were never asked right yet
+                continue  # enough requests; other operations got no correct request yet
             for mode in GenerationMode.POSITIVE, GenerationMode.NEGATIVE:
                 _ask(operation, mode, known, number, max(4, CASES // len(operations) // 3), answers)
     print(f"{url}: {answers.total()} requests", *sorted(answers.items()), sep="\n")
     assert answers.total() >= CASES
-    # What only ever answered with problems was not tested.
+    # An operation that answered only with problems was not tested.
     assert {operation.label for operation in operations} <= _well(answers)
 
 
@@ -125,7 +125,7 @@ def _well(answers: Counter[tuple[str, int]]) -> set[str]:
 
 
 def _until_enough(answers: Counter[tuple[str, int]], labels: set[str]) -> Iterator[int]:
-    """The numbers of the rounds: until there were enough requests, and for each operation one that was right."""
+    """Yields round numbers until there were enough requests, and a correct request for each operation."""
     number = 0
     while answers.total() < CASES or (number < 20 and not labels <= _well(answers)):
         yield number
@@ -146,13 +146,13 @@ def _ask(
             known.put_into(case, chance)
         answer = case.call(timeout=30)
         answers[operation.label, answer.status_code] += 1
-        # In a query everything is a string: "false" is a speaker, whatever type was meant to be wrong.
+        # Every value in a query is a string, so "false" is a valid speaker.
         case.validate_response(answer, checks=CHECKS + [negative_data_rejection] * bool(operation.body))
 
     try:
         ask()
     except Unsatisfiable:
-        assert mode is GenerationMode.NEGATIVE  # nothing can be wrong with a request without parameters
+        assert mode is GenerationMode.NEGATIVE  # a request without parameters cannot be wrong
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ STAGES = ["recorder", "extractor", "cards", "vectors"]
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A stack that loses patience after a second, and keeps its journal in JSON."""
+    """A stack that reports a stall after one second and logs JSON."""
     data = tmp_path_factory.mktemp("watched") / "data"
     running = start(data, CARDLOG_STUCK_AFTER_S="1", CARDLOG_LOG_FORMAT="json")
     eventually(lambda: status(running)["well"])
@@ -49,7 +49,7 @@ def metrics(url: str) -> dict[str, float]:
 
 @contextmanager
 def frozen(running: Running, worker: str) -> Iterator[None]:
-    """The worker's process stopped in its tracks, and going on afterwards."""
+    """Stops the worker's process, and lets it continue afterwards."""
     processes = running.workers(worker)
     assert processes, f"no process of {worker}"
     for process in processes:
@@ -66,7 +66,7 @@ def test_status_shows_every_stage_and_says_that_all_is_well(watched: Running) ->
         watched.redis.xadd("turns", {"user_id": "u1", "text": "I live in Oslo."})
         watched.wait()
         found = status(watched)
-        # A rate is over the last ten seconds: on a busy machine the work may be longer ago.
+        # A rate covers the last ten seconds. On a busy machine the work may be older.
         return found if found["stages"]["cards"]["rate"] else None
 
     seen = eventually(working)
@@ -110,7 +110,7 @@ def test_every_metric_of_the_dashboard_and_the_rules_exists(watched: Running) ->
     }
     for path in ("deploy/grafana/cardlog.json", "deploy/prometheus_rules.yml"):
         named = set(re.findall(r"cardlog_[a-z_]+", (ROOT / path).read_text()))
-        # Only an extractor with a model tells these; the unit tests of the dashboard hold them to the code.
+        # Only an extractor with a model reports these metrics. The unit tests compare the dashboard with the code.
         named = {name for name in named if not name.startswith("cardlog_extraction_")}
         assert len(named) >= 4
         assert not named - exposed, path
@@ -130,7 +130,7 @@ def test_every_metric_of_the_dashboard_and_the_rules_exists(watched: Running) ->
             assert name in described, f"{name} is not explained"
 
 
-def test_a_projector_that_stands_still_makes_the_read_service_unready_by_name(watched: Running) -> None:
+def test_a_stalled_projector_makes_the_read_service_unready_by_name(watched: Running) -> None:
     with frozen(watched, "projector"):
         watched.redis.xadd("turns", {"user_id": "u2", "text": "I live in Bern."})
         refusal = eventually(lambda: (a := httpx.get(f"{watched.read_url}/readyz")).status_code == 503 and a)
@@ -138,7 +138,7 @@ def test_a_projector_that_stands_still_makes_the_read_service_unready_by_name(wa
         problem = refusal.json()
         assert problem["stage"] == "cards"
         assert problem["behind"] > 0
-        # All replicas would leave their load balancer together, and what they know is better than no answer.
+        # Otherwise all replicas would leave their load balancer together, although each of them can answer.
         assert httpx.get(f"{watched.read_url}/readyz?stages=ignore").status_code == 200
         assert httpx.get(f"{watched.read_url}/healthz").status_code == 200
         assert httpx.get(f"{watched.write_url}/readyz").status_code == 200
@@ -158,9 +158,9 @@ def test_a_projector_that_stands_still_makes_the_read_service_unready_by_name(wa
     eventually(lambda: watched.command("status").returncode == 0)
 
 
-def test_a_recorder_that_stands_still_makes_the_write_service_unready_by_name(watched: Running) -> None:
+def test_a_stalled_recorder_makes_the_write_service_unready_by_name(watched: Running) -> None:
     with frozen(watched, "recorder"):
-        # Two: one may be on its way to the recorder already.
+        # Two turns, because one may be on its way to the recorder already.
         for text in ("I live in Rome.", "I like rain."):
             watched.redis.xadd("turns", {"user_id": "u3", "text": text})
         refusal = eventually(lambda: (a := httpx.get(f"{watched.write_url}/readyz")).status_code == 503 and a)
@@ -182,7 +182,7 @@ def test_without_vectors_the_services_stay_ready(watched: Running) -> None:
     watched.wait()
 
 
-def test_a_postgres_that_hangs_is_told_in_time_and_nothing_of_it_is_zero(watched: Running) -> None:
+def test_a_hanging_postgres_is_reported_in_time_and_none_of_its_numbers_is_zero(watched: Running) -> None:
     servers = [process for process in watched.workers("postgres") if "postgres" in process.name()]
     parents = [process for process in servers if process.parent() not in servers]
     everyone = [*parents, *(child for process in parents for child in process.children(recursive=True))]
@@ -238,7 +238,7 @@ def test_servers_that_are_away_are_unknown_and_the_exit_status_says_so() -> None
     assert "away" in frame.stdout
 
 
-def test_watching_prints_a_document_a_look_until_it_is_interrupted(watched: Running) -> None:
+def test_watching_prints_a_document_each_time_until_it_is_interrupted(watched: Running) -> None:
     process = subprocess.Popen(
         [*COMMAND, "status", "--json", "--watch", "--every", "0.1", "--data", str(watched.data)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment(),
@@ -301,6 +301,6 @@ def test_the_log_is_one_json_object_a_line_without_anybodys_words(watched: Runni
     assert "postgresql://cardlog:" not in journal
     seen = status(watched)
     assert seen["dead"] == seen["stages"]["recorder"]["dead"] == 1
-    # The heartbeat tells the error, and beats once a second.
+    # The heartbeat holds the error and is written once a second.
     eventually(lambda: "role" in (status(watched)["stages"]["recorder"]["error"] or ""))
     assert metrics(watched.write_url)["cardlog_dead"] == 1

@@ -1,4 +1,4 @@
-"""Facts that change, told over months and asked about over HTTP: what is true, what was, and what became of it."""
+"""Facts that change over months, asked about over HTTP: current values, past values and their history."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.waiting import eventually
 
 @dataclass
 class Friend:
-    """Somebody who tells things over time, each day in a session of its own."""
+    """A user who states things over time, each day in a session of its own."""
 
     stack: Running
     user: str
@@ -38,7 +38,7 @@ class Friend:
         return self.stack.recall(self.user, question, **more)
 
     def values(self, question: str, **more: Any) -> list[str]:
-        """The values of the states a recall answers with, best first."""
+        """Returns the values of the states in a recall, best first."""
         return [card["value"] for card in self.recall(question, **more)["cards"] if card["kind"] == "state"]
 
     def contents(self, question: str, **more: Any) -> list[str]:
@@ -66,7 +66,7 @@ class Friend:
         )  # fmt: skip
 
     def card(self, start: str, **query: Any) -> dict[str, Any]:
-        """The card whose content begins so, of all there are; a state before the turn it came from."""
+        """Returns the card whose content begins so. A state comes before the turn it came from."""
         cards = self.get("cards", status="*", limit=500, **query)["cards"]
         [card, *_] = sorted(
             (card for card in cards if card["content"].startswith(start)),
@@ -93,7 +93,9 @@ def test_rex(stack: Running) -> None:
 
     has = alex.recall("Does Alex have a dog?", **today)["cards"]
     assert has[0]["content"].startswith("Rex died")
-    assert dog["card_id"] not in [card["card_id"] for card in has]  # what was true is no answer to what is
+    assert dog["card_id"] not in [
+        card["card_id"] for card in has
+    ]  # a past value does not answer a question about the present
 
     had = alex.recall("Did Alex have a dog last March?", **today)["cards"]
     assert dog["card_id"] in [card["card_id"] for card in had]
@@ -123,7 +125,7 @@ def test_rex_in_chinese(stack: Running) -> None:
 
 @dataclass
 class Change:
-    """A fact, what became of it twenty days later, and how it is asked for."""
+    """A fact, its change twenty days later, and a question about it."""
 
     before: str
     after: str

@@ -1,4 +1,4 @@
-"""Starting and stopping: the data stays, left-overs are cleared away, errors are one sentence."""
+"""Start and stop: the data stays, leftovers are removed, and an error is one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a push to an answer, the way an app and an assistant meet it."""
+"""The way from a push to an answer, as an app and an assistant use it."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_push_reports_bad_lines_and_takes_the_rest(stack: Running) -> None:
     assert stack.recall("filer", "where do I work?")["cards"][0]["value"] == "Acme"
 
 
-def test_status_tells_how_far_every_stage_is(stack: Running) -> None:
+def test_status_shows_the_progress_of_every_stage(stack: Running) -> None:
     stack.wait()
     status = json.loads(stack.command("status", "--json").stdout)
     assert list(status["stages"]) == ["recorder", "extractor", "cards", "vectors"]

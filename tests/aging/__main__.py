@@ -16,12 +16,12 @@ from tests.aging.growth import grow
 from tests.aging.plot import draw
 from tests.bench.support.stack import measured_stack
 
-# What is measured is what a memory keeps, not how fast: a busy machine must not silence a channel.
+# The test measures what a memory keeps and not its speed, so a busy machine must not silence a channel.
 _PATIENT = {f"CARDLOG_{channel}_DEADLINE_MS": "10000" for channel in ("SEMANTIC", "TAGS", "FUZZY", "TIME")}
 
 
 def main() -> int:
-    """Exits with 1 where a goal was missed."""
+    """Exits with 1 when a goal is missed."""
     parser = argparse.ArgumentParser(prog="make aging", description=__doc__)
     parser.add_argument("--chains", type=int, default=10, help="chains of each mechanism (10)")
     parser.add_argument("--seed", type=int, default=7)

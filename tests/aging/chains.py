@@ -24,7 +24,7 @@ _SESSION = 8
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How much lies between the last word about a fact and the question: unrelated turns, and days."""
+    """The distance between the last statement of a fact and the question: unrelated turns, and days."""
 
     turns: int
     days: int
@@ -110,7 +110,7 @@ def _chain(mechanism: str, number: int, seed: int, depths: Sequence[Depth]) -> C
 
 
 class _Narrator:
-    """A history being told: its clock, its names, and what was said so far."""
+    """A history in the making: its clock, its names, and its statements so far."""
 
     def __init__(self, words: Language, chance: random.Random) -> None:
         self.words = words
@@ -132,7 +132,7 @@ class _Narrator:
         self.now += timedelta(days=days)
 
     def idle(self, count: int, until: datetime, share: float) -> list[Said]:
-        """``count`` unrelated turns up to ``until``, ``share`` of the people's in them facts of others."""
+        """Returns ``count`` unrelated turns up to ``until``. ``share`` of the user turns are facts of other people."""
         step = (until - self.now) / max(1, count)
         part = []
         for _ in range(count):
@@ -147,7 +147,7 @@ class _Narrator:
         return part
 
     def _draw(self, wordings: tuple[str, ...]) -> str:
-        """Each wording once before any comes again."""
+        """Returns each wording once before any wording comes again."""
         deck = self._decks.get(wordings)
         if not deck:
             deck = self._decks[wordings] = self.chance.sample(wordings, len(wordings))
@@ -195,7 +195,7 @@ def _revision(narrator: _Narrator) -> list[Probe]:
     facts = narrator.pick(narrator.words.changing, _FACTS)
     twice = set(narrator.chance.sample([fact.name for fact in facts], 2))
     about = {fact.name: {"p": narrator.names.take(fact.about)} if fact.about else {} for fact in facts}
-    # All taken before anything is told, so that not even the talk in between names what is yet to come.
+    # All values are taken before the first turn, so that no turn in between names a later value.
     values = {
         fact.name: [narrator.names.take(fact.pool) for _ in range(3 if fact.name in twice else 2)]
         for fact in facts
@@ -204,7 +204,7 @@ def _revision(narrator: _Narrator) -> list[Probe]:
         narrator.say(narrator.chance.choice(fact.stated).format(v=values[fact.name][0], **about[fact.name]))
         narrator.chat(2)
     for change in (1, 2):
-        # Months apart: a third change within thirty days would rightly be asked about first.
+        # The changes are months apart. A third change within thirty days would rightly go to arbitration.
         narrator.later(narrator.chance.randint(60, 100))
         for fact in facts:
             if change < len(values[fact.name]):
@@ -230,7 +230,7 @@ _TOLD: dict[str, Callable[[_Narrator], list[Probe]]] = {
 
 
 def _simplified(chain: Chain) -> Chain:
-    """The chain as somebody in Shanghai writes it."""
+    """Returns the chain as somebody in Shanghai writes it."""
     return replace(
         chain,
         zone="Asia/Shanghai",

@@ -1,4 +1,4 @@
-"""What chains are made of in one language: pools of names, facts with their wordings, and idle talk."""
+"""The parts of chains in one language: pools of names, facts with their wordings, and small talk."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Everything one language has to say."""
+    """All names, facts and wordings of one language."""
 
     zone: str
     pools: Mapping[str, tuple[str, ...]]
@@ -53,7 +53,7 @@ class Language:
 
 @cache
 def language(name: str) -> Language:
-    """The language of ``name.toml``. Raises where a wording names a slot that nothing fills."""
+    """Reads the language of ``name.toml``. Raises when a wording names a slot that nothing fills."""
     rows = tomllib.loads(resources.files("tests.aging").joinpath(f"{name}.toml").read_text("utf-8"))
     pools = {pool: tuple(values) for pool, values in rows["pools"].items()}
     talk = rows["talk"]
@@ -106,11 +106,11 @@ class Names:
         self._chance = chance
 
     def take(self, pool: str) -> str:
-        """A value nobody else gets."""
+        """Returns a value that no other fact gets."""
         return self._left[pool].pop()
 
     def fill(self, text: str) -> str:
-        """``text`` with its slots filled from what is left; ``n`` and ``m`` are two different people."""
+        """Returns ``text`` with its slots filled from the remaining values. ``n`` and ``m`` are different people."""
         first, second = self._chance.sample(self._left["person"], 2)
         people = {"n": first, "m": second}
         return text.format_map(

@@ -1,4 +1,4 @@
-"""Right or wrong without a judge: the current value among the first cards, and nothing superseded above it."""
+"""Scores answers without a judge: the current value is among the first cards, with no superseded value above it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CUT = 5
 
 
 def right(cards: Sequence[Mapping[str, Any]], probe: Probe) -> bool:
-    """Whether the first cards hold the current value, with no card above it that only holds an old one."""
+    """True when the first cards hold the current value, with no card above it that holds only an old one."""
     for card in cards[:CUT]:
         if holds(card, probe.current):
             return True
@@ -24,7 +24,7 @@ def right(cards: Sequence[Mapping[str, Any]], probe: Probe) -> bool:
 
 
 def holds(card: Mapping[str, Any], value: str) -> bool:
-    """Whether a card's words name ``value``, in either script; Latin names as whole words."""
+    """True when a card's words name ``value``, in either script. Latin names count as whole words only."""
     words = to_simplified(f"{card['content']} {card.get('value') or ''}").casefold()
     wanted = to_simplified(value).casefold()
     if wanted.isascii():
@@ -67,12 +67,12 @@ class Scores:
         return sum(self.correct[cell] for cell in cells) / asked if asked else None
 
     def loss(self, mechanism: str) -> float | None:
-        """What the deepest questions lose against the first; never below zero."""
+        """Returns the loss of the deepest questions against the first. The loss is never below zero."""
         first, last = self.recall(mechanism, 0), self.recall(mechanism, self.depths - 1)
         return None if first is None or last is None else max(0.0, first - last)
 
     def missed_goals(self) -> list[str]:
-        """The goals not reached, in words."""
+        """Returns the missed goals in words."""
         wanted = [
             ("revision recall at the last depth", self.recall("revision", self.depths - 1), 0.95, True),
             ("interference recall at d2", self.recall("interference", min(2, self.depths - 1)), 0.95, True),

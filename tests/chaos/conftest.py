@@ -1,4 +1,4 @@
-"""One stack for the whole suite, and one ledger of everything that was ever pushed to it."""
+"""One stack for the whole suite, and one ledger of everything that was pushed to it."""
 
 from __future__ import annotations
 

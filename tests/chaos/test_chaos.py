@@ -25,7 +25,7 @@ from tests.support.waiting import eventually
 PUSHERS = 3
 TURNS_PER_SECOND = 40
 USERS = 24
-# A lease that ran out is noticed by whoever looks next; the rest is for a machine with other things to do.
+# The next reader notices a lease that ran out. The rest of the time is for a busy machine.
 SOON = (IDLE_TIMEOUT_MS + RECLAIM_MS) / 1000 + 20
 
 pytestmark = pytest.mark.timeout(faults.seconds() + 420)
@@ -39,14 +39,14 @@ def pusher(site: Site, ledger: Ledger) -> Iterator[Pusher]:
 
 @contextmanager
 def locked(site: Site, table: str) -> Iterator[None]:
-    """Nobody writes to ``table``: whoever wants to waits in the middle of a transaction."""
+    """Locks ``table`` against writes. A writer waits in the middle of its transaction."""
     with site.connect() as connection, connection.transaction():
         connection.execute(f"LOCK TABLE {table} IN SHARE MODE".encode())
         yield
 
 
 def waits_for_a_lock(site: Site, application: str) -> list[int]:
-    """The backends of ``application`` that stand before a lock."""
+    """Returns the backends of ``application`` that wait for a lock."""
     with site.connect() as connection:
         rows = connection.execute(
             "SELECT pid FROM pg_stat_activity WHERE application_name = %s AND wait_event_type = 'Lock'",
@@ -75,7 +75,7 @@ def _count(site: Site, turns: Iterable[Turn], where: str) -> bool:
 
 
 def turns_of(prefix: str) -> list[Turn]:
-    """Some turns of users of one test's own, all with an id."""
+    """Returns turns of users of one test's own, all with an id."""
     planned = plan(random.Random(faults.seed()), users=8, turns=160, prefix=prefix)
     return [turn for turn in planned if "turn_id" in turn.fields]
 
@@ -93,7 +93,7 @@ def test_a_stopped_recorders_batch_is_taken_over_and_counts_once(
     first, second = both(site, "recorder")
     with ExitStack() as stops:
         with locked(site, "log.events"), stopped(second):
-            # The bad ones come first: then they are in the batch the first recorder has in hand.
+            # The bad turns come first, so they are in the batch that the first recorder holds.
             with stopped(first):
                 for fields in BAD:
                     pusher.push_bad(fields)
@@ -102,7 +102,7 @@ def test_a_stopped_recorders_batch_is_taken_over_and_counts_once(
             [backend] = eventually(lambda: waits_for_a_lock(site, "recorder"))
             stops.enter_context(stopped(first))
             with site.connect() as connection:
-                # Its transaction is gone: only the stopped process still has the batch.
+                # The server ended its transaction. Only the stopped process still has the batch.
                 connection.execute("SELECT pg_terminate_backend(%s, 5000)", (backend,))
         eventually(lambda: recorded(site, turns), within=SOON)
         eventually(lambda: site.redis.xlen("turns:dead") == ledger.bad, within=SOON)
@@ -124,7 +124,7 @@ def test_an_extractor_stopped_in_a_transaction_stops_nobody_else_for_long(
                 table.enter_context(locked(site, "log.events"))
             eventually(lambda: waits_for_a_lock(site, "extractor"))
             stops.enter_context(stopped(first))
-            # From here on it has claimed partitions, and holds their heads: nobody can append to them.
+            # The extractor has claimed partitions and locks their heads, so nobody can append to them.
             table.close()
         for turn in turns[1::2]:
             pusher.push(turn)
@@ -166,7 +166,7 @@ def test_a_full_redis_refuses_turns_clearly_and_still_gives_away_what_it_holds(
             assert (answer.status_code, answer.json()["status"]) == (503, 503)
             assert "Redis" in answer.json()["detail"]
             stops.close()
-            # The recorders go on, or it would stay full for ever: only they make room.
+            # The recorders continue, because only they make room.
             eventually(lambda: recorded(site, turns), within=SOON)
             eventually(lambda: site.redis.xpending("turns", "recorders")["pending"] == 0, within=SOON)
     pusher.push(turns[0], http=True)
@@ -198,14 +198,14 @@ def test_the_write_service_pushes_a_turn_once_however_late_redis_answers(
     with ThreadPoolExecutor(1) as pool:
         with stopped(server):
             pushing = pool.submit(pusher.push, nameless, http=True)
-            # The first attempt lies in a socket that Redis will read when it goes on; the service is at its second,
+            # The first attempt is in a socket that Redis reads when it continues. The service makes its second attempt,
             # or has given up.
             eventually(lambda: pushing.done() or not before & connections())
         pushing.result()
     settle(site, ledger)
 
 
-def test_nothing_is_lost_and_nothing_counts_twice_whatever_is_hit(
+def test_random_faults_lose_nothing_and_duplicate_nothing(
     site: Site, ledger: Ledger, pusher: Pusher, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(faults.seed())

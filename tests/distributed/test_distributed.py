@@ -1,4 +1,4 @@
-"""A whole Cardlog of single processes on Kafka, two of each, and each killed in turn under a hundred turns a second."""
+"""A whole Cardlog of single processes on Kafka, two of each. Each is killed in turn at a hundred turns a second."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.waiting import eventually
 TURNS_PER_SECOND = 100
 USERS = 40
 PUSHERS = 2
-# The relay first and last: what it left half done is met by everybody else.
+# The relay is killed first and last, so every other process meets its half-done work.
 PROCESSES = {
     "relay-1": "relay",
     "relay-2": "relay",
@@ -82,7 +82,7 @@ def workers(database: str, redis_url: str, redis: Redis, broker: Broker, tmp_pat
     print(workers.log())  # both are shown with a test that failed
 
 
-def test_nothing_is_lost_or_doubled_whoever_is_killed(
+def test_any_killed_process_loses_and_duplicates_nothing(
     database: str, redis_url: str, broker: Broker, workers: Workers, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ledger = Ledger()
@@ -103,7 +103,7 @@ def test_nothing_is_lost_or_doubled_whoever_is_killed(
             for name, kind in PROCESSES.items():
                 before = ledger.pushes
                 workers.kill(name)
-                # Its partner goes on alone for a while, and then it is back beside it.
+                # Its partner continues alone for a while. Then the killed process returns.
                 eventually(partial(_has_pushed_more_than, ledger, before + 2 * TURNS_PER_SECOND))
                 workers.start(name, kind)
                 eventually(partial(_is_alive, connection, name), within=60)
@@ -134,7 +134,7 @@ def test_nothing_is_lost_or_doubled_whoever_is_killed(
 
 
 def _push(redis_url: str, ledger: Ledger, turns: list[Turn], stop: threading.Event) -> None:
-    """At an even pace, until told to stop."""
+    """Pushes at an even pace until it is stopped."""
     began = time.monotonic()
     with closing(Pusher(lambda: ("", redis_url), ledger)) as pusher:
         for number, turn in enumerate(turns):

@@ -1,4 +1,4 @@
-"""Apache Kafka makes topics, and a topic of the wrong shape is refused."""
+"""Apache Kafka creates topics. A topic with another number of partitions is refused."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ def test_a_name_no_topic_may_have_is_refused(real: RealBroker) -> None:
         ensure_topic(settings(real, "not a name:"))
 
 
-def test_nobody_there_is_told_apart(real: RealBroker) -> None:
+def test_an_absent_broker_is_distinguished(real: RealBroker) -> None:
     with pytest.raises(BrokerAwayError, match="is away"):
         ensure_topic(replace(settings(real, "made"), kafka_brokers="127.0.0.1:1"))

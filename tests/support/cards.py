@@ -1,4 +1,4 @@
-"""Cards made in a line each: every field has a value that a test may leave as it is."""
+"""Makes cards in one line each. Every field has a default that a test may keep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
 
 
 def card(**fields: Any) -> StoredCard:
-    """A state card of ann, said now, with no terms."""
+    """A state card of ann, stated now, with no terms."""
     usual: dict[str, Any] = {
         "card_id": UUID(int=1), "kind": "state", "content": "lives in Lisbon", "entity": "user", "tags": [],
         "last_verified": NOW, "created_at": NOW, "said_at": NOW, "project_id": "default", "session_id": "s",

@@ -29,7 +29,7 @@ def refused(answer: httpx.Response, status: int, field: str | None = None) -> No
 
 @contextmanager
 def serving(service: str, redis_url: str, **settings: str) -> Iterator[str]:
-    """A service with settings of its own, and with a Postgres that is away."""
+    """A service with settings of its own, while Postgres is away."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(512)

@@ -1,4 +1,4 @@
-"""A log written by hand and the services that read it, in this process: what the tests of the API share."""
+"""A log written by the test and the services that read it, in this process. The API tests share them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def day(number: int) -> datetime:
 
 
 def recorded(memory: Memory) -> str:
-    """The instant the last event was recorded at."""
+    """Returns the instant at which the last event was recorded."""
     row = memory.connection.execute("SELECT max(recorded_at) FROM log.events").fetchone()
     assert row is not None
     at: datetime = row[0]
@@ -51,7 +51,7 @@ def instant_after(instant: str) -> str:
 
 @dataclass
 class Memory:
-    """One user's memory: says things, folds them, reads them over HTTP."""
+    """One user's memory: it appends statements, folds them and reads them over HTTP."""
 
     database: str
     connection: Connection
@@ -100,7 +100,7 @@ class Memory:
         return answer.json()
 
     def contents(self, **query: Any) -> list[str]:
-        """The contents of a slice's cards, in order, over all pages."""
+        """Returns the contents of a slice's cards, in order, over all pages."""
         return [card["content"] for card in self.cards(**query)]
 
     def cards(self, **query: Any) -> list[dict[str, Any]]:

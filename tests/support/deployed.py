@@ -1,4 +1,4 @@
-"""What the files under deploy/ say, read once, and what they may say: commands, settings, metrics that exist."""
+"""Reads the files under deploy/, and the commands, settings and metrics that those files may name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEPLOY = ROOT / "deploy"
 KUBERNETES = DEPLOY / "kubernetes"
 
 FOR_KAFKA = frozenset(("relay",))
-"""Workers that only run where there is a Kafka."""
+"""The workers that need Kafka."""
 
 
 def documents(path: Path) -> list[dict[str, Any]]:
@@ -35,7 +35,7 @@ def compose() -> dict[str, Any]:
 
 
 def manifests() -> list[tuple[Path, dict[str, Any]]]:
-    """Every Kubernetes object that is written down, and where; not what Kustomize makes of them."""
+    """Returns every Kubernetes object in the files with its file, before Kustomize changes it."""
     return [
         (path, document)
         for path in sorted(KUBERNETES.rglob("*.yaml"))
@@ -54,17 +54,17 @@ def dashboard() -> dict[str, Any]:
 
 
 def settings() -> set[str]:
-    """The variables that mean something to Cardlog."""
+    """Returns the variables that Cardlog or its libraries read."""
     return set(known_variables())
 
 
 def workers() -> tuple[str, ...]:
-    """Those that always run."""
+    """Returns the workers that always run."""
     return tuple(name for name in WORKERS if name not in FOR_KAFKA)
 
 
 def parsed(words: list[str]) -> tuple[str, str]:
-    """(verb, what it is to run) as the real command line reads ``words``."""
+    """Returns (verb, the function it runs) as the real command line parses ``words``."""
     if words[:1] == ["work"] and words[1] in FOR_KAFKA - set(WORKERS):
         words = ["work", WORKERS[0], *words[2:]]
     command, bound, _, _ = parse(words)
@@ -73,7 +73,7 @@ def parsed(words: list[str]) -> tuple[str, str]:
 
 @cache
 def metrics() -> frozenset[str]:
-    """The name of every sample that the services' ``/metrics`` can hold, servers away."""
+    """Returns the name of every sample that the services' ``/metrics`` can hold while the servers are away."""
     from ingest.api.write_api import create_app as write_app
     from retrieval.http.read_api import create_app as read_app
 
@@ -98,7 +98,7 @@ async def _get(app: Any, path: str) -> str:
 
 
 def named_metrics(text: str) -> set[str]:
-    """Every metric of ours that an expression names."""
+    """Returns every metric of Cardlog that an expression names."""
     return set(re.findall(r"\bcardlog_[a-z0-9_]+", text))
 
 

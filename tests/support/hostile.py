@@ -1,4 +1,4 @@
-"""Turns that try to be more than words: orders to the reader, forged calls and memory, text made to break things."""
+"""Hostile turns: orders to the reader, forged calls and memory, and text made to break things."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ _BREAKING = (
 
 
 def orders() -> list[str]:
-    """Turns of which no fact may be believed."""
+    """Returns turns of which no fact may be believed."""
     return [order.format(claim=claim) for order, claim in itertools.product(_ORDERS, _CLAIMS)]
 
 
 def breaking() -> list[str]:
-    """Turns that mean nothing, and are kept as they are."""
+    """Returns turns without meaning, which are kept unchanged."""
     return list(_BREAKING)
 
 
 def turns() -> list[str]:
-    """At least two hundred of both."""
+    """Returns at least two hundred turns of both kinds."""
     made = [*orders(), *breaking()]
     return [*made, *(f"{text} {number}" for number, text in enumerate(breaking()))]

@@ -1,4 +1,4 @@
-"""Poison made by hypothesis, the same at every run: turns and events that no honest sender sends."""
+"""Poison made by hypothesis, the same in every run: turns and events that no honest sender makes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def collected(strategy: st.SearchStrategy[T], count: int) -> list[T]:
 
 
 def _long(most: int) -> st.SearchStrategy[str]:
-    # Random letters: what repeats is compressed, and then fits where it should not.
+    # The letters are random, because repeated text is compressed and then fits where it should not.
     return st.builds(
         lambda seed, size: "".join(Random(seed).choices(ascii_letters, k=size)),
         st.integers(1, 10_000),

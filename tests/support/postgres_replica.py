@@ -47,10 +47,10 @@ class ReplicaPostgres(EmbeddedPostgres):
         folder.rename(self.folder)
 
     def _set_up(self) -> None:
-        """Nothing: all it has comes from the primary."""
+        """Does nothing: the replica gets all its data from the primary."""
 
     def pause(self) -> None:
-        """Show nothing new until :meth:`resume`; what the primary sends is kept."""
+        """Pauses the replay until :meth:`resume`. The primary's data is still received."""
         self._execute("SELECT pg_wal_replay_pause()")
         eventually(lambda: self._execute("SELECT pg_get_wal_replay_pause_state()") == "paused")
 
@@ -58,7 +58,7 @@ class ReplicaPostgres(EmbeddedPostgres):
         self._execute("SELECT pg_wal_replay_resume()")
 
     def level(self) -> None:
-        """Return when everything the primary has committed by now is here."""
+        """Returns when the replica has everything that the primary has committed."""
         with psycopg.connect(self._primary_url, autocommit=True) as primary:
             end = primary.execute("SELECT pg_current_wal_flush_lsn()::text").fetchone()
         assert end is not None
@@ -70,5 +70,5 @@ class ReplicaPostgres(EmbeddedPostgres):
         return None if row is None else row[0]
 
     def forget(self) -> None:
-        """Remove what it kept on disk."""
+        """Removes the replica's files."""
         shutil.rmtree(self.folder, ignore_errors=True)

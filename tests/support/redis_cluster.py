@@ -21,7 +21,7 @@ _BUS = 10_000  # a node talks to the others on its port and so many more
 
 
 class ClusterNode(EmbeddedRedis):
-    """One node; killed and started again, it finds the others by itself."""
+    """One node. After a kill and a restart it finds the other nodes by itself."""
 
     def _users(self) -> list[str]:
         return ["user default on nopass ~* &* +@all"]
@@ -32,7 +32,7 @@ class ClusterNode(EmbeddedRedis):
             "cluster-config-file": "nodes.conf",
             "cluster-node-timeout": "1000",
             "cluster-announce-ip": LOOPBACK,
-            # A node that is away takes its own slots with it, and no others.
+            # A node that is away takes only its own slots with it.
             "cluster-require-full-coverage": "no",
         }
         return super()._configuration() + "".join(f"{key} {value}\n" for key, value in extra.items()).encode()

@@ -21,7 +21,7 @@ COMMAND = [sys.executable, "-m", "deploy.command"]
 
 @dataclass
 class Running:
-    """A started stack, with the ways its users talk to it."""
+    """A started stack, with the clients of its users."""
 
     process: subprocess.Popen[str]
     data: Path
@@ -36,7 +36,7 @@ class Running:
 
     @property
     def redis_operator(self) -> Redis:
-        """The embedded Redis, for whoever looks after it."""
+        """A client of the embedded Redis with the rights of an operator."""
         password = (self.data / "redis.operator.password").read_text().strip()
         server = urlsplit(self.redis_url)
         url = server._replace(netloc=f"operator:{password}@{server.hostname}:{server.port}").geturl()
@@ -95,7 +95,7 @@ def start(data: Path, **environment: str) -> Running:
 
 
 def started(process: subprocess.Popen[str], line: str, data: Path) -> Running:
-    """The stack that a process of the command has told of in its ready line."""
+    """Returns the stack that a process of the command announced in its ready line."""
     assert line, (data.parent / f"{data.name}.log").read_text()[-4000:]
     ready = json.loads(line)
     assert ready.pop("ready") is True

@@ -1,4 +1,4 @@
-"""Waiting for a condition, never for a time."""
+"""Waits for a condition and never for a fixed time."""
 
 from __future__ import annotations
 

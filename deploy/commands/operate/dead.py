@@ -40,7 +40,7 @@ DEFAULTS = Options()
 class Chosen(Options):
     """The choice of dead letters, beside the ids."""
 
-    all: Annotated[bool, Parameter(help="every dead turn")] = False
+    all: Annotated[bool, Parameter(help="every dead letter")] = False
 
 
 NOT_CHOSEN = Chosen()
@@ -55,10 +55,10 @@ def _open(settings: Settings, data: Path | None) -> DeadLetters:
     return DeadLetters(client, settings.turns_stream)
 
 
-@app.command(name="list", help="list every dead turn with field and reason, oldest first")
+@app.command(name="list", help="list every dead letter with field and reason, oldest first")
 def run_list(
     *,
-    limit: Annotated[Count, Parameter(help="the most turns to list")] = None,
+    limit: Annotated[Count, Parameter(help="the maximum number of letters to list")] = None,
     options: Flat[Options] = DEFAULTS,
     settings: Given[Settings],
     data: Given[Path | None],
@@ -79,11 +79,11 @@ def run_list(
     if options.json:
         print("]")
     elif not shown:
-        print("no dead turns")
+        print("no dead letters")
     return 0
 
 
-@app.command(name="show", help="show one dead turn with every field as it was pushed")
+@app.command(name="show", help="show one dead letter with every field as it was pushed")
 def run_show(
     letter_id: Annotated[str, Parameter(metavar="ID", help="as listed, or the entry id of the pushed turn")],
     /,
@@ -97,7 +97,7 @@ def run_show(
         print(json.dumps(_document(letter), ensure_ascii=False))
         return 0
     print(
-        f"dead turn {letter.id}, pushed {letter.pushed_at:%Y-%m-%d %H:%M:%S.%f%z} as entry {letter.entry_id}"
+        f"dead letter {letter.id}, pushed {letter.pushed_at:%Y-%m-%d %H:%M:%S.%f%z} as entry {letter.entry_id}"
     )
     print(_why(letter))
     for name, value in letter.fields.items():
@@ -117,7 +117,7 @@ def run_retry(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Push dead turns again, unchanged or corrected: cardlog dead retry --all --set timezone=UTC.
+    """Push dead letters again, unchanged or corrected: cardlog dead retry --all --set timezone=UTC.
 
     A turn keeps the time of its first push, and counts once after any number of retries. A turn that still breaks the
     contract stays a dead letter, and the exit status is 1.
@@ -157,10 +157,10 @@ def run_drop(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    """Drop dead turns.
+    """Drop dead letters.
 
-    They move with your reason to the stream turns:dropped, which keeps the latest 10,000. The count of dropped turns
-    is kept permanently.
+    Dropped letters move with your reason to the stream turns:dropped, which keeps the latest 10,000. The count of
+    dropped turns is kept permanently.
     """
     letters = _open(settings, data)
     dropped = [
@@ -176,7 +176,7 @@ def run_drop(
 
 
 def _letters(letters: DeadLetters, ids: Sequence[str], *, everything: bool) -> Iterable[DeadLetter]:
-    """Returns the dead letters that the command line chose. Turns that die meanwhile are not included."""
+    """Returns the dead letters that the command line chose. Later dead letters are not included."""
     if everything and ids:
         raise ValueError("give either ids or --all, not both")
     if everything:
@@ -189,7 +189,7 @@ def _letters(letters: DeadLetters, ids: Sequence[str], *, everything: bool) -> I
 def _find(letters: DeadLetters, letter_id: str) -> DeadLetter:
     letter = letters.find(letter_id)
     if letter is None:
-        raise ValueError(f"there is no dead turn {letter_id}; `cardlog dead list` lists all of them")
+        raise ValueError(f"there is no dead letter {letter_id}; `cardlog dead list` lists all of them")
     return letter
 
 

@@ -1,4 +1,4 @@
-"""Connections that are slow, silent or many cost the other connections nothing."""
+"""Slow, silent or many connections cost the other connections nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.stack import Running
 
 @pytest.fixture(scope="module")
 def quick() -> Iterator[str]:
-    """A service that waits for nobody, and takes ten connections."""
+    """A service with short timeouts that takes ten connections."""
     limits = {
         "CARDLOG_HEADER_TIMEOUT_S": "1", "CARDLOG_BODY_TIMEOUT_S": "1", "CARDLOG_IDLE_TIMEOUT_S": "1",
         "CARDLOG_MAX_CONNECTIONS": "10",
@@ -75,7 +75,7 @@ def test_a_head_that_drips_is_ended_too(quick: str) -> None:
             assert rest_of(connection)[:12] in (
                 b"HTTP/1.1 408",
                 b"",
-            )  # reset, where a drop came after the end
+            )  # a reset arrives where a drop came after the end
         finally:
             stop.set()
             dripping.join()
@@ -97,12 +97,12 @@ def test_connections_that_do_nothing_make_room_for_one_that_asks(quick: str) -> 
 
 @contextmanager
 def silent_server() -> Iterator[str]:
-    """A Redis that takes connections and never says anything."""
+    """A Redis that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=512) as listening:
         yield f"redis://127.0.0.1:{listening.getsockname()[1]}/0"
 
 
-def test_pushes_that_cannot_be_taken_are_told_so_at_once() -> None:
+def test_pushes_that_cannot_be_taken_are_refused_at_once() -> None:
     few = {"CARDLOG_MAX_PUSHES": "1", "CARDLOG_MAX_REQUESTS": "8"}
     with silent_server() as redis_url, serving("write", redis_url, **few) as url:
 
@@ -111,7 +111,7 @@ def test_pushes_that_cannot_be_taken_are_told_so_at_once() -> None:
 
         with ThreadPoolExecutor(40) as pool:
             pushes = [pool.submit(push, number) for number in range(40)]
-            assert healthy(url)  # whoever looks after it is answered
+            assert healthy(url)  # the operator's probe is answered
             answers = [each.result() for each in pushes]
         for answer in answers:
             refused(answer, 503)

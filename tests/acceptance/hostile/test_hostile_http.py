@@ -1,4 +1,4 @@
-"""Requests that mean harm: they are refused with a problem that says why, and nobody else notices."""
+"""Hostile requests are refused with a problem that names the reason. Other requests are not affected."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def test_a_body_of_100_mb_is_refused_by_every_route_and_costs_no_memory(stack: R
         client.get(f"{url}/metrics")
         before = process.memory_info().rss
         for method, path, _ in routes(stack, service):
-            # Told beforehand: refused before a byte of it came.
+            # With a declared length the request is refused before a byte of the body arrives.
             head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             with connected(url) as connection:
                 connection.sendall(f"{head}Content-Length: {HUGE}\r\n\r\n".encode())
                 assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
-            # Not told: refused where the limit is.
+            # Without a declared length the request is refused at the limit.
             json_type = {"content-type": "application/json"}
             refused(
                 client.request(method, url + path, headers=json_type, content=spaces(HUGE)), 413, "(body)"
@@ -111,9 +111,7 @@ def test_json_may_say_that_it_is_utf_8_and_may_not_be_compressed(stack: Running)
 
 @BOTH
 @pytest.mark.parametrize("bad", ["%00", "a%00b", "%ed%a0%80", "%ff", "%c0%80"])
-def test_text_that_cannot_be_stored_is_a_422_wherever_it_stands(
-    stack: Running, service: str, bad: str
-) -> None:
+def test_text_that_cannot_be_stored_is_a_422_in_every_place(stack: Running, service: str, bad: str) -> None:
     url = url_of(stack, service)
     for method, path, operation in routes(stack, service):
         if method == "GET":

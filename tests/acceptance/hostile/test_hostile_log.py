@@ -57,7 +57,7 @@ def test_a_genuine_event_appended_again_is_named(guarded: Log) -> None:
 
 
 def rechain(owner: Connection) -> None:
-    """Compute every digest of the partition anew, and the head: what was changed follows from what is before it."""
+    """Recomputes every digest of the partition and the head, so that the changed events form a whole chain."""
     rows = owner.execute(
         "SELECT e.position, log.canonical(e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, "
         "e.schema_version, e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id, "
@@ -81,7 +81,7 @@ def rechain(owner: Connection) -> None:
 
 
 def at_night(guarded: Log, statement: str) -> None:
-    """As a superuser who knows the digests: change, and leave a chain without a break."""
+    """Changes events as a superuser who knows the digests, and leaves a chain without a break."""
     guarded.owner.execute("SET session_replication_role = replica")
     guarded.owner.execute(statement.encode(), {"p": PARTITION})
     rechain(guarded.owner)
@@ -118,7 +118,7 @@ def test_a_history_that_was_rewritten_with_its_digests_differs_from_its_anchors(
     guarded.append("turn 13")
     assert guarded.verify("--anchor", first, "--anchor", second) == []
     at_night(guarded, REORDER.replace("= 7", "= 12"))
-    # What the server decides carries no HMAC: only anchors tell.
+    # Columns that the server sets carry no HMAC. Only anchors show a change of them.
     assert guarded.verify() == []
     assert guarded.verify("--anchor", first) == []
     [fault] = guarded.verify("--anchor", second, "--anchor", first)
@@ -134,7 +134,7 @@ def test_a_cut_tail_with_a_moved_head_differs_from_its_anchor(guarded: Log) -> N
     [fault] = guarded.verify("--anchor", anchor)
     assert fault.startswith(f"partition {PARTITION}, position 8: is missing, anchor {anchor}")
     assert fault.endswith("saw the log reach 10")
-    # Somebody else's words in the place of what was cut.
+    # Events of another user take the place of the cut events.
     guarded.append("turn 8", "turn 9", "turn 10", "turn 11")
     [fault] = guarded.verify("--anchor", anchor)
     assert fault.startswith(f"partition {PARTITION}, position 2 to 10: was rewritten with its digests")
@@ -281,7 +281,7 @@ def test_the_embedded_stack_works_as_a_role_that_can_only_append_and_with_a_key_
             assert (document["ok"], document["before_key"], document["notes"]) == (True, 0, [])
             assert document["authenticated"] == document["events"] > 0
             assert "ok    log: the role can only append" in running.command("doctor").stdout
-            # What needs the owner finds the owner: imports and rebuilds from nothing.
+            # Imports and rebuilds from an archive need the owner, and find the owner.
             assert running.command("log", "export", str(tmp_path / "log.jsonl")).returncode == 0
             assert running.command("log", "import", str(tmp_path / "log.jsonl")).returncode == 0
             assert running.command("rebuild", "cards").returncode == 0
@@ -293,8 +293,8 @@ def test_the_embedded_stack_works_as_a_role_that_can_only_append_and_with_a_key_
         assert stop(running) == 0
 
 
-def test_a_data_folder_of_an_older_build_goes_on_with_the_new_role(tmp_path: Path) -> None:
-    """Its tables belong to the superuser that used to do everything, and its events carry no authentication."""
+def test_a_data_folder_of_an_older_build_continues_with_the_new_role(tmp_path: Path) -> None:
+    """The old tables belong to the superuser that did everything, and the old events carry no authentication."""
     with EmbeddedPostgres(tmp_path / "data") as server, connect(server.url, application="test") as owner:
         migrate(owner)
         log.append(owner, [turn("I live in Oslo.")])

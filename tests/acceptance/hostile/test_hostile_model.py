@@ -33,7 +33,7 @@ from tests.support.waiting import eventually
 
 ARRIVES_WITHIN_S = 5.0
 MUTATIONS = int(os.environ.get("CARDLOG_TEST_MUTATIONS", "300"))
-MARK = "quoll"  # stands in every turn of the one whose answers do harm
+MARK = "quoll"  # every turn of the user with the harmful answers holds this word
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def settings(database: str, api: MessagesApi) -> Settings:
 
 @contextmanager
 def folding(settings: Settings) -> Iterator[None]:
-    """A projector of cards at work."""
+    """A running projector of cards."""
     stop = threading.Event()
     with connect(settings.database_url, application="test") as opened:
         ensure_live(opened, CardsProjector())
@@ -78,7 +78,7 @@ def harmful(api: MessagesApi, trouble: Trouble) -> None:
 
 
 def arrivals_of(connection: Connection, users: list[str], town: str) -> list[float]:
-    """Seconds from a turn of each of ``users`` to its card."""
+    """Returns the seconds from a turn of each of ``users`` to its card."""
     found: dict[str, float] = {}
     began = time.monotonic()
     log.append(connection, [turn(user, f"I moved to {town}.", 0) for user in users])
@@ -99,7 +99,7 @@ def arrivals_of(connection: Connection, users: list[str], town: str) -> list[flo
 
 
 def arrival(connection: Connection, user: str, town: str) -> float:
-    """Seconds from a turn of ``user`` to its card."""
+    """Returns the seconds from a turn of ``user`` to its card."""
     return max(arrivals_of(connection, [user], town))
 
 
@@ -139,7 +139,7 @@ def test_users_in_trouble_who_opened_the_breaker_do_not_keep_others_waiting_for_
     for number in range(8):
         log.append(connection, muttering(f"mallory{number}", 3))
     with folding(settings), reading(replace(settings, extract_retries=100)):
-        # By now its pause is so long that nobody would wait for it.
+        # The pause is now so long that no test would wait for its end.
         eventually(lambda: len(api.requests) >= 17, within=120)
         assert arrival(connection, "ana", "Lisbon") < ARRIVES_WITHIN_S
 
@@ -227,7 +227,7 @@ def test_mutated_answers_keep_nobody_elses_cards_waiting(
 
 
 def read_or_given_up(connection: Connection) -> int:
-    """How many turns were read, or given up, and how often: none twice."""
+    """Returns how many turns were extracted or given up, and how often. No turn counts twice."""
     row = connection.execute(
         "SELECT coalesce(sum(json_array_length(data->'turn_positions')), 0) FROM log.events "
         "WHERE type IN ('TurnsExtracted', 'ExtractionFailed')"
@@ -237,7 +237,7 @@ def read_or_given_up(connection: Connection) -> int:
 
 
 def valid(text: str) -> dict[str, Any]:
-    """A proper answer for a turn, with one card of every kind."""
+    """A valid answer for a turn, with one card of every kind."""
     quote = {"turn": 1, "quote": text}
     return {
         "states": [

@@ -1,4 +1,4 @@
-"""Starting after anything: everything killed, nobody collecting the dead, files damaged meanwhile."""
+"""Cardlog starts after every end: all processes killed, zombies left, files damaged."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def negligent(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def kill_all_of(parent: subprocess.Popen[str]) -> list[psutil.Process]:
-    """kill -9 of whatever descends from ``parent``; who was killed."""
+    """Sends kill -9 to all descendants of ``parent``. Returns the killed processes."""
     killed = psutil.Process(parent.pid).children(recursive=True)
     for each in killed:
         if each.is_running():
@@ -62,7 +62,7 @@ def kill_all_of(parent: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 @pytest.mark.timeout(900)
-def test_ready_at_once_after_kill_9_of_everything_though_the_dead_stay(
+def test_ready_at_once_after_kill_9_of_everything_beside_zombies(
     negligent: subprocess.Popen[str], tmp_path: Path
 ) -> None:
     assert negligent.stdin is not None
@@ -111,7 +111,7 @@ class TestClosed:
         for each in stack.data.rglob("*"):
             try:
                 mode = stat.S_IMODE(each.stat().st_mode)
-            except FileNotFoundError:  # a server tidied up
+            except FileNotFoundError:  # a server removed the file
                 continue
             assert not mode & 0o077, f"{each} is {mode:o}"
 

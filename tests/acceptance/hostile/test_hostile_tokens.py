@@ -17,7 +17,7 @@ from tests.support.stack import Running
 
 @pytest.fixture
 def sealer(stack: Running) -> Sealer:
-    """Makes tokens that are genuine, for turns that never come."""
+    """Makes genuine tokens for turns that never come."""
     with psycopg.connect(stack.database_url) as connection:
         row = connection.execute("SELECT key FROM log.token_key").fetchone()
     assert row is not None
@@ -43,7 +43,7 @@ def test_what_was_just_pushed_is_found_by_its_meaning(stack: Running) -> None:
         answer = ask(stack, user, push(stack, user, "Hi, I'm Alex. I love basketball and gaming."))
         assert answer.status_code == 200, answer.text
         document = answer.json()
-        if not document["warnings"]:  # a busy machine may be late, and says so
+        if not document["warnings"]:  # a busy machine may be late, and reports it
             in_time += 1
             assert {"Likes basketball", "Likes gaming"} <= {card["content"] for card in document["cards"]}
             assert document["channels"]["semantic"]["hits"] >= 2
@@ -52,7 +52,7 @@ def test_what_was_just_pushed_is_found_by_its_meaning(stack: Running) -> None:
 
 def test_a_turn_that_is_not_recorded_is_waited_for_and_never_an_error(stack: Running, sealer: Sealer) -> None:
     push(stack, "early", "I live in Porto.")
-    stack.wait()  # its partition has a checkpoint of the extractor, and the turn no position
+    stack.wait()  # the extractor has a checkpoint in its partition, and the turn has no position
     answer = ask(stack, "early", sealer.seal({"early": "no such turn"}))
     assert answer.status_code == 200, answer.text
     assert [text for text in answer.json()["warnings"] if text.startswith("wait_for: not yet projected")]
@@ -100,14 +100,14 @@ def test_services_read_the_key_of_tokens_and_cannot_change_it(stack: Running, st
     assert ask(stack, "key", token).status_code == 200
 
 
-def test_a_token_names_nobody_and_holds_only_for_whom_it_was_given(stack: Running) -> None:
+def test_a_token_names_nobody_and_is_valid_only_for_its_user(stack: Running) -> None:
     token = push(stack, "a very private name", "I live in Porto.")
     assert b"private" not in base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-    # Nothing is waited for, and nothing is told.
+    # The recall waits for nothing and reveals nothing.
     assert ask(stack, "somebody else", token).status_code == 200
 
 
-def test_a_crowd_that_waits_is_told_so_and_others_are_answered(stack: Running, sealer: Sealer) -> None:
+def test_too_many_waits_are_refused_and_other_recalls_are_answered(stack: Running, sealer: Sealer) -> None:
     push(stack, "honest", "My dog is called Rex.")
     stack.wait()
 
@@ -125,5 +125,5 @@ def test_a_crowd_that_waits_is_told_so_and_others_are_answered(stack: Running, s
     refused = [text for text in told if "not waited for" in text]
     assert refused, told
     assert len(waited) <= 40 - len(refused)
-    # The places of others are not taken by one user.
+    # One user does not take the places of other users.
     assert not [text for text in warnings(honest.result()) if "not waited for" in text]

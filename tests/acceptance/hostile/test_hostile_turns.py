@@ -1,4 +1,4 @@
-"""Turns that would stop everybody, against a running Cardlog: they harm nobody but their sender."""
+"""Hostile turns against a running Cardlog harm only their sender."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_three_hundred_poison_turns_hold_up_nobody(stack: Running) -> None:
         eventually(partial(knows, stack, f"among poison {number}", city))
 
 
-def test_projects_are_walls_whatever_they_are_called(stack: Running) -> None:
+def test_projects_are_isolated_under_every_name(stack: Running) -> None:
     for project, session, text in (
         ("a", "b/c", "I live in Kaoshiung."),
         ("a/b", "c", "Typo, I meant Kaohsiung."),

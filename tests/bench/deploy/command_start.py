@@ -1,4 +1,4 @@
-"""What the command takes to start: processor time of a whole process, the median of several.
+"""Measures the processor time of a whole process of the command, as the median of several.
 
     python tests/bench/deploy/command_start.py [--runs 7] [--before CHECKOUT]
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def cpu(words: list[str], runs: int, folder: Path) -> float:
-    """Milliseconds of processor time, user and system, of ``words`` run in ``folder``; the first run is not counted."""
+    """Milliseconds of processor time, user and system, of ``words`` run in ``folder``. The first run is not counted."""
     spent = []
     for _ in range(runs + 1):
         process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What a turn takes at each stage: processor time of our process and of the servers, bytes in memory and on disk.
+"""Measures what a turn costs at each stage: processor time of Cardlog and the servers, memory and disk.
 
     python tests/bench/deploy/footprint.py [--copies 7] [--made-up]
 
@@ -63,7 +63,7 @@ class Spent:
 
 
 def processor_time(pid: int) -> float:
-    """Seconds a process and all its children have used, those that ended too."""
+    """Seconds that a process and all its children have used, with the children that ended."""
     process = psutil.Process(pid)
     found = process.cpu_times()
     total = found.user + found.system + found.children_user + found.children_system
@@ -96,7 +96,7 @@ def _one(connection: Connection, query: str, *values: Any) -> Any:
 
 
 def until(done: Callable[[], bool]) -> Callable[[], bool]:
-    """Tells a worker to stop once ``done``; looked at ten times a second, not at every batch."""
+    """Returns a check that stops a worker once ``done``. It looks ten times a second, and not at every batch."""
     finished = threading.Event()
 
     def look() -> None:
@@ -123,7 +123,7 @@ def size(connection: Connection, schema: str, like: str = "%") -> int:
 
 
 def said(copies: int, made_up: bool, lengthened: int = 1) -> list[dict[str, str]]:
-    """The turns; ``lengthened`` says every text so many times over, which tells what a byte of text costs."""
+    """Returns the turns. ``lengthened`` repeats every text that many times, which shows the cost of a byte of text."""
     path = None if made_up else eval_data("locomo", "locomo_dev.json")
     once = turns(2_500, 5) if path is None else locomo(path).turns
     return [
@@ -134,7 +134,7 @@ def said(copies: int, made_up: bool, lengthened: int = 1) -> list[dict[str, str]
 
 
 def stages(pushed: list[dict[str, str]], *, vectors: bool) -> None:
-    """Each stage alone, over the same turns."""
+    """Measures each stage alone, over the same turns."""
     count = len(pushed)
     with (
         tempfile.TemporaryDirectory(prefix="footprint-") as folder,
@@ -218,13 +218,13 @@ def stages(pushed: list[dict[str, str]], *, vectors: bool) -> None:
 
 
 def _level(connection: Connection, processor: str) -> bool:
-    """Whether a processor has begun, and done everything."""
+    """True when a processor has begun and has no work left."""
     begun = _one(connection, "SELECT count(*) FROM log.checkpoints WHERE processor = %s", processor)
     return begun > 0 and behind(connection, processor) == 0
 
 
 def services(made_up: bool) -> None:
-    """What requests cost the services, and the memory each process of a stack takes."""
+    """Measures the cost of requests in the services, and the memory of each process of a stack."""
     path = None if made_up else eval_data("locomo", "locomo_dev.json")
     with measured_stack() as running:
         pushed = said(1, made_up)
@@ -279,7 +279,7 @@ def _own(process: psutil.Process) -> float:
 
 
 def _postgres(running: Running) -> int:
-    """The pid of the server's first process, by its children, the backends."""
+    """Returns the pid of the server's first process, found through its children, the backends."""
     with psycopg.connect(running.database_url) as connection:
         row = connection.execute("SELECT pg_backend_pid()").fetchone()
         assert row is not None

@@ -1,4 +1,4 @@
-"""The way of a turn, timed: from XADD to a card that recall can see, and recall itself.
+"""Times the way of a turn, from XADD to a card that recall can see, and the recall itself.
 
 Floors in the same run: turns/s of XADD alone, and of appending the same turns straight to the log.
 """
@@ -43,7 +43,7 @@ _PATTERNS = (
 def turns(count: int, users: int, seed: int = 7) -> list[dict[str, str]]:
     """Made-up turns of ``users`` people over a year, one in four of them a fact, two in eight Chinese."""
     chance = random.Random(seed)
-    first = datetime(2026, 1, 1, tzinfo=UTC)
+    first = datetime(2025, 1, 1, tzinfo=UTC)
     made = []
     for number in range(count):
         text = chance.choice(_PATTERNS).format(
@@ -81,7 +81,7 @@ def behind(connection: psycopg.Connection, projector: str) -> int:
 
 
 def until_visible(running: Running, expected: int, projector: str) -> None:
-    """Until every pushed turn is recorded, extracted and projected."""
+    """Returns when every pushed turn is recorded, extracted and projected."""
     with psycopg.connect(running.database_url, autocommit=True) as connection:
         while True:
             row = connection.execute("SELECT count(*) FROM log.events WHERE type = 'TurnRecorded'").fetchone()
@@ -181,7 +181,7 @@ def latencies(running: Running, rate: int, seconds: int) -> list[float]:
 
 
 def question(chance: random.Random) -> str:
-    """Something to ask of who said such turns."""
+    """Returns a question to users with such turns."""
     place, thing, person = chance.choice(_PLACES), chance.choice(_THINGS), chance.choice(_PEOPLE)
     return chance.choice(
         (

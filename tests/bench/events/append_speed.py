@@ -1,4 +1,4 @@
-"""Appending to the log against its floor: the same rows, multi-row-inserted into a bare table.
+"""Compares appends to the log with their floor: multi-row inserts of the same rows into a bare table.
 
 The bare table has the log's columns and no key, index, trigger or digest chain; both sides send batches of
 500 rows from as many writers, and are measured in turn, three rounds each. Medians and ratios are printed.
@@ -81,7 +81,7 @@ def _insert_statement(rows: int) -> sql.Composed:
 
 
 def write(url: str, side: str, writer: int, round_: int, ready: object, counts: object) -> None:
-    """One writer for a few seconds; batches are made beforehand so that only the writing is timed."""
+    """One writer for a few seconds. The batches are made beforehand, so only the writing is timed."""
     act = append if side == "append" else insert
     with connect(url, application="bench") as connection:
         batches = [events(writer, round_ * 10_000 + number) for number in range(60)]

@@ -1,4 +1,4 @@
-"""How fast texts become terms, grams and vectors, and what the Chinese dictionary costs a process.
+"""Measures how fast texts become terms, n-grams and vectors, and the cost of the Chinese dictionary.
 
     python tests/bench/events/text_speed.py
 
@@ -92,7 +92,7 @@ def main() -> int:
 
 
 def segmentation(turns: list[str]) -> None:
-    """What cutting Chinese takes of a turn and of a question: by rjieba, and by jieba where it is installed.
+    """Measures the share of Chinese segmentation in a turn and in a question: with rjieba, and with jieba if installed.
 
     A turn is read by the rules and becomes terms and grams; a question is understood. Neither counts the
     servers nor the model, so the shares are upper bounds.

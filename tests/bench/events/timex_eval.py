@@ -1,4 +1,4 @@
-"""How often `events.language.timex` reads a time as Microsoft's Recognizers-Text specifications do.
+"""Counts how often `events.language.timex` agrees with Microsoft's Recognizers-Text specifications.
 
     CARDLOG_EVAL_DATA=<folder> python tests/bench/events/timex_eval.py [--misses] [--language en|zh]
 

@@ -1,4 +1,4 @@
-"""What reading turns with a model costs besides the model's own time, and how many tokens and calls it takes.
+"""Measures the cost of extraction with a model beside the model's own time, and its tokens and calls.
 
     python tests/bench/ingest/extraction_cost.py [--turns 3000]
 
@@ -140,7 +140,7 @@ def tokens(postgres: EmbeddedPostgres, path: Path) -> None:
     for conversation in json.loads(path.read_text("utf-8")):
         user = str(conversation["sample_id"])
         for number, fields in enumerate(turns_of(conversation)):
-            # The data dates sessions, not turns; a turn every half minute is what people manage.
+            # The data dates sessions and not turns. Half a minute between turns is a human pace.
             said_at = datetime.fromisoformat(fields["said_at"]) + timedelta(seconds=30 * number)
             turns.append(
                 recorded(user, fields["session_id"], number, fields["text"], said_at, fields.get("speaker"))

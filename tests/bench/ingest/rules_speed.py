@@ -1,4 +1,4 @@
-"""How long the rules extractor takes over a turn, with the turns before it as context.
+"""Measures the time of the rules extractor for a turn, with the turns before it as context.
 
     python tests/bench/ingest/rules_speed.py
 

@@ -1,4 +1,4 @@
-"""What folding an event costs a user with 100 cards, and one with 100,000, in the same tables.
+"""Compares the cost of folding an event for a user with 100 cards and a user with 100,000, in the same tables.
 
 Each round appends one batch of the same make for the one and for one of the others (episodes, new likings and
 restated ones, facts that change, concepts) and times the live projector on it; the medians of all rounds are compared.
@@ -38,7 +38,7 @@ _WORDS = [
 
 
 class Life:
-    """What one user says, one statement after the other."""
+    """The statements of one user, one after the other."""
 
     def __init__(self, user_id: str) -> None:
         self.user_id = user_id
@@ -64,7 +64,7 @@ class Life:
         text = " ".join(self._random.choices(_WORDS, k=8))
         match self._said % 20:
             case 0:
-                # Many facts, each said a few times: how often one fact was said is not what is measured here.
+                # Many facts have few statements each: the number of statements of a fact is not measured here.
                 return self._state(origin, f"fact {self._said // 100}", "single_value", text)
             case 1 | 2 | 3:
                 return self._state(origin, "likes", "multi_value", f"{text} {self._said // 40}")
@@ -99,14 +99,14 @@ def main() -> None:
             migrate(connection)
             ensure_live(connection, CardsProjector())
             deep = Life("deep user")
-            # Each is asked once, so that they stay as shallow as they are.
+            # Each shallow user is timed once, so that this user stays shallow.
             shallow = [Life(f"shallow user {number}") for number in range(ROUNDS)]
             for life, depth in [(deep, DEEP), *((life, SHALLOW) for life in shallow)]:
                 for begun in range(0, depth, 1000):
                     log.append(connection, life.events(min(1000, depth - begun)))
             Rebuild(settings, CardsProjector(), workers=2).run()
             runner = Runner(settings, CardsProjector(), lambda: False)
-            timed(connection, runner, Life("first user"))  # connections and caches are warm then
+            timed(connection, runner, Life("first user"))  # connections and caches are warm now
             costs = [(timed(connection, runner, life), timed(connection, runner, deep)) for life in shallow]
         few, many = (statistics.median(cost) * 1e6 for cost in zip(*costs, strict=True))
         sys.stdout.write(

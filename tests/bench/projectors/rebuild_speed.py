@@ -1,4 +1,4 @@
-"""How fast the card tables are rebuilt, beside how fast COPY loads the same rows, and how fast live folding is.
+"""Measures the rebuild of the card tables beside COPY of the same rows and live folding.
 
     python tests/bench/projectors/rebuild_speed.py [--events 1000000] [--users 1000] [--workers 3]
 
@@ -55,7 +55,7 @@ def measure(server: str, name: str, events: int, users: int, workers: int) -> tu
 
 
 def copy_seconds(url: str, folder: Path, workers: int) -> float:
-    """How long COPY needs for the finished tables, from files, with indexes and statistics made afterwards."""
+    """Seconds that COPY takes for the finished tables from files, with indexes and statistics made afterwards."""
     projector = CardsProjector()
     files: list[tuple[str, Path]] = []
     with connect(url, application="bench") as connection:
@@ -95,7 +95,7 @@ def copy_seconds(url: str, folder: Path, workers: int) -> float:
 
 
 def copied_out(connection: Connection, table: str, folder: Path, parts: int) -> list[tuple[str, Path]]:
-    """The rows of a table in as many files of like size, by the user's hash."""
+    """Writes the rows of a table into files of like size, split by the user's hash."""
     found = []
     for part in range(parts):
         path = folder / f"{table}.{part}"

@@ -1,4 +1,4 @@
-"""What Kafka costs and brings: events a second through the relay, two workers against one, and the latency it adds.
+"""Measures the cost and gain of Kafka: events/s through the relay, two workers against one, the added latency.
 
 Broker, Postgres and workers share this machine. The floor of the relay is reading the same rows without publishing
 them; the floor of the latency is the same worker fed by the log itself. ``--real`` takes Apache Kafka from its jars
@@ -92,7 +92,7 @@ def reading(url: str) -> float:
 
 
 def forget(url: str) -> None:
-    """The relay begins anew."""
+    """Sets the relay back to its start."""
     with connect(url, application="bench") as connection:
         connection.execute("DELETE FROM log.checkpoints WHERE processor = 'relay'")
 
@@ -114,7 +114,7 @@ def relaying(url: str, broker: Broker) -> float:
 
 
 def folding(url: str, broker: Broker, folder: Path, workers: int) -> float:
-    """Events a second that so many workers fold into cards, from when all of them are up."""
+    """Events a second that the workers fold into cards, from the moment when all of them run."""
     with (
         closing(Workers(folder, CARDLOG_DATABASE_URL=url, CARDLOG_KAFKA_BROKERS=broker.address)) as running,
         connect(url, application="bench") as connection,
@@ -128,7 +128,7 @@ def folding(url: str, broker: Broker, folder: Path, workers: int) -> float:
 
 
 def latency(url: str, broker: Broker | None, folder: Path, *, count: int = 60) -> list[float]:
-    """Milliseconds from the append of an event to its card, one after the other."""
+    """Milliseconds from the append of an event to its card, measured one after the other."""
     brokers = "" if broker is None else broker.address
     took = []
     with (
@@ -145,7 +145,7 @@ def latency(url: str, broker: Broker | None, folder: Path, *, count: int = 60) -
             while behind(connection, "cards"):
                 time.sleep(0.001)
             took.append((time.perf_counter() - began) * 1000)
-    return took[10:]  # the first ones wait for the processes to come up
+    return took[10:]  # the first events wait for the start of the processes
 
 
 def main() -> int:

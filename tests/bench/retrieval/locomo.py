@@ -1,4 +1,4 @@
-"""Turn-level evidence recall on LoCoMo, through the real way: queue, log, folds, recall over HTTP.
+"""Turn-level evidence recall on LoCoMo through the whole system: queue, log, folds, recall over HTTP.
 
 For each question, the share of its evidence turns among the turns behind the first k cards; the mean over
 questions, by category (1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop, 5 adversarial).
@@ -85,7 +85,7 @@ def measure(
 
 
 def push(running: Running, turns: list[dict[str, str]]) -> float:
-    """Push and wait until all are projected; seconds taken."""
+    """Pushes, waits until all turns are projected, and returns the seconds."""
     began = time.monotonic()
     with httpx.Client(timeout=60) as client:
         for start in range(0, len(turns), 500):

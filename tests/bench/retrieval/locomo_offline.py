@@ -1,4 +1,4 @@
-"""What each retrieval idea is worth, in memory: no database, no server, minutes instead of hours.
+"""Measures the worth of each retrieval idea in memory: no database, no server, minutes instead of hours.
 
     CARDLOG_EVAL_DATA=<folder> python tests/bench/retrieval/locomo_offline.py [--chinese-only|--english-only]
     [--held-out]
@@ -69,7 +69,7 @@ def plain_weights(question: str) -> dict[str, float]:
 
 
 def asked_channel(documents: Sequence[dict[str, float]]) -> Channel:
-    """Each part of the question by itself, a card by its best rank in any."""
+    """Searches each part of the question by itself. A card gets its best rank of any part."""
     index = Bm25(documents)
 
     def channel(question: str) -> Scores:

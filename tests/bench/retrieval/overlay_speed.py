@@ -1,4 +1,4 @@
-"""What reading one's own writes costs a recall: nothing under way, one turn of one's own, a crowd's backlog.
+"""Measures the cost of reading your own writes: no pending turn, one pending turn, a backlog of many users.
 
 Also how long the alerts take for a hundred cards. Needs nothing; about half a minute.
 """
@@ -29,7 +29,7 @@ TIMES = 100
 
 
 async def milliseconds(settings: Settings) -> tuple[list[float], str]:
-    """How long each of a number of recalls took, and the first answer's value."""
+    """Returns the duration of each recall, and the first answer's value."""
     pool = open_pool(settings, "bench")
     await pool.open(wait=True)
     recall = open_recall(settings, pool)
@@ -49,7 +49,7 @@ async def milliseconds(settings: Settings) -> tuple[list[float], str]:
 
 
 def alerts() -> float:
-    """Milliseconds for a hundred cards, the best of many."""
+    """Milliseconds for a hundred cards, the best of many runs."""
     now = datetime.now(UTC)
     cards = [state(f"town {number}", concept_key=f"c{number % 4}") for number in range(100)]
 

@@ -1,4 +1,4 @@
-"""Recalls while turns come in: errors, latencies and channel statuses, at a steady rate of both.
+"""Measures recalls while turns come in: errors, latencies and channel statuses, at a steady rate of both.
 
     python tests/bench/retrieval/recall_load.py [--recalls 50] [--turns 50] [--seconds 60] [--model hash]
 
@@ -32,7 +32,7 @@ USERS, HISTORY = 100, 5_000
 
 
 class Tally:
-    """What became of the recalls of one stretch of time."""
+    """The results of the recalls of one period."""
 
     def __init__(self) -> None:
         self.ms: list[float] = []
@@ -138,7 +138,7 @@ async def watch(running: Running, seconds: float) -> None:
 
 
 def _resident(pid: int) -> int:
-    """What ``pid`` and all below it hold, in MB; memory that several share counts once."""
+    """Returns the memory of ``pid`` and its descendants in MB. Shared memory counts once."""
     total = 0
     parent = psutil.Process(pid)
     for process in (parent, *parent.children(recursive=True)):

@@ -1,4 +1,4 @@
-"""What each channel is worth, end to end: turns pushed, folded, and asked for through recall itself.
+"""Measures the worth of each channel end to end: turns are pushed and folded, and recall answers.
 
     CARDLOG_EVAL_DATA=<folder> python tests/bench/retrieval/recall_quality.py [--sets locomo memdaily lifebench]
     [--by-category]
@@ -48,7 +48,7 @@ SETS: dict[str, tuple[Callable[[Path], EvalSet], tuple[str, ...]]] = {
 
 
 def found(question: Asked, turns: Sequence[Sequence[str]]) -> list[float]:
-    """The share of the evidence among the records behind the first cards, at each cut."""
+    """The share of the evidence among the records behind the first cards, at each cut-off."""
     records = [{record_of(turn) for turn in each} for each in turns]
     return [len(question.evidence & set().union(*records[:cut])) / len(question.evidence) for cut in CUTS]
 
@@ -65,7 +65,7 @@ async def measure(recall: Recall, asked: EvalSet, *, rewrite: Callable[[str], st
 
 
 def floor(asked: EvalSet) -> Rows:
-    """BM25 over characters: nothing to install, nothing to learn."""
+    """BM25 over characters, without an installation or training."""
     turns = defaultdict(list)
     for turn in asked.turns:
         turns[turn["user_id"]].append(turn)
@@ -91,7 +91,7 @@ def characters(text: str) -> dict[str, float]:
 
 
 def misspelt(text: str) -> str:
-    """The question with one slip in its longest word, or one Chinese character that is another; always the same."""
+    """Returns the question with one typo in its longest word, or one replaced Chinese character, always the same."""
     chance = random.Random(text)
     if has_cjk(text):
         places = [place for place, character in enumerate(text) if has_cjk(character)]

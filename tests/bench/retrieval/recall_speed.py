@@ -1,4 +1,4 @@
-"""How long a recall takes without embedding, by how many cards there are and how many of them are the asker's.
+"""Measures a recall without embedding, by the number of all cards and the number of the user's own cards.
 
     python tests/bench/retrieval/recall_speed.py [--cards 10000 100000] [--heavy 100000] [--questions 200]
 
@@ -56,12 +56,12 @@ _TURN = np.linalg.qr(np.random.default_rng(3).standard_normal((384, 384)))[0].as
 
 
 def vectors_of(texts: list[str]) -> Any:
-    """Vectors of texts, one a row. Turning keeps all angles; hashes alone are mostly zeros, as no model's are."""
+    """Vectors of texts, one a row. The rotation keeps all angles. Hashes alone are mostly zeros, unlike a model's."""
     return np.asarray(HashEmbedder().embed(texts), dtype=np.float32) @ _TURN
 
 
 class Remembered:
-    """An embedder that knows the vectors of the questions already."""
+    """An embedder that holds the vectors of the questions in advance."""
 
     name = HASH_MODEL
     dimension = 384
@@ -77,7 +77,7 @@ class Remembered:
 
 
 def prepare(url: str, cards: int, heavy: int) -> None:
-    """Card and vector tables of about ``cards`` cards of ordinary users and ``heavy`` of one more."""
+    """Writes card and vector tables of about ``cards`` cards of ordinary users and ``heavy`` of one more."""
     settings = replace(Settings(), database_url=url)
     with connect(url, application="bench") as connection:
         migrate(connection)
@@ -91,9 +91,9 @@ def prepare(url: str, cards: int, heavy: int) -> None:
 
 
 def add_vectors(connection: Connection) -> None:
-    """The hashed vector of every card, as the vectors projector would have it stand."""
+    """Writes the hashed vector of every card as the vectors projector would."""
     register_vector(connection)
-    # As a rebuild does it: one vector at a time, the index of a million takes hours.
+    # The bench builds the index last, as a rebuild does. One vector at a time takes hours for a million.
     connection.execute("DROP INDEX vectors.card_vectors_384_signs, vectors.card_vectors_384_own")
     with connection.cursor("cards", withhold=True) as reader, connect_again(connection) as writer:
         register_vector(writer)
@@ -184,7 +184,7 @@ def run(url: str, redis_url: str, questions: int, heavy: int) -> None:
         **patient,  # type: ignore[arg-type]
     )
     with connect(url, application="bench") as connection:
-        # The made-up log holds what was extracted of every turn: nothing waits, or the overlay would read thousands.
+        # The made-up log holds the extraction of every turn, or else the overlay would read thousands of turns.
         PROCESSOR.open(connection)
         claims = PROCESSOR.claim(connection)
         PROCESSOR.advance(connection, [(claim, claim.head) for claim in claims])

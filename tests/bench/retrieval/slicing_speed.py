@@ -1,4 +1,4 @@
-"""How long slices take: pages and groups over a large memory, and a recall of the past against one of the present.
+"""Measures slices: pages and groups over a large memory, and a recall of the past against one of the present.
 
 A made-up user gets a million cards (CARDLOG_BENCH_CARDS), written straight into the tables: what is measured is
 reading. Every figure is the median of the warm runs, in milliseconds.

@@ -54,7 +54,7 @@ WHERE h.partition = e.partition
 
 @cache
 def _chinese_words() -> list[str]:
-    """The most frequent ones."""
+    """Returns the 6,000 most frequent Chinese words."""
     known = build(orjson.loads(source().read_bytes())["freq"].items())
     return sorted(known, key=lambda word: (-known[word], word))[:6000]
 
@@ -70,7 +70,7 @@ class History:
     def __init__(self, users: int, *, texts: int = 20_000, seed: int = 7, heavy: float = 0.0) -> None:
         self._random = random.Random(seed)
         self._users = [f"user-{number:05d}" for number in range(users)]
-        # The first user speaks as often as that share of all turns needs.
+        # The first user speaks as often as the share requires.
         for number in range(round(users * heavy / (1 - heavy))):
             self._users.insert((number * 7919) % (len(self._users) + 1), self._users[0])
         syllables = [c + v for c in "bdfgklmnprstvz" for v in ("a", "e", "i", "o", "u", "an", "er", "ing")]
@@ -79,7 +79,7 @@ class History:
         ]
         self._chinese_words = _chinese_words()
         self._weights = [1 / (rank + 10) for rank in range(len(self._words))]
-        # A text is two halves of a pool: as various as it must be, and made quickly.
+        # A text joins two halves from a pool: various enough, and made quickly.
         self._halves = ([self._english() for _ in range(texts)], [self._chinese() for _ in range(texts // 2)])
         self._positions = [0] * 64
         self._before: dict[str, tuple[Utterance, ...]] = {}

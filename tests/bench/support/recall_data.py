@@ -61,7 +61,7 @@ def locomo(path: Path) -> EvalSet:
 
 
 def memdaily(folder: Path) -> EvalSet:
-    """Chinese daily messages; all people of a file are one user, so that each distracts from the others."""
+    """Chinese daily messages. All people of a file are one user, so that each distracts from the others."""
     turns: list[dict[str, str]] = []
     questions = []
     for path in sorted(folder.glob("*.json")):
@@ -91,7 +91,7 @@ def memdaily(folder: Path) -> EvalSet:
 
 
 def lifebench(folder: Path) -> EvalSet:
-    """One person's year: every record a turn, of a chat every utterance."""
+    """One person's year: each record is a turn, and each utterance of a chat is a turn."""
     turns = []
     for kind in ("agent_chat", "sms", "note", "calendar"):
         for record in json.loads((folder / f"{kind}.json").read_text("utf-8")):

@@ -22,7 +22,7 @@ def measured_stack(**environment: str) -> Iterator[Running]:
 
 
 def eval_data(*parts: str) -> Path | None:
-    """A file of the evaluation data in CARDLOG_EVAL_DATA; None, and a word about it, where it is absent."""
+    """Returns a file of the evaluation data in CARDLOG_EVAL_DATA, or prints a message and returns None."""
     import os
 
     folder = os.environ.get("CARDLOG_EVAL_DATA", "")

@@ -1,4 +1,4 @@
-"""Faults made on purpose, and a stack with several workers of a kind that they hit."""
+"""Injects faults, and runs a stack with several workers of a kind for them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RECLAIM_MS, IDLE_TIMEOUT_MS = 1500, 5000
 SETTINGS = {
     "CARDLOG_RECLAIM_AFTER_MS": str(RECLAIM_MS),
     "CARDLOG_IDLE_IN_TRANSACTION_TIMEOUT_MS": str(IDLE_TIMEOUT_MS),
-    # Small batches: no batch may take so long that an honest worker loses its lease on a busy machine.
+    # The batches are small, so that no healthy worker exceeds its lease on a busy machine.
     "CARDLOG_BATCH_EVENTS": "16",
     "CARDLOG_EMBED_THREADS": "1",
 }
@@ -75,7 +75,7 @@ class Site:
         return psycopg.connect(self.running.database_url, autocommit=True, connect_timeout=5)
 
     def tend(self) -> None:
-        """Start whichever second worker is not there, as the supervisor of that machine would."""
+        """Starts each second worker that does not run, as the supervisor of that machine would."""
         for kind in SECOND:
             process = self._seconds.get(kind)
             if process is None or process.poll() is not None:
@@ -96,7 +96,7 @@ class Site:
             )
 
     def first(self, kind: str) -> psutil.Process | None:
-        """The stack's own process of a kind; of a server the one that is no child of another."""
+        """Returns the stack's own process of a kind. Of a server it is the process that is no child of another."""
         for process in self.running.workers(kind):
             try:
                 if process.ppid() == self.running.process.pid:
@@ -112,13 +112,13 @@ class Site:
         return self.second(kind) if kind in SECOND and chance.random() < 0.5 else self.first(kind)
 
     def restart(self) -> None:
-        """kill -9 the supervisor, which takes its workers along and leaves its servers behind, and start again."""
+        """Sends kill -9 to the supervisor and starts the stack again. The workers die too, and the servers survive."""
         self.running.process.kill()
         self.running.process.wait()
         assert self.running.process.stdout is not None
         self.running.process.stdout.close()
         self.running = start(self._data, **SETTINGS)
-        self._end_seconds()  # they were told of servers that are elsewhere now
+        self._end_seconds()  # the second workers know the servers of the old stack
         self.tend()
 
     def stop(self) -> int:
@@ -134,7 +134,7 @@ class Site:
         self._seconds.clear()
 
     def log(self) -> str:
-        """The end of what all processes had to complain about."""
+        """Returns the last lines that all processes logged."""
         lines = (self._data.parent / f"{self._data.name}.log").read_text(errors="replace").splitlines()
         return "\n".join([line for line in lines if " INFO " not in line][-60:])
 
@@ -162,7 +162,7 @@ class Havoc:
         self.history: list[str] = []
 
     def wreak(self, seconds: float) -> None:
-        """Faults for so long; afterwards nothing is stopped, full or missing any more."""
+        """Injects faults for a time. Afterwards nothing is stopped, full or missing."""
         until = time.monotonic() + seconds
         deck: list[Callable[[], str]] = []
         try:
@@ -172,7 +172,7 @@ class Havoc:
                 self._do(deck.pop())
                 self._resume()
                 self._site.tend()
-                # How densely faults fall, not a wait for something: often the next one hits what still recovers.
+                # The pause sets the density of faults and waits for no condition. The next fault often hits a recovery.
                 time.sleep(self._chance.choice((0.0, 0.1, 0.5, 1.0, 2.5)))
         finally:
             self._resume(everybody=True)
@@ -201,7 +201,7 @@ class Havoc:
         if not self.history:
             deck.append(
                 self.the_supervisor_is_killed
-            )  # once a run: all starts anew, and nothing else can happen
+            )  # once a run, because everything restarts and no other fault can happen
         self._chance.shuffle(deck)
         return deck
 
@@ -236,7 +236,7 @@ class Havoc:
                     process.send_signal(signal.SIGCONT)
 
     def a_backend_is_killed(self) -> str:
-        """One server process of Postgres: it then restarts all others and recovers."""
+        """Kills one server process of Postgres. The server then restarts all others and recovers."""
         server = self._site.first("postgres")
         children = [] if server is None else server.children()
         if not children:
@@ -279,7 +279,7 @@ class Havoc:
         return f"{dropped} connections to redis dropped"
 
     def the_logs_clock_jumps(self) -> str:
-        """The server's clock cannot be moved here; this is what the log sees of one that was an hour ahead."""
+        """The server's clock cannot be changed here. The log sees the traces of a clock that was an hour ahead."""
         with self._site.connect() as connection:
             connection.execute(
                 """UPDATE log.heads SET recorded_at = clock_timestamp() + interval '1 hour'
@@ -289,7 +289,7 @@ class Havoc:
         return "the log's clock jumped an hour back on 16 partitions"
 
     def the_queues_clock_jumps(self) -> str:
-        """An entry with an id from the future: Redis numbers all later ones behind it."""
+        """Pushes an entry with an id from the future. Redis numbers all later entries behind it."""
         client = self._site.redis
         milliseconds, _, _ = str(client.xinfo_stream(STREAM)["last-generated-id"]).partition("-")
         turn = next(self._spare)
@@ -300,7 +300,7 @@ class Havoc:
 
 @contextmanager
 def full(client: Redis) -> Iterator[None]:
-    """No memory left in Redis, whatever it holds."""
+    """Leaves Redis no free memory."""
     client.config_set("maxmemory", 1)
     try:
         yield
@@ -310,7 +310,7 @@ def full(client: Redis) -> Iterator[None]:
 
 @dataclass(slots=True)
 class Watch:
-    """Asks all the time, and knows from a connection of its own when Postgres was really away."""
+    """Recalls constantly, and watches with its own connection when Postgres is really away."""
 
     site: Site
     questions: tuple[tuple[str, str], ...]
@@ -323,7 +323,7 @@ class Watch:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Watch until the end of the block."""
+        """Watches until the end of the block."""
         threads = [threading.Thread(target=self._ask), threading.Thread(target=self._look)]
         for thread in threads:
             thread.start()
@@ -336,7 +336,7 @@ class Watch:
 
     @property
     def unexcused(self) -> list[str]:
-        """Answers that no absence of Postgres excuses."""
+        """Returns the answers that no absence of Postgres excuses."""
         return self.failures + [
             f"503 from {begin:.2f} to {end:.2f}, away: {self.away}"
             for begin, end in self.unavailable
@@ -384,11 +384,11 @@ class Watch:
 
 
 def seed() -> int:
-    """The seed of this run: CARDLOG_CHAOS_SEED, or a new one."""
+    """Returns the seed of this run: CARDLOG_CHAOS_SEED, or a new one."""
     given = os.environ.setdefault("CARDLOG_CHAOS_SEED", str(random.SystemRandom().randrange(1_000_000)))
     return int(given)
 
 
 def seconds() -> float:
-    """How long random faults fall: CARDLOG_CHAOS_SECONDS, or two minutes."""
+    """Returns the duration of the random faults in seconds: CARDLOG_CHAOS_SECONDS, or two minutes."""
     return float(os.environ.get("CARDLOG_CHAOS_SECONDS", "120"))

@@ -23,7 +23,7 @@ STREAM = "turns"
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How some people talk: every sentence is one statement with one reading, "today" and "yesterday" included."""
+    """One way to talk. Every sentence is one statement with one meaning, "today" and "yesterday" included."""
 
     moved: str
     cities: tuple[str, ...]
@@ -61,13 +61,13 @@ MANNERS = (
 )
 # Far enough apart that no rule about changes in quick succession is touched.
 DAYS_BETWEEN_CHANGES = (32, 75)
-# "Today" is read on the speaker's own clock, so some clocks are decades off: nobody's time is anybody else's.
+# "Today" is read on the speaker's own clock. The speakers' clocks are decades apart.
 FIRST_DAYS = (date(1961, 3, 5), date(1994, 11, 20), date(2019, 6, 1), date(2026, 1, 9), date(2088, 2, 28))
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a turn says of its speaker: ``concept`` is ``value`` from that local day on."""
+    """The meaning of a turn about its speaker: ``concept`` is ``value`` from that local day on."""
 
     concept: str
     value: str
@@ -76,7 +76,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn as it is pushed. Without a ``turn_id`` among its fields, its entry's own id names it."""
+    """One turn as it is pushed. A turn without a ``turn_id`` gets the id of its entry as its name."""
 
     fields: Mapping[str, str]
     fact: Fact | None = None
@@ -91,7 +91,7 @@ class Turn:
 
 
 def plan(chance: random.Random, *, users: int, turns: int, prefix: str = "") -> list[Turn]:
-    """Turns of many users in no order at all: what was said first may well be pushed last."""
+    """Returns turns of many users in random order. An earlier statement may be pushed later."""
     planned: list[Turn] = []
     for number in range(users):
         manner = MANNERS[number % len(MANNERS)]
@@ -112,7 +112,7 @@ def plan(chance: random.Random, *, users: int, turns: int, prefix: str = "") -> 
                 "session_id": f"session-{chance.randrange(3)}",
             }
             if fact is not None:
-                # Any time of that day will do: it is the same day on the speaker's clock.
+                # Every time of that day is right, because it is the same day on the speaker's clock.
                 said = fact.since + timedelta(hours=chance.uniform(4, 20))
                 fields["said_at"] = said.astimezone(ZoneInfo(zone)).isoformat(timespec="milliseconds")
             elif chance.random() < 0.8:
@@ -132,7 +132,7 @@ def _changes(
 ) -> Iterator[tuple[str, Fact]]:
     day = chance.choice(FIRST_DAYS)
     for _ in range(count):
-        value = chance.choice(values)  # now and then what holds already, said once more
+        value = chance.choice(values)  # sometimes the current value, repeated
         since = datetime.combine(day, clock.min, ZoneInfo(zone))
         yield sentence.format(value), Fact(concept, value, since)
         day += timedelta(days=chance.randint(*DAYS_BETWEEN_CHANGES))
@@ -149,7 +149,7 @@ BAD: tuple[Mapping[str, str | bytes], ...] = (
 
 
 class Ledger:
-    """What was acknowledged, kept apart from everything that is tested. Safe from any thread."""
+    """The acknowledged turns, kept apart from everything under test. Safe from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -182,11 +182,11 @@ class Ledger:
 
 
 class UnclearRefusalError(AssertionError):
-    """A push was turned down in a way that does not tell the pusher what to do."""
+    """A refusal of a push that names no remedy."""
 
 
 class Pusher:
-    """Pushes turns as an app would: again and again until each is acknowledged, now and then once too often."""
+    """Pushes turns as an app would. It repeats each push until it is acknowledged, and sometimes once more."""
 
     def __init__(
         self, where: Callable[[], tuple[str, str]], ledger: Ledger, *, patience: float = 120.0
@@ -203,7 +203,7 @@ class Pusher:
             self._client[1].close()
 
     def push(self, turn: Turn, *, http: bool = False) -> None:
-        """Returns when ``turn`` is acknowledged, or when a turn without an id may be in although nobody said so."""
+        """Returns when ``turn`` is acknowledged, or when a turn without an id may be recorded without an answer."""
         deadline = time.monotonic() + self._patience
         while True:
             try:
@@ -220,7 +220,7 @@ class Pusher:
             except (RedisError, httpx.HTTPError, OSError) as error:
                 self._ledger.refuse(type(error).__name__)
                 if "turn_id" not in turn.fields:
-                    # Whoever pushes without an id cannot ask again without risking a second copy.
+                    # A push without an id cannot be repeated without the risk of a second copy.
                     self._ledger.doubt(turn)
                     return
             else:
@@ -230,7 +230,7 @@ class Pusher:
             time.sleep(0.1)
 
     def push_bad(self, fields: Mapping[str, str | bytes]) -> None:
-        """One entry that breaks the contract, exactly once: so only where its answer cannot get lost."""
+        """Pushes one entry that breaks the contract exactly once, so only where its answer cannot get lost."""
         self._redis().xadd(STREAM, dict(fields))  # type: ignore[arg-type]
         self._ledger.accept_bad()
 

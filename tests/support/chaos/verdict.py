@@ -18,7 +18,7 @@ from tests.support.chaos.load import Fact, Ledger, Turn
 
 @dataclass(slots=True)
 class Verdict:
-    """What became of what was pushed. ``faults`` says in words what is not as it must be.
+    """The result of the comparison. ``faults`` names everything that is wrong.
 
     ``pushed`` counts turns, however often each was pushed: those acknowledged, and those that are in the log
     although their pusher, who gave them no id, never heard so.
@@ -44,7 +44,7 @@ class Verdict:
 
 
 def judge(ledger: Ledger, database_url: str) -> Verdict:
-    """Hold the log and the cards against the ledger."""
+    """Compares the log and the cards with the ledger."""
     verdict = Verdict()
     with psycopg.connect(database_url, row_factory=dict_row) as connection:
         _judge_log(ledger, connection, verdict)
@@ -63,7 +63,7 @@ def _judge_log(ledger: Ledger, connection: psycopg.Connection[dict[str, Any]], v
     verdict.recorded = len(recorded)
     lost = [key for key in ledger.acknowledged if key not in times]
     twice = [key for key, count in times.items() if count > 1]
-    # A turn without an id may be in the log once for every time its pusher was left in doubt, and no more.
+    # A turn without an id may be in the log once for each push with an unknown answer, and no more.
     named = {key for key, turn in ledger.acknowledged.items() if "turn_id" in turn.fields}
     copies = Counter((user, turn["text"]) for user, turn in recorded if (user, turn["turn_id"]) not in named)
     allowed = ledger.anonymous + ledger.doubtful
@@ -151,7 +151,7 @@ def _judge_states(ledger: Ledger, connection: psycopg.Connection[dict[str, Any]]
 
 
 def timelines(turns: Sequence[Turn]) -> dict[tuple[str, str], list[tuple[Any, ...]]]:
-    """For each user and concept what held from when until when, and how often it was said; by the day meant."""
+    """Returns the value of each user and concept with its period and its number of statements, by the day meant."""
     said: dict[tuple[str, str], list[Fact]] = defaultdict(list)
     for turn in turns:
         if turn.fact is not None:

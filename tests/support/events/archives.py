@@ -34,7 +34,7 @@ def fill(connection: Connection, begin: int, end: int, users: int = 20) -> None:
 
 
 def rows_of(connection: Connection) -> list[tuple[Any, ...]]:
-    """Everything the log holds, the payload as its exact text."""
+    """Returns everything the log holds, with each payload as its exact text."""
     return connection.execute(
         "SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, "
         "occurred_at, recorded_at, actor, causation_id, correlation_id, data::text, digest "

@@ -53,7 +53,7 @@ class Log:
         return str(path)
 
     def append(self, *texts: str) -> None:
-        """As a process with the key does."""
+        """Appends as a process with the key does."""
         authentication.use_file(str(self.key))
         log.append(self.service, [turn(text) for text in texts])
         authentication.use(None)

@@ -1,4 +1,4 @@
-"""Payloads that are as they should be, to be changed by tests."""
+"""Valid payloads for tests to change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns for the model, and what it answers."""
+"""Turns for the model, and the model's answers."""
 
 from __future__ import annotations
 

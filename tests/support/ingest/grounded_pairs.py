@@ -1,4 +1,4 @@
-"""What people say, and cards that somebody made of it: honestly, and not.
+"""Turns, and honest and dishonest cards made of them.
 
 Each is the turn, the quote (None: all of it), the value of a state (None: an event) and the content; before ``|`` in
 the turn stands what the same speaker said before.

@@ -1,4 +1,4 @@
-"""Answers of a model's server that are meant to do harm: on the wire, and in what they say."""
+"""Harmful answers of a model's server: in their bytes, and in their content."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MESSAGE = (
 
 
 def drips(pause_s: float = 0.05) -> Trouble:
-    """An answer of one byte at a time that never ends."""
+    """An answer that arrives one byte at a time and never ends."""
     return _forever(_HEAD + b"content-length: 1000000\r\n\r\n", b" ", pause_s)
 
 
 def drips_its_head(pause_s: float = 0.05) -> Trouble:
-    """A head that never ends, a byte at a time."""
+    """A head that arrives one byte at a time and never ends."""
     return _forever(_HEAD + b"x-more: ", b"x", pause_s)
 
 
@@ -45,7 +45,7 @@ def _forever(head: bytes, then: bytes, pause_s: float) -> Trouble:
 
 
 def floods(megabytes: int = 1024) -> Trouble:
-    """A body of a gigabyte."""
+    """A body of one gigabyte."""
 
     def wire(connection: socket.socket, closing: threading.Event) -> None:
         connection.sendall(_HEAD + b"content-length: %d\r\n\r\n" % (megabytes * 1024 * 1024))
@@ -58,30 +58,30 @@ def floods(megabytes: int = 1024) -> Trouble:
 
 
 def bomb(megabytes: int = 256) -> Trouble:
-    """A body that is small on the way and becomes huge where it is unpacked."""
+    """A small body that becomes huge when it is decompressed."""
     packed = gzip.compress(b" " * (megabytes * 1024 * 1024) + _MESSAGE)
     return wired(_HEAD + b"content-encoding: gzip\r\ncontent-length: %d\r\n\r\n" % len(packed) + packed)
 
 
 def redirects(url: str, status: int = 307) -> Trouble:
-    """The same request is wanted somewhere else."""
+    """A redirect of the same request to another address."""
     return Trouble(status=status, headers=(("location", f"{url}/v1/messages"),))
 
 
 def of_type(kind: str) -> Trouble:
-    """A proper message that says it is something else."""
+    """A valid message with another content type."""
     head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(_MESSAGE)}\r\n\r\n"
     return wired(head.encode() + _MESSAGE)
 
 
 def bakes_cookies() -> Trouble:
-    """A proper message with a cookie."""
+    """A valid message with a cookie."""
     head = _HEAD + b"set-cookie: taste=bad; path=/\r\ncontent-length: %d\r\n\r\n" % len(_MESSAGE)
     return wired(head + _MESSAGE)
 
 
 def wired(answer: bytes) -> Trouble:
-    """These very bytes."""
+    """Exactly these bytes."""
     return Trouble(wire=lambda connection, _: connection.sendall(answer))
 
 
@@ -106,7 +106,7 @@ _ODD: tuple[Callable[[random.Random], object], ...] = (
 
 
 def mutated(valid: dict[str, Any], chance: random.Random) -> object:
-    """``valid`` with one to four things gone wrong with it: types, sizes, characters, missing fields."""
+    """``valid`` with one to four faults: types, sizes, characters, missing fields."""
     answer: Any = copy.deepcopy(valid)
     for _ in range(chance.randint(1, 4)):
         places = list(_places(answer))
@@ -131,7 +131,7 @@ def mutated(valid: dict[str, Any], chance: random.Random) -> object:
 
 
 def mutated_usage(chance: random.Random) -> object:
-    """What a server says it counted, mostly nonsense."""
+    """The token counts of a server, most of them invalid."""
     if chance.random() < 0.5:
         return {}
     names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -165,7 +165,7 @@ _LARGEST = 300_000
 
 
 def _size(tree: object) -> int:
-    """About how many bytes ``tree`` has as JSON; not much more than the largest allowed is looked at."""
+    """Returns roughly the size of ``tree`` as JSON, in bytes. It looks at little more than the largest allowed size."""
     size, level = 0, [tree]
     while level and size <= _LARGEST:
         each = level.pop()
@@ -189,7 +189,7 @@ def _nested(depth: int) -> object:
 
 
 def _places(tree: Any) -> list[tuple[Any, Any]]:
-    """Every place in the answer, not too deep in what was put there before."""
+    """Returns every place in the answer, but not deep inside the values that a mutation put there."""
     found: list[tuple[Any, Any]] = []
     level = [tree]
     for _ in range(4):

@@ -72,7 +72,7 @@ def status(code: int, **headers: str) -> Trouble:
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked."""
+    """One request to the server."""
 
     body: dict[str, Any]
     key: str | None
@@ -125,7 +125,7 @@ class MessagesApi:
         self._thread.join()
 
     def answer(self, request: Request) -> Trouble | None:
-        """What goes wrong with this request, if anything; takes its time."""
+        """Records the request and returns the planned trouble, if any. It waits as long as the answer takes."""
         with self._lock:
             self.requests.append(request)
             planned = [self.next.popleft()] if self.next else []
@@ -177,7 +177,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         if trouble is not None and trouble.wire is not None:
-            with contextlib.suppress(OSError):  # the other side has had enough
+            with contextlib.suppress(OSError):  # the client closed the connection
                 trouble.wire(self.connection, self.owner.closing)
             self.close_connection = True
             return
@@ -250,7 +250,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: tests ask ``requests``."""
+        """Prints nothing. Tests read ``requests``."""
 
 
 def _error(kind: str, message: str) -> bytes:
@@ -258,7 +258,7 @@ def _error(kind: str, message: str) -> bytes:
 
 
 def turns_in(question: str) -> list[tuple[dict[str, str], str]]:
-    """The turns a prompt asks about: attributes and words. Nobody's words can look like one."""
+    """Returns the turns that a prompt asks about: attributes and words. No words of a user can look like a turn."""
     [asked] = re.findall(r"<turns>\n(.*)\n</turns>", question, re.DOTALL)
     found = [
         ({name: html.unescape(text) for name, text in _ATTRIBUTE.findall(head)}, html.unescape(words))
@@ -269,7 +269,7 @@ def turns_in(question: str) -> list[tuple[dict[str, str], str]]:
 
 
 def understood(body: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """What the rules read in the turns of the question, as the tool wants it."""
+    """Returns what the rules extract from the turns of the question, as the tool's input."""
     first = body["messages"][0]["content"]
     turns = tuple(
         RecordedTurn(

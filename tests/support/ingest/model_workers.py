@@ -1,4 +1,4 @@
-"""Model workers at work, turns for them, and what they wrote."""
+"""Runs model workers, makes turns for them, and reads their results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn", "
 
 @contextmanager
 def reading(settings: Settings, name: str = "one") -> Iterator[threading.Event]:
-    """A worker at work; setting the event stops it sooner."""
+    """Runs a worker. Setting the event stops it."""
     stop = threading.Event()
     thread = threading.Thread(target=create_extractor_worker(settings, stop.is_set, name).run)
     thread.start()
@@ -56,7 +56,7 @@ def turn(user: str, text: str, number: int, *, session: str = "s", gap_s: float 
 
 
 def moves(user: str, count: int, *, session: str = "s", then: str = "") -> list[NewEvent]:
-    """Turns that all say something, and ``then`` the same."""
+    """Returns turns that all hold a fact, with ``then`` as their last words."""
     return [
         turn(user, f"I moved to {TOWNS[number % len(TOWNS)]}. {then}".strip(), number, session=session)
         for number in range(count)
@@ -75,7 +75,7 @@ def events_of(connection: Connection, *users: str) -> list[Event]:
 
 
 def extracted(connection: Connection, *users: str) -> list[str]:
-    """The ids of the turns read, in the order of the log."""
+    """Returns the ids of the extracted turns, in the order of the log."""
     return [
         turn_id
         for event in events_of(connection, *users)

@@ -43,7 +43,7 @@ def texts(connection: Connection, user: str) -> list[str]:
 
 
 def allow_connections(connection: Connection, server: str, name: str, allowed: bool) -> None:
-    """Let connections in, or end all but ours and let none in."""
+    """Allows connections, or ends all other connections and allows no new one."""
     from events.platform.database import connect
 
     with connect(server, application="test") as admin:

@@ -113,7 +113,7 @@ NOTHING = [
     "Where do I live",
     "你住在哪裡？",
     "我媽問我在台積電工作嗎",
-    # what is not so
+    # not facts
     "I want to move to Lisbon.",
     "I hope I work at Google someday.",
     "If I moved to Berlin I'd be happy.",
@@ -127,7 +127,7 @@ NOTHING = [
     "我考慮跳槽到台積電",
     "我上週差點搬到台中",
     "我想搬到台中",
-    # negations that end nothing
+    # negations that end no state
     "I don't live in Paris.",
     "I'm not allergic to anything.",
     "We don't use Mongo.",
@@ -143,7 +143,7 @@ NOTHING = [
     "`I live in Rome`",
     "翻譯：我住在巴黎，在Google上班",
     "幫我寫一篇我住在巴黎的故事",
-    # words that only look like it
+    # words that only sound like a fact
     "I work hard. I work on weekends. I work from home. I work with kids.",
     "I joined the call late.",
     "I left the house at 9. I left Paris yesterday. I left Tom.",

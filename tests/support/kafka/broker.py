@@ -16,7 +16,7 @@ TOPIC = "cardlog.events"
 
 
 class Broker(Protocol):
-    """A broker at ``address``. What a kill leaves of its messages depends on its kind."""
+    """A broker at ``address``. Its kind decides which messages survive a kill."""
 
     address: str
     keeps: bool
@@ -31,7 +31,7 @@ class Broker(Protocol):
 
 
 class MockBroker:
-    """librdkafka's broker. The topic is there from the start; a kill takes every message and offset with it."""
+    """librdkafka's broker. The topic exists from the start. A kill loses every message and offset."""
 
     keeps = False
 

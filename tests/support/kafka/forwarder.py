@@ -8,7 +8,7 @@ import threading
 
 
 class Forwarder:
-    """Carries bytes between those who connect to ``port`` and the broker it was opened for; shut, it refuses them."""
+    """Carries bytes between the clients of ``port`` and its broker. A shut forwarder refuses clients."""
 
     def __init__(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -18,13 +18,13 @@ class Forwarder:
         self._thread: threading.Thread | None = None
 
     def open(self, target: int) -> None:
-        """From now on for the broker at that local port."""
+        """Forwards to the broker at that local port from now on."""
         self._listener = socket.create_server(("127.0.0.1", self.port))
         self._thread = threading.Thread(target=self._accept, args=(self._listener, target), daemon=True)
         self._thread.start()
 
     def shut(self) -> None:
-        """Refuse whoever comes, and hang up on whoever is there."""
+        """Refuses new connections and closes the open ones."""
         if self._listener is None or self._thread is None:
             return
         _end(self._listener)

@@ -42,7 +42,7 @@ def main(advertised: str, topic: str, partitions: str) -> None:
     kafka = library()
     reason = ctypes.create_string_buffer(512)
     configuration = kafka.rd_kafka_conf_new()
-    # The client that the broker lives in has none to connect to, and would warn of it.
+    # The client that hosts the broker has no broker to connect to, and would log a warning.
     assert kafka.rd_kafka_conf_set(configuration, b"log_level", b"3", reason, len(reason)) == 0
     handle = kafka.rd_kafka_new(_PRODUCER, configuration, reason, len(reason))
     assert handle, reason.value.decode()

@@ -23,7 +23,7 @@ _FETCH_WITHIN_S = 300
 
 @cache
 def why_not() -> str | None:
-    """Why there can be no such broker here; None where there can. Fetches the jars, the first time."""
+    """Returns the reason why Kafka cannot run here, or None. Fetches the jars the first time."""
     for program in ("java", "mvn"):
         if shutil.which(program) is None:
             return f"{program} is not installed"
@@ -46,7 +46,7 @@ def why_not() -> str | None:
 
 
 class RealBroker:
-    """One process, broker and controller. What it has acknowledged is still there after a kill."""
+    """One process, broker and controller. Acknowledged messages survive a kill."""
 
     keeps = True
 

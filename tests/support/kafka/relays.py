@@ -1,4 +1,4 @@
-"""Relays at work, and what they published."""
+"""Runs relays and reads the messages that they published."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def headers(message: Any) -> dict[str, str]:
 
 
 def said(connection: Connection) -> HeartbeatReport | None:
-    """The last word of the relay."""
+    """Returns the latest heartbeat of the relay."""
     found = [report for report in reports(connection) if report.stage == "relay"]
     return min(found, key=lambda report: report.seen_s, default=None)
 

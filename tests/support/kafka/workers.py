@@ -1,4 +1,4 @@
-"""Workers as processes, each started by its command, to be stopped, killed and started again by name."""
+"""Runs workers as processes by their commands, and stops, kills and restarts them by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.support.stack import COMMAND, clean_environment
 
 QUICK = {
-    # Small batches and a short look: what a fault leaves is met within seconds.
+    # Batches are small and the interval is short, so the effects of a fault show within seconds.
     "CARDLOG_BATCH_EVENTS": "16",
     "CARDLOG_KAFKA_FALLBACK_S": "2",
     "CARDLOG_EMBED_THREADS": "1",
@@ -17,7 +17,7 @@ QUICK = {
 
 
 class Workers:
-    """The workers of one Cardlog. All that are left are killed in the end."""
+    """The workers of one Cardlog. The remaining ones are killed at the end."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self._log = folder / "workers.log"
@@ -60,6 +60,6 @@ class Workers:
         self._running.clear()
 
     def log(self, name: str = "") -> str:
-        """The end of what all of them said, or all that one of them did."""
+        """Returns the end of the logs of all workers, or the whole log of one worker."""
         lines = self._log.read_text(errors="replace").splitlines()
         return "\n".join([line for line in lines if f" {name}: " in line] if name else lines[-60:])

@@ -42,7 +42,7 @@ def history(seed: int, length: int) -> list[Event]:
         on = choose.randint(0, 90) + number / 1000
         since = choose.choice((None, None, None, choose.randint(-20, 120)))
         session = choose.choice(("a", "b", "c"))
-        # Now and then two statements share a turn, and many an instant.
+        # Sometimes two statements share a turn, and often an instant.
         turn = choose.choice((None, None, f"{session}{int(on)}"))
         if turn is not None:
             on = int(on)
@@ -92,7 +92,7 @@ def day_after(on: float, choose: random.Random) -> datetime:
 
 
 def shuffled(events: Sequence[Event], choose: random.Random) -> list[Event]:
-    """Another order of arrival. Relations keep theirs: the log's order is what decides which came first."""
+    """Returns another order of arrival. Relations keep their order, because the log decides which came first."""
     ordered = list(events)
     choose.shuffle(ordered)
     relations = iter(one for one in events if is_relation(one))

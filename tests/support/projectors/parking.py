@@ -68,7 +68,7 @@ def append_raw(
 
 
 class Ledger:
-    """A projector that keeps the order it was given events in, and refuses some words when told to."""
+    """A projector that keeps the order of its events, and refuses the words that a test names."""
 
     def __init__(self, *refused: str) -> None:
         self.name = "ledger"
@@ -98,7 +98,7 @@ class Ledger:
 
     def project(self, connection: Connection, events: list[Event]) -> None:
         for event in events:
-            # Written first: what a refused batch wrote must be gone again.
+            # The row is written first, so a test sees that a refused batch leaves no row.
             connection.execute(
                 "INSERT INTO entries (user_id, content) VALUES (%s, %s)",
                 (event.user_id, event.payload.content),

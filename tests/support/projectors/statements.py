@@ -108,7 +108,7 @@ def ruled(statement: Event, verdict: str, on: float) -> Event:
 
 
 def timeline(*events: Event, thresholds: Thresholds | None = None) -> Timeline:
-    """The timeline of all the states among ``events``, with the remarks among them."""
+    """Returns the timeline of all the states among ``events``, with the remarks among them."""
     remarks: dict[UUID, list[Event]] = {}
     for one in events:
         if isinstance(one.payload, CardVerified):
@@ -120,7 +120,7 @@ def timeline(*events: Event, thresholds: Thresholds | None = None) -> Timeline:
 
 
 def held(found: Timeline) -> list[tuple[str, datetime, datetime | None]]:
-    """What was true, and from when to when."""
+    """Returns the values that were true with their periods."""
     return [
         (s.latest.state.value, s.effective_at, s.superseded_at)
         for s in found.periods

@@ -115,5 +115,5 @@ def tables_of(*batches: list[Event]) -> Tables:
 
 
 def is_relation(event: Event) -> bool:
-    """Whether the event is one whose place in the log counts."""
+    """True for an event whose order in the log counts."""
     return isinstance(event.payload, CardsConnected | ConnectionWithdrawn)

@@ -34,7 +34,7 @@ def recall(database: str, query: str, *, user: str = "alex", **more: Any) -> Any
 
 
 def searching(database: str, do: Callable[[ReadConnection], Awaitable[Any]]) -> Any:
-    """What ``do`` returns of a connection as recall has them."""
+    """Returns the result of ``do`` on a connection that is opened as recall opens it."""
 
     async def run() -> Any:
         pool = open_pool(replace(Settings(), database_url=database), "test")

@@ -1,4 +1,4 @@
-"""A service that recalls, and turns at every stage of their way."""
+"""A recall service, and turns at every stage of their way."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.waiting import eventually
 
 
 class Memory:
-    """A memory whose stages move only when told to."""
+    """A memory whose stages run only when the test runs them."""
 
     def __init__(self, settings: Settings, redis: Redis) -> None:
         self.settings = settings
@@ -37,7 +37,7 @@ class Memory:
             ensure_live(connection, CardsProjector())
 
     def push(self, text: str, *, user: str = "ann", **fields: str) -> str:
-        """Onto the queue, and no further."""
+        """Pushes onto the queue only."""
         return add(self.redis, "turns", {"user_id": user, "text": text, **fields})
 
     def record(self) -> None:

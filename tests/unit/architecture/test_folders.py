@@ -1,4 +1,4 @@
-"""No folder holds more files than a reader takes in at one look."""
+"""Every folder holds at most fifteen files at its root."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def typed(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """What the command says about words that it cannot understand, in its one line; the exit status is 2."""
+    """Returns the one line that the command prints about words it cannot parse. The exit status is 2."""
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
@@ -55,7 +55,7 @@ def test_help_lists_every_verb_with_its_line() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, _, _ in COMMANDS])
-def test_every_verb_tells_about_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_verb_has_its_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name, "--help"]) == 0
     captured = capsys.readouterr()
     assert captured.out.startswith(f"Usage: cardlog {name}")
@@ -98,7 +98,7 @@ def test_status_of_a_cardlog_that_does_not_run_loads_no_driver(tmp_path: Path) -
         ["status", "--json", "--data=here"],
     ],
 )
-def test_the_data_folder_is_said_before_or_after_the_verb(words: list[str]) -> None:
+def test_the_data_folder_may_be_given_before_or_after_the_verb(words: list[str]) -> None:
     asked = parse(words)
     assert (asked.verb.__name__, asked.data) == ("status", Path("here"))
     assert asked.bound.arguments["as_json"] is True
@@ -150,7 +150,7 @@ def test_a_text_may_begin_with_a_hyphen_behind_two(capsys: pytest.CaptureFixture
 
 
 def completed(script: Path, *words: str) -> list[str]:
-    """What bash offers when Tab is pressed behind ``words``."""
+    """Returns the completions that bash offers after ``words``."""
     quoted = " ".join(f"'{word}'" for word in ("cardlog", *words))
     asks = (
         f"source '{script}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _cardlog; echo ${{COMPREPLY[@]}}"
@@ -207,7 +207,7 @@ entry()
 @pytest.mark.parametrize(
     "where", ["deploy.command_line", "cyclopts", "deploy.commands.ask.when", "events.language.timex", "exit"]
 )
-def test_an_interruption_is_no_traceback_at_whatever_moment(where: str) -> None:
+def test_an_interruption_at_any_moment_prints_no_traceback(where: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED_AT, where],
         capture_output=True, text=True, timeout=60, env=clean_environment(),
@@ -219,7 +219,7 @@ def test_an_interruption_is_no_traceback_at_whatever_moment(where: str) -> None:
 def test_an_interruption_that_became_another_error_is_an_interruption(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Modules in C turn a Ctrl-C that meets their loading into an ImportError."""
+    """C modules turn a Ctrl-C during their import into an ImportError."""
 
     def load(*_: object) -> None:
         try:

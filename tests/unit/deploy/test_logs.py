@@ -23,7 +23,7 @@ Say = Callable[[logging.Logger], None]
 def written(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Callable[[str, str, Say], str]]:
-    """What ``say`` writes through the logger of a name, in a log format."""
+    """Returns what ``say`` writes through the logger of a name, in a log format."""
     for name in [name for name in os.environ if name.startswith("CARDLOG_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
@@ -56,7 +56,9 @@ def failing(logger: logging.Logger) -> None:
 
 
 @pytest.mark.parametrize("log_format", ["text", "json"])
-def test_a_failure_is_told_with_its_place_and_without_secrets_or_rows(written: Any, log_format: str) -> None:
+def test_a_failure_is_logged_with_its_place_and_without_secrets_or_rows(
+    written: Any, log_format: str
+) -> None:
     text = written(log_format, "events.platform.database", failing)
     assert "gone: postgresql://***@h/db" in text
     assert "ConnectionError: no answer from redis://***@h:1/0" in text

@@ -1,4 +1,4 @@
-"""Settings come from the first place that gives them, and whatever cannot be used is named with its remedy."""
+"""A setting comes from the first place that gives it. An invalid value is named with its remedy."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NUMBERS = [
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory of a process that was told nothing."""
+    """The working directory of a process without any setting."""
     for name in os.environ:
         if name in known_variables() or name.startswith("CARDLOG_"):
             monkeypatch.delenv(name)
@@ -97,7 +97,7 @@ def test_every_default_could_have_been_given() -> None:
     assert load_settings(given) == Settings() == load_settings({})
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     with pytest.raises(SettingsError, match=r"CARDLOG_POOL_SIZE.*CARDLOG_LOG_FORMAT"):
         load_settings({"CARDLOG_POOL_SIZE": "no", "CARDLOG_LOG_FORMAT": "xml"})
 
@@ -199,20 +199,20 @@ def test_a_secret_is_used_and_not_printed() -> None:
 @pytest.mark.parametrize(
     "value", ["u:hunter2@h:1/x", "mysql://u:hun@ter2@h/db", "host=h password='hunter2' x"]
 )
-def test_a_refused_url_is_told_without_its_password(value: str) -> None:
+def test_a_refused_url_is_reported_without_its_password(value: str) -> None:
     with pytest.raises(SettingsError, match="CARDLOG_DATABASE_URL") as refused:
         load_settings({"CARDLOG_DATABASE_URL": value})
     assert "ter2" not in str(refused.value)
 
 
-def test_a_refused_key_is_not_told() -> None:
+def test_a_refused_key_is_not_printed() -> None:
     with pytest.raises(SettingsError, match="ANTHROPIC_API_KEY") as refused:
         load_settings({"ANTHROPIC_API_KEY": "hunter2\nhunter2"})
     assert "hunter2" not in str(refused.value)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1))
-def test_whatever_a_variable_holds_is_taken_or_refused(text: str) -> None:
+def test_any_value_of_a_variable_is_accepted_or_refused(text: str) -> None:
     names = ("database_url", "redis_url", "modes", "read_url", "kafka_brokers", "pool_size", "log_level")
     try:
         load_settings({variable_of(name): text for name in names})
@@ -220,7 +220,7 @@ def test_whatever_a_variable_holds_is_taken_or_refused(text: str) -> None:
         assert str(error).startswith("CARDLOG_")  # noqa: PT017
 
 
-def test_urls_lose_their_logins_wherever_they_stand() -> None:
+def test_urls_lose_their_logins_at_every_place() -> None:
     said = "no route to redis://:p/w@h:1/0 nor 'postgresql://u:p@s@h/db', password=x y"
     assert redacted(said) == "no route to redis://***@h:1/0 nor 'postgresql://***@h/db', password=*** y"
     assert (

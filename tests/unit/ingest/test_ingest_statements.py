@@ -19,7 +19,7 @@ def test_statements_of_ingest_know_one_view_of_the_cards() -> None:
 
 
 def test_modules_of_ingest_hold_no_statement_about_cards() -> None:
-    """A statement in a string would pass by the files."""
+    """The contract on SQL files would not see a statement in a Python string."""
     wording = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:cards|vectors)\.", re.IGNORECASE)
     found = [
         path for path in Path(ingest.__path__[0]).rglob("*.py") if wording.search(path.read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Every table can be distributed by user, or is declared to stay, with a reason, in the script that distributes."""
+"""The distribution script distributes every table by user, or declares it local with a reason."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _COLUMN = """
 
 @pytest.fixture
 def catalog(connection: Connection) -> Connection:
-    """A database with every table there is."""
+    """A database with every table."""
     for projector in projectors(Settings()):
         ensure_live(connection, projector)
     return connection
 
 
 def faults(catalog: Connection) -> list[str]:
-    """What keeps the tables from being distributed as the script says."""
+    """Returns the reasons why the tables cannot be distributed as the script says."""
     found = []
     tables = {row[0] for row in catalog.execute(_TABLES)}
     found += [f"{name} is not in the script" for name in tables - DISTRIBUTED.keys() - LOCAL.keys()]
@@ -75,7 +75,7 @@ def test_every_table_is_distributed_by_user_or_declared_to_stay(catalog: Connect
     assert set(DISTRIBUTED.values()) == {"user_id"}
     assert all(name.startswith(("cards.", "vectors.")) for name in DISTRIBUTED)
     assert all(name.startswith("log.") and reason for name, (_, reason) in LOCAL.items())
-    # What is of users and stays can be cut along the partitions, which are a function of the user.
+    # A table of users that stays local can be cut along the partitions, which are a function of the user.
     of_users = {
         row[0]
         for row in catalog.execute(_TABLES).fetchall()

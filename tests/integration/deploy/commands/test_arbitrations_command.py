@@ -1,4 +1,4 @@
-"""``cardlog arbitrations``: what an operator sees of a conflict, and the verdict."""
+"""``cardlog arbitrations`` shows an operator the conflicts and records the verdict."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_conflict_is_listed_shown_and_ruled(
     assert memory.contents() == ["residence is Milan"]
 
 
-def test_what_cannot_be_ruled_is_said_in_a_line(
+def test_an_impossible_verdict_is_refused_in_one_line(
     memory: Memory, conflict: UUID, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for verb in (("show",), ("rule", "keep_old")):

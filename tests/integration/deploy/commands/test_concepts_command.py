@@ -1,4 +1,4 @@
-"""``cardlog concepts``: what facts are called, and which names in the log look like one."""
+"""``cardlog concepts`` lists the concept keys, and the names in the log that look like one key."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fact(user: str, key: str) -> NewEvent:
     return NewEvent(event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="t")
 
 
-def test_keys_of_one_user_that_look_alike_are_told_with_how_often_they_were_used(
+def test_similar_keys_of_one_user_are_listed_with_their_uses(
     connection: Connection, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log.append(
@@ -43,7 +43,7 @@ def test_keys_of_one_user_that_look_alike_are_told_with_how_often_they_were_used
         [
             fact("ana", "coffee_habit"), fact("ana", "coffee_habits"), fact("ana", "coffee_habits"),
             fact("bea", "coffee_habits"), fact("bea", "coffee_habit"),
-            # Another name of a registered key is that key, and one user's name is no other's.
+            # An alias of a registered key is that key. Keys of two users are never compared.
             fact("ana", "home_city"), fact("ana", "residence"),
             fact("ana", "morning_routine"), fact("bea", "morning_routines"),
         ],

@@ -1,4 +1,4 @@
-"""The embedded servers: started, stopped, killed, left over, side by side."""
+"""The embedded servers: start, stop, kill, leftovers, and several instances side by side."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class TestPostgres:
             assert server.pid is not None
             with contextlib.closing(psycopg.connect(server.url)) as busy:
                 backend = busy.info.backend_pid
-                # A backend that computes does not notice that its postmaster died, and keeps shared memory.
+                # A computing backend does not notice that its postmaster died, and keeps shared memory.
                 busy.pgconn.send_query(b"SELECT count(*) FROM generate_series(1, 1000000000) a")
                 os.kill(server.pid, signal.SIGKILL)
                 os.waitid(os.P_PID, server.pid, os.WEXITED | os.WNOWAIT)
@@ -153,7 +153,7 @@ class TestPostgres:
                 assert server.poll() is None
             assert stranger.poll() is None, "and the stranger lives"
 
-    def test_an_interrupted_creation_is_begun_anew(self, tmp_path: Path) -> None:
+    def test_an_interrupted_creation_starts_again(self, tmp_path: Path) -> None:
         (tmp_path / "creating-postgres-x" / "base").mkdir(parents=True)
         with EmbeddedPostgres(tmp_path, durable=False) as server:
             note(server, "fine")
@@ -163,7 +163,7 @@ class TestPostgres:
             "postgres.log",
         ]
 
-    def test_a_failed_start_shows_the_log_and_lets_go(self, tmp_path: Path) -> None:
+    def test_a_failed_start_shows_the_log_and_releases_the_folder(self, tmp_path: Path) -> None:
         server = EmbeddedPostgres(tmp_path, durable=False)
         server.start()
         server.stop()
@@ -174,7 +174,7 @@ class TestPostgres:
         with FolderLock(tmp_path / "postgres.lock"):
             assert server.poll() == -1
 
-    def test_a_place_that_cannot_hold_data_is_said(self, tmp_path: Path) -> None:
+    def test_a_place_that_cannot_hold_data_is_named(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("in the way")
         with pytest.raises(ServerError, match=r"postgres cannot use .*/file/data"):
             EmbeddedPostgres(tmp_path / "file" / "data").start()
@@ -186,7 +186,7 @@ class TestPostgres:
         with pytest.raises(ServerError, match="was made by PostgreSQL 17, and this is PostgreSQL 18"):
             EmbeddedPostgres(tmp_path).start()
 
-    def test_a_taken_port_is_said(self, postgres: EmbeddedPostgres, tmp_path: Path) -> None:
+    def test_a_taken_port_is_reported(self, postgres: EmbeddedPostgres, tmp_path: Path) -> None:
         with pytest.raises(ServerError, match="Address already in use"):
             EmbeddedPostgres(tmp_path, port=postgres.port, durable=False).start()
 
@@ -234,7 +234,7 @@ class TestRedis:
             with pytest.raises(FolderInUseError):
                 other.start()
 
-    def test_a_taken_port_is_said(self, tmp_path: Path) -> None:
+    def test_a_taken_port_is_reported(self, tmp_path: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             server = EmbeddedRedis(tmp_path, port=taken.getsockname()[1])
             with pytest.raises(ServerError, match="Address already in use"):
@@ -300,5 +300,5 @@ def test_all_that_postgres_writes_is_closed_to_others(tmp_path: Path) -> None:
         note(server, "private")
         assert stat.S_IMODE(data.stat().st_mode) == 0o700
         for each in data.rglob("*"):
-            with contextlib.suppress(FileNotFoundError):  # the server goes on removing files of its own
+            with contextlib.suppress(FileNotFoundError):  # the server still removes files of its own
                 assert not stat.S_IMODE(each.stat().st_mode) & 0o077, each

@@ -1,4 +1,4 @@
-"""The embedded Redis: who may do what with it, and what a damaged file costs."""
+"""The embedded Redis: the rights of each account, and the loss from a damaged file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedRedis]:
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with 300 turns in the snapshot and 700 in the commands behind it."""
+    """A data folder with 300 turns in the snapshot and 700 in the append-only file."""
     data = tmp_path_factory.mktemp("full")
     with EmbeddedRedis(data) as server, Redis.from_url(server.url) as client:
         for number in range(SNAPSHOT):
@@ -92,7 +92,7 @@ class TestClosed:
         for name in ("redis.password", "redis.operator.password"):
             assert (server.data / name).read_text().strip() not in shown
 
-    def test_a_password_that_was_cut_short_is_made_anew(self, tmp_path: Path) -> None:
+    def test_a_truncated_password_is_replaced(self, tmp_path: Path) -> None:
         (tmp_path / "redis.password").write_text("abc\n")
         with EmbeddedRedis(tmp_path) as server, Redis.from_url(server.url) as client:
             assert client.ping()
@@ -253,7 +253,7 @@ def test_files_that_cannot_be_read_at_all_are_set_aside(
 
 @pytest.mark.parametrize("way", ["by its path", "by a link"])
 def test_a_repair_does_not_leave_the_folder(damaged: Path, tmp_path: Path, way: str) -> None:
-    """The account that runs Redis writes the list; root must not shorten what stands in it."""
+    """The account that runs Redis writes the list. Root must not truncate a file that the list names."""
     precious = tmp_path / "precious"
     precious.write_text("not a command")
     break_the_commands(damaged)

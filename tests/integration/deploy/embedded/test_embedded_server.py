@@ -1,4 +1,4 @@
-"""Every embedded server waits for its start, and for what an earlier run left."""
+"""Every embedded server waits for its start, and for the leftovers of an earlier run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TestFolderLock:
 
 
 class Toy(EmbeddedServer):
-    """A program that does nothing, for what every server has in common."""
+    """A program that does nothing, for the behaviour that all servers share."""
 
     name = "toy"
     programs = ("sleep",)
@@ -66,7 +66,7 @@ class Toy(EmbeddedServer):
 
 
 class TestWaiting:
-    def test_a_slow_start_is_waited_for_and_told_of(
+    def test_a_slow_start_is_waited_for_and_reported(
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         class Slow(Toy):
@@ -91,7 +91,7 @@ class TestWaiting:
             server.start()
         assert server.poll() == -1
 
-    def test_a_start_ends_when_everything_is_told_to_stop(self, tmp_path: Path) -> None:
+    def test_a_start_ends_when_the_whole_stack_stops(self, tmp_path: Path) -> None:
         server = Toy(tmp_path, 1, stopping=lambda: server.pid is not None)
         with pytest.raises(StartStoppedError):
             server.start()
@@ -100,7 +100,7 @@ class TestWaiting:
 
 @contextlib.contextmanager
 def zombie(folder: Path, *, uid: int, name: str = "postgres") -> Iterator[subprocess.Popen[bytes]]:
-    """A process of that name that ended and is not collected."""
+    """A process of that name that ended and whose parent did not collect it."""
     program = folder / name
     shutil.copy("/bin/true", program)
     process = subprocess.Popen([program], user=uid)
@@ -173,7 +173,7 @@ class TestLeftOvers:
         code = (
             "import os, sys; from pathlib import Path; from deploy.embedded import FolderLock\n"
             "FolderLock(Path(sys.argv[1])).acquire()\n"
-            "if os.fork(): os._exit(0)\n"  # the rest holds the lock, as a process does that takes long to end
+            "if os.fork(): os._exit(0)\n"  # the other process holds the lock, as a process does that takes long to end
             "sys.stdin.read()"
         )
         path = tmp_path / "lock"
@@ -183,6 +183,6 @@ class TestLeftOvers:
             lock = FolderLock(path)
             with ThreadPoolExecutor(1) as pool:
                 waiting = pool.submit(lock.acquire)
-                holder.communicate()  # the rest ends, too
+                holder.communicate()  # the other process ends, too
                 waiting.result()
             lock.release()

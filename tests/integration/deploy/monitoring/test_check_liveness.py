@@ -1,4 +1,4 @@
-"""A container's health check: silent processes are told from those that live, and from those nobody can tell of."""
+"""The health check of a container separates silent processes, live processes and unknown ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_service_that_does_not_answer_is_ill_and_one_that_answers_is_not() -> 
     )
     try:
         eventually(lambda: check_liveness(words, NOWHERE) is None)
-        # It listens all the same: only an answer is life.
+        # The port listens, but only an answer counts as life.
         process.send_signal(signal.SIGSTOP)
         assert "does not answer" in str(check_liveness(words, NOWHERE))
     finally:
@@ -47,14 +47,14 @@ def test_a_service_that_does_not_answer_is_ill_and_one_that_answers_is_not() -> 
         process.wait(10)
 
 
-def test_the_port_is_that_of_the_service_unless_told_otherwise() -> None:
+def test_the_port_is_that_of_the_service_unless_it_is_set() -> None:
     assert ":8700/healthz" in str(check_liveness(["cardlog", "serve", "write"], NOWHERE))
     assert ":8701/healthz" in str(check_liveness(["cardlog", "serve", "read", "--host", "0.0.0.0"], NOWHERE))
     assert ":9/healthz" in str(check_liveness(["cardlog", "serve", "read", "--port=9"], NOWHERE))
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_a_worker_that_fell_silent_is_ill(database: str, named: bool) -> None:
+def test_a_silent_worker_is_ill(database: str, named: bool) -> None:
     settings = replace(Settings(), database_url=database)
     name = "one" if named else f"projector-{socket.gethostname()}"
     words = ["cardlog", "work", "projector", *(["--name", name] if named else []), ""]
@@ -70,7 +70,7 @@ def test_a_worker_that_fell_silent_is_ill(database: str, named: bool) -> None:
     assert check_liveness(["cardlog", "work", "projector", "--name", "another"], settings) is not None
 
 
-def test_what_nobody_can_tell_is_no_reason_to_kill(empty_database: str) -> None:
+def test_an_unknown_state_is_no_reason_to_kill(empty_database: str) -> None:
     words = ["cardlog", "work", "extractor"]
     assert check_liveness(words, NOWHERE) is None
     assert check_liveness(words, replace(Settings(), database_url=empty_database)) is None  # not migrated yet
@@ -78,7 +78,7 @@ def test_what_nobody_can_tell_is_no_reason_to_kill(empty_database: str) -> None:
     assert check_liveness(["cardlog", "log", "verify"], NOWHERE) is None
 
 
-def test_the_exit_status_tells_and_the_reason_is_said(
+def test_the_exit_status_is_the_verdict_and_the_reason_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = tmp_path / "cmdline"

@@ -1,4 +1,4 @@
-"""``cardlog eval extraction``: who reads rightly scores fully, and whoever misses or invents something does not."""
+"""``cardlog eval extraction`` gives a correct extractor the full score. A missed or invented card costs score."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALL = cases()
 
 
 class Scripted:
-    """Reads every case as it is told to."""
+    """An extractor that returns the planned answer for every case."""
 
     name = "scripted"
     model: str | None = None
@@ -80,7 +80,7 @@ def test_the_labelled_set_has_both_languages_every_kind_and_much_that_gives_no_c
         assert sum(not (case.states or case.events or case.knowledge) for case in spoken) >= 8
 
 
-def test_whoever_reads_what_was_labelled_is_right_in_everything() -> None:
+def test_an_extractor_that_finds_the_labels_scores_fully() -> None:
     result = tried(labelled)
     assert result.mistakes == []
     for kind in KINDS:
@@ -91,14 +91,14 @@ def test_whoever_reads_what_was_labelled_is_right_in_everything() -> None:
     assert result.usage.calls == len(ALL)
 
 
-def test_whoever_says_nothing_misses_everything_and_is_wrong_in_nothing() -> None:
+def test_an_extractor_without_answers_misses_everything_and_invents_nothing() -> None:
     result = tried(lambda _: ())
     for kind in KINDS:
         assert (result.score(kind).precision, result.score(kind).recall) == (None, 0.0)
     assert len(result.mistakes) == sum(result.score(kind).expected for kind in KINDS)
 
 
-def test_what_nobody_said_counts_against_whoever_made_it_up() -> None:
+def test_an_invented_card_lowers_the_score() -> None:
     def invented(case: Case) -> list[CardEvent]:
         return [
             StateAsserted(
@@ -118,7 +118,7 @@ def test_what_nobody_said_counts_against_whoever_made_it_up() -> None:
         assert result.score(kind).wrong == len(ALL)
 
 
-def test_an_event_on_another_day_is_found_and_told() -> None:
+def test_an_event_on_another_day_is_found_and_reported() -> None:
     def late(case: Case) -> list[CardEvent]:
         return [
             EventNoted(
@@ -133,7 +133,7 @@ def test_an_event_on_another_day_is_found_and_told() -> None:
     assert (score.precision, score.recall, score.dated) == (1.0, 1.0, 0)
 
 
-def test_an_answer_that_never_came_is_told() -> None:
+def test_a_missing_answer_is_reported() -> None:
     def away(_: Case) -> list[CardEvent]:
         raise ExtractorUnavailableError("nobody is there")
 

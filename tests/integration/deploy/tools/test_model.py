@@ -1,4 +1,4 @@
-"""The offline embedding model: its graph against arithmetic done by hand, and the real one when it is built."""
+"""The offline embedding model: its graph against arithmetic by hand, and the real model when it is built."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def random_weights(config: Mapping[str, Any]) -> dict[str, Numbers]:
 
 
 def by_hand(weights: Mapping[str, Numbers], config: Mapping[str, Any], tokens: list[int]) -> Numbers:
-    """A BERT encoder for one sentence without padding, in 64 bits, head by head and straight from the paper."""
+    """A BERT encoder for one sentence without padding, in 64 bits, head by head, straight from the paper."""
     real = {name: value.astype(np.float64) for name, value in weights.items()}
 
     def dense(name: str, state: Numbers) -> Numbers:
@@ -96,7 +96,7 @@ def by_hand(weights: Mapping[str, Numbers], config: Mapping[str, Any], tokens: l
 
 
 def run(model: bytes, batch: list[list[int]]) -> list[Numbers]:
-    """What the graph answers for sentences padded to the longest, cut back to each one's length."""
+    """Returns the graph's answers for sentences padded to the longest. Each answer has its sentence's length."""
     longest = max(map(len, batch))
     tokens = np.array([each + [0] * (longest - len(each)) for each in batch])
     mask = np.array([[1] * len(each) + [0] * (longest - len(each)) for each in batch])
@@ -110,7 +110,7 @@ def run(model: bytes, batch: list[list[int]]) -> list[Numbers]:
 
 @pytest.fixture
 def folder() -> Path:
-    """Where the real model is."""
+    """Returns the folder of the real model."""
     folder = place(Settings())
     if not (folder / "model.onnx").is_file():
         pytest.skip("the embedding model is not built; run make model")
@@ -155,7 +155,7 @@ class TestBuilding:
             build(tmp_path / "cache" / "model", wheel)
         assert list((tmp_path / "cache").iterdir()) == []
 
-    def test_optional_means_the_rest_goes_on(
+    def test_optional_lets_the_rest_continue(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         wheel = tmp_path / "other.whl"
@@ -177,9 +177,9 @@ class TestBuilding:
 
 
 class TestBuiltModel:
-    """Of the real model, which `make model` builds; the tests above do not need it."""
+    """Tests of the real model, which `make model` builds. The tests above do not need the real model."""
 
-    def test_trying_it_tells_nobody(self, folder: Path, tmp_path: Path) -> None:
+    def test_a_trial_sends_nothing_to_anybody(self, folder: Path, tmp_path: Path) -> None:
         code = "import sys; from pathlib import Path; from deploy.tools.model import _try; _try(Path(sys.argv[1]))"
         environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
         subprocess.run([sys.executable, "-c", code, str(folder)], env=environment, check=True)

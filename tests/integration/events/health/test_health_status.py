@@ -107,7 +107,7 @@ def test_rates_are_added_up_and_unknown_when_one_is() -> None:
     assert judged(said("stopped", rate=2.0)).rate is None
 
 
-def test_a_service_is_not_ready_once_a_stage_stood_still_for_too_long() -> None:
+def test_a_service_is_not_ready_once_a_stage_is_stalled_for_too_long() -> None:
     refuse_if_stuck(judged(said(), moved_s=60.0), 60)
     refuse_if_stuck(judged(said(), behind=0, seconds=0.0, moved_s=9999.0), 60)
     with pytest.raises(ProblemError) as refusal:
@@ -180,7 +180,7 @@ def test_parked_events_and_given_up_turns_are_counted(connection: Connection) ->
     assert standing.reader("extractor").dead == 1
 
 
-def test_a_generation_in_building_is_shown_and_told_from_one_left_behind(
+def test_a_generation_in_building_is_distinguished_from_an_abandoned_one(
     database: str, connection: Connection
 ) -> None:
     projector = CardsProjector(supersede=True)
@@ -228,7 +228,7 @@ def test_without_redis_or_postgres_everything_of_theirs_is_unknown(
     assert not without_redis.well
 
 
-def test_a_rate_nobody_told_is_taken_from_two_looks(
+def test_an_unreported_rate_is_computed_from_two_probes(
     database: str, redis: Redis, redis_url: str, connection: Connection
 ) -> None:
     Processor("stray").open(connection)
@@ -264,7 +264,7 @@ def test_the_backlog_counts_what_waits_whether_the_delivered_is_trimmed_or_not(
     assert queue.depth() == QueueDepth(0, 0, None)
 
 
-def test_a_look_that_hangs_is_unknown_and_only_one_is_under_way() -> None:
+def test_a_hanging_probe_is_unknown_and_only_one_runs() -> None:
     going_on, looks = threading.Event(), []
 
     def hang() -> int:
@@ -280,7 +280,7 @@ def test_a_look_that_hangs_is_unknown_and_only_one_is_under_way() -> None:
     assert probe() == 1
 
 
-def test_a_look_that_fails_is_unknown_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_probe_is_unknown_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     def fail() -> int:
         raise ValueError("cannot see")
 
@@ -319,7 +319,7 @@ def test_metrics_leave_out_what_is_unknown() -> None:
     assert 'cardlog_stage_waiting{stage="cards"} 1.0' in generate_latest(registry).decode()
 
 
-def test_what_an_extractor_counted_is_told_by_worker_of_its_last_process() -> None:
+def test_an_extractors_counts_are_those_of_each_workers_last_process() -> None:
     counts = {"turns": 12, "calls": 3, "input_tokens": 900, "cost_usd": 0.25}
     now = replace(said(worker="one"), stage="extractor", counts=counts)
     before = replace(now, pid=7, seen_s=10.0, counts={"turns": 500})
@@ -337,7 +337,7 @@ def test_what_an_extractor_counted_is_told_by_worker_of_its_last_process() -> No
     }
 
 
-def test_watching_goes_on_after_postgres_cut_the_connection(database: str, connection: Connection) -> None:
+def test_watching_continues_after_postgres_cut_the_connection(database: str, connection: Connection) -> None:
     watch = LogMonitor(database, "watching")
     try:
         assert watch().events == 0
@@ -350,7 +350,7 @@ def test_watching_goes_on_after_postgres_cut_the_connection(database: str, conne
         watch.close()
 
 
-def test_a_database_that_is_not_ours_is_told_from_one_that_is_away(empty_database: str) -> None:
+def test_a_foreign_database_is_distinguished_from_one_that_is_away(empty_database: str) -> None:
     standing = LogMonitor(empty_database, "watching")()
     assert standing.events is None
     assert "postgres failed" in str(standing.reader("cards").detail)

@@ -63,7 +63,7 @@ def test_a_heartbeat_is_written_while_its_worker_is_busy_and_says_goodbye(
     assert only(connection, "cards").rate is None
 
 
-def test_a_change_of_state_is_told_at_once_and_the_last_error_is_kept(
+def test_a_change_of_state_is_written_at_once_and_the_last_error_is_kept(
     database: str, connection: Connection
 ) -> None:
     with Heartbeat(database, "vectors", "w", every_s=600.0) as heartbeat:
@@ -84,7 +84,9 @@ def test_a_worker_works_and_stops_without_postgres_too() -> None:
         heartbeat.waiting("postgres is away")
 
 
-def test_what_a_worker_dies_of_is_its_last_word(database: str, connection: Connection) -> None:
+def test_the_last_heartbeat_names_the_error_that_ended_the_worker(
+    database: str, connection: Connection
+) -> None:
     with pytest.raises(ValueError, match="broken"), Heartbeat(database, "cards", "w"):
         raise ValueError("broken")
     report = only(connection, "cards")
@@ -108,7 +110,7 @@ def test_a_worker_that_was_replaced_is_forgotten_and_a_lost_one_is_not(
     assert {report.pid for report in reports(connection) if report.pid < 0} == {-2, -3, -5}
 
 
-def test_every_worker_tells_how_it_is(
+def test_every_worker_writes_heartbeats(
     database: str, connection: Connection, redis: Redis, redis_url: str
 ) -> None:
     settings = Settings(database_url=database, redis_url=redis_url)

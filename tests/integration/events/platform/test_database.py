@@ -1,4 +1,4 @@
-"""The server is checked before anything is written, and migrations run once whoever starts first."""
+"""The server is checked before anything is written. Migrations run once, whichever process starts first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from events.platform.database import DatabaseUnfitError, address_of, connect, mi
 from tests.support.databases import url_of
 
 
-def test_migrations_run_once_however_many_start_at_the_same_time(empty_database: str) -> None:
+def test_migrations_run_once_for_any_number_of_simultaneous_starts(empty_database: str) -> None:
     applied: list[str] = []
 
     def start() -> None:
@@ -50,7 +50,7 @@ def test_a_database_that_is_not_utf8_is_refused_with_the_remedy(postgres_url: st
             admin.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
 
 
-def test_a_role_that_may_not_install_extensions_is_told_what_to_run(
+def test_a_role_that_may_not_install_extensions_gets_the_statement_to_run(
     postgres_url: str, empty_database: str
 ) -> None:
     role = f"poor_{uuid.uuid4().hex}"

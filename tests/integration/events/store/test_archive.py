@@ -1,4 +1,4 @@
-"""The log carried away and brought back: byte for byte, once, in order, or not at all."""
+"""An archive is exported and imported byte for byte, once and in order, or refused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def exported(connection: Connection, user_id: str | None = None) -> bytes:
 
 
 class Pipe(io.BytesIO):
-    """What cannot be read twice."""
+    """A file that can be read only once."""
 
     def seekable(self) -> bool:
         return False
@@ -71,7 +71,7 @@ def test_an_import_is_the_log_again_byte_for_byte(connection: Connection, other:
     assert rows_of(other) == rows_of(connection)
     assert heads_of(other) == heads_of(connection)
     assert verify(other).faults == ()
-    # And the log goes on: as a log does, not as a copy.
+    # The copied log continues as any log does.
     [again] = log.append(other, [turn("user1", "turn 1")])
     assert again.duplicate
     [new] = log.append(other, [turn("user1", "new")])
@@ -140,7 +140,7 @@ def test_an_import_killed_anywhere_leaves_a_sound_log_that_the_next_one_complete
         pass
 
     class Dying(Pipe):
-        """A file whose reader dies after so many lines."""
+        """A file whose reader dies after a given number of lines."""
 
         left = 90
 
@@ -193,7 +193,7 @@ def test_lines_taken_out_or_swapped_are_found(connection: Connection, other: Con
     assert len(rows_of(other)) == 29
     with pytest.raises(ArchiveError, match=r"position 41 \(line 41\)"):
         import_log(other, io.BytesIO(b"".join([*lines[:40], lines[41], lines[40], *lines[42:]])))
-    # The last events of a partition leave no gap behind; the count does.
+    # The last events of a partition leave no gap behind. Only the count shows their absence.
     with pytest.raises(ArchiveError, match="the last line counts 60 events, the file holds 58"):
         import_log(other, io.BytesIO(b"".join(lines[:59] + lines[-1:])))
     with pytest.raises(ArchiveError, match="checksum"):
@@ -206,7 +206,7 @@ def test_another_history_is_refused_before_anything_is_written(
 ) -> None:
     fill(connection, 0, 100)
     import_log(other, io.BytesIO(exported(connection)))
-    # The same users go on here and there: from now on they are two histories.
+    # The same users continue in both logs. From here on the logs are two histories.
     fill(connection, 100, 160)
     log.append(other, [turn("user7", "something else")])
     before = rows_of(other)
@@ -215,7 +215,7 @@ def test_another_history_is_refused_before_anything_is_written(
     with pytest.raises(ArchiveError, match=place):
         import_log(other, io.BytesIO(exported(connection)))
     assert rows_of(other) == before
-    # From a pipe it shows later; the partition concerned is left alone all the same.
+    # In a pipe the fault shows later. The partition concerned is still left alone.
     with pytest.raises(ArchiveError, match=place):
         import_log(other, Pipe(exported(connection)))
     assert [row for row in rows_of(other) if row[0] == partition_of("user7")] == [
@@ -224,7 +224,7 @@ def test_another_history_is_refused_before_anything_is_written(
     assert verify(other).faults == ()
 
 
-def test_a_head_that_lies_is_not_written_behind(connection: Connection, other: Connection) -> None:
+def test_nothing_is_appended_behind_a_false_head(connection: Connection, other: Connection) -> None:
     fill(connection, 0, 20, users=1)
     import_log(other, io.BytesIO(exported(connection)))
     fill(connection, 20, 30, users=1)
@@ -291,7 +291,7 @@ def test_an_export_is_one_moment_of_a_log_that_is_being_written(
     assert verify(other).faults == ()
 
 
-def test_live_projections_go_on_with_what_was_imported(
+def test_live_projections_continue_with_imported_events(
     connection: Connection, other: Connection, empty_database: str
 ) -> None:
     fill(connection, 0, 40)

@@ -30,7 +30,7 @@ def test_the_command_exports_imports_counts_and_shows(
     piped = command(database, "export", "-")
     assert piped.stdout == file.read_bytes()
     assert [each.name for each in tmp_path.iterdir()] == ["log.jsonl"]
-    # A database without any table yet is made ready first.
+    # A database without any table is migrated first.
     done = command(empty_database, "import", "-", input=piped.stdout)
     assert b"imported 100 events, 0 existed already" in done.stderr
     cut = tmp_path / "cut.jsonl"

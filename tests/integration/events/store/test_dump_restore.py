@@ -1,4 +1,4 @@
-"""PostgreSQL's own backups: a dump restored elsewhere is the same log, and goes on as if nothing had happened."""
+"""PostgreSQL's own backups: a dump restored elsewhere is the same log and continues normally."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def say(connection: Connection, user: str, *texts: str) -> None:
 
 
 def work(connection: Connection, database: str) -> int:
-    """Everything the workers do until there is nothing left to do; how many events they passed."""
+    """Does all the work of the workers and returns how many events they passed."""
     settings, passed = settings_of(database), 0
     EXTRACTOR.open(connection)
     extractor = ExtractorWorker(settings, RulesExtractor(), lambda: False)
@@ -90,7 +90,7 @@ def work(connection: Connection, database: str) -> int:
 
 
 def contents(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table but the migrations' times, as text, in an order of its own."""
+    """Returns every row of every table as text in a fixed order, without the times of the migrations."""
     tables = connection.execute(
         "SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) FROM pg_tables "
         "WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
@@ -129,7 +129,7 @@ def filled(database: str, connection: Connection) -> Connection:
         say(connection, user, *texts)
     work(connection, database)
     assert filled_tables(connection) >= {"cards.state_cards", "vectors.card_vectors_384", "log.checkpoints"}
-    # Something of every table: a user who waits for a projection too, and work not done yet.
+    # Every table has a row, with a parked user and unfinished work among them.
     connection.execute(
         "INSERT INTO log.parked (processor, generation, partition, user_id, position, event_id, reason) "
         "SELECT 'cards', 1, partition, 'ghost', position, event_id, 'a test' FROM log.events LIMIT 1"
@@ -142,7 +142,7 @@ def filled(database: str, connection: Connection) -> Connection:
 def restored(
     request: pytest.FixtureRequest, filled: Connection, database: str, tmp_path: Path
 ) -> Iterator[str]:
-    """The URL of a fresh server that nothing but the dump was given."""
+    """The URL of a fresh server that holds only the dump."""
     kind, dump = request.param, tmp_path / "dump"
     run("pg_dump", f"--format={kind}", f"--file={dump}", f"--dbname={database}")
     with EmbeddedPostgres(tmp_path / "fresh", durable=False) as server:
@@ -153,7 +153,7 @@ def restored(
         yield server.url
 
 
-def test_a_restored_dump_is_the_same_and_goes_on(restored: str, filled: Connection, database: str) -> None:
+def test_a_restored_dump_is_the_same_and_continues(restored: str, filled: Connection, database: str) -> None:
     with connect(restored, application="restored") as connection:
         expected = contents(filled)
         assert {"log.events", "log.parked", "cards.state_cards", "cards.statements"} <= set(expected)
@@ -163,13 +163,13 @@ def test_a_restored_dump_is_the_same_and_goes_on(restored: str, filled: Connecti
         assert verify(connection).faults == ()
         assert verify(connection).events == sum(log.heads(filled).values()) > 0
 
-        # What is not yet done is done once, here as there.
+        # Unfinished work is done once, in both databases.
         assert work(connection, restored) == work(filled, database) > 0
         cards = "SELECT user_id, kind, content, value, superseded_at IS NULL FROM cards.cards ORDER BY 1, 2, 3, 4, 5"
         assert connection.execute(cards).fetchall() == filled.execute(cards).fetchall()
         assert work(connection, restored) == 0
 
-        # The log is as strict as it was, and grows where it ended.
+        # The log has the same guards as before, and grows where it ended.
         for change in ("UPDATE log.events SET actor = 'x'", "DELETE FROM log.events", "TRUNCATE log.events"):
             with pytest.raises(psycopg.errors.IntegrityConstraintViolation, match="append-only"):
                 connection.execute(change.encode())

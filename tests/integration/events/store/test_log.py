@@ -1,4 +1,4 @@
-"""The log keeps its promises: contiguous, once, in order, unchangeable, provable."""
+"""The log keeps its guarantees: contiguous positions, each event once, in order, unchangeable, verifiable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poison harms itself only: fed three hundred bad things among good ones, every stage passes on all the good ones."""
+"""Poison harms only itself: three hundred bad items among good ones stop no stage from processing the good ones."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def reached(connection: Connection, processor: Processor) -> bool:
 
 
 def drained(step: Callable[[], object], connection: Connection, processor: Processor) -> None:
-    """A processor passes everything in as many steps as there are batches: it never stands still, and never repeats."""
+    """Runs steps until the processor is at the head of the log. Fails after fifty steps."""
     for _ in range(50):
         if not step() and reached(connection, processor):
             return
@@ -81,7 +81,7 @@ def test_what_the_log_alone_refuses_is_found_among_a_batch_and_buried(
     database: str, redis: Redis, redis_url: str, connection: Connection
 ) -> None:
     settings = Settings(database_url=database, redis_url=redis_url)
-    # Too large for an index: the driver files it where it files a server that went away.
+    # The value is too large for an index. The driver reports it in the class of a server that went away.
     connection.execute(
         "CREATE FUNCTION log.refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
         "IF NEW.data->>'text' LIKE 'cursed%' THEN RAISE EXCEPTION 'index row requires 20048 bytes' "
@@ -132,7 +132,7 @@ def test_the_rules_extractor_gives_poison_up_and_reads_every_good_turn(
 def test_an_instant_that_no_date_holds_is_one_unreadable_event(
     instant: str, database: str, connection: Connection
 ) -> None:
-    # One partition for both: what stops it would stop the good user.
+    # Both users share a partition: an event that stopped the partition would stop the good user.
     bad, good = (
         "poison",
         next(n for n in map(good_users, range(9999)) if partition_of(n) == partition_of("poison")),

@@ -1,4 +1,4 @@
-"""Ids of the queue that are no dates: turns are dated by arrival, and the stream goes on whatever its last id was."""
+"""Queue ids that are no dates: turns are dated by arrival, and the stream continues after every last id."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def near_now(redis: Redis, entry_id: str) -> bool:
 
 
 @pytest.mark.parametrize("far", [YEAR_2286, LAST_BUT_ONE, LARGEST])
-def test_a_far_id_is_no_date_and_the_stream_begins_anew(
+def test_a_far_id_is_no_date_and_the_stream_rolls_over(
     far: str, settings: Settings, redis: Redis, connection: Connection
 ) -> None:
     before = clock(redis)
@@ -77,7 +77,7 @@ def test_an_id_of_the_past_is_the_date_it_says(
     assert event.payload.said_at == datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
 
 
-def test_the_stream_does_not_begin_anew_before_every_group_has_settled_all_of_it(
+def test_the_stream_does_not_roll_over_before_every_group_has_settled_it(
     settings: Settings, redis: Redis, connection: Connection
 ) -> None:
     redis.xgroup_create("turns", "somebody else", id="0", mkstream=True)
@@ -119,7 +119,7 @@ def test_what_nobody_was_given_yet_moves_along_under_the_name_it_had(
     assert queue.settled_up_to(told[-1])
 
 
-def test_the_stream_begins_anew_under_traffic_that_never_rests(
+def test_the_stream_rolls_over_under_constant_traffic(
     settings: Settings, redis: Redis, connection: Connection
 ) -> None:
     queue = queue_of(settings)
@@ -131,7 +131,9 @@ def test_the_stream_begins_anew_under_traffic_that_never_rests(
             while not stop.is_set():
                 pushed.append(f"turn {len(pushed)}")
                 client.xadd("turns", {"user_id": "u", "text": pushed[-1]})
-                stop.wait(0.002)  # as fast as a busy app; without, one thread outruns two cores
+                stop.wait(
+                    0.002
+                )  # at the rate of a busy app; without this pause one thread is faster than two cores
 
     with recording(settings), recording(settings, "r2"):
         thread = threading.Thread(target=push)
@@ -185,7 +187,7 @@ def test_a_dead_turn_with_a_far_id_is_pushed_again_with_the_time_it_died(
     assert abs(clock(redis) - event.payload.said_at) < timedelta(minutes=10)
 
 
-def test_said_more_than_a_day_ahead_is_refused_with_the_remedy(
+def test_said_at_more_than_a_day_ahead_is_refused_with_the_remedy(
     settings: Settings, redis: Redis, connection: Connection
 ) -> None:
     for ahead in (timedelta(hours=23), timedelta(hours=25)):

@@ -1,4 +1,4 @@
-"""The subscription: batches count once, failures are waited out, and the worker stops when it is told to."""
+"""The subscription: each batch counts once, failures are waited out, and the worker stops on request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Hook = Callable[["Copying", Connection], object]
 
 
 class BlockedError(RuntimeError):
-    """Says why itself."""
+    """An error that brings its own reason."""
 
 
 def nothing(_copying: Copying, _connection: Connection) -> None:
@@ -38,7 +38,7 @@ def nothing(_copying: Copying, _connection: Connection) -> None:
 
 
 class Copying(Handler):
-    """Copies the id of every event into a table of its own, and stops behind the last."""
+    """Copies the id of every event into a table of its own, and stops after the last event."""
 
     def __init__(self, database: str, *, events: int = 100) -> None:
         self.settings = Settings(database_url=database)
@@ -85,7 +85,7 @@ class Copying(Handler):
         self.calls.append("release")
 
     def pause(self, seconds: float, stopping: Callable[[], bool]) -> None:
-        """Notes how long the subscription would wait."""
+        """Records the pauses that the subscription would make."""
         self.pauses.append(seconds)
         self.paused(self)
 

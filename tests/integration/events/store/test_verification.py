@@ -1,4 +1,4 @@
-"""Verification names the first bad position, wherever it stands and however the log is cut into slices."""
+"""Verification names the first bad position, at every place and for every size of slice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def turn(user: str, text: str) -> NewEvent:
 
 @pytest.fixture
 def tampered(connection: Connection) -> Connection:
-    """A log of ten events of one user and some of another, open to what a superuser can do to it."""
+    """A log of ten events of one user and some of another. A superuser may change it."""
     log.append(connection, [turn(USER, f"turn {n}") for n in range(1, EVENTS + 1)])
     log.append(connection, [turn("bea", f"turn {n}") for n in range(3)])
     connection.execute("SET session_replication_role = replica")
@@ -38,7 +38,7 @@ SLICES = [1, 3, 5, 10, 10_000]
 
 
 def only_fault(connection: Connection) -> str:
-    """The one fault there is: the same, whatever the slices."""
+    """Returns the only fault, which is the same for every size of slice."""
     found = {verify(connection, slice_events=size).faults for size in SLICES}
     [[fault]] = found
     return fault
@@ -66,7 +66,7 @@ def test_one_bad_event_is_named_and_no_other(tampered: Connection, how: str, pos
 
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (3, 4), (2, 9), (9, 10)])
 def test_of_a_swapped_pair_the_first_is_named(tampered: Connection, first: int, second: int) -> None:
-    # Positions are a key: by way of a free one.
+    # Positions are a key, so the swap uses a free position in between.
     for old, new in ((first, 1000), (second, first), (1000, second)):
         tampered.execute(
             "UPDATE log.events SET position = %s WHERE partition = %s AND position = %s",
@@ -98,7 +98,7 @@ def test_a_changed_head_is_found(tampered: Connection, how: str) -> None:
 
 
 def test_a_rewritten_end_with_digests_that_follow_is_still_not_the_head(tampered: Connection) -> None:
-    """Who changes the last event and recomputes its digest must also know of the head."""
+    """A change of the last event with a recomputed digest is found, because the head differs."""
     tampered.execute(BYTES.encode() + b" WHERE partition = %s AND position = 10", (PARTITION,))
     tampered.execute(
         """UPDATE log.events e SET digest = log.chain_step(before.digest, log.canonical(

@@ -1,4 +1,4 @@
-"""Verdicts, relations and verifications over HTTP: checked, appended once, and nothing appended where refused."""
+"""Verdicts, relations and verifications over HTTP are checked and appended once. A refused one appends nothing."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_no_way_leads_back_to_where_it_began(memory: Memory) -> None:
     memory.fold()
     back: dict[str, Any] = {"from_card": cards[0], "to_card": cards[2], "reason": "back"}
     refused(memory, "relations", 409, "predicate", **back, predicate="update")
-    # A relation that leads nowhere may go both ways.
+    # A relation that forms no chain may go both ways.
     memory.post("relations", **back, predicate="related_to")
     memory.fold()
     memory.post("relations", from_card=cards[2], to_card=cards[0], reason="back", predicate="related_to")
@@ -169,7 +169,7 @@ def test_a_verdict_is_given_once(memory: Memory) -> None:
     path = f"arbitrations/{arbitration}/verdict"
     refused(memory.of("eve"), path, 404, "arbitration_id", verdict="accept_new")
     first = memory.post(path, verdict="accept_new", reason="asked her", by="Alex")
-    # Sent again it is told so, whether or not it was folded meanwhile; another one comes too late.
+    # A repeated verdict gets the same answer before and after the fold. Another verdict comes too late.
     assert memory.post(path, verdict="accept_new") == {**first, "duplicate": True}
     assert refused(memory, path, 409, "arbitration_id", verdict="keep_old")["settled"] == "accept_new"
     memory.fold()

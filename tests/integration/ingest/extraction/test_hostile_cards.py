@@ -1,4 +1,4 @@
-"""The largest cards that may be appended are ones that every table takes, and larger ones are not appended."""
+"""Every table takes the largest cards that may be appended. Larger cards are not appended."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CHANCE = random.Random(7)
 
 
 def name(size: int) -> str:
-    """A name no compression makes shorter."""
+    """A name that no compression shortens."""
     return "".join(_CHANCE.choices("abcdefghijklmnopqrstuvwxyz0123456789", k=size))
 
 

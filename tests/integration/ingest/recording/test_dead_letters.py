@@ -1,4 +1,4 @@
-"""Dead letters: seen, mended, pushed again once, or dropped on record; never gone without one."""
+"""Dead letters are listed, corrected and pushed again once, or dropped with a record. None is lost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ingest.recording.recorder import Recorder
 from ingest.recording.turn_queue import TurnQueue
 from tests.support.waiting import eventually
 
-# A moment of its own, so that the entry's time is not the test's.
+# The entry's time differs from the time of the test.
 ENTRY = "1700000000123-4"
 PUSHED = datetime(2023, 11, 14, 22, 13, 20, 123000, tzinfo=UTC)
 
@@ -53,7 +53,7 @@ def raw(settings: Settings) -> Redis:
 
 
 def record(settings: Settings) -> None:
-    """Let the recorder take what is on the stream now."""
+    """Lets the recorder take the turns that are on the stream."""
     queue = TurnQueue(raw(settings), settings.turns_stream, settings.consumer_group)
     with recording(settings):
         eventually(lambda: (backlog := queue.depth()).waiting == 0 and backlog.pending == 0)
@@ -71,7 +71,7 @@ def push(redis: Redis, fields: dict[Any, Any], entry_id: str = "*") -> str:
     return str(redis.xadd("turns", fields, id=entry_id))
 
 
-def test_a_mended_turn_keeps_the_time_and_the_identity_it_was_first_pushed_with(
+def test_a_corrected_turn_keeps_the_time_and_the_identity_of_its_first_push(
     settings: Settings, redis: Redis, connection: Connection
 ) -> None:
     push(redis, {"user_id": "u1", "text": "hello", "timezone": "Taipei", "speaker": "Ann"}, ENTRY)
@@ -90,7 +90,7 @@ def test_a_mended_turn_keeps_the_time_and_the_identity_it_was_first_pushed_with(
     assert (turn.text, turn.speaker, turn.timezone) == ("hello", "Ann", "Asia/Taipei")
     assert turn.said_at == PUSHED
     assert turn.turn_id == ENTRY
-    # Another retry of the same letter pushes nothing, and even a hand-made one would not count twice.
+    # A second retry of the same letter pushes nothing. A retry by hand would not count twice either.
     assert letters.push_again(letter, fields) is None
     assert redis.xlen("turns:dead") == 0
     push(redis, {name.decode(): value.decode() for name, value in fields.items()})
@@ -181,7 +181,7 @@ def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[
     )  # fmt: skip
 
 
-def test_the_command_lists_shows_mends_and_drops(
+def test_the_command_lists_shows_corrects_and_drops(
     settings: Settings, redis: Redis, connection: Connection
 ) -> None:
     push(redis, {"user_id": "u1", "text": "one", "role": "robot"}, "1700000000001-0")
@@ -222,7 +222,7 @@ def test_the_command_lists_shows_mends_and_drops(
     assert command(settings, "drop").returncode == 1
     assert command(settings, "drop", listed[2]["id"], "--because", "noise").returncode == 0
     assert json.loads(command(settings, "drop", "--all", "--json").stdout) == {"dropped": [listed[3]["id"]]}
-    assert command(settings, "list").stdout == "no dead turns\n"
-    assert "there is no dead turn 5-5" in command(settings, "show", "5-5").stderr
+    assert command(settings, "list").stdout == "no dead letters\n"
+    assert "there is no dead letter 5-5" in command(settings, "show", "5-5").stderr
     dropped: Any = raw(settings).xrange("turns:dropped")
     assert [fields[b"because"] for _, fields in dropped] == [b"noise", b"dropped by hand"]

@@ -1,4 +1,4 @@
-"""Turns over several streams: whichever a turn comes in on, it counts, once, and everybody knows of it."""
+"""Turns over several streams: a turn counts once on every stream, and every reader sees it."""
 
 from __future__ import annotations
 
@@ -115,12 +115,12 @@ def test_what_is_pushed_over_http_is_spread_by_user_and_recorded(
     with recording(settings):
         eventually(lambda: settled(settings))
     assert texts(connection) == sorted(turn["text"] for turn in pushed)
-    # The ids the service answered with are those the turns are known by: a token waits for them.
+    # The service answered with the ids that the turns are known by, so a token can wait for them.
     assert sorted(turn.turn_id for turn in turns(connection)) == sorted(answer.json()["turn_ids"])
     assert standing(settings) == {"behind": 0, "dead": 0, "recorded": 60}
 
 
-def test_a_push_that_meets_the_last_possible_id_says_which_turns_are_in(settings: Settings) -> None:
+def test_a_push_that_meets_the_last_possible_id_names_the_accepted_turns(settings: Settings) -> None:
     stream = stream_of(settings, "u1")
     with client_of(settings) as client, TestClient(create_app(settings)) as write:
         # Two ids are left behind this one.
@@ -153,8 +153,8 @@ def test_a_plain_xadd_to_turns_counts_in_every_layout(settings: Settings, connec
     assert "@" not in turn.turn_id
 
 
-def test_what_another_layout_left_behind_is_recorded(settings: Settings, connection: Connection) -> None:
-    """From many to few and from few to many, under way: recorders look for streams by themselves."""
+def test_turns_left_by_another_layout_are_recorded(settings: Settings, connection: Connection) -> None:
+    """The number of streams changes during the run, up and down. The recorders find the streams by themselves."""
     few = replace(settings, turn_streams=2)
     with client_of(settings) as client, recording(few):
         for number in range(64):
@@ -176,7 +176,7 @@ def test_entries_of_two_streams_with_the_same_id_are_two_turns(
     assert texts(connection) == sorted(f"from {stream}" for stream in ("turns", *pushed_streams(settings)))
 
 
-def test_dead_letters_of_every_stream_are_seen_mended_and_dropped(
+def test_dead_letters_of_every_stream_are_listed_corrected_and_dropped(
     settings: Settings, connection: Connection
 ) -> None:
     streams = ("turns", *pushed_streams(settings))
@@ -209,7 +209,7 @@ def test_dead_letters_of_every_stream_are_seen_mended_and_dropped(
     assert {turn.turn_id for turn in turns(connection)} == {letter.entry_id for letter in found[:-1]}
 
 
-def test_a_user_s_turns_are_seen_on_whatever_stream_they_wait(settings: Settings) -> None:
+def test_a_users_waiting_turns_are_seen_on_every_stream(settings: Settings) -> None:
     with client_of(settings) as client:
         for stream in ("turns", "turns:{1}", "turns:{3}", "turns:{40}"):
             client.xadd(stream, {"user_id": "u1", "text": f"from {stream}"}, id="1700000000000-0")
@@ -223,7 +223,7 @@ def test_a_user_s_turns_are_seen_on_whatever_stream_they_wait(settings: Settings
 
 
 def test_a_first_look_that_takes_too_long_is_made_for_the_next(cluster: Cluster, database: str) -> None:
-    """A cluster's client looks for its nodes first; no question waits for that, and it is not begun anew each time."""
+    """A cluster's client first looks for its nodes. No question waits for the look, and each look is kept."""
     cluster.empty()
     settings = Settings(database_url=database, redis_url=cluster.url, turn_streams=STREAMS)
     with client_of(settings) as client:
@@ -292,7 +292,7 @@ SAID = [
 def test_cards_do_not_depend_on_the_order_or_the_stream_turns_come_in_on(
     settings: Settings, database: str, connection: Connection, request: pytest.FixtureRequest
 ) -> None:
-    """The same turns of two users: one's in order on one stream, the other's shuffled over all, two recorders."""
+    """The same turns of two users: in order on one stream, and shuffled over all streams with two recorders."""
     PROCESSOR.open(connection)
     ensure_live(connection, CardsProjector())
     said = [
@@ -331,7 +331,7 @@ def _fold(settings: Settings) -> None:
             pass
 
 
-# Everything a card says, but for when and where it was recorded and what it is called.
+# Everything a card holds except its ids and the place and time of its recording.
 _SAID_OF_CARDS = """
     SELECT kind, project_id, context_layer, occurred_at, occurred_until, effective_at, superseded_at, last_verified,
            said_at, session_id, turn_ids, concept_key, entity, value, cardinality, tags, confidence, weight,
@@ -373,9 +373,9 @@ def test_a_node_that_dies_is_waited_for_and_nothing_is_lost(
         os.kill(pid, signal.SIGKILL)
         eventually(lambda: victim.poll() is not None)
     with recording(settings):
-        # The other nodes' turns are recorded while it is away; its own are on its disk.
+        # The turns of the other nodes are recorded while the node is away. Its own turns are on its disk.
         eventually(lambda: len(turns(connection)) == len(users) - len(lost), within=60)
-        # Nobody knows how much waits: unknown is never zero.
+        # The queue depth is unknown, and unknown is never zero.
         recorder = overview(settings).stages[0]
         assert (recorder.behind, recorder.state) == (None, "unknown")
         assert "redis is away" in str(recorder.detail)

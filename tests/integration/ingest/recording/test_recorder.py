@@ -1,4 +1,4 @@
-"""The recorder: every turn into the log once, every refusal on record, nothing dropped."""
+"""The recorder appends every turn to the log once, records every refusal and drops nothing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BAD = {
 BAD_BYTES = {"invalid UTF-8": b"\xff\xfe", "NUL": b"a\0b", "too long": b"x" * 65537}
 
 
-def test_invalid_entries_go_to_the_dead_stream_with_field_and_reason_and_the_rest_goes_on(
+def test_invalid_entries_go_to_the_dead_stream_with_field_and_reason_and_the_rest_is_recorded(
     settings: Settings, redis: Redis, connection: Connection, redis_url: str
 ) -> None:
     for fields in BAD.values():
@@ -52,7 +52,7 @@ def test_invalid_entries_go_to_the_dead_stream_with_field_and_reason_and_the_res
     letters = raw_entries(Redis.from_url(redis_url), "turns:dead")
     assert [letter[b"field"].decode() for letter in letters] == [*BAD, "text", "text", "text"]
     assert all(letter[b"reason"] for letter in letters)
-    # The words themselves are kept, byte for byte, so that the turn can be pushed again.
+    # The dead letter holds the words byte for byte, so that the turn can be pushed again.
     assert [letter[b"field:text"] for letter in letters[-3:]] == list(BAD_BYTES.values())
 
 

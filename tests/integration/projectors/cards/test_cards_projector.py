@@ -1,4 +1,4 @@
-"""Exactly once: whatever two runners, a crash or a broken log do, the tables are the fold of the log."""
+"""Exactly once: the tables are the fold of the log under two runners, a crash and a broken log."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_several_runners_at_once_fold_what_one_folds(database: str, connection: 
         own = runner(database)
         try:
             with connect(database, application="runner") as alone:
-                # A step of 0 may only mean that the others hold all that is left.
+                # A step of 0 may mean that the other runners hold the remaining partitions.
                 while sum(passed) < events:
                     passed.append(own.step(alone))
         except Exception as error:
@@ -186,7 +186,7 @@ def test_every_kind_of_event_live_and_rebuilt_gives_the_same_rows(
     ).fetchone()
     assert kinds is not None
     assert min(kinds) > 0, "the histories must hold every kind of card"
-    # A fold that forgot to count would be equal to itself: count the cards another way.
+    # A fold that forgot to count would equal itself, so the cards are counted another way.
     assert connection.execute(
         "SELECT count(*) FROM (SELECT user_id, count(*) AS cards, sum(own_terms) AS terms FROM cards.cards GROUP BY 1"
         " EXCEPT SELECT * FROM cards.card_counts) AS wrong"

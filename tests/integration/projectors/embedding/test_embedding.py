@@ -1,4 +1,4 @@
-"""Every embedder keeps the same promises; the real one is asked where its model has been built."""
+"""Every embedder keeps the same guarantees. The real embedder is tested where its model is built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers that Kafka feeds are the workers that the log feeds: the same cards, once, whatever is killed or away."""
+"""Workers on Kafka make the same cards as workers on the log, each once, under kills and outages."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Cardlog:
                 self.workers.start(name, kind, CARDLOG_KAFKA_BROKERS=brokers)
 
     def tell(self, count: int, *, users: int = 24) -> None:
-        """So many more turns of so many people."""
+        """Records ``count`` more turns of ``users`` users."""
         batch = []
         for number in itertools.islice(self._numbers, count):
             said_at = START + timedelta(minutes=number)
@@ -113,7 +113,7 @@ class Cardlog:
         assert outcome.equal, outcome.unequal
 
     def working(self, *names: str) -> bool:
-        """Whether these processes are up."""
+        """True when these processes run."""
         up = {report.worker for report in reports(self.connection) if report.alive}
         return set(names) <= up
 
@@ -245,7 +245,7 @@ def test_a_running_system_moves_to_kafka_and_back(cardlog: Cardlog, database: st
 
 
 def _there_and_back(cardlog: Cardlog) -> None:
-    cardlog.start()  # beside the local ones: whoever comes second to a partition stands by
+    cardlog.start()  # beside the local workers: the second worker on a partition waits
     cardlog.tell(200)
     eventually(lambda: cardlog.working("relay", *(f"{way}-{kind}-0" for way in WAYS for kind in KINDS)))
     for kind in KINDS:
@@ -262,8 +262,8 @@ def _there_and_back(cardlog: Cardlog) -> None:
     cardlog.settle()
 
 
-def test_kafka_is_told_what_was_done(cardlog: Cardlog) -> None:
-    """A worker that starts again begins where its group left off, not with the whole topic."""
+def test_kafka_gets_the_committed_offsets(cardlog: Cardlog) -> None:
+    """A restarted worker begins where its group stopped, and does not read the whole topic."""
     from confluent_kafka import Consumer, TopicPartition
 
     cardlog.start()
@@ -301,10 +301,10 @@ def test_a_worker_says_that_it_does_not_hear_from_kafka(cardlog: Cardlog) -> Non
     eventually(lambda: not told())
 
 
-def test_a_worker_whose_listening_is_over_starts_anew_by_itself(cardlog: Cardlog) -> None:
+def test_a_worker_whose_consumer_ended_restarts_by_itself(cardlog: Cardlog) -> None:
     name = "faust-projector-0"
     cardlog.start()
-    # Where the broker goes just then, Faust cannot begin, and never again in that process.
+    # Faust cannot start while the broker goes away, and cannot start again in the same process.
     eventually(lambda: "listens to" in cardlog.workers.log(name))
     cardlog.broker.kill()
     eventually(lambda: "starts again" in cardlog.workers.log(name), within=60)

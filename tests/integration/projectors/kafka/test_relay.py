@@ -1,4 +1,4 @@
-"""The relay: the whole log is on Kafka, in order, whatever is killed or away; and it says how it stands."""
+"""The relay publishes the whole log to Kafka in order, under kills and outages, and reports its state."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_killed_relay_leaves_nothing_out(
             eventually(partial(relayed_more_than, connection, attempt * 3000))
             workers.kill("relay")
         workers.start("relay", "relay")
-        # What is there may all be published by now, and this one not even begun to listen to signals.
+        # Everything may be published already, and this relay may not listen to signals yet.
         fill(connection, 100)
         eventually(published(settings, connection))
         assert workers.stop("relay") == 0
@@ -95,12 +95,12 @@ def test_a_killed_relay_leaves_nothing_out(
     for partition, messages in on_topic(settings).items():
         positions = [int(headers(message)["position"]) for message in messages]
         assert set(positions) == set(range(1, heads[partition] + 1))
-        # Nothing is said for the first time after something that stands behind it.
+        # No position appears for the first time after a higher position.
         firsts = list(dict.fromkeys(positions))
         assert firsts == sorted(firsts)
 
 
-def test_another_relay_stands_by_and_takes_over(
+def test_another_relay_waits_and_takes_over(
     settings: Settings, connection: Connection, tmp_path: Path
 ) -> None:
     workers = Workers(
@@ -138,7 +138,7 @@ def test_a_broker_that_is_away_is_waited_for(
     assert sum(map(len, on_topic(settings).values())) == 50
 
 
-def test_a_broker_that_stalls_is_told_of_and_does_not_keep_the_relay_from_stopping(
+def test_a_stalled_broker_is_reported_and_does_not_keep_the_relay_from_stopping(
     settings: Settings, connection: Connection, broker: MockBroker
 ) -> None:
     with relaying(settings):
@@ -209,7 +209,7 @@ def test_a_relay_that_stopped_is_no_stage_any_more_and_one_that_was_killed_is(
     ("brokers", "message"),
     [("", "CARDLOG_KAFKA_BROKERS is not set"), ("nowhere", "'nowhere': use host:port")],
 )
-def test_a_relay_without_brokers_says_what_to_set(
+def test_a_relay_without_brokers_names_the_setting(
     brokers: str,
     message: str,
     database: str,

@@ -28,9 +28,7 @@ def broker() -> Iterator[MockBroker]:
     broker.close()
 
 
-def test_the_relay_publishes_everything_whatever_stands_in_it(
-    database: str, broker: MockBroker, connection: Connection
-) -> None:
+def test_the_relay_publishes_every_event(database: str, broker: MockBroker, connection: Connection) -> None:
     settings = replace(Settings(), database_url=database, kafka_brokers=broker.address)
     good = [noted(good_users(n), f"good {n}") for n in range(GOOD)]
     stored(connection, poison.collected(poison.CARDS, POISON), good)

@@ -1,4 +1,4 @@
-"""A reader of the feed gets each event of the log once and in order, whatever the stream delivers."""
+"""A reader of the feed gets each event once and in order, for everything that the stream may deliver."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _names = itertools.count()
 
 
 class Stream:
-    """A log of a few users' events, the messages a relay would make of it, and a reader of its own."""
+    """A log of a few users' events, the relay's messages for it, and a reader of its own."""
 
     def __init__(self, connection: Connection, messages: list[tuple[int, int, bytes]]) -> None:
         self.connection = connection
@@ -43,7 +43,7 @@ class Stream:
         self.feed.offer(*self.messages[index], receipt)
 
     def step(self, limit: int = 4) -> int:
-        """What a runner does with a feed."""
+        """Reads one batch from the feed as a runner does."""
         with self.connection.transaction():
             sought = self.feed.sought(self.connection, self.processor)
             claims = self.processor.claim(self.connection, partitions=sought)
@@ -149,7 +149,7 @@ def test_what_never_comes_is_read_from_the_log_in_the_end(stream: Stream) -> Non
     assert stream.in_order() == stream.everything(), "who has no partitions looks after all"
 
 
-def test_messages_of_another_log_are_let_go(stream: Stream, database: str) -> None:
+def test_messages_of_another_log_are_dropped(stream: Stream, database: str) -> None:
     with connect(database, application="test") as other:
         for number in range(2 * EVENTS):
             log.append(other, [noted(f"other {number}", USERS[number % 3])])
@@ -173,7 +173,7 @@ def test_an_unreadable_message_says_only_that_there_is_an_event(stream: Stream) 
     assert len(stream.back) == EVENTS
 
 
-def test_what_is_in_hand_of_a_partition_that_went_elsewhere_is_forgotten(stream: Stream) -> None:
+def test_buffered_messages_of_a_revoked_partition_are_dropped(stream: Stream) -> None:
     partitions = {partition for partition, _, _ in stream.messages}
     stream.feed.assigned(partitions)
     for index in range(EVENTS):
@@ -184,7 +184,7 @@ def test_what_is_in_hand_of_a_partition_that_went_elsewhere_is_forgotten(stream:
     assert not stream.back
 
 
-def test_whoever_offers_waits_while_there_is_no_room_and_the_reader_is_woken(stream: Stream) -> None:
+def test_an_offer_waits_while_the_buffer_is_full_and_wakes_the_reader(stream: Stream) -> None:
     feed: StreamFeed[int] = StreamFeed(look_every_s=1000, capacity=2)
     feed.offer(*stream.messages[0], 0)
     assert feed.full is False
@@ -213,7 +213,7 @@ deliveries: st.SearchStrategy[list[Delivery]] = st.lists(
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(deliveries)
-def test_the_log_is_read_once_and_in_order_whatever_comes(written: str, plan: list[Delivery]) -> None:
+def test_the_log_is_read_once_and_in_order_for_any_messages(written: str, plan: list[Delivery]) -> None:
     with connect(written, application="test") as connection:
         stream = Stream(connection, messages_of(connection))
         for number, each in enumerate(plan):
@@ -238,6 +238,6 @@ def test_the_log_is_read_once_and_in_order_whatever_comes(written: str, plan: li
 
 
 def _forged(line: bytes) -> bytes:
-    """The same place, other words, and a digest that is not the log's."""
+    """The same position with other words and another digest."""
     digest = parse_line(line).fields["digest"].encode()
     return line.replace(b"note ", b"lies ").replace(digest, sha256(line).hexdigest().encode())

@@ -1,4 +1,4 @@
-"""A poison event parks its user, in order; everybody else goes on, and nothing is folded twice."""
+"""A poison event parks its user, in order. Other users continue, and nothing is folded twice."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ UNREADABLE: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("poison", UNREADABLE)
-def test_what_cannot_be_read_parks_its_user_and_the_others_go_on(
+def test_an_unreadable_event_parks_its_user_and_the_others_continue(
     database: str, connection: Connection, poison: str
 ) -> None:
     bad, good = neighbours(2)
@@ -59,7 +59,7 @@ def test_what_cannot_be_read_parks_its_user_and_the_others_go_on(
     assert reason in str(first[2])
     assert (first[0], first[3]) == (bad, 1)
     assert second == (bad, "b2", None, 0)
-    # A later batch waits too, without being tried, and the checkpoint stands at the head.
+    # A later batch of the user waits without a try, and the checkpoint is at the head.
     log.append(connection, [noted(bad, "b3"), noted(good, "g3")])
     assert drain(runner_of(database, ledger), connection) == 2
     assert entries(connection, bad) == ["b1"]
@@ -156,7 +156,7 @@ def test_parking_and_the_checkpoint_are_one_transaction(database: str, connectio
 
 
 class Choosy:
-    """An extractor that chokes on mud and keeps every other turn in its words."""
+    """An extractor that fails on "mud" and keeps every other turn in its words."""
 
     def __init__(self) -> None:
         self.name = "choosy"
@@ -184,7 +184,7 @@ def kinds(connection: Connection, user: str) -> list[tuple[str, str]]:
     ).fetchall()
 
 
-def test_a_turn_the_extractor_fails_on_is_said_to_have_failed_and_the_others_go_on(
+def test_a_turn_that_fails_the_extractor_is_recorded_as_failed_and_the_others_continue(
     database: str, connection: Connection
 ) -> None:
     EXTRACTOR.open(connection)

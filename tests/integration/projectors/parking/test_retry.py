@@ -73,7 +73,7 @@ def test_a_long_queue_is_retried_whole(database: str, connection: Connection) ->
     assert entries(connection, "alex") == [str(n) for n in range(1200)]
 
 
-def test_drop_goes_without_the_first_keeps_a_record_and_folds_the_rest(
+def test_drop_skips_the_first_keeps_a_record_and_folds_the_rest(
     database: str, connection: Connection
 ) -> None:
     ledger = Ledger("two", "four")
@@ -94,7 +94,7 @@ def test_drop_goes_without_the_first_keeps_a_record_and_folds_the_rest(
         ("four", "ValueError: cannot stomach four", "as well", 1),
         ("five", None, "as well", 0),
     ]
-    # The decision outlives the generation: tables that pass the event again go without it too.
+    # The decision outlives the generation: later generations skip the event too.
     connection.execute("TRUNCATE ledger.entries")
     connection.execute("UPDATE log.checkpoints SET position = 0 WHERE processor = 'ledger'")
     drain(runner_of(database, ledger), connection)
@@ -110,7 +110,7 @@ def test_parked_events_belong_to_the_generation_that_passed_them(
     log.append(connection, [noted("alex", "one"), noted("alex", "two")])
     drain(runner_of(database, ledger), connection)
     assert len(parking.queues(connection)) == 1
-    # Another generation takes over: what waits for the retired one is nobody's business, but not forgotten.
+    # Another generation is live now. The parked events of the retired generation stay recorded and concern no reader.
     connection.execute("UPDATE log.generations SET status = 'retired' WHERE projection = 'ledger'")
     connection.execute(
         "INSERT INTO log.generations (projection, generation, status) VALUES ('ledger', 2, 'live')"

@@ -1,4 +1,4 @@
-"""A rebuild equals live folding, disturbs nobody, and leaves the live generation alone whatever happens to it."""
+"""A rebuild equals live folding, disturbs no reader, and leaves the live generation alone when it fails."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_rebuild_gives_the_rows_live_folding_gave(database: str, connection: C
     assert outcome.tables == before == digest_of(connection, CardsProjector(), "cards")
     assert before.keys() == TABLES
     assert statuses(connection) == {1: "retired", 2: "live"}
-    # What happened is one card an event, whoever folded it.
+    # Each event that happened is one card, in both ways to fold.
     assert count(connection, "cards.event_cards") == count(connection, "log.events WHERE type = 'EventNoted'")
 
 
@@ -111,7 +111,7 @@ def test_one_changed_row_is_found_and_nothing_is_swapped(
     assert (outcome.equal, outcome.replaced) == (False, None)
     assert [difference.split(":")[0] for difference in outcome.unequal] == [table]
     assert statuses(connection) == {1: "live", 2: "building"}
-    # What was built stays to be looked at, and goes with the next rebuild.
+    # The built tables stay for inspection. The next rebuild removes them.
     assert rebuild(database).replaced == 1
     assert statuses(connection) == {1: "retired", 2: "live"}
 
@@ -127,7 +127,7 @@ def test_the_digests_cover_every_table_of_every_projection(connection: Connectio
         ).fetchall()
         text = statement(projector.package, "digest").as_string(connection)
         assert found
-        # pending_vectors holds work that waits for the live projection, no result of it.
+        # pending_vectors holds waiting work of the live projection, and no result of it.
         missing = {name for (name,) in found if f"FROM {name}" not in text} - {"pending_vectors"}
         assert missing == set()
 
@@ -136,7 +136,7 @@ def test_the_digests_cover_every_table_of_every_projection(connection: Connectio
 
 
 class Counting:
-    """An embedder that counts what it embeds, and stops after as many as it is told to."""
+    """An embedder that counts the texts it embeds, and stops after a given number."""
 
     name = "counting"
     dimension = 384
@@ -179,7 +179,7 @@ def test_vectors_are_taken_from_the_cache(
     assert count(connection, "vectors.card_vectors_384") == 40
 
 
-def test_vectors_of_a_new_model_are_computed_once_whatever_interrupts(
+def test_vectors_of_a_new_model_are_computed_once_under_any_interruption(
     database: str, connection: Connection, embedder: type[Counting]
 ) -> None:
     texts = 700

@@ -146,7 +146,7 @@ def test_a_rebuild_killed_when_all_is_folded_leaves_the_live_generation_and_the_
         try:
             eventually(lambda: statuses(connection).get(2) == "building")
             if stage == "indexing":
-                # Rows may be written under this lock, and no index be made.
+                # This lock allows writes of rows, and blocks the creation of an index.
                 other.execute("LOCK TABLE cards_g2.words IN ROW EXCLUSIVE MODE")
             eventually(lambda: count(connection, "pg_locks WHERE NOT granted") > 0)
             process.kill()

@@ -1,4 +1,4 @@
-"""Readers and writers work on while generations are swapped, rolled back and dropped."""
+"""Readers and writers continue while generations are swapped, rolled back and dropped."""
 
 from __future__ import annotations
 
@@ -118,7 +118,9 @@ def test_a_reader_in_a_long_transaction_holds_up_no_swap(database: str, connecti
         assert count(reader) == 1
 
 
-def test_live_folding_and_appending_go_on_and_follow_the_swap(database: str, connection: Connection) -> None:
+def test_live_folding_and_appending_continue_and_follow_the_swap(
+    database: str, connection: Connection
+) -> None:
     fill(connection, 3000, users=12, texts=200)
     fold_live(database)
     stop = threading.Event()
@@ -207,7 +209,7 @@ def test_only_a_retired_generation_is_dropped_and_with_everything(
     assert count(connection) == 1
 
 
-def test_the_second_of_two_rebuilds_is_turned_away(database: str, connection: Connection) -> None:
+def test_the_second_of_two_rebuilds_is_refused(database: str, connection: Connection) -> None:
     log.append(connection, [noted("one")])
     fold_live(database)
     with changing(connection, "cards"), pytest.raises(GenerationError, match="another rebuild"):

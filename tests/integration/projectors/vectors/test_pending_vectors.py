@@ -1,4 +1,4 @@
-"""Cards that come faster than they can be embedded: the newest first, each once, whatever happens in between."""
+"""Cards that arrive faster than the embedder works: the newest are embedded first, and each once."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from tests.support.projectors.folding import count, event, noted, rebuild, setti
 from tests.support.waiting import eventually
 
 MANY = VectorsProjector.defer_above + 344
-"""More than are embedded at once, 600."""
+"""600 events, more than one step embeds."""
 
 
 class Listening:
-    """An embedder that keeps what it was given, in order, and refuses what it is told to."""
+    """An embedder that records its texts in order, and refuses the texts that a test names."""
 
     name = "listening"
     dimension = 384
@@ -71,10 +71,10 @@ def drain(runner: Runner, connection: Connection) -> None:
 
 
 def behind(connection: Connection) -> int:
-    return sum(head - position for position, head in _standing(connection).values())
+    return sum(head - position for position, head in _progress(connection).values())
 
 
-def _standing(connection: Connection) -> dict[int, tuple[int, int]]:
+def _progress(connection: Connection) -> dict[int, tuple[int, int]]:
     return Processor("vectors", 1).progress(connection)
 
 
@@ -86,11 +86,11 @@ def test_the_checkpoint_keeps_up_and_the_newest_cards_are_embedded_first(
         log.append(connection, [noted(f"text {n}", f"user {n % 30}") for n in range(first, first + 100)])
     while behind(connection):
         runner.step(connection)
-    # All were folded, and of the newest hundred some were embedded.
+    # All events were folded, and some of the newest hundred were embedded.
     assert 0 < len(heard) < 100
     assert set(heard) < {f"text {n}" for n in range(MANY - 100, MANY)}
     assert count(connection, "vectors.pending_vectors") == MANY - len(heard)
-    # What is said now has its meaning before what waits.
+    # A new statement gets its vector before the waiting cards.
     log.append(connection, [noted("a moment ago", "alex")])
     before = len(heard)
     runner.step(connection)
@@ -222,11 +222,11 @@ def test_a_worker_killed_again_and_again_loses_and_doubles_nothing(
         finally:
             worker.kill()
             worker.wait()
-        # What the server had in hand of the killed one ends first.
+        # The server first ends the running statement of the killed worker.
         eventually(lambda: not _others(connection))
         done = count(connection, "vectors.card_vectors_384")
-        # Every card that was passed is embedded or waits, and none is both.
-        passed = sum(position for position, _ in _standing(connection).values())
+        # Every passed card is either embedded or waiting.
+        passed = sum(position for position, _ in _progress(connection).values())
         assert done + count(connection, "vectors.pending_vectors") == passed
     projector = VectorsProjector(Embedders(HashEmbedder))
     drain(Runner(settings_of(database), projector, lambda: False), connection)

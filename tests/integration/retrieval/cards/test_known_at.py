@@ -41,7 +41,7 @@ def test_a_fact_is_as_it_was_known(memory: Memory) -> None:
     # Both together: what we believed then about what was true on the seventh day.
     assert memory.contents(known_at=second, as_of=day(7).isoformat()) == ["residence is Taipei"]
     assert memory.contents(known_at=third, as_of=day(7).isoformat()) == ["residence is Tainan"]
-    # And of everything that hangs on a card.
+    # The same holds for everything that belongs to a card.
     assert memory.get(f"cards/{taipei}/latest", known_at=first)["card"]["value"] == "Taipei"
     assert memory.get(f"cards/{taipei}/latest", known_at=second)["card"]["value"] == "Kaohsiung"
     assert memory.get(f"cards/{taipei}/relations", known_at=first)["relations"] == []

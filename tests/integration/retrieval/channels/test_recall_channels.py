@@ -111,7 +111,7 @@ def test_the_same_words_in_two_turns_are_one_card_that_names_both(
     assert sorted(card["turn_ids"]) == ["t1", "t2"]
 
 
-def test_an_explanation_tells_who_voted_and_what_became_of_each_card(
+def test_an_explanation_names_the_votes_and_the_fate_of_each_card(
     database: str, connection: Connection
 ) -> None:
     homes = [("Taipei", NOW - timedelta(days=90)), ("Kaohsiung", NOW - timedelta(days=1))]
@@ -161,7 +161,7 @@ def test_an_explanation_tells_who_voted_and_what_became_of_each_card(
 
 
 class _Plans:
-    """A connection that explains what it is asked to execute, and then executes it."""
+    """A connection that explains each statement and then executes it."""
 
     def __init__(self, connection: AsyncConnection[Any]) -> None:
         self._connection = connection
@@ -188,7 +188,7 @@ def test_no_channel_reads_a_whole_table(database: str, connection: Connection) -
         )
         seeds = [row[0] for row in await rows.fetchall()]
         found = {}
-        # So few vectors are quicker sorted than walked through; a user who has many finds it the other way.
+        # A sort is quicker for so few vectors. A user with many vectors gets the index.
         await connection.execute(
             "SELECT set_config('enable_sort', %s, false)", ["off" if size is MOST else "on"]
         )
@@ -205,7 +205,7 @@ def test_no_channel_reads_a_whole_table(database: str, connection: Connection) -
             if name == "semantic":
                 assert [line for line in lines if f"card_vectors_384{index}" in line], lines
 
-    # A plan for everybody is not shown before it is used: the server counts what it read.
+    # A generic plan is not shown before its use, so the server's count of rows read decides.
     async def search_as_all(connection: ReadConnection) -> None:
         await connection.plan(for_one=False)
         for each in channels:
@@ -244,7 +244,7 @@ _AXES, _ = np.linalg.qr(np.random.default_rng(7).standard_normal((384, 384)))
 
 
 class Turned(HashEmbedder):
-    """Hashed words, turned so that every number tells a little of each, as those of a model do."""
+    """Hashed words, rotated so that every number holds a little of each word, as a model's vectors do."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         turned: Vectors = np.asarray(super().embed(texts)) @ _AXES
@@ -350,15 +350,13 @@ def test_common_words_meet_in_the_cards_that_answer(
     assert len(found("harbour coffee")) == 20
     monkeypatch.setattr("retrieval.channels.tags.COMMON", 10)
     assert found("harbour coffee") == ["coffee at the harbour"]
-    # Where two never meet, each finds by itself.
+    # Where two words never meet in a card, each finds cards by itself.
     monkeypatch.setattr("retrieval.channels.tags.COMMON", 11)
     connection.execute("DELETE FROM cards.cards WHERE content = 'coffee at the harbour'")
     assert len(found("harbour coffee")) == 20
 
 
-def test_a_misspelt_word_stands_for_the_words_it_is_one_correction_away_from(
-    database: str, connection: Connection
-) -> None:
+def test_a_misspelt_word_finds_the_words_at_one_edit(database: str, connection: Connection) -> None:
     log.append(
         connection,
         [

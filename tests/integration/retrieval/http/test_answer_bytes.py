@@ -29,9 +29,9 @@ from tests.support.waiting import PATIENT
 
 RECORDED = Path(__file__).with_name("answers.txt")
 AS_OF = day(95).isoformat()
-# What depends on the clock: the time a channel took, and when an event was recorded.
+# Values that depend on the clock: the latency of a channel, and the time of recording.
 CHANGING = re.compile(r'("(?:ms|created_at)":)("[^"]*"|[0-9.]+)')
-# The fixed words of a prompt are no matter of shape.
+# The fixed words of a prompt do not belong to the form of the answer.
 FIXED = re.compile(r"<(core|guard_rules).*?</\1>")
 RECALLS = (
     {"query": "Where do I live?"},

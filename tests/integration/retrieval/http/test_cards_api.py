@@ -77,7 +77,7 @@ def test_a_plus_of_an_offset_may_come_unescaped(memory: Memory) -> None:
 def test_a_page_is_stable_while_cards_come(memory: Memory) -> None:
     said = [memory.event(f"note {number}", day(number)) for number in range(6)]
     said.append(memory.state("residence", "Lyon", day(7)))
-    said.sort()  # what is said in one millisecond stands in no order but that of its ids
+    said.sort()  # cards of one millisecond are ordered by their ids only
     memory.fold()
     first = memory.get("cards", limit=3)
     memory.event("in between", day(2))

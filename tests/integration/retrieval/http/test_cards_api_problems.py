@@ -47,7 +47,7 @@ def test_a_bad_request_names_its_field(memory: Memory) -> None:
         assert (problem["status"], problem["field"]) == (422, field), query
 
 
-def test_what_is_allowed_is_told(memory: Memory) -> None:
+def test_a_refusal_lists_the_allowed_values(memory: Memory) -> None:
     problem = memory.get("cards/aggregate", answers=422, group_by="colour")
     assert problem["allowed"] == list(AXES)
     assert "agent_id" in problem["detail"]

@@ -59,7 +59,7 @@ _ASKS = st.fixed_dictionaries(
 
 @pytest.fixture(scope="module")
 def service(postgres_url: str, template: str) -> Iterator[TestClient]:
-    """A read service over the cards of alice, who has a secret, and of bob."""
+    """A read service over the cards of alice, who has a secret, and the cards of bob."""
     name = "recall_input"
     with connect(postgres_url, application="cardlog-test") as server:
         server.execute(f"CREATE DATABASE {name} TEMPLATE {template}")

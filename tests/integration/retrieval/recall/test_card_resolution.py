@@ -66,7 +66,7 @@ def test_a_recall_answers_as_it_would_have_then(memory: Memory, recall: Recall) 
     assert values(recall(where, known_at="2020-01-01T00:00:00Z")) == []
 
 
-def test_a_conflict_is_told_with_both_its_sides(memory: Memory, recall: Recall) -> None:
+def test_a_conflict_is_shown_with_both_sides(memory: Memory, recall: Recall) -> None:
     rome = memory.state("residence", "Rome", day(0), content="Lives in Rome")
     before = recorded(memory)
     milan = memory.state("residence", "Milan", day(90), content="Lives in Milan")
@@ -79,7 +79,9 @@ def test_a_conflict_is_told_with_both_its_sides(memory: Memory, recall: Recall) 
         assert [card["value"] for card in alert["cards"]] == ["Rome", "Milan"]
         assert alert["arbitration_id"] == str(milan)
         assert alert["reason"]
-    assert values(recall("Where have I ever lived?")) == ["Rome"]  # what is contested is no history either
+    assert values(recall("Where have I ever lived?")) == [
+        "Rome"
+    ]  # a contested statement is not in the history either
     assert recall("Where do I live?", as_of=day(30).isoformat())["contradictions"] == []
     assert recall("Where do I live?", known_at=before)["contradictions"] == []
     memory.post(f"arbitrations/{milan}/verdict", verdict="accept_new")
@@ -88,7 +90,7 @@ def test_a_conflict_is_told_with_both_its_sides(memory: Memory, recall: Recall) 
     assert (values(answer), answer["contradictions"]) == (["Milan"], [])
 
 
-def test_what_is_said_to_contradict_is_told_of(memory: Memory, recall: Recall) -> None:
+def test_a_stated_contradiction_is_reported(memory: Memory, recall: Recall) -> None:
     rome, milan = (
         memory.state(
             "likes", city, day(n), content=f"Likes {city} best of all cities", cardinality="multi_value"

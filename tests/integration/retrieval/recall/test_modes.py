@@ -1,4 +1,4 @@
-"""Each mode has its model: its cards are embedded by it, its questions too, and what is missing is said."""
+"""Each mode has its own model for cards and questions. A missing model is reported."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def recall(settings: Settings, **more: Any) -> dict[str, Any]:
 
 
 def by_meaning(answer: dict[str, Any]) -> set[str]:
-    """What the semantic channel found, of what was answered."""
+    """Returns the answered cards that the semantic channel found."""
     return {card["content"] for card in answer["cards"] if "semantic" in card["channels"]}
 
 
@@ -97,7 +97,7 @@ def test_a_question_without_a_mode_is_put_to_every_model(database: str) -> None:
 
 
 @pytest.mark.usefixtures("said")
-def test_a_missing_model_is_said_and_costs_only_what_is_its_own(database: str) -> None:
+def test_a_missing_model_is_reported_and_costs_only_its_own_mode(database: str) -> None:
     fold(settings_of(database, ""))
     settings = settings_of(database, "code=no/such-model, journal")
     answer = recall(settings, mode="code")

@@ -1,4 +1,4 @@
-"""Reading one's own writes: what was said a moment ago answers at once, whatever stage it has reached."""
+"""Read your own writes: a new turn answers at once, at every stage of its way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.waiting import PATIENT
 
 @pytest.fixture
 def settings(database: str, redis: Redis, redis_url: str, tmp_path: Path) -> Settings:
-    # No model: the semantic channel is down, and nothing here leans on it.
+    # No model is set. The semantic channel is down, and no test here depends on it.
     return Settings(database_url=database, redis_url=redis_url, embed_model_path=str(tmp_path), **PATIENT)
 
 
@@ -134,7 +134,7 @@ def test_at_no_moment_of_its_way_is_a_turn_missing_or_there_twice(memory: Memory
     assert not pending(answers[-1])
 
 
-def test_what_goes_against_a_fact_of_long_standing_is_told_beside_it(memory: Memory) -> None:
+def test_a_contradiction_of_an_old_fact_is_shown_beside_it(memory: Memory) -> None:
     memory.push("I work at Acme.", said_at="2025-01-03T10:00:00Z")
     memory.settle()
     memory.push("I work at Globex.")
@@ -167,7 +167,7 @@ def test_asked_for_history_the_replaced_value_is_shown_with_its_end(memory: Memo
     assert cards["Taipei"]["pending"] is False
 
 
-def test_walls_stand_for_pending_cards_too(memory: Memory) -> None:
+def test_projects_isolate_pending_cards_too(memory: Memory) -> None:
     memory.push("My dog is called Rex.", project_id="novel")
     memory.push("My dog is called Fido.", user="bob")
     question = "what is my dog's name?"
@@ -178,7 +178,7 @@ def test_walls_stand_for_pending_cards_too(memory: Memory) -> None:
     assert memory.values(question, user="bob") == [("Fido", True)]
 
 
-def test_what_was_not_yet_said_then_is_not_laid_over_the_past(memory: Memory) -> None:
+def test_later_turns_do_not_overlay_the_past(memory: Memory) -> None:
     memory.push("I live in Taipei.", said_at="2026-01-03T10:00:00+08:00")
     memory.settle()
     memory.push("I moved to Kaohsiung.", said_at="2026-04-03T10:00:00+08:00")
@@ -198,7 +198,7 @@ def test_a_turn_that_came_twice_counts_once_and_one_that_breaks_the_contract_not
     assert memory.values("where do I live?") == [("Taipei", False)]
 
 
-def test_what_an_extractor_dealt_with_above_its_checkpoint_is_not_read_again(memory: Memory) -> None:
+def test_turns_extracted_above_the_checkpoint_are_not_extracted_again(memory: Memory) -> None:
     memory.push("I live in Taipei.")
     memory.record()
     assert memory.values("where do I live?") == [("Taipei", True)]
@@ -249,7 +249,7 @@ def test_switches_hold_for_pending_cards(memory: Memory) -> None:
     assert "knowledge" not in [card["kind"] for card in memory.ask("what is JWT?")["cards"]]
 
 
-def test_a_thousand_turns_of_others_hide_nothing_and_more_are_said_to(memory: Memory, redis: Redis) -> None:
+def test_a_thousand_turns_of_others_hide_nothing_and_more_are_reported(memory: Memory, redis: Redis) -> None:
     memory.push("I live in Taipei.")
     memory.settle()
     memory.push("My new address is Kaohsiung.")
@@ -263,7 +263,7 @@ def test_a_thousand_turns_of_others_hide_nothing_and_more_are_said_to(memory: Me
 
 
 @pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES.keys())
-def test_of_a_users_own_backlog_the_newest_counts_and_the_rest_is_told(
+def test_the_newest_turns_of_a_users_backlog_count_and_the_rest_is_reported(
     memory: Memory, stages: tuple[str, ...]
 ) -> None:
     memory.push("I live in Taipei.")
@@ -278,7 +278,7 @@ def test_of_a_users_own_backlog_the_newest_counts_and_the_rest_is_told(
     assert "more turns are unprojected than the overlay reads" in warning
 
 
-def test_a_pasted_book_is_passed_over_and_said_to_be(memory: Memory) -> None:
+def test_a_pasted_book_is_skipped_and_reported(memory: Memory) -> None:
     memory.push("My new address is Kaohsiung.")
     memory.push("I live in a book. " * 3000)
     answer = memory.ask("where do I live?")

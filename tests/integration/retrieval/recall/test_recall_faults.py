@@ -25,7 +25,7 @@ from retrieval.recall.fault_injection import CHANNELS, faults_of
 from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
 from tests.support.waiting import eventually
 
-# The longest a recall with dead channels may take: its deadlines, and what a busy machine adds.
+# The longest time of a recall with dead channels: its deadlines and the delay of a busy machine.
 _WITHIN_S = 2.0
 
 
@@ -55,7 +55,7 @@ def cards(database: str, connection: Connection) -> str:
 
 
 class Asking:
-    """A read service over the cards, with faults."""
+    """A read service over the cards, with fault injection."""
 
     def __init__(self, client: TestClient) -> None:
         self.client = client
@@ -76,14 +76,14 @@ class Asking:
 
 
 def asking(database: str, **changed: Any) -> TestClient:
-    # The overlay is no channel: it gets all the time it wants, so that every warning is a channel's.
+    # The overlay is no channel. It gets a long deadline, so that every warning comes from a channel.
     settings = replace(Settings(), database_url=database, embed_model=HASH_MODEL, overlay_deadline_ms=5000)
     return TestClient(create_app(replace(settings, **changed)))
 
 
 @pytest.fixture
 def patient() -> dict[str, int]:
-    """Deadlines that a busy machine does not miss, for channels that are well."""
+    """Deadlines that healthy channels meet on a busy machine."""
     return {f"{name}_deadline_ms": 5000 for name in CHANNELS}
 
 
@@ -97,16 +97,16 @@ def test_without_faults_every_channel_is_well(cards: str, patient: dict[str, int
 
 
 def test_where_many_recalls_wait_a_question_is_not_embedded(cards: str, patient: dict[str, int]) -> None:
-    # One place, and whoever has it keeps it for as long as the others need to come.
+    # There is one place. Its holder keeps it long enough for the other recalls to come.
     with (
         asking(cards, pool_size=2, fault_tags="slow:1500", **patient) as client,
         ThreadPoolExecutor(3) as threads,
     ):
         answers = list(threads.map(lambda _: Asking(client).recall(), range(3)))
-    standing = [answer["channels"]["semantic"] for answer in answers]
-    # Behind the last one nobody waits.
-    assert {each["status"] for each in standing} == {"down", "ok"}
-    assert all("recalls wait" in each["detail"] for each in standing if each["status"] == "down")
+    semantic = [answer["channels"]["semantic"] for answer in answers]
+    # No recall waits behind the last one.
+    assert {each["status"] for each in semantic} == {"down", "ok"}
+    assert all("recalls wait" in each["detail"] for each in semantic if each["status"] == "down")
     for answer in answers:
         assert "I live in Lisbon" in {card["content"] for card in answer["cards"]}
 
@@ -116,7 +116,7 @@ def test_where_many_recalls_wait_a_question_is_not_embedded(cards: str, patient:
 def test_one_channel_fails_and_the_others_answer(
     cards: str, patient: dict[str, int], channel: str, fault: str, status: str
 ) -> None:
-    # Only what is slow is to be late.
+    # Only the slow channel must be late.
     hasty = {f"{channel}_deadline_ms": 100} if status == "late" else {}
     settings = patient | hasty | {f"fault_{channel}": fault}
     with asking(cards, **settings) as client:
@@ -150,7 +150,7 @@ def test_one_channel_of_five_is_enough(
     assert seconds < _WITHIN_S
 
 
-def test_with_all_channels_dead_there_is_an_empty_answer_that_says_so(cards: str) -> None:
+def test_with_all_channels_dead_the_answer_is_empty_and_names_them(cards: str) -> None:
     faults = {
         f"fault_{name}": fault
         for name, fault in zip(CHANNELS, ["down", "error", "slow:60000"] * 2, strict=False)
@@ -175,8 +175,8 @@ def test_channels_that_go_by_content_never_rest_all_at_once(cards: str, patient:
     with asking(cards, **patient, **slow, quarantine_over_ms=30) as client:
         for _ in range(10):
             Asking(client).recall()
-        standing = client.get("/v1/channels").json()
-        assert {standing[name]["status"] for name in ("semantic", "tags", "fuzzy")} == {"quarantined"}
+        channels = client.get("/v1/channels").json()
+        assert {channels[name]["status"] for name in ("semantic", "tags", "fuzzy")} == {"quarantined"}
         answer = Asking(client).recall()
     assert answer["cards"]
 
@@ -203,7 +203,7 @@ def test_a_query_that_waits_for_a_lock_is_cancelled_too(
 
 
 def _running(connection: Connection) -> list[Any]:
-    """What the read service's connections are busy with."""
+    """Returns the queries that the read service's connections run."""
     return connection.execute(
         "SELECT state, query FROM pg_stat_activity "
         "WHERE datname = current_database() AND application_name = 'cardlog read' AND state <> 'idle'"
@@ -211,7 +211,7 @@ def _running(connection: Connection) -> list[Any]:
 
 
 def _longest(connection: Connection) -> float:
-    """Seconds the longest took of the queries that each of those connections had last."""
+    """Returns the duration in seconds of the longest query among the last query of each connection."""
     row = connection.execute(
         "SELECT extract(epoch FROM max(state_change - query_start))::float8 FROM pg_stat_activity "
         "WHERE datname = current_database() AND application_name = 'cardlog read'"
@@ -235,10 +235,10 @@ def test_a_slow_channel_is_quarantined_seen_and_not_waited_for(cards: str, patie
         assert fuzzy["ms"] == 0
         assert "P95" in fuzzy["detail"]
         assert answer["cards"][0]["value"] == "Lisbon"
-        standing = client.get("/v1/channels").json()
-        assert standing["fuzzy"]["status"] == "quarantined"
-        assert standing["fuzzy"]["fault"] == "CARDLOG_FAULT_FUZZY"
-        assert standing["tags"]["status"] == "ok"
+        channels = client.get("/v1/channels").json()
+        assert channels["fuzzy"]["status"] == "quarantined"
+        assert channels["fuzzy"]["fault"] == "CARDLOG_FAULT_FUZZY"
+        assert channels["tags"]["status"] == "ok"
         metrics = client.get("/metrics").text
         assert 'cardlog_recall_channel_quarantined{channel="fuzzy"} 1.0' in metrics
         assert 'cardlog_recall_channel_quarantined{channel="tags"} 0.0' in metrics
@@ -266,7 +266,7 @@ def test_a_channel_that_is_quick_again_comes_back_without_anybody_waiting(
 
 
 def test_a_connection_that_hangs_costs_its_channels_deadlines_and_no_more(cards: str) -> None:
-    """More late channels than connections: what waits for one in vain is late too, and is not blamed for it."""
+    """There are more late channels than connections. A channel that gets no connection is late, and is not blamed."""
     faults = {f"fault_{name}": "slow:60000" for name in ("semantic", "tags", "fuzzy", "time", "graph")}
     with asking(cards, pool_size=1, **faults) as client:
         _, seconds = Asking(client).timed()
@@ -297,7 +297,7 @@ def test_connections_that_died_in_the_pool_cost_nobody_an_answer(
 
 
 def kill_all(connection: Connection) -> None:
-    """End every connection the read service has, as a failover or an idle firewall would."""
+    """Ends every connection of the read service, as a failover or an idle firewall would."""
     killed = connection.execute(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
         "WHERE datname = current_database() AND application_name = 'cardlog read'"
@@ -311,7 +311,9 @@ def test_a_fault_that_cannot_be_read_is_refused_by_name(text: str) -> None:
         faults_of(replace(Settings(), fault_tags=text))
 
 
-def test_faults_are_off_unless_set_and_said_aloud(cards: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_fault_injection_is_off_unless_set_and_is_logged(
+    cards: str, caplog: pytest.LogCaptureFixture
+) -> None:
     assert faults_of(Settings()) == {}
     create_app(replace(Settings(), database_url=cards))
     assert "FAULT" not in caplog.text

@@ -32,7 +32,7 @@ from tests.support.waiting import PATIENT, eventually
 
 
 def pooled(database: str, do: Callable[[Pool], Awaitable[Any]]) -> Any:
-    """What ``do`` returns of a pool as recall has it."""
+    """Returns the result of ``do`` on a pool that is opened as recall opens it."""
 
     async def run() -> Any:
         pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test")
@@ -45,7 +45,7 @@ def pooled(database: str, do: Callable[[Pool], Awaitable[Any]]) -> Any:
     return asyncio.run(run())
 
 
-def test_words_that_are_everywhere_are_told_of_users_with_very_many_cards(
+def test_frequent_terms_are_known_of_users_with_very_many_cards(
     database: str, connection: Connection, monkeypatch: Any
 ) -> None:
     log.append(connection, [event(noted(f"meeting number {n}")) for n in range(12)])
@@ -78,14 +78,14 @@ def test_what_is_known_of_a_user_is_not_looked_up_again(
         looked = UserSizes(pool)
         question = understand("which meeting?", NOW)
         first = await looked.of("alex", question)
-        # Nobody answers any more, and nobody needs to.
+        # Nothing answers any more, and the recall needs no answer.
         await pool.close()
         return [first, await looked.of("alex", question), await looked.of("ben", question)]
 
     first, again, unknown = pooled(database, look)
     assert first == again
     assert first.common
-    # Of whom nothing is known, much is expected.
+    # An unknown user is taken for a large one.
     assert unknown == Size()
     assert unknown.many
 
@@ -113,7 +113,7 @@ def test_a_list_arrives_as_it_was(postgres_url: str, given: dict[str, list[list[
     pooled(postgres_url, arrive)
 
 
-def test_a_statement_is_planned_for_whoever_asks_unless_anybody_will_do(database: str) -> None:
+def test_a_statement_is_planned_for_each_user_unless_a_generic_plan_will_do(database: str) -> None:
     async def modes(pool: Pool) -> list[str]:
         found = []
         for many in (True, False, False, True):
@@ -127,11 +127,11 @@ def test_a_statement_is_planned_for_whoever_asks_unless_anybody_will_do(database
     assert pooled(database, modes) == [one, everybody, everybody, one]
 
 
-def test_asking_what_is_under_way_reads_nothing_of_all_that_was_ever_said(
+def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(
     database: str, redis_url: str, connection: Connection
 ) -> None:
     fill(connection, 6000, users=50, texts=300, heavy=0.8)
-    # As on a server that serves thousands, and has come to plan for all of them at once.
+    # As on a server that serves thousands and uses generic plans.
     connection.execute("ALTER TABLE log.events ALTER user_id SET (n_distinct = 5000)")
     connection.execute("ANALYZE log.events")
     connection.execute(f"ALTER DATABASE {connection.info.dbname} SET plan_cache_mode = force_generic_plan")
@@ -163,7 +163,7 @@ def test_asking_what_is_under_way_reads_nothing_of_all_that_was_ever_said(
         finally:
             await overlay.close()
 
-    # What goes on in other sessions is told to the counters when those end.
+    # Other sessions report their counters when they end.
     connection.execute("SELECT pg_stat_force_next_flush()")
     before = read()
     asyncio.run(look())

@@ -1,4 +1,4 @@
-"""What a recall waits for with a token: the cards, and their vectors where these come soon; else it says so."""
+"""A recall with a token waits for the cards, and for vectors that come soon. It reports the vectors it lacks."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ MANY = VectorsProjector.defer_above + 44
 SEALER = Sealer(b"of the test")
 LATE = "wait_for: the vectors of the cards are not stored yet: the semantic channel may not find the cards"
 
-# Longer than any machine is busy, and shorter than waiting in vain takes here.
+# Longer than a busy machine delays, and shorter than a wait in vain takes here.
 pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(autouse=True)
 def endless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever waits in vain is found out by the test's time limit."""
+    """Makes the limit so long that a wait in vain exceeds the test's time limit."""
     monkeypatch.setattr(freshness, "VECTORS_WITHIN_S", LONG_S)
 
 
 @pytest.fixture
 def runner(database: str, connection: Connection) -> Runner:
-    """Has folded so many cards of alex that most of them wait for their vector."""
+    """A runner that has folded so many cards of alex that most of them wait for their vector."""
     log.append(connection, [noted(f"alex has seen {n} kittens") for n in range(MANY)])
     fold_live(database)
     projector = VectorsProjector(Embedders(HashEmbedder))
@@ -56,7 +56,7 @@ def runner(database: str, connection: Connection) -> Runner:
 
 
 def pending(connection: Connection) -> list[int]:
-    """The positions of the cards that wait for their vector."""
+    """Returns the positions of the cards that wait for their vector."""
     rows = connection.execute("SELECT position FROM vectors.pending_vectors ORDER BY position")
     return [position for (position,) in rows]
 

@@ -1,4 +1,4 @@
-"""Read replicas: asked while they are fresh enough, waited for, and gone without when they are away."""
+"""Read replicas answer while they are fresh enough. The primary answers while they are stale or away."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.ingest.recorder import allow_connections
 from tests.support.postgres_replica import ReplicaPostgres
 from tests.support.waiting import PATIENT, eventually
 
-STALE_S = 3600  # seconds of staleness nobody reaches here
+STALE_S = 3600  # a staleness in seconds that no test reaches
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def replica(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def following(replica: ReplicaPostgres) -> Iterator[ReplicaPostgres]:
-    """The replica, running and replaying; and so again afterwards, whatever a test did to it."""
+    """The replica, running and replaying. The fixture restores this state after each test."""
     yield replica
     if replica.poll() is not None:
         replica.start()
@@ -67,7 +67,7 @@ def reading(
         memory = Memory(database, connection, read, read)
         memory.fold()
         replica.level()
-        # The service has seen the primary, and asks the replica from now on.
+        # The service has seen the primary, and uses the replica from now on.
         eventually(lambda: warnings(recall(memory)) == [])
         yield memory
 
@@ -93,7 +93,7 @@ def live_in(memory: Memory, place: str, number: int) -> None:
 
 
 def in_tables(memory: Memory) -> list[str]:
-    """Where the tables that pages are read from say that the user lives: they show nothing pending."""
+    """Returns the user's residences according to the tables behind the pages. Pages show no pending card."""
     return [card["value"] for card in memory.cards(concept_key="residence", status="current")]
 
 
@@ -107,7 +107,7 @@ def test_questions_are_answered_from_the_replica_and_what_it_lacks_is_pending(
         assert homes(recall(memory)) == [("Taipei", False)]
         following.pause()
         live_in(memory, "Kaohsiung", 10)
-        # Folded on the primary, and neither in the replica's tables nor in its log.
+        # The card is folded on the primary only. The replica's tables and log lack it.
         assert in_tables(memory) == ["Taipei"]
         answer = recall(memory)
         assert homes(answer) == [("Kaohsiung", True)]
@@ -128,7 +128,7 @@ def test_a_replica_that_falls_too_far_behind_leaves_questions_to_the_primary_and
         live_in(memory, "Kaohsiung", 10)
         committed = began = time.monotonic()
         while in_tables(memory) == ["Taipei"]:
-            # It was asked when what it lacks was no older than the bound: never an answer older than that.
+            # The replica answered while its missing data was within the bound, so no answer is older than the bound.
             assert began - committed <= 1.0
             began = time.monotonic()
         [warning] = eventually(lambda: warnings(recall(memory)))
@@ -155,7 +155,7 @@ def test_an_idle_primary_makes_no_replica_stale(
         assert not any(seen)
 
 
-def test_what_is_waited_for_is_waited_for_where_it_is_asked(
+def test_a_wait_happens_on_the_server_that_answers(
     database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
 ) -> None:
     with reading(database, connection, following, tmp_path, wait_for_ms=60_000) as memory:
@@ -188,7 +188,7 @@ def test_what_the_replica_has_not_got_in_time_the_primary_answers(
         assert homes(answer) == [("Kaohsiung", False)]
         [warning] = warnings(answer)
         assert "did not get the awaited turns" in warning
-        # And what nobody has is not waited for without end.
+        # A position that no server has is not waited for without end.
         later = SEALER.seal({memory.user: _head(connection, memory.user) + 1})
         assert any(
             "not yet projected after 300 ms" in text for text in warnings(recall(memory, wait_for=later))
@@ -263,7 +263,7 @@ def test_a_replica_that_dies_costs_no_answer(
         eventually(lambda: warnings(recall(memory)) == [])
 
 
-def test_while_the_primary_is_away_replicas_answer_and_say_so(
+def test_while_the_primary_is_away_replicas_answer_with_a_warning(
     database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path, postgres_url: str
 ) -> None:
     with reading(database, connection, following, tmp_path, read_staleness_s=1) as memory:
@@ -342,7 +342,7 @@ def test_a_question_whose_data_the_server_refuses_is_refused_and_rests_no_replic
                 assert answer.status_code == 422, answer.text
                 assert answer.headers["content-type"] == "application/problem+json"
                 assert "row is too big" in answer.json()["detail"]
-            # The replica goes on answering everybody else.
+            # The replica still answers other users.
             found = recall(memory)
             assert homes(found) == [("Kaohsiung", False)]
             assert warnings(found) == []

@@ -28,7 +28,7 @@ def test_days_are_those_of_the_asker() -> None:
     assert lines_of({"cards": []}, UTC) == ["nothing is known about that"]
 
 
-def test_the_reason_a_card_is_kept_out_is_told_in_the_askers_time() -> None:
+def test_the_reason_a_card_is_kept_out_is_in_the_askers_time() -> None:
     scope = scope_of(understand("住哪裡", datetime(2026, 5, 8, tzinfo=TAIPEI)), user_id="u", projects=None)
     moved = datetime(2026, 3, 15, 16, tzinfo=UTC)
     lived = card(created_at=moved, effective_at=moved - timedelta(days=9), superseded_at=moved)

@@ -21,11 +21,11 @@ RULES: list[dict[str, Any]] = [
 STAGES = {"recorder", "extractor", "cards", "vectors"}
 EXPRESSIONS = [
     *((rule["alert"], rule["expr"]) for rule in RULES),
-    *((executor["title"], target["expr"]) for executor in PANELS for target in executor["targets"]),
+    *((panel["title"], target["expr"]) for panel in PANELS for target in panel["targets"]),
 ]
 
 
-def test_metrics_are_found_where_services_tell_them() -> None:
+def test_the_metrics_of_the_services_are_found() -> None:
     assert {
         "cardlog_stage_behind",
         "cardlog_recall_seconds_bucket",
@@ -35,7 +35,7 @@ def test_metrics_are_found_where_services_tell_them() -> None:
 
 
 @pytest.mark.parametrize(("where", "expression"), EXPRESSIONS)
-def test_an_expression_names_what_there_is(where: str, expression: str) -> None:
+def test_an_expression_names_existing_metrics(where: str, expression: str) -> None:
     named = deployed.named_metrics(expression)
     assert named, where
     assert named <= deployed.metrics(), f"{where}: {named - deployed.metrics()}"
@@ -56,22 +56,22 @@ def test_every_metric_of_the_extractor_is_shown() -> None:
 
 
 def test_panels_have_ids_titles_and_places_of_their_own() -> None:
-    assert len({executor["id"] for executor in PANELS}) == len(PANELS)
+    assert len({panel["id"] for panel in PANELS}) == len(PANELS)
     taken: set[tuple[int, int]] = set()
-    for executor in PANELS:
-        place = executor["gridPos"]
+    for panel in PANELS:
+        place = panel["gridPos"]
         assert place["x"] + place["w"] <= 24
         cells = {
             (x, y)
             for x in range(place["x"], place["x"] + place["w"])
             for y in range(place["y"], place["y"] + place["h"])
         }
-        assert not cells & taken, f"{executor['title']} lies on another"
+        assert not cells & taken, f"{panel['title']} lies on another"
         taken |= cells
-        assert executor["title"]
-        assert executor["description"]
-        assert executor["datasource"]["uid"] == "${datasource}"
-        references = [target["refId"] for target in executor["targets"]]
+        assert panel["title"]
+        assert panel["description"]
+        assert panel["datasource"]["uid"] == "${datasource}"
+        references = [target["refId"] for target in panel["targets"]]
         assert len(set(references)) == len(references)
 
 

@@ -1,4 +1,4 @@
-"""The image and the compose file keep to what makes them safe to run, and name only what there is."""
+"""The image and the compose file run unprivileged, and name only files, commands and settings that exist."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_every_image_is_pinned_by_a_tag_that_names_a_version() -> None:
         assert PINNED.fullmatch(image), image
 
 
-def test_the_image_runs_as_nobody_in_particular_and_is_told_to_stop() -> None:
+def test_the_image_runs_unprivileged_and_gets_the_stop_signal() -> None:
     last = stages()[-1]
     (user,) = all_of("USER", last)
     assert all(number.isdigit() and int(number) >= 10_000 for number in user.split(":")), user
@@ -97,7 +97,7 @@ def test_everything_is_installed_with_its_hash_and_from_wheels() -> None:
         assert locked or "--no-index" in part, part
 
 
-def test_the_image_keeps_no_secret_and_tells_nobody_of_its_use() -> None:
+def test_the_image_holds_no_secret_and_sends_no_telemetry() -> None:
     last = stages()[-1]
     names = re.findall(r"(\w+)=", " ".join(all_of("ENV", last) + all_of("ARG", last)))
     assert not [name for name in names if SECRET.search(name)]

@@ -102,7 +102,7 @@ def test_a_worker_is_asked_whether_it_lives(name: str) -> None:
             "-m",
             "deploy.monitoring.check_liveness",
         ]
-    # Another process may be bringing the database up to date, and a kill would only make it begin again.
+    # Another process may be migrating the database. A kill would only make the migration start again.
     start = container(name)["startupProbe"]
     assert start["periodSeconds"] * start["failureThreshold"] >= 600
     # The first answer counts as silence only after this; see UNSEEN_S.
@@ -144,7 +144,7 @@ def test_a_pod_has_the_time_to_stop_that_its_process_takes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DEPLOYMENTS)
-def test_pods_of_a_kind_stand_apart_and_are_drained_one_by_one(name: str) -> None:
+def test_pods_of_a_kind_are_spread_and_drained_one_by_one(name: str) -> None:
     for constraint in pod(name)["topologySpreadConstraints"]:
         assert constraint["labelSelector"]["matchLabels"].items() <= labels(name).items()
         assert "app.kubernetes.io/component" in constraint["labelSelector"]["matchLabels"]
@@ -156,7 +156,7 @@ def test_pods_of_a_kind_stand_apart_and_are_drained_one_by_one(name: str) -> Non
     assert [each["spec"]["maxUnavailable"] for each in budgets] == [1]
 
 
-def test_what_is_told_to_one_worker_is_told_to_all() -> None:
+def test_pods_of_one_group_differ_only_in_name_arguments_and_resources() -> None:
     def common(name: str) -> dict[str, Any]:
         kept = dict(pod(name))
         for its_own in ("containers", "topologySpreadConstraints", "terminationGracePeriodSeconds"):
@@ -172,7 +172,7 @@ def test_what_is_told_to_one_worker_is_told_to_all() -> None:
             assert {key: value for key, value in common(name).items() if key != "ports"} == first, name
 
 
-def test_only_known_ways_lead_in_and_out() -> None:
+def test_only_declared_connections_are_allowed() -> None:
     policies = {each["metadata"]["name"]: each["spec"] for each in kind("NetworkPolicy")}
     everybody = policies["cardlog"]
     for name in DEPLOYMENTS:
@@ -196,7 +196,7 @@ def test_workers_are_scaled_by_metrics_that_exist_of_the_stage_they_work_on() ->
             assert deployed.named_metrics(query) <= deployed.metrics(), query
             assert deployed.named_stages(query) == {STAGE_OF[name.removeprefix("cardlog-")]}
             assert float(trigger["metadata"]["threshold"]) > 0
-            # What is unknown must not look like nothing to do.
+            # An unknown number must not look like an empty queue.
             assert trigger["metadata"]["ignoreNullValues"] == "false"
 
 

@@ -1,4 +1,4 @@
-"""A plan never asks for less when there is more to do, adds up, and says which option it cannot plan with."""
+"""A plan never shrinks when the load grows, adds up, and names the option it cannot plan with."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ MORE = (
     "outage_s",
 )
 LESS_WITH_MORE = {"busy", "one_does"}
-"""Processes are whole, so one more of them makes all of them less busy; and longer texts take each longer."""
+"""One more whole process makes every process less busy. Longer texts take longer each."""
 
 
 def needs(found: Any, where: str = "") -> dict[str, float]:
-    """Every number of a plan that says how much of something is needed, by its path; demands left out."""
+    """Returns every number of a plan that is an amount needed, by its path. Numbers of the load are left out."""
     if isinstance(found, dict):
         pairs = [(key, value) for key, value in found.items() if key not in {"demand", *LESS_WITH_MORE}]
     elif isinstance(found, list | tuple):
@@ -81,7 +81,7 @@ def test_no_process_is_busier_than_planned_unless_there_is_no_use_for_more(deman
     for stage in plan(demand).stages:
         assert stage.busy <= BUSY * (1 + 1e-9) or stage.processes == stage.most == PARTITIONS
         assert stage.processes >= 1
-        # As much is done as there is to do: the same, reckoned from what one of them does.
+        # The work done equals the load, computed from the work of one process.
         assert stage.cores * stage.one_does * BUSY == pytest.approx(stage.per_second)
 
 
@@ -135,7 +135,7 @@ def test_more_answers_at_once_want_more_processes_and_a_higher_setting_fewer() -
 
 
 @given(demands)
-def test_a_way_carries_just_so_many_users(demand: Demand) -> None:
+def test_a_scaling_step_carries_a_limited_number_of_users(demand: Demand) -> None:
     for way in scaling_steps(demand)[
         1:2
     ]:  # several processes on one machine: the limits are those of the machine
@@ -160,7 +160,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return status, said.out, said.err
 
 
-def test_the_plan_names_every_stage_and_one_way_to_take(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_plan_names_every_stage_and_one_scaling_step(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "--users", "1000000", "--turns-per-day", "20")
     assert status == 0
     for name in ("write", "recorder", "extractor", "cards", "vectors", "read", "Postgres", "Redis", "Kafka"):
@@ -203,7 +203,7 @@ def test_the_plan_for_machines_is_the_same(capsys: pytest.CaptureFixture[str]) -
         (["--users", "5", "--turns-per-day", "1", "--outage-s", "-1"], "--outage-s"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_planned_is_said_by_option(
+def test_an_impossible_plan_names_the_option(
     arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, out, error = run(capsys, *arguments)

@@ -1,4 +1,4 @@
-"""The documentation site holds every page, no broken link, and nothing that a reader would load from elsewhere."""
+"""The documentation site holds every page and no broken link. It loads nothing from other hosts."""
 
 from __future__ import annotations
 

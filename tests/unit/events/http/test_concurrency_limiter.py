@@ -1,4 +1,4 @@
-"""Room for so many at once."""
+"""The concurrency limiter admits a fixed number of callers and lets the others wait in order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_those_who_find_no_place_wait_and_come_in_their_order() -> None:
     asyncio.run(run())
 
 
-def test_whoever_waits_too_long_is_told_and_takes_no_place() -> None:
+def test_a_caller_who_waits_too_long_is_refused_and_takes_no_place() -> None:
     async def run() -> None:
         room = ConcurrencyLimiter(1, 0.01)
         async with room.place():

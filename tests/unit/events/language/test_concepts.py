@@ -1,4 +1,4 @@
-"""Concept keys: one name a fact, whoever writes it and however it is asked for."""
+"""Concept keys: each fact has one canonical key, for every writer and every question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grams find what is misspelt, cut off or written together."""
+"""N-grams find words that are misspelt, truncated or joined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chinese words are cut alike in either script, wherever the dictionary comes from."""
+"""Chinese words are cut alike in both scripts and with every source of the dictionary."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_words_joined_are_the_run(run: str) -> None:
 
 
 def test_path_is_the_most_probable() -> None:
-    """Against every way of cutting, tried one by one."""
+    """Compares with every possible way to cut the text."""
     frequencies = {"研究": 50_000, "研究生": 18_000, "生": 2_500, "生命": 49_000, "命": 2_400, "的": 370_000}
     words, total = Dictionary(frequencies.items()), sum(frequencies.values())
 
@@ -103,7 +103,7 @@ def test_compact_form_is_written_once_and_read_back(little: Path) -> None:
     assert built.cut("研究生命") == ["研究", "生命"]
 
 
-def test_a_broken_compact_form_is_written_anew(little: Path) -> None:
+def test_a_broken_compact_form_is_written_again(little: Path) -> None:
     folder = little / "cache"
     words = len(load([folder]))
     (compact,) = folder.iterdir()

@@ -1,4 +1,4 @@
-"""Terms are the same for whoever writes and whoever asks."""
+"""A text and a question about it have the same terms."""
 
 from __future__ import annotations
 
@@ -138,4 +138,4 @@ def test_keys_are_the_same_in_every_process() -> None:
 
 
 GOLDEN = -1738087776
-"""Stored in tables for ever: when this changes, every card table has to be rebuilt."""
+"""The keys are stored in tables. A change of them requires a rebuild of every card table."""

@@ -1,4 +1,4 @@
-"""Errors of a server that is away are told apart from errors of the data."""
+"""Errors of a server that is away are distinguished from errors of the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Isolation: the culprit is found, everybody else's work is done once, weather is nobody's fault."""
+"""Isolation finds the culprit and does all other work once. While a server is away, nobody is the culprit."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_server_that_is_not_as_it_should_be_is_nobodys_fault(state: str) -> No
     assert not is_away(error)
 
 
-def test_the_machines_troubles_are_told_from_those_of_values() -> None:
+def test_errors_of_the_machine_are_distinguished_from_errors_of_values() -> None:
     assert not is_the_datas_fault(MemoryError())
     assert not is_the_datas_fault(ConnectionResetError())
     assert not is_the_datas_fault(OSError(errno.ENOSPC, "full"))

@@ -1,4 +1,4 @@
-"""Rounds that do not follow one another too closely."""
+"""Linger keeps a minimum time between two rounds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_round_that_took_as_long_or_never_was_is_not_waited_for() -> None:
     pace.wait()
 
 
-def test_whoever_is_told_to_stop_waits_for_nothing() -> None:
+def test_a_stopping_worker_does_not_wait() -> None:
     pace = Linger(3600.0, lambda: True)
     pace.begin_round()
     pace.wait()

@@ -46,7 +46,7 @@ def test_modes_of_one_model_share_its_embedder() -> None:
     assert embedders.modes == (None, "code", "deep")
 
 
-def test_an_embedder_is_opened_when_it_is_wanted_and_again_after_it_was_let_go_of() -> None:
+def test_an_embedder_is_opened_on_demand_and_again_after_its_release() -> None:
     opened: list[str] = []
 
     def way() -> HashEmbedder:

@@ -1,4 +1,4 @@
-"""Names of streams: stable, few, and each in a slot with what stands beside it."""
+"""Names of Redis streams are stable and few. Each stream shares its slot with the keys beside it."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ def test_eight_streams_spread_over_the_slots_of_a_cluster() -> None:
     assert thirds == {0, 1, 2}
 
 
-def test_what_stands_beside_a_stream_is_in_its_slot_and_named_by_the_contract_where_there_is_one_server() -> (
-    None
-):
+def test_keys_beside_a_stream_share_its_slot_and_have_the_contracts_names_on_one_server() -> None:
     with Redis() as single:
         beside = keys_of(single, "turns")
         assert (beside.dead, beside.counts, beside.dropped) == ("turns:dead", "turns:counts", "turns:dropped")
@@ -61,7 +59,7 @@ def test_what_stands_beside_a_stream_is_in_its_slot_and_named_by_the_contract_wh
             assert len(slots) == 1
 
 
-def test_entries_of_two_streams_are_told_apart() -> None:
+def test_entries_of_two_streams_are_distinguished() -> None:
     marks = [mark_of(stream) for stream in streams_named("turns")]
     assert marks[:3] == ["", "@0", "@1"]
     assert len(set(marks)) == len(marks)

@@ -1,4 +1,4 @@
-"""No event that the tables behind the log cannot take is appended, whoever made it."""
+"""Every appended event fits the tables that fold it, for every source of events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Payloads survive the log; what this build cannot read it refuses by name."""
+"""Payloads survive the log. A payload that this build cannot read is refused by name."""
 
 from __future__ import annotations
 

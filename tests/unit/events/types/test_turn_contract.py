@@ -1,4 +1,4 @@
-"""The turn contract: what is taken, what is refused, and what the refusal says."""
+"""The turn contract: accepted turns, refused turns, and the words of a refusal."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_an_instant_is_kept_exactly_where_the_zone_once_counted_seconds() -> Non
     turn = parse_turn({"user_id": "u", "text": "x", "timezone": liberia}, entry_time=at, entry_id="1-0")[1]
     assert turn.said_at == at
     assert decode("TurnRecorded", 1, encode(turn)).said_at == at
-    # Whatever is put into the log, and whoever reckoned it.
+    # The date must hold for every value in the log and every way to compute it.
     shanghai = replace(turn, said_at=datetime(1890, 1, 1, tzinfo=ZoneInfo("Asia/Shanghai")))
     assert decode("TurnRecorded", 1, encode(shanghai)).said_at == shanghai.said_at
     assert b'"1889-12-31T15:54:17+00:00"' in encode(shanghai), "no other reader takes an offset with seconds"
@@ -147,5 +147,5 @@ def test_an_id_more_than_a_day_ahead_is_no_date() -> None:
         assert pushed_at(f"{far}-5", now) == now
 
 
-def test_an_entry_id_tells_when_it_was_pushed() -> None:
+def test_an_entry_id_gives_the_time_of_the_push() -> None:
     assert entry_time("1778229850000-3") == datetime(2026, 5, 8, 8, 44, 10, tzinfo=UTC)

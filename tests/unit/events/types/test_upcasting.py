@@ -1,4 +1,4 @@
-"""Every event that was written can be read: golden lines of every type, and upcasters from old versions to new ones."""
+"""Every stored event can be read: golden lines of every type, and upcasters from old versions to new ones."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def row(position: int, kind: str, version: int, data: object) -> dict[str, Any]:
 
 
 def shipped() -> dict[str, int]:
-    """Every event type of this build with its current version; types that only tests register are not among them."""
+    """Returns every event type of this build with its current version, without the types that only tests register."""
     names = {
         name
         for module in pkgutil.iter_modules(events.types.__path__)
@@ -90,7 +90,7 @@ def test_a_golden_line_is_read_and_nothing_in_it_is_lost(line: dict[str, Any]) -
 
 
 def held_by(stored: object, written: object) -> bool:
-    """Whether ``written`` says all that ``stored`` does."""
+    """True when ``written`` holds everything that ``stored`` holds."""
     if isinstance(stored, dict) and isinstance(written, dict):
         return all(name in written and held_by(value, written[name]) for name, value in stored.items())
     return stored == written
@@ -156,7 +156,7 @@ def test_the_stored_bytes_are_not_touched_by_lifting_them() -> None:
 @event_type(version=2)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepForgotten:
-    """A type whose author forgot the way from version 1."""
+    """An event type without an upcaster from version 1."""
 
     text: str
 
@@ -176,7 +176,7 @@ def test_what_has_no_reading_is_refused_by_name(
 ) -> None:
     with pytest.raises(error, match=reason):
         event_of(row(1, kind, version, data))
-    # Where the others must go on, the event comes all the same, with the reason and its bytes.
+    # Where other events must continue, the event arrives too, with the reason and its bytes.
     event = event_if_readable(row(1, kind, version, data))
     assert isinstance(event.payload, Unreadable)
     assert reason in event.payload.reason

@@ -1,4 +1,4 @@
-"""The pure parts around a model: what is read together, how far the checkpoint may go, when to call again."""
+"""The pure parts around a model: session batches, the partition window, the circuit breaker and the backoff."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_session_leaves_in_order() -> None:
     assert ready(one) == [[1], [2], [3]]
 
 
-def test_turns_that_were_dealt_with_are_passed_over() -> None:
+def test_turns_that_are_done_are_skipped() -> None:
     one = window(done=frozenset({2}))
     [reading] = see(one, turn(1), turn(2), turn(3))
     assert [each.position for each in reading.turns] == [1, 3]
@@ -92,7 +92,9 @@ def test_halves_take_the_place_of_a_reading_and_keep_what_it_cost() -> None:
     assert [half.spent.calls for half in halves] == [2, 0]
 
 
-def test_whatever_is_done_in_whatever_order_every_turn_leaves_once_and_the_mark_never_passes_one() -> None:
+def test_in_any_order_of_completion_every_turn_leaves_once_and_the_checkpoint_never_passes_an_open_turn() -> (
+    None
+):
     chance = random.Random(7)
     for _ in range(50):
         one = window()

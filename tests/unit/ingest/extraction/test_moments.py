@@ -1,4 +1,4 @@
-"""Times that cards are given: whoever reads the words, they end where their speaker means them to."""
+"""A range that a card is given ends with the day its speaker names, for every extractor."""
 
 from __future__ import annotations
 

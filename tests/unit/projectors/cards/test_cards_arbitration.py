@@ -1,4 +1,4 @@
-"""A change too grave to be believed without asking waits; verdicts and later words settle it."""
+"""A doubtful change waits for arbitration. A verdict or a later statement settles it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FLIPS = [moved("Taipei", 0), moved("Tainan", 5), moved("Hualien", 10), moved("Ka
 def test_the_third_change_within_thirty_days_waits_and_the_old_stays_current() -> None:
     assert statuses(*FLIPS) == [("Hualien", "Kaohsiung", "open")]
     assert current(timeline(*FLIPS)) == ["Hualien"]
-    # Two changes are life.
+    # Two changes are normal.
     assert statuses(*FLIPS[:3]) == []
     assert current(timeline(*FLIPS[:3])) == ["Hualien"]
 
@@ -76,7 +76,7 @@ def test_what_lies_between_what_is_known_is_history_however_often_it_changed() -
 def test_what_somebody_once_did_does_not_bear_out_that_they_do_it_now() -> None:
     once = said("Milan", 70, since=-400)
     assert statuses(*CONTEST, once) == [("Rome", "Milan", "open")]
-    # Where somebody has been all along is said of now, too.
+    # A place where somebody has been all along also holds now.
     assert statuses(*CONTEST, said("Rome", 70, since=-400)) == [("Rome", "Milan", "withdrawn")]
 
 
@@ -120,7 +120,7 @@ def test_a_verdict_settles_it(verdict: str, believed: list[str]) -> None:
     assert conflict.contest.settled_at == day(61)
 
 
-def test_the_first_verdict_counts_whatever_order_they_arrive_in() -> None:
+def test_the_first_verdict_counts_for_any_order_of_arrival() -> None:
     first, second = ruled(CONTEST[1], "keep_old", 61), ruled(CONTEST[1], "accept_new", 62)
     for order in ([first, second], [second, first]):
         assert current(timeline(*CONTEST, *order)) == ["Rome"]
@@ -196,7 +196,7 @@ def rows(*batches: list[Event]) -> tuple[Tables, dict[str | None, StoredCard]]:
     return tables, {row.value: row for row in tables.cards.values()}
 
 
-def test_rows_tell_both_sides_and_a_verdict_moves_them() -> None:
+def test_rows_show_both_sides_and_a_verdict_moves_them() -> None:
     tables, cards = rows(CONTEST[:1], CONTEST[1:])
     [((user, arbitration_id), row)] = tables.arbitrations.items()
     assert (user, arbitration_id) == ("u", CONTEST[1].event_id)

@@ -48,7 +48,7 @@ def test_verdicts_confirmations_and_overwritten_values_count_from_when_they_were
     assert (row.card_id, row.old_value) == (first.event_id, "Go 1.25")
 
 
-def test_it_is_what_the_tables_hold_whatever_order_events_are_given_in() -> None:
+def test_the_past_equals_the_tables_for_any_order_of_events() -> None:
     events = [said("Rome", 0), moved("Milan", 5), said("Milan", 9, statement="ended")]
     events = [replace(event, position=number) for number, event in enumerate(events, 1)]
     history, tables = cards_of(reversed(events)), tables_of(events)

@@ -28,7 +28,7 @@ def test_a_title_with_its_acronym_is_two_names() -> None:
         learned("JSON Web Token (JWT)", "claims", 1), learned("JWT", "a signed token", 2)
     ).values()
     assert (row.title, row.aliases) == ("JSON Web Token", ["JWT"])
-    # What stands in brackets is not always a name.
+    # Words in brackets are not always a name.
     assert concepts(learned("Mercury (planet)", "the closest", 1)).keys() == {"Mercury (planet)"}
 
 

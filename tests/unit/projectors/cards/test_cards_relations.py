@@ -1,4 +1,4 @@
-"""Relations people and agents make: additive, with who said so, and never round in a circle."""
+"""Relations of people and agents are additive, name their author, and never form a circle."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def test_circles_are_of_one_user() -> None:
 
 def test_a_link_that_was_taken_back_closes_no_circle() -> None:
     assert refused([connected(A, B)], [withdrawn(A, B), connected(B, A)]) == {(B, A): False}
-    # What was refused stays so, until somebody says it again.
+    # A refused relation stays refused until somebody states it again.
     steps = [connected(A, B), connected(B, A), withdrawn(A, B)]
     assert refused(steps) == {(B, A): True}
     assert refused(steps, [connected(B, A)]) == {(B, A): False}
 
 
-def test_a_relation_tells_who_made_it_and_an_implied_one_what_was_said() -> None:
+def test_a_relation_names_its_author_and_an_implied_one_its_statement() -> None:
     first, second = said("Taipei", 0), moved("Tainan", 5)
     tables = tables_of([first, second, connected(second.event_id, first.event_id)])
     rows = {key[4]: row for key, row in tables.relations.items()}

@@ -1,4 +1,4 @@
-"""Lives of states: late, future, ended, corrected and overwritten."""
+"""Timelines of states: late, future, ended, corrected and overwritten."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_an_end_is_a_card_that_holds_at_no_instant() -> None:
     assert (edge.newer, edge.older, edge.predicate) == (ending.first, job.first, "state_change")
 
 
-def test_an_end_without_a_value_ends_whatever_held() -> None:
+def test_an_end_without_a_value_ends_every_value_that_held() -> None:
     found = timeline(said("Acme", 0), said("", 9, statement="ended"))
     assert held(found) == [("Acme", day(0), day(9))]
     assert [edge.predicate for edge in found.edges] == ["state_change"]
@@ -130,7 +130,7 @@ def test_who_says_how_long_it_goes_on_ends_it_then() -> None:
 
 
 @pytest.mark.parametrize("how", ["asserted", "corrected"])
-def test_the_first_and_the_last_day_there_are_can_be_told(how: Statement) -> None:
+def test_the_first_and_the_last_possible_day_can_be_stated(how: Statement) -> None:
     first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
     origin = CardOrigin(
         project_id="p", session_id="s", turn_ids=(), said_at=first, source_span=None, provenance="user_stated"
@@ -191,7 +191,7 @@ def test_a_correction_of_a_correction() -> None:
 
 
 def test_corrections_are_found_in_time_proportional_to_what_was_said() -> None:
-    # Every statement corrects the one before; a fold that looked back at all of them would never end.
+    # Every statement corrects the one before. A fold that looked back at all of them would take quadratic time.
     events = [said(f"place {n}", n / 1e5, statement="corrected") for n in range(5000)]
     said_in_order = in_order([one for each in events for one in statements_of(each)])
     assert len(find_corrections(said_in_order)) == 4999
@@ -205,7 +205,7 @@ def values(*events: Event) -> dict[str | None, tuple[datetime | None, int]]:
     return {row.value: (row.superseded_at, row.mentions) for row in cards if not row.ended}
 
 
-def test_several_values_stand_beside_each_other_and_end_one_by_one() -> None:
+def test_several_values_coexist_and_end_one_by_one() -> None:
     events = [
         skill("tennis", 0),
         skill("chess", 1),
@@ -236,7 +236,7 @@ def test_an_update_overwrites_in_place_and_leaves_what_it_said_before(how: str) 
     assert (card_id, event_id) == (first.event_id, update.event_id)
     assert (before.old_value, before.new_value) == ("PostgreSQL 15", "PostgreSQL 16")
     assert (before.old_content, before.changed_at) == ("lives in PostgreSQL 15", day(9))
-    # What comes after it finds it under its new value, whenever it arrives.
+    # A later statement finds the card under its new value, for every order of arrival.
     again = skill("postgresql 16", 20)
     tables.take([again])
     assert tables.cards["u", "state", first.event_id].mentions == 3

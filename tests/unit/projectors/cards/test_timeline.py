@@ -1,4 +1,4 @@
-"""Timelines follow what is true when, not what arrives when."""
+"""A timeline follows effective time and not the order of arrival."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ HISTORY = st.lists(
 
 
 def history_of(plan: list[tuple[str, int, int | None, str, str]]) -> list[Event]:
-    # Each statement in a turn of its own: equal instants are told apart by their turns.
+    # Each statement has its own turn, because the turn orders equal instants.
     return [
         said(value, on + index / 1000, since, statement=how, session=session)
         for index, (value, on, since, how, session) in enumerate(plan)
@@ -106,7 +106,7 @@ def test_at_most_one_value_is_true_at_any_instant(plan) -> None:  # type: ignore
         assert begun <= ended <= next_begun
 
 
-def test_values_that_accumulate_stand_beside_each_other() -> None:
+def test_accumulating_values_coexist() -> None:
     events = [said(value, n, cardinality="multi_value") for n, value in enumerate(["Rust", "Python", "rust"])]
     changes = fold(events, {})
     current = sorted((row.value, row.mentions) for row in changes.cards_put.values())

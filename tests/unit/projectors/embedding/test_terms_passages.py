@@ -1,4 +1,4 @@
-"""A card is found by the words it answers too, but less."""
+"""The words that a card answers find the card too, with less weight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alerts: what contradicts itself, and what is old enough to be asked about."""
+"""Alerts: contradictions, and cards that are old enough to ask about."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_knowledge_is_outdated_after_90_days(days: int, flagged: bool) -> None:
     assert not outdated(state("Taipei", last_verified=verified), NOW)
 
 
-def test_a_hundred_cards_are_looked_over_within_a_millisecond() -> None:
+def test_a_hundred_cards_are_checked_within_a_millisecond() -> None:
     cards = [
         state(f"town {n}", concept_key=("residence", "employer", "school", "phone_model")[n % 4])
         for n in range(100)

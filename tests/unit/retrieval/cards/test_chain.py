@@ -1,4 +1,4 @@
-"""Edges lead to the end of a chain, and join cards that are the same."""
+"""Edges lead to the end of a chain, and join equal cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements, as they are sent."""
+"""SQL statements as the driver sends them."""
 
 from __future__ import annotations
 

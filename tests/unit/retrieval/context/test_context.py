@@ -1,4 +1,4 @@
-"""Prompt blocks: nothing breaks out of its block, the budget is kept, and what is stable stays byte for byte."""
+"""Prompt blocks: no text leaves its block, the budget holds, and the stable part is the same byte for byte."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ORDER = [
     "contradiction_alert", "current_time",
 ]  # fmt: skip
 
-# Any text a card may hold: PostgreSQL keeps neither NUL nor lone surrogates, and everything else.
+# Any text that a card may hold: PostgreSQL stores everything except NUL and lone surrogates.
 words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 hostile = st.one_of(
     words,
@@ -71,7 +71,7 @@ cards_of_any_kind = st.lists(
 
 
 def readable(text: str) -> str:
-    """What an XML reader gives back of words: the same, but for characters XML knows no way to write."""
+    """Returns ``text`` as an XML reader can return it: U+FFFD replaces each character that XML cannot write."""
     return "".join(
         letter
         if letter in "\t\n\r" or "\x20" <= letter <= "\ud7ff" or "\ue000" <= letter <= "\ufffd" or letter > "\uffff"
@@ -161,7 +161,7 @@ def test_the_stable_beginning_is_the_same_whatever_is_asked(
         assert prompt.blocks[-1].name == "current_time"
 
 
-def test_aging_facts_and_contradictions_stand_in_blocks_of_their_own() -> None:
+def test_aging_facts_and_contradictions_have_blocks_of_their_own() -> None:
     old = card(1, aging=True, last_verified=NOW - timedelta(days=200))
     new, stale = card(2, content="lives in Porto"), card(3, "knowledge", outdated=True)
     root = ElementTree.fromstring(

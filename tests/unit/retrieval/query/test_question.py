@@ -1,4 +1,4 @@
-"""A question is read once: what it asks for, in which language, about whom and when."""
+"""A question is parsed once: its intent, language, names, parts and time."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_language(text: str, language: str) -> None:
         ("「藍鯨計畫」的負責人是誰？", ("藍鯨計畫",)),
     ],
 )
-def test_names_are_told_by_their_spelling(text: str, entities: tuple[str, ...]) -> None:
+def test_names_are_recognised_by_their_spelling(text: str, entities: tuple[str, ...]) -> None:
     assert understand(text, NOW).entities == entities
 
 

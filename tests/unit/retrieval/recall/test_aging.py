@@ -1,4 +1,4 @@
-"""The longitudinal suite itself: what its chains promise, and that its scoring can tell right from wrong."""
+"""The longitudinal suite: its chains keep their guarantees, and its scoring separates right from wrong."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_idle_talk_never_names_an_answer(chain: Chain) -> None:
 
 
 @pytest.mark.parametrize("chain", TOLD, ids=lambda chain: chain.user_id)
-def test_every_answer_was_told_and_every_old_one_before_it(chain: Chain) -> None:
+def test_every_answer_was_stated_and_every_old_one_before_it(chain: Chain) -> None:
     told = [said.text for said in chain.parts[0]]
     for probe in chain.probes:
         last = [

@@ -1,4 +1,4 @@
-"""A slow channel is left alone, and comes back as soon as it is quick again."""
+"""A slow channel is quarantined, and returns as soon as it is quick again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from retrieval.recall.channel_health import PROBE_EVERY_S, SAMPLES, ChannelHealt
 
 
 class Clock:
-    """A clock that moves when told to."""
+    """A clock that moves only when the test moves it."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -26,7 +26,7 @@ def fed(clock: Clock, *latencies: float) -> ChannelHealth:
 
 
 def is_quarantined(health: ChannelHealth) -> bool:
-    """Reads the property anew. A type checker takes two reads in a row for equal."""
+    """Reads the property again. A type checker assumes that two reads in a row are equal."""
     return health.quarantined
 
 
@@ -60,7 +60,7 @@ def test_it_is_tried_in_the_background_one_at_a_time_with_pauses() -> None:
     clock.now += PROBE_EVERY_S
     assert health.admit() == "probe"
     clock.now += 10 * PROBE_EVERY_S
-    assert health.admit() == "rest"  # the first trial is still under way
+    assert health.admit() == "rest"  # the first trial still runs
     health.probed()
     assert health.admit() == "probe"
     health.probed()

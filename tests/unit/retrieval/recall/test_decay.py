@@ -1,4 +1,4 @@
-"""The half-lives of facts: a value that gets replaced fades fast, one that accumulates slowly, the rest not at all."""
+"""The half-lives of facts: a replaceable value decays fast, an accumulating value slowly, other cards never."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The age of a replica is never told too low."""
+"""The reported age of a replica is never too low."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from retrieval.replicas.wal_clock import WalClock
 
-# What the primary wrote, and when it was looked at: both only grow.
+# The primary's last write and the time of the probe. Both only grow.
 steps = st.lists(st.tuples(st.floats(0.01, 5), st.integers(0, 1000)), min_size=1, max_size=40)
 
 
@@ -23,7 +23,7 @@ def test_whatever_is_younger_than_the_age_may_be_missing_and_nothing_older(
         known.append((at, end))
     now = at + later
     age = clock.age(replayed, now)
-    # Every look that ended beyond what was replayed saw a commit the replica may lack.
+    # Every probe that ended beyond the replayed position saw a commit that the replica may lack.
     lacking = [looked for looked, end in known if end > replayed]
     if len(lacking) == len(known):
         assert age is None
@@ -33,10 +33,10 @@ def test_whatever_is_younger_than_the_age_may_be_missing_and_nothing_older(
         assert any(looked == pytest.approx(now - age) and end <= replayed for looked, end in known)
 
 
-def test_a_replica_that_stands_still_ages_while_the_primary_writes_and_not_while_it_is_idle() -> None:
+def test_a_paused_replica_ages_while_the_primary_writes_and_not_while_it_is_idle() -> None:
     clock = WalClock(keep_s=60)
     clock.note(0.0, 100)
-    assert clock.age(100, 10.0) == 10.0  # nobody looked for ten seconds: who knows what was written
+    assert clock.age(100, 10.0) == 10.0  # no probe for ten seconds: the primary may have written
     clock.note(10.0, 100)
     assert clock.age(100, 10.0) == 0.0
     clock.note(11.0, 200)

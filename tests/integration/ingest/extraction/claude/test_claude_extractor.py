@@ -1,4 +1,4 @@
-"""The model's answers are held against the turns: what nobody said is refused, what was said is kept as it was said."""
+"""The model's answers are checked against the turns. An unspoken card is refused, a spoken one kept as spoken."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_hint_that_names_no_time_falls_back_to_when_it_was_said_and_is_marked(
     assert (lives.effective_at, lives.time_resolved) == (turn.turn.said_at, False)
 
 
-def test_the_prompt_tells_the_time_of_the_turn_with_its_zone(
+def test_the_prompt_holds_the_time_of_the_turn_with_its_zone(
     api: MessagesApi, claude: ClaudeExtractor
 ) -> None:
     claude.extract(SessionBatch((said("I moved to Lisbon"),)))
@@ -166,7 +166,7 @@ def test_the_stable_part_comes_first_is_the_same_every_time_and_is_marked_for_th
     assert "雅婷" not in str(first["system"]) + str(first["tools"])
     assert "pet, residence" in api.requests[0].question
     assert other.usage.cache_read_tokens > 0
-    # Below some four thousand tokens some models keep nothing at all.
+    # Some models cache nothing below some four thousand tokens.
     assert len(first["system"][-1]["text"]) > 12_000
     assert re.fullmatch(r"claude-\d+-[0-9a-f]{8}", prompt.version())
 
@@ -205,7 +205,7 @@ def test_a_machine_explains_and_is_no_witness(api: MessagesApi, claude: ClaudeEx
     assert (states(found), noted(found), found.refused) == ([], [], 2)
 
 
-def test_who_speaks_is_who_is_spoken_of(api: MessagesApi, claude: ClaudeExtractor) -> None:
+def test_the_speaker_is_the_entity_of_the_card(api: MessagesApi, claude: ClaudeExtractor) -> None:
     answering(
         api, states=[state("I moved to Lisbon", "Lisbon"), state("Tom moved to Oslo", "Oslo", entity="Tom")]
     )
@@ -280,7 +280,7 @@ def test_no_words_can_break_out_of_their_turn(api: MessagesApi, claude: ClaudeEx
 
 
 def gullible(request: Request) -> Trouble:
-    """A model that obeys: whatever a turn holds becomes cards, with flawless quotes."""
+    """A model that obeys every order: any turn becomes cards with flawless quotes."""
     found: dict[str, list[dict[str, Any]]] = {"states": [], "events": [], "knowledge": []}
     for number, text in enumerate(request.turns, 1):
         for quote in {text, *re.split(r"(?<=[.!?。！])", text)}:

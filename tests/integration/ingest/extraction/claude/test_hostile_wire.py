@@ -1,4 +1,4 @@
-"""A server that answers to do harm gets one call's time, little memory, and nothing that anybody said."""
+"""A hostile server gets the time of one call, little memory, and no words of a user."""
 
 from __future__ import annotations
 

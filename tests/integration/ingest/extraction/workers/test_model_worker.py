@@ -1,4 +1,4 @@
-"""Turns read by a model behind a server: each once, in order, whatever goes wrong; and the state is told truly."""
+"""A model worker extracts each turn once and in order under every failure, and reports its state truly."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def test_a_pause_and_a_limit_end_a_burst_and_what_came_before_is_shown_as_such(
     assert [request.turns for request in api.requests] == [texts[:2], texts[2:], ["I have a dog."]]
     earlier = api.requests[2].question.split("<current_time>")[0]
     assert all(text in earlier for text in texts)
-    assert "residence" in earlier  # the concepts known of her by then
+    assert "residence" in earlier  # the concepts known of her at that point
 
 
-def test_the_rules_stand_in_when_they_may_and_say_so(
+def test_the_rules_fallback_runs_where_allowed_and_is_recorded(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
     settings = replace(settings, rules_fallback=True, breaker_failures=2)
@@ -164,7 +164,7 @@ def test_a_user_whose_budget_is_spent_is_read_by_the_rules_until_tomorrow(
         eventually(caught_up(connection, "ana"))
         eventually(lambda: (each := report(connection)) and "budget" in (each.detail or ""))
     asked = len(api.requests)
-    # Another process learns from the log what was spent today.
+    # Another process reads today's spending from the log.
     log.append(connection, [*moves("ana", 4)[3:], *moves("bea", 1)])
     with reading(settings):
         eventually(caught_up(connection, "ana", "bea"))

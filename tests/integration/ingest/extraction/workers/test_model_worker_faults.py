@@ -1,4 +1,4 @@
-"""A model worker loses no turn and counts none twice, whatever the server of the model does."""
+"""A model worker loses no turn and counts none twice, under every failure of the model's server."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_no_turn_is_lost_and_none_counts_twice_while_the_server_is_in_trouble(
     assert failed(connection, *users) == []
 
 
-def test_a_server_that_asks_to_be_left_alone_is(
+def test_a_server_that_asks_for_a_pause_gets_it(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
     settings = replace(settings, extract_concurrency=1)
@@ -95,7 +95,7 @@ def test_a_server_that_is_down_is_asked_by_one_at_a_time(
         api.most_at_once = 0
         eventually(lambda: len(api.requests) >= at_first + 2)
         assert api.most_at_once == 1
-        # Tries that come ever later: nobody hammers a server that is down.
+        # The pauses between tries grow, so a server that is down gets few calls.
         gaps = [
             later.at - sooner.at for sooner, later in zip(api.requests[-2:], api.requests[-1:], strict=False)
         ]
@@ -168,7 +168,7 @@ def test_turns_whose_answers_stay_unusable_fail_alone_and_say_why(
     assert failure.turn_ids == ("s-1",)
     assert failure.reason
     assert failure.attempts == 2
-    # Three halvings were paid for, two calls each, besides the three that went well: nothing is left out.
+    # Three halvings were paid, two calls each, beside the three good calls. The count holds all of them.
     spent = [e.payload.usage for e in events_of(connection, "ana") if hasattr(e.payload, "usage")]
     assert sum(usage.calls for usage in spent) == len(api.requests)
     assert said is not None

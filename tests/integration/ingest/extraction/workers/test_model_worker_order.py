@@ -1,4 +1,4 @@
-"""Results are written in order and once, also when a worker stops or loses its connection."""
+"""Results are written once and in order, also when a worker stops or loses its connection."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_sessions_are_written_in_order_and_the_checkpoint_passes_no_turn_that_is
     partition = partition_of(slow)
     with reading(settings):
         eventually(lambda: extracted(connection, quick) == ["b-1", "b-2"])
-        # The slow session's later turns are long answered; they wait for the first.
+        # The later turns of the slow session are answered early. They wait for the first turn.
         eventually(lambda: len(api.requests) == 5)
         assert extracted(connection, slow) == []
         assert PROCESSOR.positions(connection)[partition] == 0
@@ -124,7 +124,7 @@ def test_without_knowledge_nothing_explained_becomes_a_card(
         assert said.cards == 1 + wanted
 
 
-def test_answers_under_way_at_a_stop_are_waited_for_and_written(
+def test_running_calls_at_a_stop_are_awaited_and_written(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
     api.seconds = 0.5
@@ -136,7 +136,7 @@ def test_answers_under_way_at_a_stop_are_waited_for_and_written(
     assert len(api.requests) == 3
 
 
-def test_a_lost_connection_costs_no_answer_that_was_under_way(
+def test_a_lost_connection_costs_no_running_call(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
     hold = threading.Event()
@@ -174,7 +174,7 @@ def test_a_lost_connection_costs_no_answer_that_waited_for_another(
     log.append(connection, moves("ana", 4))
     with reading(settings):
         eventually(lambda: len(api.requests) == 4 and api.at_once == 1)
-        # Once a later answer is written, the earlier ones have arrived, too.
+        # The earlier answers have arrived before the later answer is written.
         log.append(connection, moves("bea", 2)[1:])
         eventually(lambda: extracted(connection, "bea") == ["s-1"])
         assert extracted(connection, "ana") == []
@@ -188,7 +188,7 @@ def test_a_lost_connection_costs_no_answer_that_waited_for_another(
     assert len(api.requests) == 5
 
 
-def test_two_workers_never_pay_for_a_turn_twice_and_one_goes_on_alone(
+def test_two_workers_never_pay_for_a_turn_twice_and_one_continues_alone(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
     api.seconds = 0.02
@@ -207,7 +207,7 @@ def test_two_workers_never_pay_for_a_turn_twice_and_one_goes_on_alone(
 def test_a_worker_whose_connection_is_taken_away_gives_its_partitions_to_another(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
-    """A process that is stopped falls silent, and the server ends its session: the same thing, sooner."""
+    """A stopped process is silent, so the server ends its session. The test ends the session sooner."""
     stuck = connect(settings.database_url, application="stopped worker")
     partition = partition_of("ana")
     PROCESSOR.open(connection)

@@ -1,4 +1,4 @@
-"""Old turns read again: both readings stay in the log, the cards are the newer one's, live and rebuilt alike."""
+"""Reextraction keeps both extractions in the log. The cards follow the newer one, live and after a rebuild."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def settings(database: str, api: MessagesApi) -> Settings:
 
 
 def by_rules(settings: Settings, connection: Connection) -> None:
-    """Everything in the log read by the rules, and folded."""
+    """Extracts every turn of the log with the rules, and folds the events."""
     PROCESSOR.open(connection)
     worker = ExtractorWorker(settings, RulesExtractor(), lambda: False)
     while worker.step(connection):
@@ -93,7 +93,7 @@ OTHERS = "I like the words Ankara, Bergen, Cusco."  # a value that nobody said i
 
 
 def moving_to(town: str) -> Any:
-    """A model that reads one town into every turn."""
+    """A model that finds one town in every turn."""
 
     def answer(request: Any) -> Any:
         return calls(
@@ -113,7 +113,7 @@ def moving_to(town: str) -> Any:
 
 
 def check_rebuilt(settings: Settings) -> None:
-    """The live tables are what a rebuild makes of the log."""
+    """Asserts that the live tables equal a rebuild of the log."""
     assert rebuild(settings.database_url, verify=True).equal is True
 
 
@@ -203,7 +203,7 @@ def test_a_user_without_any_card_left_looks_like_one_who_never_had_one(
     check_rebuilt(settings)
 
 
-def test_turns_that_were_given_up_or_stood_in_for_are_read_again(
+def test_turns_given_up_or_extracted_by_the_fallback_are_extracted_again(
     settings: Settings,
     api: MessagesApi,
     connection: Connection,
@@ -336,7 +336,7 @@ def command(settings: Settings, api: MessagesApi, *arguments: str) -> subprocess
     )  # fmt: skip
 
 
-def test_the_command_tells_the_cost_first_and_reads_nothing_when_dry(
+def test_the_command_prints_the_cost_first_and_a_dry_run_extracts_nothing(
     settings: Settings,
     api: MessagesApi,
     connection: Connection,

@@ -78,7 +78,7 @@ def test_lunar_dates(year: int, month: int, dom: int, leap: bool, expected: str)
 
 
 def test_lunar_months_follow_on_without_a_gap() -> None:
-    """Every day from 1930 to 2099 is one lunar date: each year's days end where the next year begins."""
+    """Every day from 1930 to 2099 is one lunar date. Each lunar year ends where the next one begins."""
     for year in range(1930, 2099):
         months = [(month, leap) for month in range(1, 13) for leap in (False, True)]
         starts = [start for month, leap in months if (start := solar(year, month, 1, leap=leap))]

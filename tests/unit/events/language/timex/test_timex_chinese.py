@@ -19,7 +19,7 @@ def only(text: str) -> Found:
 
 
 def shown(moment: datetime | None) -> str | None:
-    """As short as it is exact: a date at midnight, else a date and time."""
+    """Formats a time exactly and briefly: a date at midnight, else a date and time."""
     if moment is None:
         return None
     plain = moment.replace(tzinfo=None)

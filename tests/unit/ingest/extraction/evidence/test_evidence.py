@@ -1,4 +1,4 @@
-"""A card is believed where the words of the speaker carry it, and refused where only its quote was spoken."""
+"""A card is kept when the words of the speaker bear it out. A spoken quote alone is not enough."""
 
 from __future__ import annotations
 

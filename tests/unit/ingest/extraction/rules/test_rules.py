@@ -1,4 +1,4 @@
-"""The rules extractor: which turns become which cards, and which must become none."""
+"""The rules extractor: the turns that become cards, and the turns that must not."""
 
 from __future__ import annotations
 

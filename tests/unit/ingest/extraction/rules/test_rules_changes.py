@@ -1,4 +1,4 @@
-"""The rules extractor on lives that change: what began, what ended with it, and what only sounds like it."""
+"""The rules extractor on changing lives: beginnings, the ends they cause, and words that only sound like them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ingest.extraction.rules.moments import TIME, mask
 from ingest.extraction.rules.sentences import sentences
 from tests.support.ingest.rules import ended, facts, states
 
-# What was said, what holds from then on, and what no longer does.
+# The turn, the states that hold from then on, and the states that end.
 CHANGED = [
     ("I switched from tennis to squash, my knees thank me.", ("hobby", "squash"), ("hobby", "tennis")),
     ("I gave up golf for climbing.", ("hobby", "climbing"), ("hobby", "golf")),
@@ -42,7 +42,7 @@ def test_a_change_begins_one_thing_and_ends_the_other(
 ) -> None:
     assert ("user", *new) in facts(text)
     assert ("user", *old) in ended(text)
-    # Pets come and go beside each other; of everything else the end of the old announces the new.
+    # Pets coexist. For every other fact, the end of the old value announces the new one.
     assert all(one.announced for one in states(text) if (one.concept_key, one.value) == new)
 
 
@@ -188,7 +188,7 @@ def test_what_begins_next_month_holds_from_then(text: str, value: str, day: str)
     ],
 )
 def test_every_way_to_say_a_time_is_seen_before_it_is_looked_for(time: str) -> None:
-    """The words of a sentence decide whether times are looked for in it at all: none may be missing there."""
+    """The words of a sentence decide whether the rules look for times in it. No word may be missing there."""
     (sentence,) = sentences(f"We met {time} by the river")
     assert TIME in mask(sentence)
 
@@ -235,7 +235,7 @@ def test_every_chinese_way_to_say_a_time_is_seen_before_it_is_looked_for(time: s
     assert TIME in mask(sentence)
 
 
-def test_what_is_told_in_the_past_tense_is_not_put_off_to_a_day_to_come() -> None:
+def test_a_statement_in_the_past_tense_is_not_moved_to_a_future_day() -> None:
     found = states("I left Bluefen at the end of the month and joined Tessel.")
     assert {(one.value, one.statement) for one in found} == {("Bluefen", "ended"), ("Tessel", "asserted")}
     assert all(one.effective_at <= one.origin.said_at for one in found)

@@ -1,4 +1,4 @@
-"""Cutting out what an assistant was given, and checking that a quote was said."""
+"""The rules cut out recalled memory in a turn, and check that a quote occurs in the turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls of a model are shared: whoever has much to read, or is in trouble, leaves others theirs."""
+"""The calls of a model are shared. A user with a long backlog or failing calls leaves calls to the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projects are walls: names built from what users send differ wherever what they send does."""
+"""Projects are isolated: names built from different user input are different."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ingest.extraction.extraction_events import beside, stream_of
 from projectors.cards.statement import statements_of
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
-# Of what could be a separator or an escape, and little else: names that nearly agree are found soon.
+# Mostly characters that could be a separator or an escape, so near collisions are found soon.
 NAMES = st.one_of(
     st.text(st.sampled_from("a/%2F5~\x1f\x10u:|\0"), min_size=1, max_size=6).filter(str.strip),
     st.text(st.sampled_from("/%é"), min_size=200, max_size=250),
@@ -98,7 +98,7 @@ def test_facts_of_different_projects_never_meet(
     project: str, other_project: str, entity: str, value: str
 ) -> None:
     identities = {one.identity for one in statements_of(state(project, entity, "hobby", value))}
-    # What stands behind a project's name must not be taken for a part of it.
+    # The text after a project's name must not be taken for a part of that name.
     others = {
         one.identity
         for other in (other_project, f"{project}\x1f{entity}", f"{project}\x1f")
