@@ -80,8 +80,15 @@ def behind(connection: psycopg.Connection, projector: str) -> int:
     return int(row[0])
 
 
+def pending(connection: psycopg.Connection) -> int:
+    """Returns the number of texts that wait for the embedder. The checkpoint of the vectors is ahead of them."""
+    row = connection.execute("SELECT count(*) FROM vectors.pending_vectors WHERE failure IS NULL").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def until_visible(running: Running, expected: int, projector: str) -> None:
-    """Returns when every pushed turn is recorded, extracted and projected."""
+    """Returns when every pushed turn is recorded, extracted and projected, and has its vectors if they are asked for."""
     with psycopg.connect(running.database_url, autocommit=True) as connection:
         while True:
             row = connection.execute("SELECT count(*) FROM log.events WHERE type = 'TurnRecorded'").fetchone()
@@ -89,7 +96,9 @@ def until_visible(running: Running, expected: int, projector: str) -> None:
             if (
                 row[0] >= expected
                 and behind(connection, "extractor") == 0
+                and behind(connection, "cards") == 0
                 and behind(connection, projector) == 0
+                and (projector != "vectors" or pending(connection) == 0)
             ):
                 return
             time.sleep(0.02)
