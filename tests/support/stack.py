@@ -16,6 +16,8 @@ import httpx
 import psutil
 from redis import Redis
 
+from deploy.instance import READY_FILE
+
 COMMAND = [sys.executable, "-m", "deploy.command"]
 
 
@@ -41,6 +43,12 @@ class Running:
         server = urlsplit(self.redis_url)
         url = server._replace(netloc=f"operator:{password}@{server.hostname}:{server.port}").geturl()
         return Redis.from_url(url, decode_responses=True)
+
+    @property
+    def admin_database_url(self) -> str:
+        """The URL of the owner of the embedded PostgreSQL."""
+        url: str = json.loads((self.data / READY_FILE).read_text())["admin_database_url"]
+        return url
 
     def command(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -107,9 +107,9 @@ def throughput(running: Running, count: int, projector: str) -> tuple[float, flo
 def append_alone(running: Running, count: int) -> float:
     """Turns/s appended straight to the log by one writer, 500 at a time."""
     now = datetime.now(UTC)
-    with connect(running.database_url, application="bench") as connection:
+    with connect(running.admin_database_url, application="bench") as connection:
         connection.execute("CREATE DATABASE bare TEMPLATE template0")
-    url = running.database_url.rsplit("/", 1)[0] + "/bare"
+    url = running.admin_database_url.rsplit("/", 1)[0] + "/bare"
     from events.platform.database import migrate
 
     with connect(url, application="bench") as connection:
