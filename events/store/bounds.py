@@ -36,6 +36,7 @@ MAX_TAGS = 64
 MAX_ALIASES = 64
 MAX_TURNS = 1_000
 MAX_BEFORE = 16
+MAX_PARTICIPANTS = 16
 
 _Identity = Callable[[str], str]
 _MAX_COUNT = 2**48
@@ -72,8 +73,11 @@ def _state(card: StateAsserted) -> Iterator[str]:
     for field, value in (("value", card.value), ("replaces", card.replaces)):
         if value is not None:
             yield from _name(field, value, MAX_VALUE, lambda text: normalise_value(card.concept_key, text))
-    for field, instant in (("effective_at", card.effective_at), ("effective_until", card.effective_until)):
-        yield from _instant(field, instant)
+    for field in ("effective_at", "effective_until", "alternative_at", "value_at", "value_until"):
+        yield from _instant(field, getattr(card, field))
+    for field in ("value_hint", "value_grain"):
+        if (text := getattr(card, field)) is not None:
+            yield from _text(field, text, MAX_HINT)
     yield from _common(card)
 
 
@@ -83,8 +87,11 @@ def _event(card: EventNoted) -> Iterator[str]:
     for field, text, most in (("concept_key", card.concept_key, MAX_KEY), ("value", card.value, MAX_VALUE)):
         if text is not None:
             yield from _text(field, text, most)
-    for field, instant in (("occurred_at", card.occurred_at), ("occurred_until", card.occurred_until)):
-        yield from _instant(field, instant)
+    for field in ("occurred_at", "occurred_until", "alternative_at"):
+        yield from _instant(field, getattr(card, field))
+    if card.replaces is not None:
+        yield from _text("replaces", card.replaces, MAX_TEXT)
+    yield from _several("participants", card.participants, MAX_PARTICIPANTS, MAX_NAME)
     if isinstance(card.importance, bool) or card.importance not in range(1, 11):
         yield f"importance is {card.importance!r}; use 1 to 10"
     yield from _several("topics", card.topics, MAX_TAGS, MAX_TAG)
@@ -143,7 +150,7 @@ def _common(card: StateAsserted | EventNoted | KnowledgeLearned) -> Iterator[str
 
 
 def _origin(origin: CardOrigin) -> Iterator[str]:
-    for field in ("project_id", "session_id", "speaker", "agent_id", "document_id", "mode"):
+    for field in ("project_id", "session_id", "speaker", "agent_id", "document_id", "mode", "time_zone"):
         name = getattr(origin, field)
         if name is not None:
             yield from _text(f"origin.{field}", name, MAX_NAME)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+from uuid import UUID
 
 from events.types.codec import event_type
 from events.types.turns import ContextLayer
@@ -13,6 +14,7 @@ Cardinality = Literal["single_value", "multi_value"]
 Provenance = Literal["user_stated", "assistant_stated", "agent_inferred"]
 Sentiment = Literal["positive", "neutral", "negative"]
 Statement = Literal["asserted", "ended", "corrected", "updated"]
+EventStatus = Literal["happened", "planned", "cancelled", "corrected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +29,11 @@ class SourceSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardOrigin:
-    """The scope and the source of a card. Every card has these fields."""
+    """The scope and the source of a card. Every card has these fields.
+
+    ``time_zone`` is the clock of the speaker, as an IANA name or an offset such as ``+08:00``. Readers tell the times
+    of the card on this clock. It is None in events of earlier versions.
+    """
 
     project_id: str
     session_id: str
@@ -40,6 +46,7 @@ class CardOrigin:
     document_id: str | None = None
     context_layer: ContextLayer | None = None
     mode: str | None = None
+    time_zone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,11 @@ class StateAsserted:
 
     ``entity`` is ``"user"`` for the user whose memory this is. Otherwise ``entity`` is a name as spoken.
     ``announced`` is True when the words themselves announce a change ("moved", "switched to", 搬到, 改成).
-    ``time_resolved`` is False when the turn names no time. ``effective_at`` is then ``said_at``.
+    ``time_resolved`` is False when the turn names no time. ``effective_at`` is then ``said_at``. ``alternative_at`` is
+    the other instant that an ambiguous time may mean.
+
+    A value may be a time itself, for instance a deadline or a birthday. ``value_hint`` are then the words that say
+    the time. ``value_at`` and ``value_until`` (exclusive) bound the time, and ``value_grain`` is its grain.
     """
 
     content: str
@@ -81,6 +92,11 @@ class StateAsserted:
     occurred_at_hint: str | None = None
     time_grain: str | None = None
     time_resolved: bool = False
+    alternative_at: datetime | None = None
+    value_hint: str | None = None
+    value_at: datetime | None = None
+    value_until: datetime | None = None
+    value_grain: str | None = None
     confidence: float = 1.0
     weight: float = 1.0
 
@@ -89,6 +105,18 @@ class StateAsserted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventNoted:
     """Something happened at ``occurred_at``. For a range, ``occurred_until`` is its end, exclusive.
+
+    ``status`` says what the turn says of it:
+
+    - ``"happened"``: it happened or is happening.
+    - ``"planned"``: it is going to happen at ``occurred_at``.
+    - ``"cancelled"``: an earlier plan is called off.
+    - ``"corrected"``: an earlier event was told wrongly. This event is the right telling.
+
+    ``replaces`` are the words that name the earlier event, for ``"cancelled"`` and ``"corrected"``, and for a plan that
+    moves. ``replaces_event`` is the event id of the earlier ``EventNoted``, when one was found.
+
+    ``participants`` are the names of all who take part, when there are several.
 
     ``episode`` is True for the card that keeps the turn itself in its human words. ``importance`` is 1 to 10.
     ``before`` holds the previous utterances of the session, the nearest first. A search thus finds "two kittens!"
@@ -111,6 +139,11 @@ class EventNoted:
     importance: int = 5
     sentiment: Sentiment = "neutral"
     before: tuple[Utterance, ...] = ()
+    status: EventStatus = "happened"
+    replaces: str | None = None
+    replaces_event: UUID | None = None
+    participants: tuple[str, ...] = ()
+    alternative_at: datetime | None = None
     confidence: float = 1.0
     weight: float = 1.0
 

@@ -147,6 +147,18 @@ def local_said_at(turn: TurnRecorded) -> datetime:
     return turn.said_at.astimezone(zone)
 
 
+def clock_of(turn: TurnRecorded) -> str:
+    """Returns the name of the clock of :func:`local_said_at`: an IANA zone or an offset such as ``+08:00``."""
+    local = local_said_at(turn)
+    zone = local.tzinfo
+    return zone.key if isinstance(zone, ZoneInfo) else _offset(local)
+
+
+def _offset(local: datetime) -> str:
+    offset = f"{local:%z}"
+    return f"{offset[:3]}:{offset[3:5]}"
+
+
 def _name(fields: Mapping[str, str], field: str) -> str | None:
     value = fields.get(field)
     if value is None:

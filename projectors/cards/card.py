@@ -9,7 +9,7 @@ from uuid import UUID
 
 import orjson
 
-from events.types.cards import Cardinality, Provenance, Sentiment, SourceSpan
+from events.types.cards import Cardinality, EventStatus, Provenance, Sentiment, SourceSpan
 from events.types.turns import ContextLayer
 
 Kind = Literal["state", "event", "knowledge"]
@@ -22,6 +22,11 @@ class Card:
     ``effective_at`` and ``superseded_at`` bound the time in which a state holds; ``occurred_at`` and
     ``occurred_until`` (exclusive) the time in which an event happened. A retracted card was never true. A contested
     card was never current. An ended card says that something is over and holds at no instant.
+
+    ``time_zone`` is the clock on which the times are told, ``time_grain`` their grain ("day", "month" …).
+    ``time_resolved`` is False when the turn names no time; ``occurred_at`` or ``effective_at`` is then the time of the
+    turn. ``alternative_at`` is the other instant that an ambiguous time may mean. ``event_status`` says if an event
+    happened. A value that is a time lies between ``value_at`` and ``value_until`` (exclusive).
     """
 
     card_id: UUID
@@ -62,6 +67,15 @@ class Card:
     title: str | None = None
     aliases: list[str] | None = None
     definition: str | None = None
+    time_zone: str | None = None
+    time_grain: str | None = None
+    time_resolved: bool | None = None
+    alternative_at: datetime | None = None
+    event_status: EventStatus | None = None
+    participants: list[str] | None = None
+    value_at: datetime | None = None
+    value_until: datetime | None = None
+    value_grain: str | None = None
 
     @property
     def begun(self) -> datetime | None:

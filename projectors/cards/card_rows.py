@@ -48,6 +48,7 @@ class _Source(TypedDict):
     source_span: SourceSpan | None
     provenance: Provenance
     mode: str | None
+    time_zone: str | None
 
 
 class _Support(TypedDict):
@@ -103,6 +104,11 @@ def event_card(event: Event, payload: EventNoted) -> tuple[StoredCard, list[str]
         topics=list(payload.topics),
         importance=min(10, max(1, payload.importance)),
         sentiment=payload.sentiment,
+        time_grain=payload.time_grain,
+        time_resolved=payload.time_resolved,
+        alternative_at=payload.alternative_at,
+        event_status=payload.status,
+        participants=list(payload.participants),
     )
     return card, terms
 
@@ -133,6 +139,12 @@ def state_card(period: ValidPeriod) -> StoredCard:
         retracted=period.retracted,
         contested=period.contested,
         ended=period.ended,
+        time_grain=period.first.state.time_grain,
+        time_resolved=period.first.state.time_resolved,
+        alternative_at=period.first.state.alternative_at,
+        value_at=payload.value_at,
+        value_until=payload.value_until,
+        value_grain=payload.value_grain,
     )
 
 
@@ -201,6 +213,7 @@ def _source(event: Event, origin: CardOrigin) -> _Source:
         "source_span": origin.source_span,
         "provenance": origin.provenance,
         "mode": origin.mode,
+        "time_zone": origin.time_zone,
     }
 
 

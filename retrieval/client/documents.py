@@ -94,6 +94,10 @@ class Card(TypedDict):
     mentions: int
     mode: str | None
     said_at: str
+    time_zone: str | None
+    time_grain: str | None
+    time_resolved: bool | None
+    alternative_at: str | None
     aging: bool
     outdated: bool
     ended: NotRequired[bool]
@@ -101,6 +105,11 @@ class Card(TypedDict):
     topics: NotRequired[list[str]]
     importance: NotRequired[int]
     sentiment: NotRequired[Literal["positive", "neutral", "negative"]]
+    event_status: NotRequired[Literal["happened", "planned", "cancelled", "corrected"]]
+    participants: NotRequired[list[str]]
+    value_at: NotRequired[str | None]
+    value_until: NotRequired[str | None]
+    value_grain: NotRequired[str | None]
     title: NotRequired[str]
     aliases: NotRequired[list[str]]
     definition: NotRequired[str]

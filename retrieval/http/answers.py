@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, Field
 
-from events.types.cards import Cardinality, Provenance, Sentiment
+from events.types.cards import Cardinality, EventStatus, Provenance, Sentiment
 from events.types.relations import Predicate
 from events.types.turns import ContextLayer
 
@@ -62,6 +62,14 @@ class AnyCard(BaseModel):
     mentions: int
     mode: str | None
     said_at: AwareDatetime
+    time_zone: str | None = Field(description="the speaker's clock: an IANA zone or an offset")
+    time_grain: str | None = Field(description="the grain of the time: day, week, month, year …")
+    time_resolved: bool | None = Field(
+        description="false: the words name no time, and the time is that of the turn"
+    )
+    alternative_at: AwareDatetime | None = Field(
+        description="the other instant that an ambiguous time may mean"
+    )
     aging: bool = Field(description="an old value: ask the user if it still holds")
     outdated: bool = Field(description="old knowledge: check it before use")
     ended: bool = Field(False, description="state: it stopped being true, and no value replaced it")
@@ -69,6 +77,13 @@ class AnyCard(BaseModel):
     topics: list[str] = Field([], description="event: its topics")
     importance: int | None = Field(None, description="event: 1 to 10")
     sentiment: Sentiment | None = Field(None, description="event")
+    event_status: EventStatus | None = Field(None, description="event: what became of it")
+    participants: list[str] = Field([], description="event: all who take part, when there are several")
+    value_at: AwareDatetime | None = Field(None, description="state: the start of a value that is a time")
+    value_until: AwareDatetime | None = Field(
+        None, description="state: the end of a value that is a time, exclusive"
+    )
+    value_grain: str | None = Field(None, description="state: the grain of a value that is a time")
     title: str | None = Field(None, description="knowledge: its name")
     aliases: list[str] = Field([], description="knowledge: its other names")
     definition: str | None = Field(None, description="knowledge: its definition")

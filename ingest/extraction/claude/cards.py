@@ -17,6 +17,7 @@ from events.language.concepts import (
     normalise_value,
 )
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.turn_contract import clock_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.moments import moment, sentence
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, StateFound
@@ -360,6 +361,7 @@ def _origin(turn: TurnRecorded, span: SourceSpan) -> CardOrigin:
         document_id=turn.document_id,
         context_layer=turn.context_layer,
         mode=turn.mode,
+        time_zone=clock_of(turn),
     )
 
 

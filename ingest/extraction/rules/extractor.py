@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
+from events.types.turn_contract import clock_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import CardEvent, Extraction, RecordedTurn, SessionBatch
 from ingest.extraction.grounding import memory_blocks
@@ -335,6 +336,7 @@ class _TurnReader:
             document_id=turn.document_id,
             context_layer=turn.context_layer,
             mode=turn.mode,
+            time_zone=clock_of(turn),
         )
 
 

@@ -29,6 +29,15 @@ CREATE TABLE cards (
     weight         real NOT NULL,
     provenance     text NOT NULL CHECK (provenance IN ('user_stated', 'assistant_stated', 'agent_inferred')),
     content        text NOT NULL,
+    -- the clock and the grain in which the times are told, and the other reading of an ambiguous time
+    time_zone      text,
+    time_grain     text,
+    time_resolved  boolean,
+    alternative_at timestamptz,
+    -- a value that is a time
+    value_at       timestamptz,
+    value_until    timestamptz,
+    value_grain    text,
     mentions       integer NOT NULL,
     retracted      boolean NOT NULL,     -- a mistake; it was never true
     contested      boolean NOT NULL,     -- contradicts a value in force and is not accepted; never current
@@ -38,6 +47,8 @@ CREATE TABLE cards (
     topics         text[],
     importance     smallint CHECK (importance BETWEEN 1 AND 10),
     sentiment      text,
+    event_status   text CHECK (event_status IN ('happened', 'planned', 'cancelled', 'corrected')),
+    participants   text[],
     -- knowledge cards
     title          text,
     aliases        text[],
@@ -60,7 +71,7 @@ ALTER TABLE state_cards
 CREATE TABLE event_cards PARTITION OF cards FOR VALUES IN ('event');
 ALTER TABLE event_cards
     ADD CHECK (occurred_at IS NOT NULL AND episode IS NOT NULL AND topics IS NOT NULL AND importance IS NOT NULL
-               AND superseded_at IS NULL);
+               AND event_status IS NOT NULL);
 CREATE TABLE knowledge_cards PARTITION OF cards FOR VALUES IN ('knowledge');
 ALTER TABLE knowledge_cards
     ADD CHECK (title IS NOT NULL AND aliases IS NOT NULL AND definition IS NOT NULL AND name_keys IS NOT NULL

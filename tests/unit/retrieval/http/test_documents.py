@@ -27,12 +27,15 @@ OF_KIND: dict[Kind, dict[str, Any]] = {
         "cardinality": "single_value",
         "effective_at": NOW,
     },
-    "event": {"occurred_at": NOW, "episode": True, "topics": [], "importance": 5, "sentiment": "neutral"},
+    "event": {
+        "occurred_at": NOW, "episode": True, "topics": [], "importance": 5, "sentiment": "neutral",
+        "event_status": "happened", "participants": [],
+    },
     "knowledge": {"title": "JWT", "aliases": ["jwt"], "definition": "a signed token", "effective_at": NOW},
 }
 NOT_ALWAYS = {
     "ended", "episode", "topics", "importance", "sentiment", "title", "aliases", "definition", "status", "score",
-    "channels", "pending",
+    "channels", "pending", "event_status", "participants", "value_at", "value_until", "value_grain",
 }  # fmt: skip
 
 
