@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deploy.tools.answers.shown_cards import terms_of
+from deploy.tools.answers.told_times import told_times
+from events.language.chinese_script import has_cjk
+
 _FIELDS = frozenset(("about", "says", "when", "outdated"))
 
 
 class KeyInvalidError(ValueError):
-    """A key has a field that no key has, a field that is no list of texts, or nothing that could be found."""
+    """A key has a field that no key has, a text that can never be found, or no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,13 @@ def key_of(row: Mapping[str, Any]) -> Key:
             raise KeyInvalidError(f"{name} is not a list of texts: {texts!r}")
     if not row.get("says") and not row.get("when"):
         raise KeyInvalidError("a key needs says or when")
+    for text in (text for name in ("about", "says", "outdated") for text in row.get(name, ())):
+        for alternative in text.split("|"):
+            if not has_cjk(alternative) and not terms_of(alternative):
+                raise KeyInvalidError(f"{alternative!r} has no word that can be found")
+    for text in row.get("when", ()):
+        if len(told_times(text)) != 1:
+            raise KeyInvalidError(f"{text!r} is no day, month, year or stretch of days")
     return Key(**{name: tuple(texts) for name, texts in row.items()})
 
 

@@ -19,7 +19,21 @@ _BETWEEN = (("from", "to"), ("at", "to"), ("on", "to"))
 _NUMBERS = {
     word: str(number)
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ]
     )
 }
 _LATIN_WORD = re.compile(r"[A-Za-z]+")

@@ -28,7 +28,7 @@ class Score:
     held: Counter[str] = field(default_factory=Counter)
     control_asked: int = 0
     control_held: Counter[str] = field(default_factory=Counter)
-    recall: Counter[int] = field(default_factory=Counter)
+    recall: dict[int, float] = field(default_factory=lambda: dict.fromkeys(CUTS, 0.0))
     block_cards: int = 0
 
     def share(self, place: str) -> float:
