@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,19 +139,37 @@ def _judge(result: Result, conversation: Conversation, question: Question, answe
                 score.control_held.update(place for place, some in shown.items() if holds(control, some))
     missing = [place for place, found in held.items() if not found]
     if missing:
-        result.misses.append(f"{question.question_id} ({question.category}): not in {', '.join(missing)}")
+        behind = {turn for card in documents[: CUTS[-1]] for turn in card["turn_ids"]}
+        result.misses.append(
+            f"{question.question_id} ({question.category}): not in {', '.join(missing)}; "
+            f"{len(question.evidence & behind)} of {len(question.evidence)} turns of evidence behind {CUTS[-1]} cards"
+        )
 
 
 def _other(conversation: Conversation, question: Question) -> Question | None:
-    """Returns the next question of the conversation whose answer has nothing in common, of the same category first."""
-    return next(_others(conversation, question), None)
+    """Returns a question whose answer was said in other sessions and has nothing in common, or None.
+
+    Questions of the same category come first, then those that follow in the list. An answer that stands beside the
+    right one in the conversation would be found rightly and would say nothing about the judgement.
+    """
+    place = conversation.questions.index(question)
+    ring = (*conversation.questions[place + 1 :], *conversation.questions[:place])
+    ours = _sessions(conversation, question)
+    apart = [
+        each
+        for each in ring
+        if way_of(each) != "none"
+        and not ours & _sessions(conversation, each)
+        and answers_differ(question, each)
+    ]
+    return min(apart, key=lambda each: each.category != question.category, default=None)
 
 
-def _others(conversation: Conversation, question: Question) -> Iterator[Question]:
-    questions = conversation.questions
-    place = questions.index(question)
-    ring = [each for each in (*questions[place + 1 :], *questions[:place]) if way_of(each) != "none"]
-    for same in (True, False):
-        for each in ring:
-            if (each.category == question.category) is same and answers_differ(question, each):
-                yield each
+def _sessions(conversation: Conversation, question: Question) -> set[str]:
+    """Returns the ids of the sessions in which the evidence was said."""
+    return {
+        turn.session_id
+        for session in conversation.sessions
+        for turn in session
+        if turn.turn_id in question.evidence
+    }
