@@ -52,8 +52,8 @@ def run_answers(
     Reads the Chinese conversations that come with Cardlog, and chosen sessions of LoCoMo when the folder in
     CARDLOG_EVAL_DATA holds them. Extraction, projections, recall and the context block are those of the service, over
     an embedded PostgreSQL in a temporary folder. A question counts when the first 5 cards, the first 10 cards, or the
-    context block of 1,500 tokens hold its answer. The judgement asks no model. The control judges with the answer of
-    another question and must stay low. Exit status 1 when a reading is missing.
+    context block of 1,500 tokens hold its answer. The judgement asks no model. The control judges with the answers of
+    other questions and must stay low. Exit status 1 when a reading is missing.
     """
     _quiet(settings)
     read = list(chosen_of(_conversations(), only or ()))
@@ -96,7 +96,9 @@ def run_record(
     settings = replace(
         settings,
         anthropic_base_url=base_url or settings.anthropic_base_url,
-        extract_timeout_s=max(settings.extract_timeout_s, _PATIENCE_S if base_url else 0),
+        extract_timeout_s=max(
+            settings.extract_timeout_s, _PATIENCE_S if base_url or settings.anthropic_base_url else 0
+        ),
     )
     if not uses_model(settings):
         raise SettingsError(

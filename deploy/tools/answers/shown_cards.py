@@ -39,6 +39,10 @@ _NUMBERS = {
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
 
 
+class PromptUnknownError(RuntimeError):
+    """The prompt has a form in which its cards cannot be told apart."""
+
+
 @dataclass(frozen=True)
 class ShownCard:
     """One card of an answer: its words with the words beside it, and its told times."""
@@ -70,10 +74,21 @@ def of_document(card: Mapping[str, Any]) -> ShownCard:
     return ShownCard("\n".join(words), tuple(told_times(str(told)) if told else _times(card)))
 
 
-def of_prompt(text: str) -> list[ShownCard]:
-    """Returns the cards of a prompt in its order: every element ``card`` with its attributes and all words inside."""
-    root = ElementTree.fromstring(f"<prompt>{text}</prompt>")  # noqa: S314 - the text is our own and is bounded
-    return [_of_element(element) for element in root.iter("card")]
+def of_prompt(text: str, cards: int) -> list[ShownCard]:
+    """Returns the cards of a prompt in its order: every element ``card`` with its attributes and all words inside.
+
+    Raises :class:`PromptUnknownError` when there are not exactly ``cards`` of them.
+    """
+    try:
+        root = ElementTree.fromstring(f"<prompt>{text}</prompt>")  # noqa: S314 - the text is our own and is bounded
+    except ElementTree.ParseError as error:
+        raise PromptUnknownError(f"the prompt is no XML: {error}") from error
+    found = [_of_element(element) for element in root.iter("card")]
+    if len(found) != cards:
+        raise PromptUnknownError(
+            f"the prompt shows {len(found)} elements `card`, and says that it has {cards} cards"
+        )
+    return found
 
 
 def _of_element(element: ElementTree.Element) -> ShownCard:

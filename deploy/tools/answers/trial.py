@@ -27,7 +27,7 @@ class Score:
     asked: int = 0
     held: Counter[str] = field(default_factory=Counter)
     control_asked: int = 0
-    control_held: Counter[str] = field(default_factory=Counter)
+    control_held: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PLACES, 0.0))
     recall: dict[int, float] = field(default_factory=lambda: dict.fromkeys(CUTS, 0.0))
     block_cards: int = 0
 
@@ -36,7 +36,7 @@ class Score:
         return self.held[place] / self.asked if self.asked else 0.0
 
     def control(self, place: str) -> float:
-        """Returns the share of questions that would count as answered with the answer of another question."""
+        """Returns the share of answers to other questions in ``place``: what the judgement finds by chance."""
         return self.control_held[place] / self.control_asked if self.control_asked else 0.0
 
     def evidence(self, cut: int) -> float:
@@ -121,9 +121,10 @@ def _judge(result: Result, conversation: Conversation, question: Question, answe
     documents = recall_document(answer.recall)["cards"]
     cards = [of_document(card) for card in documents]
     shown: dict[str, Sequence[ShownCard]] = {f"top_{cut}": cards[:cut] for cut in CUTS}
-    shown["block"] = of_prompt(answer.prompt.text)
+    shown["block"] = of_prompt(answer.prompt.text, len(answer.prompt.cards))
     held = {place: holds(question, some) for place, some in shown.items()}
-    other = _other(conversation, question)
+    others = [swapped(question, each) for each in _others(conversation, question)]
+    control = {place: sum(holds(each, some) for each in others) for place, some in shown.items()}
     for group in (ALL, group_of(conversation)):
         for category in (ALL, question.category):
             score = result.scores.setdefault((group, category), Score())
@@ -133,10 +134,10 @@ def _judge(result: Result, conversation: Conversation, question: Question, answe
             for cut in CUTS:
                 behind = {turn for card in documents[:cut] for turn in card["turn_ids"]}
                 score.recall[cut] += len(question.evidence & behind) / len(question.evidence)
-            if other is not None:
-                control = swapped(question, other)
+            if others:
                 score.control_asked += 1
-                score.control_held.update(place for place, some in shown.items() if holds(control, some))
+                for place, found in control.items():
+                    score.control_held[place] += found / len(others)
     missing = [place for place, found in held.items() if not found]
     if missing:
         behind = {turn for card in documents[: CUTS[-1]] for turn in card["turn_ids"]}
@@ -146,23 +147,20 @@ def _judge(result: Result, conversation: Conversation, question: Question, answe
         )
 
 
-def _other(conversation: Conversation, question: Question) -> Question | None:
-    """Returns a question whose answer was said in other sessions and has nothing in common, or None.
+def _others(conversation: Conversation, question: Question) -> list[Question]:
+    """Returns the questions whose answers were said in other sessions and have nothing in common with this answer.
 
-    Questions of the same category come first, then those that follow in the list. An answer that stands beside the
-    right one in the conversation would be found rightly and would say nothing about the judgement.
+    An answer that stands beside the right one in the conversation would be found rightly, and would say nothing about
+    the judgement.
     """
-    place = conversation.questions.index(question)
-    ring = (*conversation.questions[place + 1 :], *conversation.questions[:place])
     ours = _sessions(conversation, question)
-    apart = [
+    return [
         each
-        for each in ring
+        for each in conversation.questions
         if way_of(each) != "none"
         and not ours & _sessions(conversation, each)
         and answers_differ(question, each)
     ]
-    return min(apart, key=lambda each: each.category != question.category, default=None)
 
 
 def _sessions(conversation: Conversation, question: Question) -> set[str]:
