@@ -22,8 +22,11 @@ def without_words(value: Any, turns: Mapping[int, str], *, quote: bool = False) 
 
     ``turns`` are the texts by number. A field ``quote`` becomes places as far as possible, other texts where a stretch
     is long enough to be a sentence. :func:`with_words` is the way back.
+    An object that is a place already becomes empty.
     """
     if isinstance(value, dict):
+        if value.keys() == {PLACES}:
+            return {}  # A model that writes places itself writes no card.
         return {name: without_words(each, turns, quote=name == "quote") for name, each in value.items()}
     if isinstance(value, list):
         return [without_words(each, turns, quote=quote) for each in value]

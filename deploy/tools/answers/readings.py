@@ -11,11 +11,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from deploy.tools.answers.private_words import PlaceInvalidError, with_words, without_words
+from deploy.tools.answers.private_words import with_words, without_words
 from ingest.extraction.extractor_port import SessionBatch
 
 _MOST_BYTES = 2_000_000
-_UNSAFE = re.compile(r"[^\w.-]")
+_UNSAFE = re.compile(r"[^\w-]")
 
 
 class ReadingInvalidError(RuntimeError):
@@ -27,7 +27,7 @@ class Reading:
     """The answers of a model about one batch: one, or several when the first could not be used.
 
     ``request`` is a digest of the question, so that a reading of another question is noticed. ``by`` says who answered
-    when that was not the model of the name alone.
+    when that was not the model of the name alone. The file of a ``private`` reading holds places for words.
     """
 
     conversation: str
@@ -37,6 +37,7 @@ class Reading:
     by: str
     recorded_on: str
     request: str
+    private: bool
     answers: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -57,22 +58,23 @@ class Readings:
         try:
             if path.stat().st_size > _MOST_BYTES:
                 raise ReadingInvalidError(f"{path} is larger than {_MOST_BYTES} bytes")
-            row = with_words(json.loads(path.read_text("utf-8")), _texts(batch))
-            row["turns"] = tuple(row["turns"])
-            reading = Reading(**row)
+            reading = Reading(**json.loads(path.read_text("utf-8")))
+            reading.turns = tuple(reading.turns)
+            if reading.private:
+                reading.answers = with_words(reading.answers, _texts(batch))
             valid = bool(reading.answers) and all(isinstance(each, dict) for each in reading.answers)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, PlaceInvalidError) as error:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ReadingInvalidError(f"{path} is no recorded reading: {error}") from error
         if not valid or reading.turns != _ids(batch):
             raise ReadingInvalidError(f"{path} is no recorded reading of these turns")
         return reading
 
-    def save(self, batch: SessionBatch, reading: Reading, *, private: bool) -> Path:
-        """Writes a reading and returns its file. The file of a ``private`` batch holds no sentence of a turn."""
+    def save(self, batch: SessionBatch, reading: Reading) -> Path:
+        """Writes a reading and returns its file. The file of a private reading holds no sentence of a turn."""
         path = self.path_of(batch, reading.prompt_version)
         path.parent.mkdir(parents=True, exist_ok=True)
         row = {name: getattr(reading, name) for name in Reading.__slots__}
-        if private:
+        if reading.private:
             row["answers"] = without_words(reading.answers, _texts(batch))
         half = path.with_suffix(".tmp")
         half.write_text(json.dumps(row, ensure_ascii=False, indent=1) + "\n", "utf-8")
@@ -87,11 +89,18 @@ class Readings:
 
 
 def new_reading(
-    batch: SessionBatch, request: str, *, prompt_version: str, model: str, by: str, on: date
+    batch: SessionBatch, request: str, *, prompt_version: str, model: str, by: str, on: date, private: bool
 ) -> Reading:
     """Returns a reading of ``batch`` without answers. ``request`` is the text of the question."""
     return Reading(
-        batch.turns[0].user_id, _ids(batch), prompt_version, model, by, on.isoformat(), digest_of(request)
+        batch.turns[0].user_id,
+        _ids(batch),
+        prompt_version,
+        model,
+        by,
+        on.isoformat(),
+        digest_of(request),
+        private,
     )
 
 

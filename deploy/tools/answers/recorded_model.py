@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field, replace
-from datetime import date
+from datetime import UTC, datetime
 from typing import Any
 
 from deploy.tools.answers.readings import Reading, Readings, digest_of, new_reading
@@ -94,9 +94,10 @@ class RecordedExtractor:
                 prompt_version=self.prompt_version,
                 model=self.model or "",
                 by=self._by,
-                on=date.today(),  # noqa: DTZ011 - the day of the person who records
+                on=datetime.now(UTC).date(),
+                private=batch.turns[0].user_id in self._private,
             )
-        self._messages.reading, self._messages.answered = reading, 0
+        self._messages.begin(reading)
         try:
             extraction = self._inner.extract(batch)
         except _MissingError:
@@ -110,7 +111,7 @@ class RecordedExtractor:
             raise
         finally:
             if not known and self._messages.complete:
-                self._readings.save(batch, reading, private=batch.turns[0].user_id in self._private)
+                self._readings.save(batch, reading)
         self._count(reading, known=known, request=digest_of(asked))
         self.counts.usage += extraction.usage
         self.counts.refused += extraction.refused
@@ -133,7 +134,7 @@ class RecordedExtractor:
 
 
 class _RecordedMessages(MessagesClient):
-    """Answers from :attr:`reading`, and asks the server for what the reading lacks while it records.
+    """Answers from the reading of :meth:`begin`, and asks the server for what the reading lacks while it records.
 
     A reading that is too short repeats its last answer, because a model that is asked once more mostly does so.
     """
@@ -141,19 +142,23 @@ class _RecordedMessages(MessagesClient):
     def __init__(self, settings: Settings, *, recording: bool) -> None:
         super().__init__(settings)
         self._recording = recording
-        self.reading: Reading | None = None
-        self.answered = 0
+        self._reading: Reading | None = None
+        self._answered = 0
         self._asking = False
+
+    def begin(self, reading: Reading) -> None:
+        """Takes the reading of the next calls."""
+        self._reading, self._answered, self._asking = reading, 0, False
 
     @property
     def complete(self) -> bool:
         """True when every call of the reading was answered, and there was one."""
-        return not self._asking and self.reading is not None and bool(self.reading.answers)
+        return not self._asking and self._reading is not None and bool(self._reading.answers)
 
     def ask(self, messages: list[dict[str, Any]], max_tokens: int) -> Reply:
-        assert self.reading is not None
-        answers = self.reading.answers
-        if self.answered >= len(answers) and self._recording:
+        assert self._reading is not None
+        answers = self._reading.answers
+        if self._answered >= len(answers) and self._recording:
             self._asking = True
             reply = super().ask(messages, max_tokens)
             self._asking = False
@@ -161,8 +166,8 @@ class _RecordedMessages(MessagesClient):
         elif not answers:
             raise _MissingError
         else:
-            reply = _reply(answers[min(self.answered, len(answers) - 1)])
-        self.answered += 1
+            reply = _reply(answers[min(self._answered, len(answers) - 1)])
+        self._answered += 1
         return reply
 
 
