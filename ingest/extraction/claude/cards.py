@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
@@ -28,12 +29,12 @@ _WISH_KEYS = frozenset(("wish", "goal"))
 
 
 @dataclass(frozen=True, slots=True)
-class GroundedRelation:
-    """``cards[card]`` says the same as the known fact with ``label``, or expands it."""
+class GroundedLink:
+    """The card at index ``card`` says the same as the known card ``to_card``, or expands it."""
 
     card: int
-    relation: Relation
-    label: str
+    to_card: UUID
+    predicate: Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class GroundedCards:
 
     cards: tuple[CardEvent, ...]
     refused: int
-    relations: tuple[GroundedRelation, ...] = ()
+    links: tuple[GroundedLink, ...] = ()
 
 
 def ground_cards(answer: Answer, batch: SessionBatch, labels: KnownLabels | None = None) -> GroundedCards:
@@ -84,10 +85,10 @@ def _in_order(
 ) -> GroundedCards:
     """Returns the cards by turn, each once, behind the episode of their turn."""
     numbers = {words.turn.turn_id: number for number, words in enumerate(turns)}
-    cards: list[list[tuple[CardEvent, tuple[tuple[Relation, str], ...]]]] = [[] for _ in turns]
+    cards: list[list[tuple[CardEvent, tuple[tuple[Relation, UUID], ...]]]] = [[] for _ in turns]
     seen: set[tuple[object, ...]] = set()
     events = joined([one for _, one in read if isinstance(one, GroundedEvent)])
-    plain: list[tuple[int, CardEvent, tuple[tuple[Relation, str], ...]]] = [
+    plain: list[tuple[int, CardEvent, tuple[tuple[Relation, UUID], ...]]] = [
         (number, one.card, one.relations) for number, one in read if isinstance(one, GroundedState)
     ]
     plain += [(_turn_of(card, numbers), card, ()) for card in events]
@@ -97,11 +98,11 @@ def _in_order(
             seen.add(identity)
             cards[number].append((card, relations))
     ordered: list[CardEvent] = []
-    links: list[GroundedRelation] = []
+    links: list[GroundedLink] = []
     for words, here in zip(turns, cards, strict=True):
         ordered += _episode(words, len(here))
         for card, relations in here:
-            links += [GroundedRelation(len(ordered), relation, label) for relation, label in relations]
+            links += [GroundedLink(len(ordered), to_card, predicate) for predicate, to_card in relations]
             ordered.append(card)
     return GroundedCards(tuple(ordered), refused, tuple(links))
 

@@ -9,8 +9,10 @@ Relation = Literal["same_as", "expands"]
 
 
 class KnownFact(Protocol):
-    """A current fact."""
+    """A current fact. ``event_id`` is its event in the log."""
 
+    @property
+    def event_id(self) -> UUID: ...
     @property
     def entity(self) -> str: ...
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from events.language import timex
 from events.language.chinese_script import to_simplified
@@ -49,10 +50,10 @@ _EMPTY_CJK = re.compile(r"^(?:一个|一份|一种)?(?:新|别|另外?|其他|�
 
 @dataclass(frozen=True, slots=True)
 class GroundedState:
-    """A state, the known facts that it is connected with (relation and label), and the number of refused claims."""
+    """A state, the known facts that it is connected with, and the number of refused claims."""
 
     card: StateAsserted
-    relations: tuple[tuple[Relation, str], ...] = ()
+    relations: tuple[tuple[Relation, UUID], ...] = ()
     refused: int = 0
 
 
@@ -116,15 +117,15 @@ def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) 
 
 def _relations(
     found: StateFound, entity: str, labels: KnownLabels
-) -> tuple[tuple[tuple[Relation, str], ...], KnownFact | None, int]:
+) -> tuple[tuple[tuple[Relation, UUID], ...], KnownFact | None, int]:
     """Returns the relations to known facts, the fact that says the same, and the number of refused labels."""
-    relations: list[tuple[Relation, str]] = []
+    relations: list[tuple[Relation, UUID]] = []
     same: KnownFact | None = None
     given: tuple[tuple[Relation, str | None], ...] = (("same_as", found.same_as), ("expands", found.expands))
     for relation, label in given:
         fact = labels.fact(label) if label is not None else None
-        if label is not None and fact is not None and _one_entity(fact.entity, entity):
-            relations.append((relation, label))
+        if fact is not None and _one_entity(fact.entity, entity):
+            relations.append((relation, fact.event_id))
             same = fact if relation == "same_as" else same
     wanted = sum(label is not None for _, label in given)
     return tuple(relations), same, wanted - len(relations)
