@@ -105,6 +105,7 @@ def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) 
         occurred_at_hint=hint,
         time_grain=time.moment.grain if time.moment is not None else None,
         time_resolved=point is not None or until is not None,
+        alternative_at=time.alternative if point is not None else None,
         value_hint=value_hint,
         value_at=value_at,
         value_until=value_until,
