@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,12 +11,14 @@ from uuid import UUID
 
 import pytest
 
-from events.types.cards import EventNoted, StateAsserted
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
+from events.types.turns import TurnRecorded
 from ingest.extraction.claude import prompt
 from ingest.extraction.claude.cards import GroundedCards, GroundedLink, ground_cards
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from tests.support.ingest.claude import event, said, state
+from tests.support.ingest.messages_api import turns_in
 
 
 @dataclass(frozen=True)
@@ -165,6 +169,37 @@ def test_a_plan_given_as_a_state_is_an_event() -> None:
         grounded([said("We will sail to Elba in July.")], states=[plan | {"occurred_at_hint": "in July"}])
     )
     assert (card.status, card.content, card.time_resolved) == ("planned", "Sails to Elba", True)
+
+
+EXAMPLES = re.findall(r"<example>(.*?)</example>", prompt.system(), re.DOTALL)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_of_the_prompt_passes_the_check_that_answers_have_to_pass(example: str) -> None:
+    asked = "\n".join(re.findall(r"<turn .*?</turn>", example))
+    turns = [
+        RecordedTurn(
+            "ana",
+            number,
+            TurnRecorded(
+                turn_id=f"t{number}",
+                text=words,
+                role="assistant" if attributes["role"] == "assistant" else "user",
+                said_at=datetime.fromisoformat(attributes["said_at"]),
+                timezone="UTC",
+                session_id="s",
+                project_id="default",
+                speaker=attributes.get("speaker"),
+            ),
+        )
+        for number, (attributes, words) in enumerate(turns_in(f"<turns>\n{asked}\n</turns>"), 1)
+    ]
+    found = grounded(turns, **json.loads(example[example.index("\n{") :]))
+    assert found.refused == 0
+    for card in found.cards:
+        assert isinstance(card, KnowledgeLearned) or card.confidence > 0
+        if isinstance(card, EventNoted) and not card.episode and card.occurred_at_hint:
+            assert card.time_resolved
 
 
 def test_the_stable_text_is_short() -> None:
