@@ -210,6 +210,8 @@ def _score(
     if owner != normalise_entity(one.entity):
         others = {normalise_entity(name) for name in one.participants}
         if owner not in others and not set(analyse(entity)) & told:
+            if not wanted.names and not wanted.times:
+                return None
             score -= _ENTITY_PENALTY
     if context:
         score += 0.15 * len(context & told) / len(context)

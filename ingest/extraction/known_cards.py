@@ -113,11 +113,16 @@ class KnownCards:
 NOTHING = KnownCards()
 
 
+def identity_of(state: StateAsserted) -> tuple[str, str, str]:
+    """Returns the normalised entity, key and value of a state. States with equal identities say one thing."""
+    key = canonical_key(state.concept_key)
+    return normalise_entity(state.entity), key, normalise_value(key, state.value)
+
+
 def known_card(event: Event | NewEvent) -> KnownFact | KnownEvent | None:
     """Returns a state or an event of a person in short form. Returns None for episodes and for every other event."""
     payload = event.payload
     if isinstance(payload, StateAsserted):
-        key = canonical_key(payload.concept_key)
         return KnownFact(
             event_id=event.event_id,
             project_id=payload.origin.project_id,
@@ -131,7 +136,7 @@ def known_card(event: Event | NewEvent) -> KnownFact | KnownEvent | None:
             said_at=payload.origin.said_at,
             statement=payload.statement,
             replaces=None if payload.replaces is None else payload.replaces[:_LONGEST],
-            identity=(normalise_entity(payload.entity), key, normalise_value(key, payload.value)),
+            identity=identity_of(payload),
         )
     if isinstance(payload, EventNoted) and not payload.episode:
         span = payload.origin.source_span
@@ -170,7 +175,7 @@ def fold_known(cards: Iterable[KnownFact | KnownEvent], project_id: str, at: dat
             if card.replaces_event is not None:
                 replaced.add(card.replaces_event)
     standing = [event for event in events if event.event_id not in replaced]
-    latest = sorted(facts.values(), key=lambda fact: (fact.said_at, fact.event_id))
+    latest = sorted(facts.values(), key=lambda fact: fact.said_at)
     return KnownCards(
         tuple(latest[-_MOST_FACTS:]),
         tuple([event for event in standing if event.is_open(at)][-_MOST_PLANS:]),
