@@ -17,7 +17,9 @@ from ingest.extraction.extractor_port import RecordedTurn
 from ingest.extraction.known_cards import KnownCards, KnownEvent, KnownFact, fold_known, known_card
 
 _DEPTH = 2_000
-"""Card events of one user that are read back, the latest first."""
+"""Cards of one user that are kept, the latest."""
+_EVENTS_A_CARD = 4
+"""Events that are read back for each card: its extraction, and the episodes of its turns."""
 _CARDS = 100_000
 """Cards of all users in memory, about 100 MB. The users that were asked for last stay."""
 _FOLLOWED = 20_000
@@ -53,7 +55,8 @@ class KnownMemory:
             name, after = "cards_of_user_since", known.position
         if head > after:
             values = {
-                "partition": partition, "user_id": user_id, "after": after, "head": head, "depth": self._depth,
+                "partition": partition, "user_id": user_id, "after": after, "head": head,
+                "events": self._depth * _EVENTS_A_CARD,
             }  # fmt: skip
             rows = rows_of(connection, statement("ingest.extraction", name), values)
             known.add(map(log.event_if_readable, rows))

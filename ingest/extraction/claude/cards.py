@@ -13,7 +13,12 @@ from events.language.concepts import canonical_key, normalise_entity, normalise_
 from events.types.cards import EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounded.known import KnownLabels, NoLabels, Relation
-from ingest.extraction.claude.grounded.occurrences import GroundedEvent, ground_event, joined
+from ingest.extraction.claude.grounded.occurrences import (
+    GroundedEvent,
+    ground_event,
+    joined,
+    mended,
+)
 from ingest.extraction.claude.grounded.quotes import QuoteInContext, TurnWords, place
 from ingest.extraction.claude.grounded.spoken import SURE, as_spoken, content_of, origin_of, owner_of
 from ingest.extraction.claude.grounded.states import GroundedState, ground_state
@@ -87,7 +92,9 @@ def _in_order(
     numbers = {words.turn.turn_id: number for number, words in enumerate(turns)}
     cards: list[list[tuple[CardEvent, tuple[tuple[Relation, UUID], ...]]]] = [[] for _ in turns]
     seen: set[tuple[object, ...]] = set()
-    events = joined([one for _, one in read if isinstance(one, GroundedEvent)])
+    told = [one for _, one in read if isinstance(one, GroundedEvent)]
+    corrections = [one.card for _, one in read if isinstance(one, GroundedState)]
+    events = joined([*told, *mended(told, corrections)])
     plain: list[tuple[int, CardEvent, tuple[tuple[Relation, UUID], ...]]] = [
         (number, one.card, one.relations) for number, one in read if isinstance(one, GroundedState)
     ]
@@ -231,5 +238,5 @@ def _identity(card: CardEvent) -> tuple[object, ...]:
             card.effective_at,
         )
     if isinstance(card, EventNoted):
-        return "event", normalise_entity(card.entity), card.content.casefold(), card.occurred_at
+        return "event", normalise_entity(card.entity), card.content.casefold(), card.occurred_at, card.status
     return "knowledge", card.title.casefold(), card.definition.casefold()

@@ -55,6 +55,10 @@ ALIKE = tuple(
         "grandma grandmother granny nana",
         "grandpa grandfather granddad",
         "kid kids child children son sons daughter daughters",
+        "boy boys lad son sons",
+        "girl girls daughter daughters",
+        "folks parents parent mother father",
+        "hubby husband",
         "sibling brother sister",
         "wife husband spouse married partner",
         "girlfriend boyfriend partner",
@@ -91,7 +95,7 @@ ALIKE_CJK = tuple(
         "男朋友 男友",
         "狗狗 小狗 狗",
         "猫咪 小猫 猫",
-        "孩子 小孩 儿子 女儿",
+        "孩子 小孩 儿子 女儿 小朋友",
         "奶奶 祖母 阿嬷",
         "爷爷 祖父 阿公",
         "软件 软体 程式 程序",
@@ -116,23 +120,28 @@ COMMON_WORD = re.compile(
     "时|早上|下午|晚上|中午|小时|分钟|每天|每周|薪水|收入|地址|电话|手机号?|号码|取消|"
     "改期|延期|改到|改在|推迟|提前|作罢|不去了|原定|原本|更正|约定|相约|预定|一起"
 )
+ORDINARY = re.compile(
+    "程式|程序|高中|高[铁兴级]|黄色|马上|白[色天]|方[便法案]|石头|钱包|温泉|水果|花[园费]|国[家小]|平[时常]|安[全静排]|常见|计程|许多|任务|"
+    "成[功绩]|时[间候]|车[子站票]|房[子租间]|路上|游泳|毛衣|明白|全[部家职]|关[系心]|管理|解决|向来|应该|单[身位]|红色|黑色|蓝色|绿色|项目"
+)
+"""Words that begin with a character of a surname and are no names."""
 _NO_MORE = r"(?:n't|\b(?:no|not|never|without|stopped|quit|gave up|cut out|avoid)\b)[^.!?]{0,25}"
 _NO_MORE_CJK = "(?:不|没|戒|从不|不再)"
 MEANINGS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
     (word_set(values), re.compile(said))
     for values, said in (
         (
-            "vegetarian veggie diet 素食 素食者 吃素",
+            "vegetarian veggie 素食 素食者 吃素",
             rf"{_NO_MORE}\bmeat\b|\bmeat[- ]?(?:free|less)\b|\b(?:only|just) (?:eat )?vegetables\b"
             rf"|{_NO_MORE_CJK}(?:再)?吃(?:肉|荤)",
         ),
         (
-            "vegan diet 纯素 全素",
+            "vegan 纯素 全素",
             rf"{_NO_MORE}\banimal products\b|\b(?:completely|fully|entirely) plant[- ]based\b"
             rf"|不吃(?:任何)?动物(?:性食)?",
         ),
         (
-            "non smoker nonsmoker non-smoker smoking 不抽烟 不吸烟 戒烟",
+            "non smoker nonsmoker non-smoker 不抽烟 不吸烟 戒烟",
             rf"{_NO_MORE}\bsmok(?:e|es|ing|ed)\b|\bsmoke[- ]?free\b|{_NO_MORE_CJK}(?:再)?(?:抽|吸)?烟",
         ),
         (
@@ -151,7 +160,7 @@ MEANINGS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
         ),
         ("retired 退休", r"\bretire(?:d|ment)\b|退休"),
         (
-            "remote remotely home 远程 远端 在家",
+            "remote remotely 远程 远端 在家",
             r"\b(?:work|working)[^.!?]{0,15}\bfrom home\b|\bhome office\b|在家(?:上班|工作|办公)",
         ),
         (

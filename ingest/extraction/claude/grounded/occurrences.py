@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from events.language.concepts import normalise_entity
 from events.language.terms import analyse
-from events.types.cards import EventNoted, EventStatus
+from events.types.cards import EventNoted, EventStatus, StateAsserted
 from ingest.extraction.claude.grounded.known import KnownLabels
 from ingest.extraction.claude.grounded.quotes import QuoteInContext
 from ingest.extraction.claude.grounded.spoken import (
@@ -75,6 +75,7 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
         occurred_at_hint=found.occurred_at_hint,
         time_grain=time.moment.grain if time.moment is not None else None,
         time_resolved=start is not None,
+        alternative_at=time.alternative if start is not None else None,
         topics=topics,
         importance=found.importance,
         sentiment=found.sentiment,
@@ -116,6 +117,33 @@ def _participants(
         else:
             names.setdefault(normalise_entity(person), person)
     return (tuple(names.values()) if len(names) > 1 else ()), strangers
+
+
+def mended(events: Sequence[GroundedEvent], states: Sequence[StateAsserted]) -> list[GroundedEvent]:
+    """Returns the corrected events that a model left out: each event that tells a value that a state takes back."""
+    if any(event.card.status == "corrected" for event in events):
+        return []
+    return [
+        GroundedEvent(
+            replace(
+                event.card,
+                content=event.card.content.replace(state.replaces, state.value),
+                origin=state.origin,
+                status="corrected",
+                replaces=event.card.content,
+                replaces_event=None,
+                confidence=LESS_SURE,
+            )
+        )
+        for state in states
+        for event in events
+        if state.statement == "corrected"
+        and state.replaces
+        and state.replaces in event.card.content
+        and event.card.status in ("happened", "planned")
+        and normalise_entity(event.card.entity) == normalise_entity(state.entity)
+        and event.card.origin.said_at <= state.origin.said_at
+    ]
 
 
 def joined(events: Sequence[GroundedEvent]) -> list[EventNoted]:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from html import unescape
 
 from events.types.cards import SourceSpan
@@ -64,6 +65,12 @@ class SpokenTime:
 
     moment: Moment | None = None
     said: bool = True
+
+    @property
+    def alternative(self) -> datetime | None:
+        """The start of the other reading of an ambiguous hint, when the grammar names one."""
+        other = getattr(self.moment, "alternative", None)
+        return other if isinstance(other, datetime) else None
 
     @property
     def sure(self) -> bool:

@@ -105,6 +105,7 @@ def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) 
         occurred_at_hint=hint,
         time_grain=time.moment.grain if time.moment is not None else None,
         time_resolved=point is not None or until is not None,
+        alternative_at=time.alternative if point is not None else None,
         value_hint=value_hint,
         value_at=value_at,
         value_until=value_until,
@@ -137,7 +138,8 @@ def _one_entity(one: str, other: str) -> bool:
 
 def _known(entity: str, value: str, same: KnownFact | None, evidence: Evidence) -> str:
     """Returns the words of a content that need no evidence: the entity, and a value that the words mean."""
-    return f"{entity} {value}" if same is not None or evidence.means(value) else entity
+    paraphrased = evidence.means(value) and not evidence.says(value)
+    return f"{entity} {value}" if same is not None or paraphrased else entity
 
 
 def _is_vacuous(key: str, value: str) -> bool:
@@ -146,9 +148,10 @@ def _is_vacuous(key: str, value: str) -> bool:
     plain = to_simplified(value.casefold()).strip(" .!?。！？")
     words = plain.replace("_", " ").replace("-", " ").split()
     names = _names(key, known)
-    if words and all(word in _EMPTY or word in key.split("_") for word in words):
+    bare_words = [word for word in words if word not in _EMPTY]
+    if len(bare_words) < len(words) and all(word in key.split("_") for word in bare_words):
         return True
-    rest = " ".join(word for word in words if word not in _EMPTY)
+    rest = " ".join(bare_words)
     if known is None or known.cardinality == "multi_value":
         return False
     bare = _EMPTY_CJK.sub("", plain)
