@@ -50,7 +50,7 @@ def test_a_plan_is_shown_with_its_day_on_the_speakers_clock_as_exact_as_it_was_s
 
 
 def test_a_label_finds_its_card_and_nothing_else_does() -> None:
-    found = labels("I started painting portraits too, Bergen is off")
+    found = labels("I started painting portraits too", "The weekend in Bergen is off")
     for label in ("F1", " f1 ", "[F1]", "F1.", "F01", "F１"):
         fact = found.fact(label)
         assert fact is not None
