@@ -1,4 +1,7 @@
-"""The number of cards of a user, and the frequent terms of a question. Channels search a heavy user differently."""
+"""The number of cards of a user, the user's clock, and the frequent terms of a question.
+
+Channels search a heavy user differently.
+"""
 
 from __future__ import annotations
 
@@ -34,21 +37,36 @@ class UserSizes:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._sizes: TTLCache[str, Size] = TTLCache(_REMEMBERED, _SIZE_KNOWN_S)
+        self._users: TTLCache[str, tuple[Size, str | None]] = TTLCache(_REMEMBERED, _SIZE_KNOWN_S)
         self._common: TLRUCache[tuple[str, int], bool] = TLRUCache(_REMEMBERED, _known_until)
 
     async def of(self, user_id: str, question: Question) -> Size:
         """Returns the size of a user for one question. Never raises. An unknown size counts as very many cards."""
         try:
-            size = self._sizes.get(user_id)
-            if size is None:
-                found = await self._rows("user_card_count", user_id=user_id)
-                size = Size(found[0][0], found[0][0] / max(1, found[0][1])) if found else Size(0)
-                self._sizes[user_id] = size
+            size, _ = await self._user(user_id)
             return replace(size, common=await self._common_of(user_id, question)) if size.many else size
         except psycopg.Error as error:
             logger.debug("cannot count the cards of a user: %s", error)
             return Size()
+
+    async def zone_of(self, user_id: str) -> str | None:
+        """Returns the time zone of the user's latest event card. Never raises. None when it is unknown."""
+        try:
+            return (await self._user(user_id))[1]
+        except psycopg.Error as error:
+            logger.debug("cannot look up the time zone of a user: %s", error)
+            return None
+
+    async def _user(self, user_id: str) -> tuple[Size, str | None]:
+        known = self._users.get(user_id)
+        if known is None:
+            found = await self._rows("user_card_count", user_id=user_id)
+            known = Size(0), None
+            if found:
+                cards, of_all, zone = found[0]
+                known = Size(cards, cards / max(1, of_all)), zone
+            self._users[user_id] = known
+        return known
 
     async def _common_of(self, user_id: str, question: Question) -> tuple[int, ...]:
         terms = term_keys(user_id, (*question.terms, *(CONCEPT_TERM + key for key in question.concepts)))
