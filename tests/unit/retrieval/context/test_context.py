@@ -267,38 +267,55 @@ def test_the_words_of_a_turn_are_bounded(said: list[str]) -> None:
     assert [one.card_id for one in tight.cards] == [UUID(int=1)]
 
 
-# Cards as a conversation of some weeks gives them.
-ENGLISH = [
-    ("state", "lives in a houseboat on the canal in Ghent", {"time_grain": "month", "time_resolved": True}),
+# Cards as conversations of some weeks give them: half of them name a time.
+APRIL = datetime(2026, 4, 1, tzinfo=UTC)
+MONTH: dict[str, Any] = {"effective_at": APRIL, "time_grain": "month", "time_resolved": True}
+ONE_DAY: dict[str, Any] = {
+    "occurred_at": APRIL, "occurred_until": APRIL + timedelta(days=1), "time_grain": "day", "time_resolved": True,
+}  # fmt: skip
+PLAN: dict[str, Any] = {
+    "occurred_at": NOW + timedelta(days=4), "occurred_until": NOW + timedelta(days=5), "time_grain": "week",
+    "time_resolved": True, "event_status": "planned",
+}  # fmt: skip
+Typical = list[tuple[str, str, dict[str, Any]]]
+ENGLISH: Typical = [
+    ("state", "lives in a houseboat on the canal in Ghent", MONTH),
     ("event", "I finally passed the exam for the harbour pilot licence, on the third attempt!", {}),
-    ("event", "went to the ceramics fair with Odile", {"time_grain": "day", "time_resolved": True}),
+    ("event", "went to the ceramics fair with Odile", ONE_DAY),
     ("state", "works as a tugboat mechanic for the port authority", {}),
-    ("event", "Odile: my brother is coming over in autumn, he wants to see the locks", {"speaker": "Odile"}),
-    ("event", "fly to Bergen for the engine course", {"event_status": "planned", "time_resolved": True}),
+    ("event", "My brother is coming over in autumn, he wants to see the locks", {"speaker": "Odile"}),
+    ("event", "fly to Bergen for the engine course", PLAN),
     ("knowledge", "A bow thruster is a propeller that pushes the bow sideways", {"title": "bow thruster"}),
     ("state", "allergic to shellfish", {}),
 ]
-CHINESE = [
-    ("state", "住在台南安平的老房子", {"time_grain": "year", "time_resolved": True}),
-    ("event", "我上週末帶外婆去看夕陽，她說好久沒看海了", {"time_grain": "day", "time_resolved": True}),
-    ("event", "下個月要去花蓮騎腳踏車三天", {"event_status": "planned", "time_resolved": True}),
+CHINESE: Typical = [
+    ("state", "住在台南安平的老房子", MONTH),
+    ("event", "我帶外婆去看夕陽，她說好久沒看海了", ONE_DAY),
+    ("event", "去花蓮騎腳踏車三天", PLAN),
     ("state", "在一家做自行車零件的公司當品管", {}),
-    ("event", "佩珊：我妹妹下個禮拜結婚，我要幫她做蛋糕", {"speaker": "佩珊"}),
+    ("event", "我妹妹下個禮拜結婚，我要幫她做蛋糕", {"speaker": "佩珊"}),
     ("knowledge", "扭力扳手能把螺絲鎖到指定的力道", {"title": "扭力扳手"}),
     ("state", "对花生过敏，出门都会带药", {}),
 ]
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["We had pancakes, and the rain would not stop until evening.", "雨一直下到晚上，我們就在家裡煎餅。", ""],
+)
 @pytest.mark.parametrize("typical", [ENGLISH, CHINESE])
-def test_fourteen_typical_cards_fit_into_1500_tokens(typical: list[tuple[str, str, dict[str, Any]]]) -> None:
-    cards = [
-        card(
-            n, kind, content, occurred_at=NOW - timedelta(days=40), occurred_until=NOW - timedelta(days=39),
-            effective_at=NOW - timedelta(days=90), said_at=NOW - timedelta(days=30), **more,
-        )
-        for n, (kind, content, more) in enumerate(typical * 3, 1)
-    ]  # fmt: skip
-    assert len(context_of(answer(cards), 1500).cards) >= 14
+def test_fourteen_typical_cards_fit_into_1500_tokens(typical: Typical, said: str) -> None:
+    spoken = NOW - timedelta(days=30)
+    usual: dict[str, Any] = {
+        "said_at": spoken,
+        "occurred_at": spoken,
+        "effective_at": spoken,
+        "beside": [said] if said else [],
+    }
+    cards = [card(n, kind, content, **usual | more) for n, (kind, content, more) in enumerate(typical * 3, 1)]
+    prompt = context_of(answer(cards), 1500)
+    assert len(prompt.cards) >= 14
+    assert prompt.text.count("<turn>") >= (5 if said else 0)
 
 
 def test_an_alert_about_cards_that_were_left_out_is_left_out_too() -> None:
