@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal
 
 from events.language.told_times import ToldTime, told_day, told_point, told_time, zone_of
 from projectors.cards.card import Card
+from retrieval.cards.event_time import time_passed
 
 Plan = Literal["open", "time passed", "off"]
-_DAY = timedelta(days=1)
-_LENGTHS = {
-    "second": timedelta(), "minute": timedelta(), "hour": timedelta(hours=1), "week": timedelta(days=7),
-    "month": timedelta(days=31), "quarter": timedelta(days=92), "season": timedelta(days=92),
-    "half_year": timedelta(days=184), "year": timedelta(days=366),
-}  # fmt: skip
 
 
 def times_of(card: Card) -> dict[str, str]:
@@ -100,17 +95,10 @@ def when_of(card: Card) -> str:
 def plan_of(card: Card, now: datetime) -> Plan | None:
     """Returns what became of a plan by ``now``, or None for a card that is no plan.
 
-    A plan without a named time stays open. ``"time passed"`` does not say that it happened.
+    ``"time passed"`` does not say that it happened.
     """
     if card.kind != "event" or card.event_status not in ("planned", "cancelled"):
         return None
     if card.event_status == "cancelled":
         return "off"
-    start = card.occurred_at
-    if start is None or not _is_named(card, start):
-        return "open"
-    length = (card.occurred_until or start) - start
-    if length <= timedelta():
-        length = _LENGTHS.get(card.time_grain or "", _DAY)
-    last = max(start, card.alternative_at or start)
-    return "time passed" if now - last >= length else "open"
+    return "time passed" if time_passed(card, now) else "open"

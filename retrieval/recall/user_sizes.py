@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 _SIZE_KNOWN_S, _COMMON_KNOWN_S, _RARE_KNOWN_S = 60.0, 600.0, 60.0
 _REMEMBERED = 50_000
 _WITHIN_S = 0.1
+_ZONE_WITHIN_S = 1.0
 
 
 class UserSizes:
@@ -50,17 +51,16 @@ class UserSizes:
             return Size()
 
     async def zone_of(self, user_id: str) -> str | None:
-        """Returns the time zone of the user's latest event card. Never raises. None when it is unknown."""
-        try:
-            return (await self._user(user_id))[1]
-        except psycopg.Error as error:
-            logger.debug("cannot look up the time zone of a user: %s", error)
-            return None
+        """Returns the time zone of the user's latest event card, or None when no card names one.
 
-    async def _user(self, user_id: str) -> tuple[Size, str | None]:
+        It waits up to a second for a connection, because a wrong zone gives wrong days. Raises psycopg's errors.
+        """
+        return (await self._user(user_id, _ZONE_WITHIN_S))[1]
+
+    async def _user(self, user_id: str, within_s: float = _WITHIN_S) -> tuple[Size, str | None]:
         known = self._users.get(user_id)
         if known is None:
-            found = await self._rows("user_card_count", user_id=user_id)
+            found = await self._rows("user_card_count", within_s, user_id=user_id)
             known = Size(0), None
             if found:
                 cards, of_all, zone = found[0]
@@ -75,6 +75,7 @@ class UserSizes:
         if unknown:
             rows = await self._rows(
                 "frequent_terms",
+                _WITHIN_S,
                 user_id=user_id,
                 terms=_among(terms, unknown),
                 pairs=_among(pairs, unknown),
@@ -85,8 +86,8 @@ class UserSizes:
                 self._common[user_id, key] = key in common
         return tuple(key for key in (*terms, *pairs) if self._common.get((user_id, key)))
 
-    async def _rows(self, name: str, **values: Any) -> list[tuple[Any, ...]]:
-        async with connected(self._pool, _WITHIN_S) as connection:
+    async def _rows(self, name: str, within_s: float, **values: Any) -> list[tuple[Any, ...]]:
+        async with connected(self._pool, within_s) as connection:
             return await (await connection.execute(statement("retrieval.recall", name), values)).fetchall()
 
 
