@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
-from zoneinfo import ZoneInfo
 
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
-from events.types.turn_contract import clock_of
+from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import CardEvent, Extraction, RecordedTurn, SessionBatch
 from ingest.extraction.grounding import memory_blocks
@@ -116,14 +115,6 @@ def _human_segments(text: str) -> Iterator[tuple[int, str]]:
         reached = end
 
 
-@lru_cache(maxsize=512)
-def _zone(name: str) -> ZoneInfo | None:
-    try:
-        return ZoneInfo(name)
-    except (ValueError, OSError, KeyError):
-        return None
-
-
 class _TurnReader:
     """Reads one turn with its clock and its speaker. Each fact becomes one card."""
 
@@ -132,8 +123,7 @@ class _TurnReader:
         self._conversation = conversation
         self._owner = turn.speaker or ("assistant" if turn.role == "assistant" else "user")
         said_at = turn.said_at if turn.said_at.tzinfo is not None else turn.said_at.replace(tzinfo=UTC)
-        zone = _zone(turn.timezone)
-        self._reference: datetime = said_at.astimezone(zone) if zone is not None else said_at
+        self._reference: datetime = local_said_at(replace(turn, said_at=said_at))
         self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
         # Words like 我的狗 are equal in both scripts. The time zone of the speaker then decides.
         self._traditional = simplified(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
