@@ -33,6 +33,9 @@ class Found:
     - `grain`: the precision of the words. It may be coarser than the range: "two months ago" is one day of grain month.
     - `ambiguous`: True when another reading is about as likely.
     - `confidence`: the probability of this reading, 0.05 to 1.
+    - `alternative`: the start of the other reading, when `ambiguous` words name two days. None when the other reading
+      has no start of its own.
+    - `vague`: True when the words give no exact amount ("a few years ago"). The range is then only an estimate.
     """
 
     text: str
@@ -45,6 +48,8 @@ class Found:
     confidence: float
     ambiguous: bool
     through: datetime | None = None
+    alternative: datetime | None = None
+    vague: bool = False
 
 
 def find(
@@ -96,10 +101,24 @@ def _found(text: str, frame: Frame, mention: Mention) -> Found | None:
         start = frame.aware(span.start) if span.start else None
         end = frame.aware(span.end) if span.end else None
         through = frame.aware(span.through) if span.through else None
+        other = frame.aware(span.other) if span.other and span.ambiguous and start is not None else None
     except (OverflowError, ValueError):
         return None
     if start is not None and end is not None and start >= end:
         return None
     kind: Literal["instant", "range"] = "instant" if span.instant else "range"
     sure = round(min(max(span.sure, 0.05), 1.0), 2)
-    return Found(text[begin:stop], begin, stop, start, end, span.grain, kind, sure, span.ambiguous, through)
+    return Found(
+        text[begin:stop],
+        begin,
+        stop,
+        start,
+        end,
+        span.grain,
+        kind,
+        sure,
+        span.ambiguous,
+        through,
+        other,
+        span.vague,
+    )

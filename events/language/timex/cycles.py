@@ -98,7 +98,8 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     if found is None:
         return None
     guess = 0.9 if tense else 0.75
-    return replace(found, sure=min(found.sure, reading.sure) * guess, ambiguous=True)
+    other = ahead.start if ahead and not tense and ahead.start != found.start else None
+    return replace(found, sure=min(found.sure, reading.sure) * guess, ambiguous=True, other=other)
 
 
 def following(reading: Reading, moment: datetime) -> Span | None:

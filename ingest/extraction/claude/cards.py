@@ -232,6 +232,7 @@ def _state(found: StateFound, quote: _QuoteInContext) -> StateAsserted | None:
         occurred_at_hint=found.occurred_at_hint,
         time_grain=when.grain if when is not None else None,
         time_resolved=point is not None or until is not None,
+        alternative_at=when.alternative if when is not None else None,
         # A value in another form than the speaker's is less certain than a value that was said.
         confidence=_SURE if quote.words.says(value) else _LESS_SURE,
     )
@@ -259,6 +260,7 @@ def _event(found: EventFound, quote: _QuoteInContext) -> EventNoted | None:
         occurred_at_hint=found.occurred_at_hint,
         time_grain=when.grain if when is not None else None,
         time_resolved=start is not None,
+        alternative_at=when.alternative if when is not None else None,
         topics=topics,
         importance=found.importance,
         sentiment=found.sentiment,
