@@ -129,10 +129,10 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         opened = _first_open(first, last, frame)
     else:
         opened = settle(first, frame, tense)
-    if opened is None or opened.opening is None:
+    if opened is None or opened.start is None:
         return None
-    closed = following(last, opened.opening) if isinstance(last, Cycle) else last
-    if closed is None or closed.opening is None or closed.opening <= opened.opening:
+    closed = following(last, opened.start) if isinstance(last, Cycle) else last
+    if closed is None or closed.opening is None or closed.opening <= opened.start:
         return None
     if closed.grain == "second" and opened.grain not in WITHIN_DAY:  # up to now
         closed = replace(closed, grain=opened.grain)
@@ -140,7 +140,7 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         closed.grain if closed.grain in WITHIN_DAY or opened.grain not in WITHIN_DAY else opened.grain
     )
     return Span(
-        opened.opening,
+        opened.start,
         closed.opening,
         grain,
         through=closed.edge or closed.end,
@@ -165,7 +165,8 @@ def before(span: Span, *, included: bool = False) -> Span:
 
 
 def since(span: Span) -> Span:
-    return replace(span, start=span.opening, end=None, instant=False, edge=None, through=None)
+    """Returns the open range from the start of the span. "Since the end of 1989" begins late in 1989."""
+    return replace(span, end=None, instant=False, edge=None, through=None)
 
 
 def after(span: Span) -> Span:

@@ -15,7 +15,7 @@ from .numbers import (
     year_number,
 )
 from .simple import Found, opens
-from .words import LEADS, MONTHS, NUMBERS, ORDINALS, SHIFTS, SHY, WEEKDAYS
+from .words import LEADS, MONTHS, NUMBERED, NUMBERS, ORDINALS, SHIFTS, SHY, UNITS, WEEKDAYS
 
 MODALS = listed("i you we he she it they not be have also well or require result contain include")
 
@@ -132,6 +132,8 @@ def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> 
     if b in (5, 10) and {scan.before(i), scan.before(i - 1)} & _RATED:
         return None
     if len(second) > 2 or len(first) > 2 or (a, b) == (24, 7) or scan.words[after] in _FRACTION_OF:
+        return None
+    if scan.words[after] in UNITS or scan.before(i) in NUMBERED:
         return None
     if mark == "." and scan.before(i) not in WEEKDAYS:
         return None

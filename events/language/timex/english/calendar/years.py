@@ -5,14 +5,8 @@ from __future__ import annotations
 from events.language.timex import calendar
 from events.language.timex.english.numbers import full_year, plain, spelled_year, year_number
 from events.language.timex.english.simple import Found, opens
-from events.language.timex.english.words import LEADS, NUMBERS
+from events.language.timex.english.words import LEADS, NUMBERED, NUMBERS
 from events.language.timex.scan import Scan, listed
-
-_NUMBERED = listed(
-    "page pages room chapter rfc iso port number no section line lines figure flight error code http "
-    "model apt suite building unit item version route highway channel bus train gate windows office pin"
-)
-
 
 _AFTER_YEAR = listed(
     "and or but to in on at was were is are will would had has have for from by with through thru till "
@@ -72,7 +66,7 @@ def _bare_year(scan: Scan, i: int, j: int) -> bool:
         return False
     if last == "-" and i >= 2 and words[i - 2].isalnum() and words[i - 2] not in ("mid", "early", "late"):
         return False
-    if last in _NUMBERED:
+    if last in NUMBERED:
         return False
     if scan.tight(j + 1) and (after.isalpha() or after in ("_", "@")) and after != "s":
         return False
