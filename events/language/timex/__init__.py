@@ -18,6 +18,14 @@ from .mentions import Mention
 __all__ = ["Found", "Grain", "find"]
 
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
+# Addresses of the net and of files. The numbers in them are no times.
+_ADDRESSING = ("://", "www.", "@", "/", "\\")
+_ADDRESS = re.compile(
+    r"\b[A-Za-z][A-Za-z0-9+.-]{1,9}://[!-~]+|\bwww\.[!-~]+|[A-Za-z][\w.+-]{0,63}@[\w-]{1,63}\.[\w.-]{1,190}"
+    r"|(?<![\w.-])(?:[A-Za-z][\w-]{0,62}\.){1,4}[a-z]{2,12}/[!-~]+"
+    r"|(?<![\w/])/(?:[A-Za-z][\w.-]{0,62}/)+[!-~]*|\b[A-Za-z]:\\[!-~]+",
+    re.ASCII,
+)
 _LATIN = re.compile(r"[A-Za-z]")
 
 
@@ -63,13 +71,16 @@ def find(
     frame = Frame.of(reference)
     asked = reading == "question"
     mentions: list[Mention] = []
+    whole = text
+    if any(mark in text for mark in _ADDRESSING):
+        text = _ADDRESS.sub(lambda address: "x" * len(address[0]), text)
     stamped = stamps.mentions(text, frame) if ":" in text else []
     if _CHINESE.search(text):
         mentions = chinese.mentions(text, frame, asked=asked)
     if _LATIN.search(text) or not mentions:
         mentions = _merged(mentions, english.mentions(text, frame, asked=asked))
     mentions = _merged(stamped, mentions)
-    return [found for mention in mentions if (found := _found(text, frame, mention)) is not None]
+    return [found for mention in mentions if (found := _found(whole, frame, mention)) is not None]
 
 
 def _merged(first: list[Mention], second: list[Mention]) -> list[Mention]:

@@ -8,10 +8,11 @@ from datetime import timedelta
 from .. import calendar
 from ..calendar import Span, add_days
 from ..clock import part
-from ..cycles import each
+from ..cycles import each, monthly
 from ..scan import Scan, listed
 from ..shares import share, weekend_about
 from .numbers import (
+    ordinal,
     plain,
     year_number,
 )
@@ -120,9 +121,8 @@ def week(scan: Scan, i: int) -> Found | None:
     if unit == "quarter" and words[j + 1] in ("1", "2", "3", "4"):
         return _numbered_quarter(scan, j)
     if unit == "week":
-        if after in ("of", "commencing", "starting", "beginning"):
-            k = scan.skip(j + 2, "on", "the")
-            found = _week_of(scan, k)
+        if after in ("of", "commencing", "starting", "beginning", "ending"):
+            found = _week_of(scan, scan.skip(j + 2, "on"))
             if found is not None:
                 return found
         number = words[j + 1]
@@ -151,9 +151,13 @@ def _numbered_quarter(scan: Scan, i: int) -> Found | None:
 
 
 def _week_of(scan: Scan, i: int) -> Found | None:
-    found = simple(scan, i)
+    j = scan.skip(i, "the")
+    found = simple(scan, j)
     if found is None or found[0].grain != "day":
-        return None
+        dom = ordinal(scan, j) if j > i else None
+        if dom is None or not 1 <= dom[0] <= 31:
+            return None
+        found = monthly(dom[0], sure=0.75), dom[1]
     reading = each(found[0], lambda span: calendar.unit("week", span.start) if span.start else None, "week")
     return (reading, found[1]) if reading is not None else None
 

@@ -47,11 +47,13 @@ def shifted(scan: Scan, i: int) -> Found | None:
     counted = _rolling(scan, j, shift) or _some(scan, j, lead)
     if counted is not None:
         return counted
-    if words[j] in ("calendar", "working", "business", "work") and words[j + 1].removesuffix("'s") in UNITS:
-        if words[j] != "calendar" and words[j + 1] == "week":
+    if words[j] in ("calendar", "working", "business", "work"):
+        k = scan.skip(j + 1, "-")
+        if words[j] != "calendar" and words[k] == "week":
             week = calendar.unit("working_week", frame.now, shift)
-            return (week, j + 2) if week else None
-        j += 1
+            return (week, k + 1) if week else None
+        if words[j + 1].removesuffix("'s") in UNITS:
+            j += 1
     weekday = weekday_name(scan, j)
     if weekday is not None:
         return _shifted_weekday(scan, j, weekday, shift, sliding)

@@ -50,6 +50,11 @@ NUMBERED = listed(
     "model apt suite building unit item version route highway channel bus train gate windows office pin "
     "size sizes aisle tel phone fax ext extension sku gauge table"
 )
+# Words before the number of a version.
+VERSIONED = listed(
+    "v ver version versions release releases build kernel firmware driver drivers update upgrade upgraded patch sdk api"
+    " python node java ruby php go rust npm pip ios android macos windows linux ubuntu debian chrome firefox tag"
+)
 UNITS: dict[str, str] = {
     "second": "second", "seconds": "second", "sec": "second", "secs": "second",
     "minute": "minute", "minutes": "minute", "min": "minute", "mins": "minute",

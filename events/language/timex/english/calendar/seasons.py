@@ -54,6 +54,8 @@ def quarter(scan: Scan, i: int) -> Found | None:
         if word == "h" and scan.before(i) not in ("in", "of", "during", "for", "since", "by"):
             return None
         return yearly(lambda number_of_year: rule(number_of_year, number), grain, 0.85), j
+    if word.isdecimal() and len(word) == 1 and words[i + 1] in ("q", "h") and scan.tight(i + 1):
+        return _digit_first(scan, i)
     if word.isdecimal() and len(word) == 4 and plain(scan, i):
         j = scan.skip(i + 1, "-", "/")
         if words[j] in ("q", "h") and scan.tight(j + 1):
@@ -62,6 +64,26 @@ def quarter(scan: Scan, i: int) -> Found | None:
                 span = rule(int(word), int(words[j + 1]))
                 return (span, j + 2) if span else None
     return None
+
+
+def _digit_first(scan: Scan, i: int) -> Found | None:
+    """Parses a quarter or a half with its digit first and its year: "3Q25", "1H 2025"."""
+    words = scan.words
+    number, rule = int(words[i]), calendar.quarter if words[i + 1] == "q" else calendar.half
+    if not plain(scan, i) or not 1 <= number <= (4 if words[i + 1] == "q" else 2):
+        return None
+    j = scan.skip(i + 2, "'", "-", "/", "of")
+    year = year_number(scan, j) or year_number(scan, i + 2)
+    if (
+        year is None
+        and scan.tight(i + 2)
+        and scan.tight(j)
+        and (short := scan.digits(j, 2))
+        and len(words[j]) == 2
+    ):
+        year = full_year(short), j + 1
+    span = rule(year[0], number) if year else None
+    return (span, year[1]) if span and year else None
 
 
 @opens(SEASON_WORDS)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from events.language.timex import calendar
 from events.language.timex.calendar import Span
-from events.language.timex.cycles import Cycle, monthly, weekly
+from events.language.timex.cycles import Cycle, monthly, settle, weekly
 from events.language.timex.english.dates import month_day, named, not_a_day, numeric
-from events.language.timex.english.numbers import ordinal
+from events.language.timex.english.numbers import length, ordinal
 from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.times import hours
 from events.language.timex.english.words import (
@@ -125,11 +125,17 @@ def weekday_alone(scan: Scan, i: int) -> Found | None:
     )
 
 
+def _any_one(scan: Scan, i: int) -> bool:
+    """True for a weekday of no certain week: "on a Sunday", "a Friday person", "Sunday school"."""
+    after = scan.words[i + 1]
+    return scan.before(i) in ("a", "an", "any", "some", "another") or after in ("school", "person", "vibes")
+
+
 @opens(WEEKDAYS)
 def weekday(scan: Scan, i: int) -> Found | None:
     """Parses a weekday, with its week when the week follows: "Tuesday of last week"."""
     found = weekday_alone(scan, i)
-    if found is None:
+    if found is None or (found[1] == i + 1 and _any_one(scan, i)):
         return None
     number = weekday_name(scan, i)
     if found[1] == i + 1 and number is not None:
@@ -141,6 +147,9 @@ def weekday(scan: Scan, i: int) -> Found | None:
         if week_found is not None:
             day = in_week(week_found[0], number)
             return (day, week_found[1]) if day else None
+        distant = _weeks_away(scan, i + 1, number)
+        if distant is not None:
+            return distant
         timed = hours(scan, i + 1)
         week_found = _following_week(scan, timed[1]) if timed else None
         if timed is not None and week_found is not None:
@@ -148,6 +157,36 @@ def weekday(scan: Scan, i: int) -> Found | None:
             span = timed[0].on(day) if day else None
             return (span, week_found[1]) if span else None
     return found
+
+
+def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
+    """Parses the distance in weeks after a weekday: "Thursday, two weeks from now", "Monday in two weeks", "Monday week".
+
+    The day is in the week that the length leads to.
+    """
+    words, today = scan.words, scan.frame.today
+    if words[i] == "week" and words[i + 1] not in ("of", "in", "to", "before", "after", "ending", "starting"):
+        if words[i + 1].isdecimal() or scan.tense(i) < 0:
+            return None
+        ahead = settle(weekly(number), scan.frame, 1)
+        return (calendar.day(calendar.add_days(ahead.start, 7)), i + 1) if ahead and ahead.start else None
+    j = scan.skip(i, ",")
+    future = words[j] == "in"
+    long = length(scan, j + 1 if future else j)
+    if long is None or long[0].spread or any(unit not in ("week", "fortnight") for _, unit in long[0].parts):
+        return None
+    k = long[1]
+    if words[k] in ("ago", "back") and not future:
+        there, k = long[0].from_(today, scan.frame, -1), k + 1
+    elif words[k] == "from" and words[k + 1] in ("now", "today") and not future:
+        there, k = long[0].from_(today, scan.frame), k + 2
+    elif future and words[k] not in ("'", "time") and scan.tense(i) >= 0:
+        there = long[0].from_(today, scan.frame)
+    else:
+        return None
+    near = calendar.add_days(there, (number - there.weekday() + 3) % 7 - 3)
+    day = in_week(calendar.day(there), number)
+    return (day.or_else(calendar.day(near), 0.8), k) if day else None
 
 
 def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from events.language.timex import calendar
 from events.language.timex.english.numbers import full_year, plain, spelled_year, year_number
 from events.language.timex.english.simple import Found, opens
-from events.language.timex.english.words import LEADS, NUMBERED, NUMBERS
+from events.language.timex.english.words import LEADS, NUMBERED, NUMBERS, VERSIONED
 from events.language.timex.scan import Scan, listed
 
 _AFTER_YEAR = listed(
@@ -66,8 +66,10 @@ def _bare_year(scan: Scan, i: int, j: int) -> bool:
         return False
     if last == "-" and i >= 2 and words[i - 2].isalnum() and words[i - 2] not in ("mid", "early", "late"):
         return False
-    if last in NUMBERED:
+    if last in NUMBERED or last in VERSIONED:
         return False
+    if (last.isdecimal() and len(last) > 2) or after.isdecimal():
+        return False  # a telephone number
     if scan.tight(j + 1) and (after.isalpha() or after in ("_", "@")) and after != "s":
         return False
     if after == "-" and scan.tight(j + 1) and words[j + 2].isdecimal() and len(words[j + 2]) != 4:
