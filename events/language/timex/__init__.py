@@ -19,7 +19,7 @@ __all__ = ["Found", "Grain", "find"]
 
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 # Addresses of the net and of files. The numbers in them are no times.
-_ADDRESSING = ("://", "www.", "@", "/", "\\")
+_ADDRESSING = re.compile(r"[/@\\]|www\.")
 _ADDRESS = re.compile(
     r"\b[A-Za-z][A-Za-z0-9+.-]{1,9}://[!-~]+|\bwww\.[!-~]+|[A-Za-z][\w.+-]{0,63}@[\w-]{1,63}\.[\w.-]{1,190}"
     r"|(?<![\w.-])(?:[A-Za-z][\w-]{0,62}\.){1,4}[a-z]{2,12}/[!-~]+"
@@ -72,7 +72,7 @@ def find(
     asked = reading == "question"
     mentions: list[Mention] = []
     whole = text
-    if any(mark in text for mark in _ADDRESSING):
+    if _ADDRESSING.search(text) is not None:
         text = _ADDRESS.sub(lambda address: "x" * len(address[0]), text)
     stamped = stamps.mentions(text, frame) if ":" in text else []
     if _CHINESE.search(text):

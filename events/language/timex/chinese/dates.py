@@ -8,6 +8,7 @@ from .. import calendar
 from ..calendar import Span, add_days
 from ..clock import part
 from ..cycles import Cycle, Reading, monthly, weekly, yearly
+from ..lengths import Length
 from ..lunar import solar
 from ..scan import listed, packrat
 from .names import ERAS
@@ -18,7 +19,7 @@ from .words import ChineseScan as Scan
 Found = tuple[Reading, int]
 _LUNAR = frozenset({"农历", "阴历", "旧历", "夏历"})
 _LUNAR_MONTHS = {"正月": 1, "冬月": 11, "腊月": 12}
-_SHIFTS = {"上": -1, "下": 1, "这": 0, "本": 0, "当": 0, "该": 0, "同": 0}
+_SHIFTS = {"今": 0, "上": -1, "下": 1, "这": 0, "本": 0, "当": 0, "该": 0, "同": 0}
 
 
 def full_year(short: int) -> int:
@@ -101,7 +102,22 @@ def _lunar_day(scan: Scan, i: int) -> tuple[int, int] | None:
     if word.startswith("初") and len(word) == 2:
         return value(word[1]), i + 1  # type: ignore[return-value]
     number = value(word)
-    if number is not None and 1 <= number <= 30 and not word.isdecimal():
+    counts = scan.words[i + 1][:1] in (
+        "个",
+        "人",
+        "次",
+        "点",
+        ":",
+        "天",
+        "岁",
+        "年",
+        "月",
+        "-",
+        "/",
+        "%",
+        ".",
+    )
+    if number is not None and 1 <= number <= 30 and not (word.isdecimal() and counts):
         return number, scan.skip(i + 1, "日", "号")
     return None
 
@@ -119,7 +135,7 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
         lunar, k = True, j + 1
     else:
         month = value(words[j])
-        if month is None or not 1 <= month <= 12 or words[j + 1] not in ("月", "月份"):
+        if month is None or words[j] == "两" or not 1 <= month <= 12 or words[j + 1] not in ("月", "月份"):
             return None
         k = j + 2
     k = de(scan, k) if value(words[k + 1]) and words[k] == "的" and words[k + 2] in ("日", "号") else k
@@ -267,14 +283,14 @@ def relative(scan: Scan, i: int) -> Found | None:
     if words[j] == "一" and words[j + 1] in ("个", "周", "季", "季度", "年", "世纪"):
         j += 1
     counted = words[j] == "个"
+    if word == "今" and not counted:
+        return None
     if words[j] in ("上半年", "下半年") and shift == 0:
         j += 0
     j += counted
     name = words[j]
     if name in WEEKDAYS:
-        week = calendar.unit("week", frame.now, shift)
-        span = in_week(week, WEEKDAYS[name]) if week else None
-        return (span, j + 1) if span else None
+        return near_weekday(scan, i, WEEKDAYS[name], shift), j + 1
     if name == "半" and words[j + 1] == "年":
         half = frame.now.month > 6
         span = calendar.half(frame.now.year, 1 + half)
@@ -283,12 +299,32 @@ def relative(scan: Scan, i: int) -> Found | None:
         return (span, j + 2) if span else None
     if name == "月" and words[j + 1] == "份":
         name = "月"
-    kind = {"年": "year", "月": "month", "月份": "month", "周": "week", "星期": "week", "礼拜": "week", "季": "quarter",
+    if counted or words[j - 1] == "一":
+        unit = {"小时": "hour", "钟头": "hour", "分钟": "minute", "秒": "second", "秒钟": "second"}.get(name)
+        if unit is not None and shift:
+            return Length(((1, unit),)).rolling(frame, shift), j + 1
+        if name == "工作日" and shift:
+            return calendar.day(calendar.add_working_days(frame.today, shift)), j + 1
+    kind = {"年": "year", "年度": "year", "月": "month", "月份": "month", "周": "week", "星期": "week", "礼拜": "week", "季": "quarter",
             "季度": "quarter", "周末": "weekend", "世纪": "century"}.get(name)  # fmt: skip
     if kind is None:
         return None
-    if kind == "year" and not (counted or words[j - 1] == "一" or word in ("这", "本", "当", "该", "上")):
-        return None
+    if name == "年" and not (counted or words[j - 1] == "一" or word in ("这", "本", "当", "该", "上")):
+        text = scan.text
+        if shift != 1 or text[scan.begins[i] - 1 : scan.begins[i]] in (
+            "乡",
+            "地",
+            "楼",
+            "天",
+            "门",
+            "手",
+            "脚",
+            "之",
+            "以",
+        ):
+            return None
+        if text[scan.stops[j] : scan.stops[j] + 1] in tuple("味货糕夜轻级龄纪关终假"):
+            return None
     if words[i : i + 2] == ["当", "年"]:
         return None
     span = calendar.unit(kind, frame.now, shift)
@@ -297,6 +333,25 @@ def relative(scan: Scan, i: int) -> Found | None:
     if word in ("该", "同", "当"):
         span = span.doubted(0.4)
     return span, j + 1
+
+
+def near_weekday(scan: Scan, i: int, weekday: int, shift: int) -> Span:
+    """Returns the weekday of a week that Monday begins, with the other reading where there is one.
+
+    Some calendars begin the week on Sunday, so 上周日 and every weekday told on a Sunday have a second reading. On a
+    Sunday 这周五 is ahead when the sentence is about the future.
+    """
+    today = scan.frame.today
+    counted = calendar.day(add_days(calendar.week_start(today), 7 * shift + weekday))
+    if (today.weekday() == 6) == (weekday == 6):
+        return counted
+    if weekday == 6:
+        other = calendar.day(add_days(calendar.week_start(today), 7 * shift - 1))
+    else:
+        other = calendar.day(add_days(today, 7 * shift + weekday + 1))
+    if shift == 0 and weekday != 6 and scan.tense(i) > 0:
+        return other.or_else(counted, 0.8)
+    return counted.or_else(other, 0.85)
 
 
 def in_week(span: Span, number: int) -> Span | None:
@@ -338,8 +393,12 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
         return None
     if words[i + 1] == "号" and (words[i + 2][:1] in _NOT_DAYS or (i == 0 and not words[i + 2])):
         return None
-    if words[i + 1] == "日" and words[i + 2] in ("内", "之内", "以内", "游"):
+    if words[i + 1] == "日" and (
+        words[i + 2] in ("内", "之内", "以内") or words[i + 2][:1] in tuple("游遊通券票谈談程")
+    ):
         return None
+    if words[i] == "一" and words[i + 1] == "日" and scan.before(i) not in ("、", "和", "到", "至", "月"):
+        return None  # one day, not the first of a month
     return monthly(number), _weekday_after(scan, i + 2)
 
 
@@ -377,6 +436,8 @@ def numeric(scan: Scan, i: int) -> Found | None:
         return (span, i + 3) if span and 1900 <= a <= 2100 else None
     after = words[i + 3]
     if mark != "/" or len(first) > 2 or len(words[i + 2]) > 2 or (a, second) == (24, 7):
+        return None
+    if after == "号" and words[i + 4][:1] in _NOT_DAYS:
         return None
     if after[:1] in ("的", "个", "杯", "匙", "份", "分", "月") or (
         scan.tight(i + 3) and after.isascii() and after.isalnum()

@@ -51,7 +51,30 @@ def offset(scan: Scan, i: int) -> Found | None:
         return lasting.rolling(frame, sign), j + 1
     if side in ("来", "以来"):
         return lasting.rolling(frame, -1), j + 1
-    return None
+    stop = _goes_on(scan, i, long[1])
+    return (lasting.lasting(frame), stop) if stop else None
+
+
+_LEFT = frozenset({"还有", "还剩", "剩下", "剩", "只剩", "差", "再过", "过", "隔", "第", "再"})
+
+
+def _goes_on(scan: Scan, i: int, j: int) -> int:
+    """Returns the word after a length that goes on until now: 三年了, 两年没见了. 0 for another length."""
+    words = scan.words
+    if scan.before(i) in _LEFT or (scan.before(i) == "有" and scan.before(i - 1) == "还"):
+        return 0
+    if words[j] == "了":
+        return j + 1 if scan.text[scan.stops[j] : scan.stops[j] + 1] not in _AFTER_LE else 0
+    if words[j] in ("没", "不") or words[j : j + 2] == ["都", "没"]:
+        for k in range(j + 1, min(j + 7, len(scan))):
+            if words[k] in "，。,.！？!?；、":
+                break
+            if words[k] == "了":
+                return j if words[j] != "了" else j + 1
+    return 0
+
+
+_AFTER_LE = tuple("解不得结断事却然如")
 
 
 @packrat
@@ -118,7 +141,7 @@ def _bound(scan: Scan, i: int) -> Found | None:
 def _bare(scan: Scan, i: int) -> Found | None:
     """Parses a number that is a year or a day only because of the other side of a range: "1995 - 1997年"."""
     number = scan.digits(i, 4)
-    if number is not None and len(scan.words[i]) == 4 and 1000 <= number <= 2999:
+    if number is not None and len(scan.words[i]) == 4 and 1900 <= number <= 2150:
         span = calendar.year(number)
         return (span, i + 1) if span else None
     dom = value(scan.words[i])

@@ -23,7 +23,7 @@ from .dates import (
 )  # fmt: skip
 from .holidays import holiday
 from .numbers import length, value
-from .period_parts import HALVES, SHARES, TENTHS, period_part
+from .period_parts import HALVES, SHARES, TENTHS, begins_word, period_part
 from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS
 from .words import ChineseScan as Scan
 
@@ -141,6 +141,7 @@ def _rolling(scan: Scan, i: int) -> Found | None:
     if word == "前" and words[stop] in ("的时候",):
         return None
     stop = scan.skip(stop, "来", "以来", "内", "以内", "之内", "里", "间", "期间")
+    stop = stop if begins_word(scan, stop) else scan.skip(stop, "中")
     if unit == "quarter" and len(lasting.parts) == 1 and count == int(count):
         first = calendar.unit("quarter", frame.now, 1 if sign > 0 else -int(count))
         last = calendar.unit("quarter", frame.now, int(count) if sign > 0 else -1)
@@ -158,6 +159,8 @@ def _alone(scan: Scan, i: int) -> Found | None:
     words, frame = scan.words, scan.frame
     word = words[i]
     if word in ("月", "年") and words[i + 1] in SHARES:
+        if begins_word(scan, i + 1):
+            return None
         if (
             i > 0
             and scan.tight(i)
@@ -172,6 +175,11 @@ def _alone(scan: Scan, i: int) -> Found | None:
     if word in HALVES and word not in ("上半", "下半"):
         span = calendar.half(frame.now.year, HALVES[word])
         return (span, i + 1) if span else None
+    if word in ("上半", "下半") and words[i + 1] in ("周", "星期", "礼拜"):
+        part = period_part(scan, i)
+        week = calendar.unit("week", frame.now)
+        inner = part[0](week) if part and week else None
+        return (inner, i + 2) if inner else None
     if word in TENTHS or word in ("上半月", "下半月"):
         part = period_part(scan, i)
         span = calendar.unit("month", frame.now)
@@ -246,6 +254,8 @@ def present(scan: Scan, i: int) -> Found | None:
     """Parses a word for now: 现在, 刚才, 马上."""
     if scan.words[i] not in (
         "现在",
+        "而家",
+        "依家",
         "目前",
         "此刻",
         "当前",

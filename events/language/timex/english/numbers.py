@@ -84,7 +84,9 @@ def ordinal(scan: Scan, i: int) -> tuple[int, int] | None:
 def amount(scan: Scan, i: int) -> tuple[float, int] | None:
     """Parses an amount: "2.5", "a", "half a", "a couple of", "one and a half", "several"."""
     word, words = scan.words[i], scan.words
-    if (part := fraction(scan, i)) is not None:
+    if (word in _ABOVE or words[i + 1] in ("/", "and") or words[i + 2] == "/") and (
+        part := fraction(scan, i)
+    ) is not None:
         return part
     if word.isdecimal():
         if not plain(scan, i) or len(word) > 9:
@@ -129,6 +131,9 @@ _PARTS = {
     "fourth": 4,
     "fourths": 4,
 }
+
+
+_ABOVE = frozenset({"a", "one", "two", "three", *_PARTS})
 
 
 def fraction(scan: Scan, i: int) -> tuple[float, int] | None:

@@ -144,7 +144,7 @@ class EnglishScan(Scan):
     def __init__(self, text: str, frame: Frame, *, asked: bool) -> None:
         super().__init__(text, frame, _WORD, asked=asked)
         self.words = [word.lower().replace("’", "'") for word in self.words]
-        if "qtr" in self.text.lower():
+        if not _FULL.keys().isdisjoint(self.words):
             self.words = [_FULL.get(word, word) for word in self.words]
 
     def tense(self, i: int) -> Tense:
