@@ -215,10 +215,10 @@ def dated(scan: Scan, i: int) -> Found | None:
         inside = reading.at(span.start.year)
         if inside is None:
             return None
-        return inside, _weekday_after(scan, stop)
+        return inside, weekday_after(scan, stop)
     below = month_day(scan, j)
     if below is not None:
-        return below[0], _weekday_after(scan, below[1]) if below[0].grain == "day" else below[1]
+        return below[0], weekday_after(scan, below[1]) if below[0].grain == "day" else below[1]
     return None
 
 
@@ -237,7 +237,7 @@ def _lunar_again(scan: Scan, number: int, i: int) -> Found | None:
     return calendar.day(start), day[1]
 
 
-def _weekday_after(scan: Scan, i: int) -> int:
+def weekday_after(scan: Scan, i: int) -> int:
     """Skips a weekday that only repeats the date: 10月12号，星期一 and 5月8日（周五）."""
     words = scan.words
     if words[i] in ("(", "（") and words[i + 1] in WEEKDAYS and words[i + 2] in (")", "）"):
@@ -254,7 +254,7 @@ def day_word(scan: Scan, i: int) -> Found | None:
     if shift is not None:
         if words[i] in ("翌日", "次日", "隔天", "隔日", "当天", "当日"):
             return replace(calendar.day(add_days(frame.today, shift)), sure=0.5, ambiguous=True), i + 1
-        return calendar.day(add_days(frame.today, shift)), _weekday_after(scan, i + 1)
+        return calendar.day(add_days(frame.today, shift)), weekday_after(scan, i + 1)
     night = NIGHTS.get(words[i])
     if night is None:
         return None
@@ -266,6 +266,12 @@ def day_word(scan: Scan, i: int) -> Found | None:
         if span
         else None
     )
+
+
+_KINDS = {
+    "年": "year", "年度": "year", "月": "month", "月份": "month", "周": "week", "星期": "week", "礼拜": "week",
+    "季": "quarter", "季度": "quarter", "周末": "weekend", "世纪": "century",
+}  # fmt: skip
 
 
 @packrat
@@ -280,7 +286,18 @@ def relative(scan: Scan, i: int) -> Found | None:
     while words[j] == word and word in ("上", "下"):
         shift += _SHIFTS[word]
         j += 1
-    if words[j] == "一" and words[j + 1] in ("个", "周", "季", "季度", "年", "世纪"):
+    if words[j] == "一" and words[j + 1] in (
+        "个",
+        "周",
+        "季",
+        "季度",
+        "年",
+        "世纪",
+        "小时",
+        "分钟",
+        "秒",
+        "钟头",
+    ):
         j += 1
     counted = words[j] == "个"
     if word == "今" and not counted:
@@ -305,8 +322,7 @@ def relative(scan: Scan, i: int) -> Found | None:
             return Length(((1, unit),)).rolling(frame, shift), j + 1
         if name == "工作日" and shift:
             return calendar.day(calendar.add_working_days(frame.today, shift)), j + 1
-    kind = {"年": "year", "年度": "year", "月": "month", "月份": "month", "周": "week", "星期": "week", "礼拜": "week", "季": "quarter",
-            "季度": "quarter", "周末": "weekend", "世纪": "century"}.get(name)  # fmt: skip
+    kind = _KINDS.get(name)
     if kind is None:
         return None
     if name == "年" and not (counted or words[j - 1] == "一" or word in ("这", "本", "当", "该", "上")):
@@ -373,7 +389,7 @@ def weekend(scan: Scan, i: int) -> Found | None:
     return (span.doubted(0.75), i + 1) if span else None
 
 
-_NOT_DAYS = listed(
+NOT_DAYS = listed(
     "线 楼 门 房 店 机 球 选 车 床 台 馆 街 公 路 院 文 字 座 位 桌 桥 矿 井 令 员 种 "
     "套 电 出 站 码 染 卡 柜 院 航 仓 区 厅 板 型"
 )
@@ -391,7 +407,7 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
         return None
     if last in ("第", "-", "/", ".", "年", "共", "近", "这", "过", "了") and scan.tight(i):
         return None
-    if words[i + 1] == "号" and (words[i + 2][:1] in _NOT_DAYS or (i == 0 and not words[i + 2])):
+    if words[i + 1] == "号" and (words[i + 2][:1] in NOT_DAYS or (i == 0 and not words[i + 2])):
         return None
     if words[i + 1] == "日" and (
         words[i + 2] in ("内", "之内", "以内") or words[i + 2][:1] in tuple("游遊通券票谈談程")
@@ -399,51 +415,4 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
         return None
     if words[i] == "一" and words[i + 1] == "日" and scan.before(i) not in ("、", "和", "到", "至", "月"):
         return None  # one day, not the first of a month
-    return monthly(number), _weekday_after(scan, i + 2)
-
-
-@packrat
-def numeric(scan: Scan, i: int) -> Found | None:
-    """Parses a date in digits, the year first: 2010.01.29, 2018-10-12, 12/1. In 1/2/2020 the day is first."""
-    words = scan.words
-    first = words[i]
-    if not first.isdecimal() or not first.isascii() or len(first) > 4:
-        return None
-    if scan.tight(i) and scan.before(i) in ("-", "/", ".", "#", "$") and i >= 2 and words[i - 2].isdecimal():
-        return None
-    mark = words[i + 1]
-    if mark not in ("-", "/", ".") or not scan.tight(i + 1) or not scan.tight(i + 2):
-        return None
-    second = scan.digits(i + 2, 4)
-    if second is None:
-        return None
-    if words[i + 3] == mark and scan.tight(i + 3) and scan.tight(i + 4):
-        third = scan.digits(i + 4, 4)
-        if third is None or (scan.tight(i + 5) and (words[i + 5].isalnum() and words[i + 5].isascii())):
-            return None
-        a, b, c, last = int(first), second, third, words[i + 4]
-        span = None
-        if len(first) == 4 and len(last) <= 2:
-            span = calendar.date(a, b, c)
-        elif len(last) == 4 and len(words[i + 2]) <= 2:
-            span = calendar.date(c, b, a) or calendar.date(c, a, b)
-        elif len(first) == 2 and len(last) <= 2:
-            span = calendar.date(full_year(a), b, c)
-        return (span, scan.skip(_weekday_after(scan, i + 5), "日", "号")) if span else None
-    a = int(first)
-    if len(first) == 4 and len(words[i + 2]) <= 2 and 1 <= second <= 12 and mark != ".":
-        span = calendar.month(a, second)
-        return (span, i + 3) if span and 1900 <= a <= 2100 else None
-    after = words[i + 3]
-    if mark != "/" or len(first) > 2 or len(words[i + 2]) > 2 or (a, second) == (24, 7):
-        return None
-    if after == "号" and words[i + 4][:1] in _NOT_DAYS:
-        return None
-    if after[:1] in ("的", "个", "杯", "匙", "份", "分", "月") or (
-        scan.tight(i + 3) and after.isascii() and after.isalnum()
-    ):
-        return None
-    month, dom = (a, second) if 1 <= a <= 12 else (second, a)
-    if not 1 <= month <= 12 or not 1 <= dom <= calendar.days_in_month(2000, month):
-        return None
-    return yearly(lambda number: calendar.date(number, month, dom), "day", 0.75), _weekday_after(scan, i + 3)
+    return monthly(number), weekday_after(scan, i + 2)

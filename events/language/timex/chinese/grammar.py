@@ -45,6 +45,8 @@ def offset(scan: Scan, i: int) -> Found | None:
         span = lasting.shifted(now, frame, -1 if side in _BEFORE else 1)
         if span is not None and words[i] in ("几", "数", "十几"):
             span = span.doubted(0.7)
+        if span is not None and words[j + 1] == "的" and words[j + 2] in ("今天", "今日"):
+            return replace(span, grain="day"), j + 3
         return (span, j + 1) if span else None
     if side in ("内", "之内", "以内"):
         sign = -1 if scan.tense(i) < 0 else 1

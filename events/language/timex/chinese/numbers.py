@@ -74,7 +74,7 @@ def number(scan: Scan, i: int) -> tuple[float, int] | None:
         decimals = scan.digits(i + 2, 4)
         if decimals is not None:
             return float(f"{found}.{words[i + 2]}"), i + 3
-    if words[i + 1] in ("几", "多") and words[i + 2] in (*UNITS, "个"):
+    if words[i + 1] in ("几", "多", "来") and words[i + 2] in (*UNITS, "个"):
         return float(found), i + 2
     return float(found), i + 1
 
@@ -93,7 +93,7 @@ def _spread(scan: Scan, i: int, j: int) -> int:
     words = scan.words
     if words[i] in ("几", "数"):
         return _TENS.get(words[i + 1], 1) if j > i + 1 else 1
-    if words[j - 1] == "几" or (words[j - 1] == "多" and j > i + 1):
+    if words[j - 1] in ("几", "多", "来") and j > i + 1:
         amount = value(words[i]) or 0
         return 10 if amount % 10 == 0 and amount >= 10 else 0
     return 0
@@ -127,6 +127,8 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
     words = scan.words
     if scan.before(i) in ("-", "~") and scan.tight(i) and i >= 2 and words[i - 2].isdecimal():
         return None  # the end of a range of amounts: "2-3秒后"
+    if words[i] in ("一刻", "三刻") and words[i + 1] == "钟":
+        return Length(((15 if words[i] == "一刻" else 45, "minute"),)), i + 2
     many = number(scan, i)
     if many is None:
         return None

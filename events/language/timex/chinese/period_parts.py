@@ -64,12 +64,12 @@ def period_part(scan: Scan, i: int) -> PeriodPart | None:
     if word in ("上半", "下半", "前半", "后半") and words[i + 1] in ("周", "星期", "礼拜"):
         side: Share = "early" if word in ("上半", "前半") else "late"
         return (lambda span: share(span, side) if span.grain == "week" else None), i + 2
+    if word in ("上半月", "下半月") or (word in ("上半", "下半") and words[i + 1 : i + 3] == ["个", "月"]):
+        low = word.startswith("上")
+        return (lambda span: _half_month(span, first=low)), i + (1 if word.endswith("月") else 3)
     if word in HALVES:
         number = HALVES[word]
         return (lambda span: _half(span, number)), i + 1
-    if word in ("上半月", "下半月"):
-        low = word == "上半月"
-        return (lambda span: _half_month(span, first=low)), i + 1
     return _ordinal(scan, i) or _named(scan, i)
 
 

@@ -16,11 +16,11 @@ from .dates import (
     day_of_month,
     day_word,
     de,
-    numeric,
     relative,
     weekday,
     weekend,
 )  # fmt: skip
+from .digits import numeric
 from .holidays import holiday
 from .numbers import length, value
 from .period_parts import HALVES, SHARES, TENTHS, begins_word, period_part
@@ -31,7 +31,7 @@ Found = tuple[Reading, int]
 # The approximate number of days before today that each word covers.
 _VAGUE = {
     "前些天": 14, "前些日子": 14, "日前": 14, "前阵子": 90, "前段时间": 90,
-    "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30,
+    "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30, "近日": 7, "近年": 1100,
 }  # fmt: skip
 _A_DAY = Length(((1, "day"),))
 
@@ -171,7 +171,8 @@ def _alone(scan: Scan, i: int) -> Found | None:
         shared = share(span, SHARES[words[i + 1]]) if span else None
         return (shared.doubted(0.85), i + 2) if shared else None
     if word in _VAGUE:
-        return Span(add_days(frame.today, -_VAGUE[word]), frame.now, "month", sure=0.4, ambiguous=True), i + 1
+        since = add_days(frame.today, -_VAGUE[word])
+        return Span(since, frame.now, "month", sure=0.4, ambiguous=True, vague=True), i + 1
     if word in HALVES and word not in ("上半", "下半"):
         span = calendar.half(frame.now.year, HALVES[word])
         return (span, i + 1) if span else None
@@ -180,11 +181,11 @@ def _alone(scan: Scan, i: int) -> Found | None:
         week = calendar.unit("week", frame.now)
         inner = part[0](week) if part and week else None
         return (inner, i + 2) if inner else None
-    if word in TENTHS or word in ("上半月", "下半月"):
+    if word in TENTHS or word in ("上半月", "下半月", "上半", "下半"):
         part = period_part(scan, i)
         span = calendar.unit("month", frame.now)
         inner = part[0](span) if part and span else None
-        return (inner, i + 1) if inner else None
+        return (inner, part[1]) if inner and part else None
     name = SEASONS.get(word)
     if name is not None:
         return yearly(lambda number: calendar.season(number, name), "season", 0.75), i + 1

@@ -305,9 +305,9 @@ def _stands_alone(scan: Scan, i: int) -> bool:
         return True
     if word in ("may", "march") and after in MODALS:
         return False
-    if word == "may" and last in _POINTING and after.isalpha() and after not in _AFTER_MONTH:
-        if scan.original(i)[0].islower() or scan.before(i - 1) in ("", ".", "!", "?", '"'):
-            return False  # "this may take longer"
+    verb = word == "may" and last in _POINTING and after.isalpha() and after not in _AFTER_MONTH
+    if verb and (scan.original(i)[0].islower() or scan.before(i - 1) in ("", ".", "!", "?", '"')):
+        return False  # "this may take longer"
     if last in LEADS:
         return last not in ("and", "or") or scan.original(i)[0].isupper()
     if last == "the":

@@ -27,6 +27,9 @@ _DAYS: dict[str, int] = {
 
 # "the end of the week" and "twice in the week" are not about this week.
 _SHARES_OF = listed("end rest most part time times start beginning middle day days week twice")
+_AFTER_DATE = listed("and but so i we he she they it is are was has have the this in for of with on at") | {
+    "", ".", ",", "!", "?", ";", ":", ")", "-",
+}  # fmt: skip
 _CLAUSE_END = frozenset(
     ["", ".", ",", "!", "?", ";", ":", ")", "and", "but", "so", "or", "-", "with", "because"]
 )
@@ -191,6 +194,7 @@ def to_date(scan: Scan, i: int) -> Found | None:
         words[i] == "to"
         and words[i + 1] == "date"
         and scan.before(i) not in ("up", "how", "want", "like", "started")
+        and words[i + 2] in _AFTER_DATE
     ):
         return Span(None, frame.today, "day", through=frame.now), i + 2
     if words[i] == "so" and words[i + 1] == "far" and words[i + 2] == "this" and words[i + 3] in UNITS:

@@ -269,6 +269,10 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
         if span is None or number is None or (words[number[1]].isalpha() and words[number[1]] not in _JOINS):
             return None
         return (after(span) if kind == "after" else before(span)), number[1]
+    elif word == "not" and words[j] in ("before", "until", "till", "after"):
+        kind, j = "until" if words[j] == "after" else "since", j + 1
+    elif word == "through" and words[j] in ("the", "end", "next", "last"):
+        kind = "until"
     elif word in ("no", "not") and words[j] in ("later", "earlier") and words[j + 1] == "than":
         kind, j = "until" if words[j] == "later" else "since", j + 2
     elif word == "as" and words[j] in ("early", "late", "of") and words[j + 1] in ("as", "now"):

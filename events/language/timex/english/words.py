@@ -48,7 +48,7 @@ LEADS = listed(
 NUMBERED = listed(
     "page pages room chapter rfc iso port number no section line lines figure flight error code http "
     "model apt suite building unit item version route highway channel bus train gate windows office pin "
-    "size sizes aisle tel phone fax ext extension sku gauge table"
+    "size sizes aisle flat id verse chapter psalm tel phone fax ext extension sku gauge table"
 )
 # Words before the number of a version.
 VERSIONED = listed(

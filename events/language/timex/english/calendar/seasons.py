@@ -104,6 +104,10 @@ def season(scan: Scan, i: int) -> Found | None:
         span = calendar.season(scan.frame.now.year + shift, name)
         return (span, k + 2) if span else None
     last = scan.before(i)
+    if words[j : j + 2] == ["before", "last"]:
+        over = [span for span in yearly(lambda number: calendar.season(number, name), "season").back(scan.frame.now)
+                if span.end and span.end <= scan.frame.now]  # fmt: skip
+        return (over[1], j + 2) if len(over) > 1 else None
     led = last in (
         "in",
         "during",

@@ -160,7 +160,7 @@ def weekday(scan: Scan, i: int) -> Found | None:
 
 
 def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
-    """Parses the distance in weeks after a weekday: "Thursday, two weeks from now", "Monday in two weeks", "Monday week".
+    """Parses the distance in weeks after a weekday: "Thursday, two weeks from now", "Monday week".
 
     The day is in the week that the length leads to.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from events.language.timex import calendar
 from events.language.timex.english.numbers import full_year, plain, spelled_year, year_number
 from events.language.timex.english.simple import Found, opens
-from events.language.timex.english.words import LEADS, NUMBERED, NUMBERS, VERSIONED
+from events.language.timex.english.words import LEADS, MONTHS, NUMBERED, NUMBERS, VERSIONED
 from events.language.timex.scan import Scan, listed
 
 _AFTER_YEAR = listed(
@@ -72,8 +72,12 @@ def _bare_year(scan: Scan, i: int, j: int) -> bool:
         return False  # a telephone number
     if scan.tight(j + 1) and (after.isalpha() or after in ("_", "@")) and after != "s":
         return False
-    if after == "-" and scan.tight(j + 1) and words[j + 2].isdecimal() and len(words[j + 2]) != 4:
-        return False
+    if after == "-" and scan.tight(j + 1) and scan.tight(j + 2):
+        second = words[j + 2]
+        if second.isalpha() and second not in MONTHS and second not in ("q", "h"):
+            return False
+        if second.isdecimal() and not (len(second) == 4 and 1900 <= int(second) <= 2150):
+            return False
     if last in LEADS or last in ("year", "early", "late", "than", "=", "<", ">", "but", "not", "the"):
         return not (last in ("for", "than", "around", "to", "and", "or", "the", "not") and after.isalpha()
                     and after not in _AFTER_YEAR)  # fmt: skip
