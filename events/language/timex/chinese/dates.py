@@ -44,6 +44,11 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
             return era + reign, j + 3
         return None
     number = value(words[j])
+    if number is not None and len(words[j]) == 4 and words[j].isdecimal() and 1900 <= number <= 2150:
+        if words[j + 1] in ("上半年", "下半年", "前半年", "后半年"):
+            return number, j + 1
+        if words[j + 1] == "年度":
+            return number, j + 2
     if number is None or words[j + 1] not in ("年", "年份"):
         return None
     word, k = words[j], j + 2

@@ -157,6 +157,8 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
         and (words[i][0] in "0零〇" or (count >= 1000 and positional(words[i])))
     ):
         return None
+    if name == "day" and count == 0.5 and words[j] != "半":
+        name, count = "hour", 12
     if name == "xun":
         name, count = "day", count * 10
     elif name == "quarter_hour":

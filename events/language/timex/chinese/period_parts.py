@@ -20,7 +20,7 @@ PeriodPart = tuple[Callable[[Span], Span | None], int]
 """The rule that narrows a period to its part, and the index of the next word."""
 SHARES: dict[str, Share] = {
     "初": "beginning", "初期": "beginning", "中": "middle", "中期": "middle", "底": "end", "末": "end", "末期": "end",
-    "晚期": "end", "终": "end",
+    "晚期": "end", "终": "end", "尾": "end",
 }  # fmt: skip
 TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
 HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
@@ -33,6 +33,8 @@ _WORDS_OF = {
     "初": "中恋戀步级級衷次期审審试試稿创創",
     "底": "特层層线線片盘盤薪牌",
     "末": "日梢",
+    "尾": "牙巴声聲款数數",
+    "终": "奖獎於于身极極",
 }
 _NO_WORDS = ("日本", "中奖", "中獎", "学习", "學習", "日圆", "心情")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from .. import calendar
-from ..calendar import Span, add_days
+from ..calendar import Grain, Span, add_days
 from ..cycles import Reading, each, settle, yearly
 from ..lengths import Length
 from ..scan import packrat
@@ -31,7 +31,8 @@ Found = tuple[Reading, int]
 # The approximate number of days before today that each word covers.
 _VAGUE = {
     "前些天": 14, "前些日子": 14, "日前": 14, "前阵子": 90, "前段时间": 90,
-    "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30, "近日": 7, "近年": 1100,
+    "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30, "近日": 7,
+    "前一阵子": 90, "前一段时间": 90, "不久前": 30, "近年": 1100,
 }  # fmt: skip
 _A_DAY = Length(((1, "day"),))
 
@@ -172,7 +173,8 @@ def _alone(scan: Scan, i: int) -> Found | None:
         return (shared.doubted(0.85), i + 2) if shared else None
     if word in _VAGUE:
         since = add_days(frame.today, -_VAGUE[word])
-        return Span(since, frame.now, "month", sure=0.4, ambiguous=True, vague=True), i + 1
+        grain: Grain = "week" if _VAGUE[word] < 14 else "month" if _VAGUE[word] < 365 else "year"
+        return Span(since, frame.now, grain, sure=0.4, ambiguous=True, vague=True), i + 1
     if word in HALVES and word not in ("上半", "下半"):
         span = calendar.half(frame.now.year, HALVES[word])
         return (span, i + 1) if span else None

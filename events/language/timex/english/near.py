@@ -25,6 +25,7 @@ _DAYS: dict[str, int] = {
 }  # fmt: skip
 
 
+_ENDING = {"eod": "day", "eow": "week", "eom": "month", "eoy": "year"}
 # "the end of the week" and "twice in the week" are not about this week.
 _SHARES_OF = listed("end rest most part time times start beginning middle day days week twice")
 _AFTER_DATE = listed("and but so i we he she they it is are was has have the this in for of with on at") | {
@@ -35,7 +36,9 @@ _CLAUSE_END = frozenset(
 )
 
 
-@opens(_DAYS, (f"{word}'s" for word in _DAYS), "tonight", "tonite", "tonight's", "eod", "the", "day", "night")
+@opens(
+    _DAYS, (f"{word}'s" for word in _DAYS), "tonight", "tonite", "tonight's", _ENDING, "the", "day", "night"
+)
 def day_word(scan: Scan, i: int) -> Found | None:
     """Parses today, tomorrow, tonight, "the day before yesterday", "the other day"."""
     words, frame = scan.words, scan.frame
@@ -51,8 +54,9 @@ def day_word(scan: Scan, i: int) -> Found | None:
     if word in ("tonight", "tonite", "tonight's"):
         night = part("night").on(calendar.day(frame.today))
         return (night, i + 1) if night else None
-    if word == "eod":
-        end = share(calendar.day(frame.today), "end")
+    if word in _ENDING:
+        whole = calendar.unit(_ENDING[word], frame.now)
+        end = share(whole, "end") if whole else None
         return (end, i + 1) if end else None
     j = scan.skip(i, "the")
     if words[j] == "night" and words[j + 1] in ("before", "after") and words[j + 2] in ("last", "next"):
@@ -98,7 +102,7 @@ def _neighbour(scan: Scan, i: int, unit: str, sign: int) -> Found | None:
     return (near, j) if near is not None else None
 
 
-@opens("the", "week", "weekend", "w", "month", "year", "quarter")
+@opens("the", "week", "wk", "weekend", "w", "month", "year", "quarter")
 def week(scan: Scan, i: int) -> Found | None:
     """Parses "week 10", "week 3 of 2027", "w/c Feb 4", "the week of May 5", "the week after next"."""
     words, frame = scan.words, scan.frame
@@ -108,6 +112,11 @@ def week(scan: Scan, i: int) -> Found | None:
         return _week_of(scan, j + 3)
     if word == "weekend":
         return _weekend(scan, j)
+    if word == "w" and len(words[j + 1]) == 2 and scan.tight(j + 1) and scan.original(j) == "W":
+        year = year_number(scan, j + 2)
+        number = scan.digits(j + 1, 2)
+        span = calendar.iso_week(year[0], number) if year and number else None
+        return (span, year[1]) if span and year else None
     unit = UNITS.get(word)
     if unit not in ("week", "month", "year", "quarter", "decade", "fortnight") or word.endswith("s"):
         return None

@@ -225,6 +225,8 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
             return Length(((count + 0.5, unit),)), k + 1
         if scan.words[k] == "quarter" and unit in ("year", "hour"):
             return Length(((count + 0.25, unit),)), k + 1
+    if unit == "day" and count == 0.5:
+        count, unit = 12, "hour"
     return Length(((count, unit),), int(not _UNCERTAIN.isdisjoint(scan.words[i : many[1]]))), j
 
 

@@ -138,6 +138,9 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
         span = lasting.shifted(_now(scan, lasting), frame, -1)
         on = _ago_on(scan, lasting, j + 1) if side == "ago" and not lasting.fine else None
         return on or ((span, j + 1) if span else None)
+    if words[j : j + 2] == ["in", "the"] and words[j + 2] in ("future", "past") and words[j + 3] in _ENDS:
+        span = lasting.shifted(_now(scan, lasting), frame, 1 if words[j + 2] == "future" else -1)
+        return (span, j + 3) if span else None
     if side in ("later", "hence", "afterwards"):
         span = lasting.shifted(_now(scan, lasting), frame, 1)
         return (span, j + 1) if span else None

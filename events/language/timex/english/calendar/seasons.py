@@ -58,6 +58,9 @@ def quarter(scan: Scan, i: int) -> Found | None:
         return _digit_first(scan, i)
     if word.isdecimal() and len(word) == 4 and plain(scan, i):
         j = scan.skip(i + 1, "-", "/")
+        if words[j] == "w" and scan.tight(j) and scan.tight(j + 1) and len(words[j + 1]) == 2:
+            week = calendar.iso_week(int(word), scan.digits(j + 1, 2) or 0)
+            return (week, j + 2) if week else None
         if words[j] in ("q", "h") and scan.tight(j + 1):
             rule = calendar.quarter if words[j] == "q" else calendar.half
             if words[j + 1] in ("1", "2", "3", "4"):
@@ -212,6 +215,11 @@ def holidays(scan: Scan, i: int) -> Found | None:
         reading_now, k = reading.at(year[0]), year[1]
         if not weekend and words[k] == "weekend":
             weekend, k = True, k + 1
+    if reading_now is not None and not weekend and words[k] == "week" and reading_now.grain == "day":
+        around = each(
+            reading_now, lambda span: calendar.unit("week", span.start) if span.start else None, "week"
+        )
+        return (around, k + 1) if around is not None else None
     if reading_now is not None and weekend:
         reading_now = each(reading_now, weekend_about, "weekend")
     return (reading_now, k) if reading_now is not None else None

@@ -8,6 +8,8 @@ from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.words import LEADS, MONTHS, NUMBERED, NUMBERS, VERSIONED
 from events.language.timex.scan import Scan, listed
 
+# Words after which a number of four digits below 1900 is a year.
+_OLD = listed("in since circa until before after")
 _AFTER_YEAR = listed(
     "and or but to in on at was were is are will would had has have for from by with through thru till "
     "until as when because so then we i you he she they it the a that this which where after before or "
@@ -41,7 +43,10 @@ def year(scan: Scan, i: int) -> Found | None:
             _as_year(found) if found and last in LEADS and words[found[1]] not in ("s", "er", "ers") else None
         )
     if words[j].isdecimal() and len(words[j]) == 4:
-        if not 1900 <= int(words[j]) <= 2150 or not plain(scan, j) or not _bare_year(scan, i, j):
+        number, after = int(words[j]), words[j + 1]
+        if 1000 <= number < 1900 and last in _OLD and not (after.isalpha() and after not in _AFTER_YEAR):
+            return _as_year(year_number(scan, j)) if plain(scan, j) and not after.isdecimal() else None
+        if not 1900 <= number <= 2150 or not plain(scan, j) or not _bare_year(scan, i, j):
             return None
         return _as_year(year_number(scan, j))
     if last in ("in", "since", "until", "before", "after", "from", "to", "and", "between", "of", "by"):
