@@ -113,10 +113,9 @@ def week(scan: Scan, i: int) -> Found | None:
     if word == "weekend":
         return _weekend(scan, j)
     if word == "w" and len(words[j + 1]) == 2 and scan.tight(j + 1) and scan.original(j) == "W":
-        year = year_number(scan, j + 2)
-        number = scan.digits(j + 1, 2)
-        span = calendar.iso_week(year[0], number) if year and number else None
-        return (span, year[1]) if span and year else None
+        dated = year_number(scan, j + 2)
+        span = calendar.iso_week(dated[0], scan.digits(j + 1, 2) or 0) if dated else None
+        return (span, dated[1]) if span and dated else None
     unit = UNITS.get(word)
     if unit not in ("week", "month", "year", "quarter", "decade", "fortnight") or word.endswith("s"):
         return None
