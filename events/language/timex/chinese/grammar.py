@@ -57,7 +57,27 @@ def offset(scan: Scan, i: int) -> Found | None:
     return (lasting.lasting(frame), stop) if stop else None
 
 
-_LEFT = frozenset({"还有", "还剩", "剩下", "剩", "只剩", "差", "再过", "过", "隔", "第", "再"})
+_LEFT = frozenset(
+    {
+        "还有",
+        "还剩",
+        "剩下",
+        "剩",
+        "只剩",
+        "差",
+        "再过",
+        "过",
+        "隔",
+        "第",
+        "再",
+        "的",
+        "新",
+        "这",
+        "那",
+        "上",
+        "下",
+    }
+)
 
 
 def _goes_on(scan: Scan, i: int, j: int) -> int:

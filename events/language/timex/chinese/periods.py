@@ -183,7 +183,8 @@ def _alone(scan: Scan, i: int) -> Found | None:
         week = calendar.unit("week", frame.now)
         inner = part[0](week) if part and week else None
         return (inner, i + 2) if inner else None
-    if word in TENTHS or word in ("上半月", "下半月", "上半", "下半"):
+    halved = word in ("上半", "下半") and words[i + 1 : i + 3] == ["个", "月"]
+    if halved or word in TENTHS or word in ("上半月", "下半月"):
         part = period_part(scan, i)
         span = calendar.unit("month", frame.now)
         inner = part[0](span) if part and span else None
