@@ -69,7 +69,7 @@ class _Keys(TypedDict):
 
 
 def event_card(event: Event, payload: EventNoted) -> tuple[StoredCard, list[str]]:
-    """Returns the card of something that happened, and the terms in it. Such a card never changes."""
+    """Returns the card of something that happened, and the terms in it. Only its standing can change."""
     origin, user_id = payload.origin, event.user_id
     concept_key = canonical_key(payload.concept_key) if payload.concept_key else None
     terms = _terms(
@@ -108,6 +108,7 @@ def event_card(event: Event, payload: EventNoted) -> tuple[StoredCard, list[str]
         time_resolved=payload.time_resolved,
         alternative_at=payload.alternative_at,
         event_status=payload.status,
+        stated_status=payload.status,
         participants=list(payload.participants),
     )
     return card, terms

@@ -64,6 +64,7 @@ class Card(TypedDict):
 
     An answer to a question has ``score``, ``channels`` and ``pending``; a card of a slice has ``status``. A
     ``pending`` card is in no table yet. ``aging`` asks for a check with the user, ``outdated`` for a check before use.
+    ``time_passed`` says of a planned event that its time has passed, and that nobody said that it happened.
     """
 
     card_id: str
@@ -106,6 +107,7 @@ class Card(TypedDict):
     importance: NotRequired[int]
     sentiment: NotRequired[Literal["positive", "neutral", "negative"]]
     event_status: NotRequired[Literal["happened", "planned", "cancelled", "corrected"]]
+    time_passed: NotRequired[bool]
     participants: NotRequired[list[str]]
     value_at: NotRequired[str | None]
     value_until: NotRequired[str | None]

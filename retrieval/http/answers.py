@@ -77,7 +77,12 @@ class AnyCard(BaseModel):
     topics: list[str] = Field([], description="event: its topics")
     importance: int | None = Field(None, description="event: 1 to 10")
     sentiment: Sentiment | None = Field(None, description="event")
-    event_status: EventStatus | None = Field(None, description="event: what became of it")
+    event_status: EventStatus | None = Field(
+        None, description="event: what became of it, by the time of the question"
+    )
+    time_passed: bool = Field(
+        False, description="event: it was planned, its time has passed, and nobody said that it happened"
+    )
     participants: list[str] = Field([], description="event: all who take part, when there are several")
     value_at: AwareDatetime | None = Field(None, description="state: the start of a value that is a time")
     value_until: AwareDatetime | None = Field(

@@ -25,7 +25,8 @@ class ChannelPlace:
 class CardAnswer:
     """A card that answers a question. A ``pending`` card is in no table yet.
 
-    ``aging`` and ``outdated`` say that the card is old at the time of the question.
+    ``aging`` and ``outdated`` say that the card is old at the time of the question. ``time_passed`` says that the time
+    of a planned event has passed by then, and nobody said that it happened.
     """
 
     card: Card
@@ -34,6 +35,7 @@ class CardAnswer:
     pending: bool
     aging: bool
     outdated: bool
+    time_passed: bool = False
 
     @property
     def card_id(self) -> UUID:

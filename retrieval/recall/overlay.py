@@ -46,7 +46,7 @@ from projectors.generations.generations import use_schema
 from projectors.registry import projectors
 from retrieval.cards.alerts import Contradiction
 from retrieval.query.scope import Scope
-from retrieval.recall.overlay_result import OverlayResult
+from retrieval.recall.overlay_result import OverlayResult, replacements
 from retrieval.recall.unprojected_tail import (
     Queued,
     QueueTail,
@@ -174,9 +174,10 @@ class Overlay:
                 return OverlayResult(warnings=warnings)
             use_schema(connection, self._projector.name)
             changes = self._projector.changes(connection, events)
-        cards = {card_id: card for (_, _, card_id), card in changes.cards_put.items()}
+        cards = {card_id: card for (_, _, card_id), card in (changes.standings | changes.cards_put).items()}
         return OverlayResult(
             cards=cards,
+            replacements=replacements(changes.relations_put.values(), cards),
             gone=frozenset(card_id for _, _, card_id in changes.cards_gone if card_id not in cards),
             pending=frozenset(cards.keys() & {event.event_id for event in events}),
             conflicts=tuple(

@@ -14,6 +14,7 @@ import psycopg
 from events.platform.failures import is_away
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, outdated
+from retrieval.cards.event_time import as_it_stood, time_passed
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import SEEN, GraphChannel
 from retrieval.channels.semantic import SemanticChannel
@@ -141,7 +142,7 @@ class Recall:
         overlaid = await laying
         cards = overlaid.merge(resolution.cards, scope)
         answering = {name: weights[name] for name, result in results.items() if result.report.status == "ok"}
-        scores = overlaid.votes(question, answering) | resolution.scores
+        scores = overlaid.scores(question, answering, resolution.scores)
         ranking = _ranked(scores, cards, question, ask.context_layer)
         places = {
             name: {hit.card_id: ChannelPlace(rank, hit.score) for rank, hit in enumerate(result.hits, 1)}
@@ -272,6 +273,7 @@ def _answer(
     *,
     pending: bool,
 ) -> CardAnswer:
+    card = as_it_stood(card, now)
     return CardAnswer(
         card=card,
         score=score,
@@ -279,4 +281,5 @@ def _answer(
         pending=pending,
         aging=aging(card, now),
         outdated=outdated(card, now),
+        time_passed=time_passed(card, now),
     )

@@ -312,7 +312,7 @@ def _episode(words: TurnWords, cards: int) -> list[EventNoted]:
         EventNoted(
             content=content,
             entity=_owner(turn),
-            tags=tuple(topic.lower() for topic in read.topics[:4]),
+            tags=read.tags,
             origin=_origin(
                 turn, SourceSpan(turn_id=turn.turn_id, start=start, end=end, text=turn.text[start:end])
             ),

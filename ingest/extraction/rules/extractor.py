@@ -319,7 +319,7 @@ class _TurnReader:
         return EventNoted(
             content=content,
             entity=self._owner,
-            tags=tuple(topic.lower() for topic in read.topics[:4]),
+            tags=read.tags,
             origin=self._origin(begin, begin + len(longest.strip())),
             occurred_at=self._turn.said_at,
             episode=True,
