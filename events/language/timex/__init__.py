@@ -26,6 +26,7 @@ _ADDRESS = re.compile(
     r"|(?<![\w/])/(?:[A-Za-z][\w.-]{0,62}/)+[!-~]*|\b[A-Za-z]:\\[!-~]+",
     re.ASCII,
 )
+_ISO_DATE = re.compile(r"([^0-9A-Za-z]\d{4}-\d\d-\d\d(?![0-9A-Za-z]))")
 _LATIN = re.compile(r"[A-Za-z]")
 
 
@@ -73,7 +74,7 @@ def find(
     mentions: list[Mention] = []
     whole = text
     if _ADDRESSING.search(text) is not None:
-        text = _ADDRESS.sub(lambda address: "x" * len(address[0]), text)
+        text = _ADDRESS.sub(_without_numbers, text)
     stamped = stamps.mentions(text, frame) if ":" in text else []
     if _CHINESE.search(text):
         mentions = chinese.mentions(text, frame, asked=asked)
@@ -81,6 +82,15 @@ def find(
         mentions = _merged(mentions, english.mentions(text, frame, asked=asked))
     mentions = _merged(stamped, mentions)
     return [found for mention in mentions if (found := _found(whole, frame, mention)) is not None]
+
+
+def _without_numbers(address: re.Match[str]) -> str:
+    """Returns an address as a word of the same length. Only its full ISO dates stay, as words of their own."""
+    first, *rest = _ISO_DATE.split(address[0])
+    words = ["x" * len(first)]
+    for dated, after in zip(rest[::2], rest[1::2], strict=True):
+        words += [" ", dated[1:], " " * bool(after), "x" * (len(after) - 1)]
+    return "".join(words)
 
 
 def _merged(first: list[Mention], second: list[Mention]) -> list[Mention]:

@@ -129,10 +129,15 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         opened = _first_open(first, last, frame)
     else:
         opened = settle(first, frame, tense)
-    if opened is None or opened.start is None:
+    if opened is None or opened.opening is None:
         return None
-    closed = following(last, opened.start) if isinstance(last, Cycle) else last
-    if closed is None or closed.opening is None or closed.opening <= opened.start:
+    beginning = opened.opening
+    closed = following(last, opened.start or beginning) if isinstance(last, Cycle) else last
+    if closed is None or closed.opening is None or opened.start is None:
+        return None
+    if closed.opening <= beginning:  # from the end of March to the beginning of April
+        beginning = opened.start
+    if closed.opening <= beginning:
         return None
     if closed.grain == "second" and opened.grain not in WITHIN_DAY:  # up to now
         closed = replace(closed, grain=opened.grain)
@@ -140,7 +145,7 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         closed.grain if closed.grain in WITHIN_DAY or opened.grain not in WITHIN_DAY else opened.grain
     )
     return Span(
-        opened.start,
+        beginning,
         closed.opening,
         grain,
         through=closed.edge or closed.end,

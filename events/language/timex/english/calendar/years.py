@@ -8,6 +8,7 @@ from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.words import LEADS, MONTHS, NUMBERED, NUMBERS, VERSIONED
 from events.language.timex.scan import Scan, listed
 
+_NOW_OR_PART = listed("q h w now today present current date era")
 # Words after which a number of four digits below 1900 is a year.
 _OLD = listed("in since circa until before after")
 _AFTER_YEAR = listed(
@@ -73,13 +74,15 @@ def _bare_year(scan: Scan, i: int, j: int) -> bool:
         return False
     if last in NUMBERED or last in VERSIONED:
         return False
-    if (last.isdecimal() and len(last) > 2) or after.isdecimal():
-        return False  # a telephone number
+    if last.isdecimal() or after.isdecimal():
+        row = (last, after, words[i - 2] if i > 1 and last.isdecimal() else "")
+        if any(len(near) > 2 and near.isdecimal() and not 1900 <= int(near[:9]) <= 2150 for near in row):
+            return False  # a telephone number
     if scan.tight(j + 1) and (after.isalpha() or after in ("_", "@")) and after != "s":
         return False
     if after == "-" and scan.tight(j + 1) and scan.tight(j + 2):
         second = words[j + 2]
-        if second.isalpha() and second not in MONTHS and second not in ("q", "h"):
+        if second.isalpha() and second not in MONTHS and second not in _NOW_OR_PART:
             return False
         if second.isdecimal() and not (len(second) == 4 and 1900 <= int(second) <= 2150):
             return False

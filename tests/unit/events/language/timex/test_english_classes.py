@@ -80,7 +80,7 @@ def shown(moment: datetime | None) -> str | None:
         ("since the end of last month", "2026-04-16", None),
         ("since late 2020", "2020-07-01", None),
         ("since mid-March 2026", "2026-03-10", None),
-        ("from the end of March to early May 2026", "2026-03-16", "2026-05-01"),
+        ("from the end of March to early May 2026", "2026-04-01", "2026-05-01"),
         ("from late June 2025 to mid-August 2025", "2025-06-16", "2025-08-10"),
         ("until the end of 2019", None, "2020-01-01"),
         ("before the beginning of 2019", None, "2019-01-01"),
