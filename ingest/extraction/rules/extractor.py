@@ -14,7 +14,7 @@ from events.types.turn_contract import clock_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import CardEvent, Extraction, RecordedTurn, SessionBatch
 from ingest.extraction.grounding import memory_blocks
-from ingest.extraction.prompt_injection import trusted_length
+from ingest.extraction.prompt_injection import untrusted_spans
 from ingest.extraction.rules import announcements, corrections, episodes, knowledge, wording
 from ingest.extraction.rules.chinese import pattern_rules as chinese
 from ingest.extraction.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft
@@ -86,14 +86,15 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
     if not segments:
         return
     reader = _TurnReader(turn, conversation)
-    trusted = trusted_length(turn.text)
+    orders = untrusted_spans(turn.text)
     cards: list[CardEvent] = []
     question = False
     for begin, text in segments:
         pending = False
         for sentence in sentences(text):
             question = sentence.question
-            if begin + sentence.begin >= trusted:
+            first = begin + sentence.begin
+            if any(start < first + len(sentence.raw) and first < end for start, end in orders):
                 continue
             cards.extend(reader.sentence(sentence, begin + sentence.begin, pending))
             pending = corrections.announces(sentence.plain, sentence.chinese)

@@ -65,12 +65,13 @@ _AGED = frozenset(
 )
 
 
-@packrat
 def so_far(scan: Scan, i: int) -> Found | None:
     """Parses a length that goes on: "for two years now", "six months so far", "going on three years"."""
     words = scan.words
     told = words[i] == "for"
-    goes_on = words[i : i + 2] == ["going", "on"]
+    goes_on = words[i] == "going" and words[i + 1] == "on"
+    if not told and not goes_on and words[i] not in _MORE and length(scan, i) is None:
+        return None
     j = i + 2 if goes_on else i + 1 if told else i
     if not goes_on and not told and words[i] not in ("more", "less") and scan.before(i) in _AGED:
         return None
