@@ -10,9 +10,10 @@ from ..calendar import Span, add_days
 from ..cycles import Cycle
 from ..scan import packrat
 from ..shares import Share, nth, nth_weekday, share
-from .dates import dated, in_week
+from .dates import dated
 from .holidays import holiday
 from .numbers import value
+from .weeks import in_week
 from .words import SEASONS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
 

@@ -16,14 +16,12 @@ from .dates import (
     day_of_month,
     day_word,
     de,
-    relative,
-    weekday,
-    weekend,
 )  # fmt: skip
 from .digits import numeric
 from .holidays import holiday
 from .numbers import length, value
 from .period_parts import HALVES, SHARES, TENTHS, begins_word, period_part
+from .weeks import relative, weekday, weekend
 from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS
 from .words import ChineseScan as Scan
 
