@@ -170,7 +170,7 @@ def before(span: Span, *, included: bool = False) -> Span:
 
 
 def since(span: Span) -> Span:
-    """Returns the open range from the start of the span. "Since the end of 1989" begins late in 1989."""
+    """Returns the open range from the start of the span. "Since the end of 1994" begins late in 1994."""
     return replace(span, end=None, instant=False, edge=None, through=None)
 
 

@@ -49,8 +49,9 @@ def offset(scan: Scan, i: int) -> Found | None:
             return replace(span, grain="day"), j + 3
         return (span, j + 1) if span else None
     if side in ("内", "之内", "以内"):
-        sign = -1 if scan.tense(i) < 0 else 1
-        return lasting.rolling(frame, sign), j + 1
+        span = lasting.rolling(frame, -1 if scan.tense(i) < 0 else 1)
+        ahead = not lasting.fine and span.start is not None and span.start > frame.today
+        return (replace(span, start=frame.today) if ahead else span), j + 1  # today counts
     if side in ("来", "以来"):
         return lasting.rolling(frame, -1), j + 1
     stop = _goes_on(scan, i, long[1])

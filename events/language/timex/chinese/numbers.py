@@ -99,7 +99,7 @@ def _spread(scan: Scan, i: int, j: int) -> int:
     return 0
 
 
-# Words before and after which 日 or 月 counts: 近三月, 过去十日, 五日内, 三日后.
+# Words before and after which 日 or 月 counts: 近四月, 过去十日, 五日内, 四日后.
 _COUNTING = frozenset({"近", "最近", "过去", "未来", "今后", "接下来", "往后", "随后"})
 _COUNTED = frozenset({"内", "之内", "以内", "后", "之后", "以后", "前", "之前", "以前", "来", "以来", "间"})
 _DUE = re.compile(r"要|得|须|须|必|请|請|交|缴|繳|截止|到期|完成|前往")

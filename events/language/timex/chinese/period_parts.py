@@ -41,7 +41,7 @@ _NO_WORDS = ("日本", "中奖", "中獎", "学习", "學習", "日圆", "心情
 
 
 def begins_word(scan: Scan, i: int) -> bool:
-    """True when the share at word `i` is the first character of another word: 中 in 去年中国."""
+    """True when the share at word `i` is the first character of another word: 中 in 今年中国."""
     others = _WORDS_OF.get(scan.words[i])
     stop = scan.stops[i]
     after = scan.text[stop : stop + 2]

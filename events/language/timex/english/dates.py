@@ -87,7 +87,7 @@ def numeric(scan: Scan, i: int) -> Found | None:
 
 
 def _is_version(scan: Scan, i: int, first: str, third: str) -> bool:
-    """True when three numbers with dots are a version: "release 2019.2.1", "upgrade to 1.1.30"."""
+    """True when three numbers with dots are a version: "release 2019.2.1", "upgrade to 4.2.28"."""
     last = scan.before(i)
     if (
         last in VERSIONED
@@ -307,7 +307,7 @@ def _stands_alone(scan: Scan, i: int) -> bool:
         return False
     verb = word == "may" and last in _POINTING and after.isalpha() and after not in _AFTER_MONTH
     if verb and (scan.original(i)[0].islower() or scan.before(i - 1) in ("", ".", "!", "?", '"')):
-        return False  # "this may take longer"
+        return False  # "this may hurt"
     if last in LEADS:
         return last not in ("and", "or") or scan.original(i)[0].isupper()
     if last == "the":

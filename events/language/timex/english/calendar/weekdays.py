@@ -194,7 +194,7 @@ def _beside_date(scan: Scan, i: int, number: int) -> Found | None:
 
 
 def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
-    """Parses the distance in weeks after a weekday: "Thursday, two weeks from now", "Monday week".
+    """Parses the distance in weeks after a weekday: "Tuesday, three weeks from now", "Monday week".
 
     The day is in the week that the length leads to.
     """

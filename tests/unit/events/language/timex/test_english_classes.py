@@ -47,7 +47,7 @@ def shown(moment: datetime | None) -> str | None:
         ("in an hour and a quarter", "2026-05-08 17:59:10", "2026-05-08 18:00:10"),
         ("in two and a quarter hours", "2026-05-08 18:59:10", "2026-05-08 19:00:10"),
         # short units
-        ("restart in 1d 2hr", "2026-05-09 18:44:10", "2026-05-09 19:44:10"),
+        ("restart in 2d 5hr", "2026-05-10 21:44:10", "2026-05-10 22:44:10"),
         ("in 2h30m", "2026-05-08 19:14:10", "2026-05-08 19:15:10"),
         ("3d ago", "2026-05-05", "2026-05-06"),
         ("2w ago", "2026-04-24", "2026-04-25"),
@@ -58,7 +58,7 @@ def shown(moment: datetime | None) -> str | None:
         ("in 2 hrs and 15 mins", "2026-05-08 18:59:10", "2026-05-08 19:00:10"),
         ("the past 2wks", "2026-04-24", "2026-05-08"),
         # weekday with a length
-        ("Let's meet Thursday, two weeks from now", "2026-05-21", "2026-05-22"),
+        ("Let's meet Tuesday, three weeks from now", "2026-05-26", "2026-05-27"),
         ("The party is Saturday, three weeks from now.", "2026-05-30", "2026-05-31"),
         ("a week from Friday I fly home", "2026-05-15", "2026-05-16"),
         ("Monday, a week from now", "2026-05-11", "2026-05-12"),
@@ -71,12 +71,12 @@ def shown(moment: datetime | None) -> str | None:
         ("Tuesday of the week before last", "2026-04-21", "2026-04-22"),
         ("two Sundays from now", "2026-05-17", "2026-05-18"),
         # week of
-        ("I'm away the week of the 18th", "2026-05-18", "2026-05-25"),
+        ("I'm away the week of the 20th", "2026-05-18", "2026-05-25"),
         ("week of June 9", "2025-06-09", "2025-06-16"),
         ("the week ending 17 May 2026", "2026-05-11", "2026-05-18"),
         ("in the week of Christmas 2025", "2025-12-22", "2025-12-29"),
         # bounds of parts
-        ("We have lived here since the end of 1989", "1989-09-01", None),
+        ("We have sung here since the end of 1994", "1994-09-01", None),
         ("since the end of last month", "2026-04-16", None),
         ("since late 2020", "2020-07-01", None),
         ("since mid-March 2026", "2026-03-10", None),
@@ -88,7 +88,7 @@ def shown(moment: datetime | None) -> str | None:
         ("since the middle of 2018", "2018-05-01", None),
         ("since the start of April", "2026-04-01", None),
         # lengths from a holiday
-        ("We split up three months after Easter", "2025-07-20", "2025-07-21"),
+        ("We split up two months after Easter", "2025-06-20", "2025-06-21"),
         ("The wedding was two weeks before Christmas", "2025-12-11", "2025-12-12"),
         ("ten days after Halloween 2024", "2024-11-10", "2024-11-11"),
         ("a month after Thanksgiving 2025 we moved", "2025-12-27", "2025-12-28"),
@@ -97,7 +97,7 @@ def shown(moment: datetime | None) -> str | None:
         ("6 weeks after 1 March 2026", "2026-04-12", "2026-04-13"),
         ("a week after Valentine's Day", "2026-02-21", "2026-02-22"),
         # year comparisons
-        ("films with a year greater than 2012", "2013-01-01", None),
+        ("films with a year greater than 2009", "2010-01-01", None),
         ("cars with year less than 2005", None, "2005-01-01"),
         ("year > 2012", "2013-01-01", None),
         ("year >= 2012", "2012-01-01", None),
@@ -109,7 +109,7 @@ def shown(moment: datetime | None) -> str | None:
         ("year equal to 2013", "2013-01-01", "2014-01-01"),
         ("after the year 2018", "2019-01-01", None),
         # units of work
-        ("during the next workweek", "2026-05-11", "2026-05-16"),
+        ("in the next workweek", "2026-05-11", "2026-05-16"),
         ("last work week was rough", "2026-04-27", "2026-05-02"),
         ("this working week", "2026-05-04", "2026-05-09"),
         ("next work-week", "2026-05-11", "2026-05-16"),
@@ -117,7 +117,7 @@ def shown(moment: datetime | None) -> str | None:
         ("5 workdays ago", "2026-05-01", "2026-05-02"),
         ("in two working days", "2026-05-12", "2026-05-13"),
         # quarters
-        ("revenue of the 3rd qtr 2025", "2025-07-01", "2025-10-01"),
+        ("costs of the 2nd qtr 2025", "2025-04-01", "2025-07-01"),
         ("the first qtr of 2024", "2024-01-01", "2024-04-01"),
         ("2nd qtr last year", "2025-04-01", "2025-07-01"),
         ("last qtr", "2026-01-01", "2026-04-01"),
@@ -129,7 +129,7 @@ def shown(moment: datetime | None) -> str | None:
         ("3Q25", "2025-07-01", "2025-10-01"),
         ("4th qtr of 2019", "2019-10-01", "2020-01-01"),
         # log stamps
-        ("09-01 20:01 server restarted", "2025-09-01 20:01:00", "2025-09-01 20:02:00"),
+        ("10-17 06:42 server restarted", "2025-10-17 06:42:00", "2025-10-17 06:43:00"),
         ("03-15 07:30 backup done", "2026-03-15 07:30:00", "2026-03-15 07:31:00"),
         ("2026/03/15 07:30", "2026-03-15 07:30:00", "2026-03-15 07:31:00"),
         ("12-24 23:59:58 done", "2025-12-24 23:59:58", "2025-12-24 23:59:59"),

@@ -11,7 +11,7 @@ from events.language.timex import find
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=ZoneInfo("Asia/Taipei"))
 ENGLISH = [
-    "This may take longer",
+    "This may hurt a bit",
     "That may be true",
     "it may rain",
     "What may I order?",
@@ -32,7 +32,7 @@ ENGLISH = [
     "(02) 2712-3456 ext 12",
     "tel 2012-3456",
     "fax: 555 2012 1999",
-    "upgrade to 1.1.30",
+    "upgrade to 4.2.28",
     "version 2.10.5 is out",
     "v1.2.2020 fixes it",
     "node 18.12.1",
@@ -210,7 +210,7 @@ CHINESE = [
     "這可能要更久",
     "電話02-2345-6789",
     "手機0912-345-678",
-    "版本1.1.30",
+    "版本4.2.28",
     "升級到2.10.5",
     "v3.12.1",
     "https://example.com/2019/05/12/a",
