@@ -229,6 +229,11 @@ class _TurnReader:
             time_resolved=correction.time_resolved
             if correction is not None
             else point is not None or until is not None,
+            alternative_at=correction.alternative_at
+            if correction is not None
+            else moment.alternative
+            if moment is not None
+            else None,
             confidence=draft.confidence,
         )
         self._conversation.remember(self._turn.speaker, KnownState(event, draft.kind))
@@ -274,6 +279,7 @@ class _TurnReader:
             occurred_at_hint=moment.words if moment is not None else None,
             time_grain=moment.grain if moment is not None else None,
             time_resolved=moment is not None and moment.start is not None,
+            alternative_at=moment.alternative if moment is not None else None,
             concept_key=draft.key,
             value=draft.value,
             importance=draft.importance,
