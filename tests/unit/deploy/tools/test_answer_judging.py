@@ -166,8 +166,8 @@ def test_a_card_that_tells_no_time_shows_its_instants_on_its_own_clock_at_their_
 def test_a_prompt_shows_its_cards_with_attributes_and_what_stands_inside() -> None:
     text = (
         "<core>2026-01-01</core>\n"
-        '<events><card n="1" on="2026-05-03">We planted <said>a fig &amp; a pear</said></card>\n'
-        '<card n="2" from="2026-05-04" to="2026-05-10" about="2020">They left</card></events>'
+        '<memory>\n<event on="2026-05-03">We planted <turn>a fig &amp; a pear</turn></event>\n'
+        '<event from="2026-05-04" to="2026-05-10" about="2020">They left</event>\n</memory>'
     )
     first, second = of_prompt(text, 2)
     assert holds(asked(says=["fig pear"]), [first])
@@ -175,7 +175,7 @@ def test_a_prompt_shows_its_cards_with_attributes_and_what_stands_inside() -> No
     assert set(second.times) == set(told_times("2020 2026-05-04/2026-05-10"))
 
 
-@pytest.mark.parametrize("text", ["<card>one</card>", "<card>one", "<fact>one</fact><fact>two</fact>"])
+@pytest.mark.parametrize("text", ["<memory><event>one</event></memory>", "<memory><event>one", "<event>one</event><event>two</event>"])
 def test_a_prompt_of_an_unknown_form_is_refused(text: str) -> None:
     with pytest.raises(PromptUnknownError):
         of_prompt(text, 2)
