@@ -175,7 +175,14 @@ def test_a_prompt_shows_its_cards_with_attributes_and_what_stands_inside() -> No
     assert set(second.times) == set(told_times("2020 2026-05-04/2026-05-10"))
 
 
-@pytest.mark.parametrize("text", ["<memory><event>one</event></memory>", "<memory><event>one", "<event>one</event><event>two</event>"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<memory><event>one</event></memory>",
+        "<memory><event>one",
+        "<event>one</event><event>two</event>",
+    ],
+)
 def test_a_prompt_of_an_unknown_form_is_refused(text: str) -> None:
     with pytest.raises(PromptUnknownError):
         of_prompt(text, 2)
