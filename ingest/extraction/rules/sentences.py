@@ -34,7 +34,7 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,4}>[^\n]*", re.MULTILINE)
 _QUOTATION = re.compile(r'"[^"\n]{1,2000}"|“[^”\n]{1,2000}”|「[^」\n]{1,2000}」|『[^』\n]{1,2000}』')
 _NOT_NEWLINE = re.compile(r"[^\n]")
-_WORD = re.compile(r"[a-z][a-z'-]*|#|(?<!\d)\d")
+_WORD = re.compile(r"[a-z][a-z'-]*|(?<!\d)\d")
 _APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "\xa0": " ", "\t": " ", "　": " "})
 
 _TASK = re.compile(
@@ -110,8 +110,8 @@ class Sentence:
     """A sentence of a turn. ``raw`` and ``plain`` have the same length.
 
     ``raw`` is the text as said. ``plain`` is the text for patterns: straight apostrophes, hidden quotations, Chinese in
-    simplified script. ``words`` are the Latin words, the first digit of each number, and ``"#"``. They decide cheaply
-    which rules to try.
+    simplified script. ``words`` are the Latin words and the first digit of each number. They decide cheaply which
+    rules to try.
     """
 
     begin: int
