@@ -10,7 +10,6 @@ from ingest.extraction.grounding import memory_blocks
 from ingest.extraction.prompt_injection import trusted_length
 from ingest.extraction.rules.changes import announcements, corrections
 from ingest.extraction.rules.drafts import Told
-from ingest.extraction.rules.hidden import frames
 from ingest.extraction.rules.sentences import sentences
 from ingest.extraction.rules.turn_reader import TurnReader
 
@@ -75,12 +74,12 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
     if not segments:
         return
     reader = TurnReader(turn, partial(conversation.told, turn.speaker), conversation.said(turn.speaker))
-    trusted = min(trusted_length(turn.text), frames.factual_length(turn.text))
+    trusted = trusted_length(turn.text)
     cards: list[CardEvent] = []
     question = False
     for begin, text in segments:
         pending = False
-        for sentence in sentences(text):
+        for sentence in sentences(text, by_user=turn.role == "user"):
             question = sentence.question
             if begin + sentence.begin >= trusted:
                 continue

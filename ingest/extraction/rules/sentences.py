@@ -14,6 +14,7 @@ from functools import lru_cache
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.values import word_set
 from ingest.extraction.rules.english.words import FIRMS, LANGUAGES, PLACES
+from ingest.extraction.rules.hidden.pasted import pasted
 
 # Replaces each character of words that the rules must not read: longer quotations, code, quoted mail. No pattern
 # matches it.
@@ -81,7 +82,8 @@ _IRREALIS = re.compile(
     r"whether|"
     r"wish|wished|let's say|would have|could have|should have|dream(?:ed|t|ing)? (?:of|about|that|i|we)|in "
     r"(?:my|a|the) (?:dream|novel|story|game|"
-    r"screenplay|script|movie)|my character|for example|e\.g\.|used as an example)\b",
+    r"screenplay|script|movie)|my character|for example|e\.g\.|used as an example)\b|"
+    r"(?:^|\b(?:and|then|please|just) )(?:say|repeat|output|print|(?:respond|reply|answer) with)\b",
     re.IGNORECASE,
 )
 _IRREALIS_ZH = re.compile(
@@ -128,13 +130,18 @@ def simplified(text: str) -> str:
     return to_simplified(text)
 
 
-def readable(text: str) -> str:
-    """Returns ``text`` with code, quoted lines and longer quotations hidden. The length stays the same."""
+def readable(text: str, *, by_user: bool = True) -> str:
+    """Returns ``text`` with code, quoted lines and longer quotations hidden, and what a user pasted.
+
+    The length stays the same.
+    """
     plain = text.translate(_APOSTROPHE) if not text.isascii() else text.replace("\t", " ")
     if "`" in plain:
         plain = _CODE.sub(_hide, plain)
     if ">" in plain:
         plain = _QUOTED_LINE.sub(_hide, plain)
+    for begin, stop in pasted(plain) if by_user else ():
+        plain = f"{plain[:begin]}{_NOT_NEWLINE.sub(HIDDEN, plain[begin:stop])}{plain[stop:]}"
     if '"' in plain or "“" in plain or "「" in plain or "『" in plain:
         plain = _QUOTATION.sub(_hide_long, plain)
     return plain
@@ -152,9 +159,9 @@ def _hide_long(found: re.Match[str]) -> str:
     return _hide(found)
 
 
-def sentences(text: str) -> Iterator[Sentence]:
+def sentences(text: str, *, by_user: bool = True) -> Iterator[Sentence]:
     """Yields the sentences of ``text`` for the rules, in order. Skips text that a request pastes ("Translate: …")."""
-    plain = readable(text)
+    plain = readable(text, by_user=by_user)
     in_simplified = plain if plain.isascii() else simplified(plain)
     begin = 0
     count = 0

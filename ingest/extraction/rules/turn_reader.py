@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from zoneinfo import ZoneInfo
 
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
@@ -19,6 +19,7 @@ from ingest.extraction.rules.changes import announcements, corrections, plans
 from ingest.extraction.rules.chinese import pattern_rules as chinese
 from ingest.extraction.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft, Told
 from ingest.extraction.rules.english import pattern_rules as english
+from ingest.extraction.rules.hidden import frames
 from ingest.extraction.rules.moments import (
     TIME,
     Moment,
@@ -68,14 +69,19 @@ class TurnReader:
         if sentence.question:
             return
         for definition in knowledge.definition(sentence):
-            yield self._knowledge(definition, sentence, offset)
+            if offset < self._factual:
+                yield self._knowledge(definition, sentence, offset)
         if self._turn.role != "user":
             return
         dates = _Dates(sentence, self._reference)
         happened = False
         found: list[CardEvent] = []
         for draft in self._drafts(sentence, correction_announced):
-            if isinstance(draft, KnowledgeDraft) or irrealis(sentence, draft.span[1]):
+            if (
+                isinstance(draft, KnowledgeDraft)
+                or irrealis(sentence, draft.span[1])
+                or offset >= self._factual
+            ):
                 continue
             if isinstance(draft, StateDraft):
                 state = self._state(draft, sentence, offset, dates)
@@ -88,6 +94,11 @@ class TurnReader:
                     self._said.events.append(event)
                     found.append(event)
         yield from _without_ended(found)
+
+    @cached_property
+    def _factual(self) -> int:
+        """The number of characters before role play or fiction. Few turns have a draft, so few are searched."""
+        return frames.factual_length(self._turn.text)
 
     def _drafts(self, sentence: Sentence, correction_announced: bool) -> Iterator[Draft]:
         rules = triggered(sentence)
