@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
@@ -15,6 +15,8 @@ from events.types.turn_contract import clock_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import CardEvent
 from ingest.extraction.rules import episodes, knowledge, wording
+from ingest.extraction.rules.attributes import chinese as chinese_attributes
+from ingest.extraction.rules.attributes import english as english_attributes
 from ingest.extraction.rules.changes import announcements, corrections, plans
 from ingest.extraction.rules.chinese import pattern_rules as chinese
 from ingest.extraction.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft, Told
@@ -104,18 +106,26 @@ class TurnReader:
         rules = triggered(sentence)
         correcting = correction_announced or may_correct(sentence)
         replanning = plans.may_change(sentence)
-        if not (rules or correcting or replanning):
+        describing = (chinese_attributes if sentence.chinese else english_attributes).may_hold(sentence)
+        if not (rules or correcting or replanning or describing):
             return
         masked = mask(sentence)
         if TIME not in masked:
             table = chinese.RULES if sentence.chinese else english.RULES
             rules = [index for index in rules if not table[index].dated]
-            if not (rules or correcting or replanning):
+            if not (rules or correcting or replanning or describing):
                 return
         scene = Scene(sentence, masked, self._owner, self._traditional, self._told)
         if replanning:
             yield from plans.changed(scene)
-        yield from (_chinese if sentence.chinese else _english)(scene, rules)
+        spans: list[tuple[int, int]] = []
+        for draft in (_chinese if sentence.chinese else _english)(scene, rules):
+            if isinstance(draft, StateDraft):
+                spans.append(draft.span)
+            yield draft
+        if describing:
+            found = (chinese_attributes if sentence.chinese else english_attributes).attributes(scene)
+            yield from _beside(spans, found)
         if correcting:
             yield from corrections.correction(scene, announced=correction_announced)
 
@@ -366,6 +376,14 @@ def _one_time(cards: list[CardEvent]) -> EventNoted | None:
 
 def _fact(state: StateAsserted) -> tuple[str, str, str]:
     return state.entity, state.concept_key, state.value
+
+
+def _beside(spans: list[tuple[int, int]], attributes: Iterable[StateDraft]) -> Iterator[StateDraft]:
+    """Yields the attributes whose words no pattern of a registered concept has read."""
+    for one in attributes:
+        begin, stop = one.span
+        if not any(begin < last and stop > first for first, last in spans):
+            yield one
 
 
 def _english(scene: Scene, rules: list[int]) -> Iterator[Draft]:
