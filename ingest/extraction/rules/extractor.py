@@ -7,7 +7,7 @@ from functools import partial
 
 from ingest.extraction.extractor_port import CardEvent, Extraction, RecordedTurn, SessionBatch
 from ingest.extraction.grounding import memory_blocks
-from ingest.extraction.prompt_injection import trusted_length
+from ingest.extraction.prompt_injection import untrusted_spans
 from ingest.extraction.rules.changes import announcements, corrections
 from ingest.extraction.rules.drafts import Told
 from ingest.extraction.rules.sentences import sentences
@@ -74,16 +74,17 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
     if not segments:
         return
     reader = TurnReader(turn, partial(conversation.told, turn.speaker), conversation.said(turn.speaker))
-    trusted = trusted_length(turn.text)
+    orders = untrusted_spans(turn.text)
     cards: list[CardEvent] = []
     question = False
     for begin, text in segments:
         pending = False
         for sentence in sentences(text, by_user=turn.role == "user"):
             question = sentence.question
-            if begin + sentence.begin >= trusted:
+            first = begin + sentence.begin
+            if any(start < first + len(sentence.raw) and first < end for start, end in orders):
                 continue
-            cards.extend(reader.sentence(sentence, begin + sentence.begin, pending))
+            cards.extend(reader.sentence(sentence, first, pending))
             pending = corrections.announces(sentence.plain, sentence.chinese)
     episode = reader.episode(segments, cards, question)
     if episode is not None:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
-from zoneinfo import ZoneInfo
+from functools import cached_property
 
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
-from events.types.turn_contract import clock_of
+from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import CardEvent
 from ingest.extraction.rules import episodes, knowledge, wording
@@ -42,14 +41,6 @@ _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
 _PAST_TENSE = re.compile(r"\b(?:[a-z]{3,}ed|left|got|began|went|took|gave|quit|sold|bought)\b")
 
 
-@lru_cache(maxsize=512)
-def _zone(name: str) -> ZoneInfo | None:
-    try:
-        return ZoneInfo(name)
-    except (ValueError, OSError, KeyError):
-        return None
-
-
 class TurnReader:
     """Reads one turn with its clock and its speaker. Each fact becomes one card."""
 
@@ -60,8 +51,7 @@ class TurnReader:
         self._said = said
         self._owner = turn.speaker or ("assistant" if turn.role == "assistant" else "user")
         said_at = turn.said_at if turn.said_at.tzinfo is not None else turn.said_at.replace(tzinfo=UTC)
-        zone = _zone(turn.timezone)
-        self._reference: datetime = said_at.astimezone(zone) if zone is not None else said_at
+        self._reference: datetime = local_said_at(replace(turn, said_at=said_at))
         self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
         # Words like 我的狗 are equal in both scripts. The time zone of the speaker then decides.
         self._traditional = simplified(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
@@ -187,6 +177,11 @@ class TurnReader:
             time_resolved=correction.time_resolved
             if correction is not None
             else point is not None or until is not None,
+            alternative_at=correction.alternative_at
+            if correction is not None
+            else moment.alternative
+            if moment is not None
+            else None,
             value_hint=sentence.raw[slice(*draft.value_span)].strip()
             if draft.value_span is not None
             else None,
@@ -242,6 +237,7 @@ class TurnReader:
             occurred_at_hint=moment.words if moment is not None else None,
             time_grain=moment.grain if moment is not None else None,
             time_resolved=dated,
+            alternative_at=moment.alternative if moment is not None else None,
             concept_key=draft.key,
             value=draft.value,
             importance=draft.importance,
@@ -299,7 +295,7 @@ class TurnReader:
         episode = EventNoted(
             content=content,
             entity=self._owner,
-            tags=tuple(topic.lower() for topic in read.topics[:4]),
+            tags=read.tags,
             origin=self._origin(begin, begin + len(longest.strip())),
             occurred_at=self._turn.said_at,
             episode=True,
@@ -317,6 +313,7 @@ class TurnReader:
             occurred_at_hint=told.occurred_at_hint,
             time_grain=told.time_grain,
             time_resolved=True,
+            alternative_at=told.alternative_at,
         )
 
     def _origin(self, begin: int, stop: int) -> CardOrigin:

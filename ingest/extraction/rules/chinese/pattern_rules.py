@@ -11,7 +11,7 @@ from ingest.extraction.rules.table import rules
 __all__ = ["RULES", "clauses"]
 
 RULES = rules(
-    "chinese.txt",
+    "chinese/patterns.txt",
     relationships.MAKES | facts.MAKES | identity.MAKES | chinese_work.MAKES,
     {"attributes": ATTRIBUTES},
     expand,

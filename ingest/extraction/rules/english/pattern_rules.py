@@ -108,7 +108,7 @@ def _source(text: str) -> str:
 
 
 RULES = rules(
-    "english.txt",
+    "english/patterns.txt",
     people.MAKES | english_work.MAKES | relationships.MAKES | life.MAKES | projects.MAKES,
     {
         "occupations": OCCUPATIONS,

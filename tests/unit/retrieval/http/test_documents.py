@@ -28,14 +28,20 @@ OF_KIND: dict[Kind, dict[str, Any]] = {
         "effective_at": NOW,
     },
     "event": {
-        "occurred_at": NOW, "episode": True, "topics": [], "importance": 5, "sentiment": "neutral",
-        "event_status": "happened", "participants": [],
+        "occurred_at": NOW,
+        "episode": True,
+        "topics": [],
+        "importance": 5,
+        "sentiment": "neutral",
+        "event_status": "happened",
+        "participants": [],
     },
     "knowledge": {"title": "JWT", "aliases": ["jwt"], "definition": "a signed token", "effective_at": NOW},
 }
 NOT_ALWAYS = {
     "ended", "episode", "topics", "importance", "sentiment", "title", "aliases", "definition", "status", "score",
-    "channels", "pending", "event_status", "participants", "value_at", "value_until", "value_grain",
+    "channels", "pending", "beside", "event_status", "time_passed", "participants", "value_at", "value_until",
+    "value_grain",
 }  # fmt: skip
 
 
