@@ -112,7 +112,8 @@ _TIMELY_ZH = frozenset(
 )
 
 
-def _tells_time(sentence: Sentence) -> bool:
+def tells_time(sentence: Sentence) -> bool:
+    """Returns False when the sentence surely names no time. The check costs a tenth of :func:`mask`."""
     if sentence.chinese:
         return not _TIMELY_ZH.isdisjoint(sentence.plain)
     words = sentence.words
@@ -123,7 +124,7 @@ def _tells_time(sentence: Sentence) -> bool:
 
 def mask(sentence: Sentence) -> str:
     """Returns the plain text with :data:`TIME` in place of each character of a time. The length stays the same."""
-    if not _tells_time(sentence):
+    if not tells_time(sentence):
         return sentence.plain
     if sentence.chinese:
         return _TIMES_ZH.sub(_hidden, sentence.plain)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from events.language.values import word_set
 from ingest.extraction.rules.attributes.known import last_known
-from ingest.extraction.rules.attributes.nouns import Aspect, english_key, gathers, takes_words
+from ingest.extraction.rules.attributes.nouns import WORDED, Aspect, english_key, gathers, takes_words
 from ingest.extraction.rules.drafts import StateDraft
 from ingest.extraction.rules.english.grammar import is_name
 from ingest.extraction.rules.english.words import NOT_NAMES, RELATIONS
@@ -127,9 +127,22 @@ class _Value:
 def may_hold(sentence: Sentence) -> bool:
     """Returns True when the words of the sentence may state or change an attribute."""
     words = sentence.words
+    if words.isdisjoint(_TRIGGERS):
+        return False
     if not words.isdisjoint(_CHANGE_WORDS):
         return True
-    return not words.isdisjoint(_TRIGGERS) and not words.isdisjoint(_COPULAS)
+    if words.isdisjoint(_COPULAS):
+        return False
+    return not words.isdisjoint(_SHOWN) or _CAPITAL.search(sentence.plain) is not None
+
+
+# A value shows itself by a digit, a capital, a place or a time, or its noun takes any word.
+_SHOWN = (
+    frozenset("0123456789")
+    | WORDED
+    | word_set("in at on under near behind noon midnight mondays fridays new")
+)
+_CAPITAL = re.compile(r"[a-z:,] [A-HJ-Z]")
 
 
 def attributes(scene: Scene) -> Iterator[StateDraft]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from events.language.values import word_set
 from ingest.extraction.rules.drafts import EventDraft
-from ingest.extraction.rules.moments import TIME
+from ingest.extraction.rules.moments import TIME, tells_time
 from ingest.extraction.rules.scene import Scene
 from ingest.extraction.rules.sentences import HIDDEN, Sentence, hedged
 
@@ -92,10 +92,13 @@ _LEAD_ZH = re.compile(
     r"把|的|要|跟你说|[，, ])+"
 )
 
-_TRIGGERS = word_set(
-    "off cancelled canceled cancel called scrapped axed happening happen fell anymore longer after moved pushed "
-    "postponed rescheduled shifted delayed bumped brought put changed instead now backed pulled bailed ahead"
-) | word_set(_NOUNS.replace("?", "").replace("|", " "))
+_CHANGING = word_set(
+    "off cancelled canceled cancel scrapped axed happening happen anymore longer after moved pushed postponed "
+    "rescheduled shifted delayed bumped brought put changed backed pulled bailed ahead through any"
+)
+_PLANNED = word_set(_NOUNS.replace("?", "").replace("|", " ")) | word_set(
+    "it it's that that's going flying travelling traveling driving coming visiting seeing attending hosting throwing"
+)
 _TRIGGERS_ZH = re.compile(
     "取消|告吹|泡汤|作罢|停办|不办|不成|推掉|退掉|不去|不飞|不参加|不出席|[改延挪换调移]|提[前早]|推迟|顺延"
 )
@@ -105,7 +108,10 @@ def may_change(sentence: Sentence) -> bool:
     """Returns True when a word of the sentence may call off or move a plan."""
     if sentence.chinese:
         return _TRIGGERS_ZH.search(sentence.plain) is not None
-    return not _TRIGGERS.isdisjoint(sentence.words)
+    words = sentence.words
+    if words.isdisjoint(_PLANNED):
+        return False
+    return not words.isdisjoint(_CHANGING) or ("is" in words and tells_time(sentence))
 
 
 def changed(scene: Scene) -> Iterator[EventDraft]:
