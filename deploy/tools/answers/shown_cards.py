@@ -75,7 +75,8 @@ def of_document(card: Mapping[str, Any]) -> ShownCard:
 
 
 def of_prompt(text: str, cards: int) -> list[ShownCard]:
-    """Returns the cards of a prompt in its order: every element ``card`` with its attributes and all words inside.
+    """Returns the cards of a prompt in its order: every element of the block ``memory`` with its
+    attributes and all words inside.
 
     Raises :class:`PromptUnknownError` when there are not exactly ``cards`` of them.
     """
@@ -83,10 +84,10 @@ def of_prompt(text: str, cards: int) -> list[ShownCard]:
         root = ElementTree.fromstring(f"<prompt>{text}</prompt>")  # noqa: S314 - the text is our own and is bounded
     except ElementTree.ParseError as error:
         raise PromptUnknownError(f"the prompt is no XML: {error}") from error
-    found = [_of_element(element) for element in root.iter("card")]
+    found = [_of_element(element) for element in root.iterfind("memory/*")]
     if len(found) != cards:
         raise PromptUnknownError(
-            f"the prompt shows {len(found)} elements `card`, and says that it has {cards} cards"
+            f"the block `memory` holds {len(found)} elements, and the prompt says that it has {cards} cards"
         )
     return found
 
