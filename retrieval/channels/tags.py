@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 from events.language.terms import term_keys
 from projectors.cards.card_rows import CONCEPT_TERM
 from projectors.embedding.passages import BM25_B, BM25_K1
-from retrieval.channels.channel import COMMON, Hit, search_statement
+from retrieval.channels.channel import COMMON, Hit, assistant_share, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.query.spelling import suggest_terms
@@ -63,6 +63,7 @@ class TagsChannel:
             search_statement("tags"),
             {
                 **scope.parameters(),
+                "assistant": assistant_share(question),
                 "keys": term_keys(scope.user_id, weights),
                 "weights": list(weights.values()),
                 "k1": _K1,

@@ -12,23 +12,24 @@ WITH asked AS (
     WHERE one.common AND NOT one.idle AND other.common AND NOT other.idle
 ), together AS (
     SELECT DISTINCT ON (c.card_id) c.* FROM pair CROSS JOIN LATERAL (
-        SELECT c.card_id, c.term_keys, c.own_terms FROM cards.cards c
+        SELECT c.card_id, c.term_keys, c.own_terms, c.provenance FROM cards.cards c
         WHERE c.term_keys @> ARRAY[pair.one, pair.other] AND {visible_by_key}
     ) c
 ), found AS (
     SELECT * FROM together
     UNION ALL
-    (SELECT c.card_id, c.term_keys, c.own_terms FROM cards.cards c
+    (SELECT c.card_id, c.term_keys, c.own_terms, c.provenance FROM cards.cards c
      WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT idle) AND NOT EXISTS (SELECT FROM together)
        AND {visible_by_key}
      ORDER BY coalesce(c.occurred_at, c.effective_at) DESC, c.card_id
      LIMIT CASE WHEN EXISTS (SELECT FROM asked WHERE common AND NOT idle) THEN %(ranked)s END)
 ), hit AS (
     SELECT card_id, term_keys[:own_terms] AS own, term_keys[own_terms + 1:] AS earlier,
-           own_terms + %(before)s * (cardinality(term_keys) - own_terms) AS length
+           own_terms + %(before)s * (cardinality(term_keys) - own_terms) AS length,
+           CASE provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS share
     FROM found
 ), uses AS (
-    SELECT hit.card_id, asked.key, hit.length, count.times
+    SELECT hit.card_id, asked.key, hit.length, hit.share, count.times
     FROM hit CROSS JOIN asked CROSS JOIN LATERAL (
         SELECT cardinality(array_positions(hit.own, asked.key))
                + %(before)s * cardinality(array_positions(hit.earlier, asked.key)) AS times
@@ -49,7 +50,7 @@ WITH asked AS (
     ) held
 )
 SELECT o.card_id,
-       sum(w.idf * o.times * (%(k1)s + 1)
+       sum(o.share * w.idf * o.times * (%(k1)s + 1)
            / (o.times + %(k1)s * (1 - %(b)s + %(b)s * o.length / total.length)))
        AS score
 FROM uses o JOIN weight w USING (key) CROSS JOIN total

@@ -28,8 +28,13 @@ OF_KIND: dict[Kind, dict[str, Any]] = {
         "effective_at": NOW,
     },
     "event": {
-        "occurred_at": NOW, "episode": True, "topics": [], "importance": 5, "sentiment": "neutral",
-        "event_status": "happened", "participants": [],
+        "occurred_at": NOW,
+        "episode": True,
+        "topics": [],
+        "importance": 5,
+        "sentiment": "neutral",
+        "event_status": "happened",
+        "participants": [],
     },
     "knowledge": {"title": "JWT", "aliases": ["jwt"], "definition": "a signed token", "effective_at": NOW},
 }

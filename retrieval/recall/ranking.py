@@ -1,0 +1,273 @@
+"""The ranking: factors that multiply the votes, repeated words, and one place for all cards of a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import exp, prod
+from typing import Any
+from uuid import UUID
+
+from events.language.chinese_script import to_simplified
+from events.language.terms import analyse
+from projectors.cards.card import Card
+from retrieval.channels.channel import assistant_share
+from retrieval.query.question import Question
+from retrieval.query.scope import OWNER
+from retrieval.recall.changes import tells_of_a_change
+
+# Per day. A single value halves in about 35 days, one of several values in about 140.
+DECAY = {"single_value": 0.02, "multi_value": 0.005}
+DECAY_SHARE = 0.15
+LAYER_BOOST = 1.2
+FACT_BOOST = (
+    3.0  # the card is what holds now of the concept and the entity that a question about now asks for
+)
+ASKED_BOOST = 2.0  # the card has the concept and the entity that the question asks for
+COMMON_CONCEPTS = frozenset({"activity"})  # nearly every event has this concept, so it distinguishes nothing
+OTHERS_PENALTY = 0.8  # the card has the concept, of another entity
+IMPORTANCE_SHARE = 0.02  # per step of importance away from the middle of 1 to 10
+TURN_SHARE = 0.25  # the part of the votes of a turn's other cards that its best card gets
+OUTSIDE_PENALTY = 0.5  # the card lies outside the time that the question names
+SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
+_JUST_BELOW, _JUST_ABOVE = 0.999, 1.001
+_NEWER_AMONG = 10  # the first places, among which what was said later goes first
+_SAME_SHARE = (
+    0.8  # the share of an earlier card's words of the question that makes a later card one about the same
+)
+_CHANGED_SHARE = 0.5
+_LEAST_SHARED = 2
+_READ = 600  # the characters of a card that are compared
+FACT_ASKED_FOR, CONCEPT_ASKED_FOR, BESIDE, NEWER = (
+    "fact asked for",
+    "concept asked for",
+    "the turn's other cards",
+    "newer on the same",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A card with its votes and the factors that multiply them, by reason."""
+
+    card_id: UUID
+    votes: float
+    factors: Mapping[str, float]
+
+    @property
+    def score(self) -> float:
+        return self.votes * prod(self.factors.values())
+
+    def times(self, reason: str, factor: float) -> Placed:
+        return replace(self, factors={**self.factors, reason: factor})
+
+    def order(self) -> tuple[float, UUID]:
+        """The sort key: best first, ties by id."""
+        return -self.score, self.card_id
+
+
+def decay(cardinality: str | None, verified: datetime, now: datetime) -> float:
+    """Returns e^(-λ·days since the last verification) for a state, with the λ of its cardinality. Others have 1."""
+    rate = DECAY.get(cardinality or "")
+    if rate is None:
+        return 1.0
+    return exp(-rate * max(0.0, (now - verified).total_seconds() / 86400))
+
+
+def adjustments(card: Card, question: Question, *, context_layer: str | None) -> dict[str, float]:
+    """Returns the factors that multiply a card's votes, by reason. A factor of 1 is absent."""
+    # Votes come from ranks and lie close together. Full decay would place the only true address below yesterday's
+    # small talk. Decay therefore has a small share and orders cards that are otherwise equal.
+    factors = {"decay": 1 - DECAY_SHARE * (1 - decay(card.cardinality, card.last_verified, question.now))}
+    if card.concept_key in question.concepts and card.concept_key not in COMMON_CONCEPTS:
+        if not _about_the_one_asked_for(card, question):
+            factors["concept of another"] = OTHERS_PENALTY
+        elif _holds_now(card, question):
+            factors[FACT_ASKED_FOR] = FACT_BOOST
+        elif card.kind == "state" or _shares_a_word(card, question):
+            factors[CONCEPT_ASKED_FOR] = ASKED_BOOST
+    if card.provenance == "assistant_stated":
+        factors["said by the assistant"] = assistant_share(question)
+    if card.importance is not None:
+        factors["importance"] = 1 + IMPORTANCE_SHARE * (card.importance - 5)
+    if card.superseded_at is not None and card.superseded_at <= question.now and question.span is None:
+        factors["superseded"] = SUPERSEDED_PENALTY
+    if _outside(card, question):
+        factors["outside the time asked for"] = OUTSIDE_PENALTY
+    if context_layer is not None and card.context_layer == context_layer:
+        factors["layer"] = LAYER_BOOST
+    return {reason: factor for reason, factor in factors.items() if factor != 1.0}
+
+
+def _holds_now(card: Card, question: Question) -> bool:
+    """True for a state in force, when the question asks what is true now."""
+    return (
+        card.kind == "state"
+        and question.intent == "present"
+        and not card.ended
+        and (card.superseded_at is None or card.superseded_at > question.now)
+    )
+
+
+def _shares_a_word(card: Card, question: Question) -> bool:
+    """True when the card's own words hold a content word of the question."""
+    return not question.weights.keys().isdisjoint(analyse(card.content))
+
+
+def _outside(card: Card, question: Question) -> bool:
+    """True when the question names a stretch of time that has begun, and the card lies wholly outside it."""
+    span = question.span
+    if span is None or span.vague:
+        return False
+    begun = card.begun or card.said_at
+    over = card.superseded_at if card.kind == "state" else card.occurred_until
+    after = span.end is not None and begun >= span.end
+    before = (
+        span.start is not None and (over or begun) < span.start and (card.kind != "state" or over is not None)
+    )
+    return after or before
+
+
+def _about_the_one_asked_for(card: Card, question: Question) -> bool:
+    """True when a card is about the user, or about an entity that the question names."""
+    if card.kind != "state" or card.entity is None or card.entity == OWNER:
+        return True
+    # Entities are stored in simplified script.
+    return card.entity.casefold() in to_simplified(question.text.casefold())
+
+
+def distinct(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> tuple[list[Placed], dict[UUID, UUID]]:
+    """Returns the ranking without repeated words, and for each card left out the card that stays."""
+    first: dict[tuple[Any, ...], UUID] = {}
+    kept, same = [], {}
+    for placed in ranked:
+        card = cards[placed.card_id]
+        words = (card.kind, card.speaker, card.content, card.effective_at)
+        if (other := first.setdefault(words, placed.card_id)) == placed.card_id:
+            kept.append(placed)
+        else:
+            same[placed.card_id] = other
+    return kept, same
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The places of an answer, best first. ``beside`` holds, for a leading card, the other cards of its turn.
+
+    ``same`` names, for each card left out as a repetition, the card that stays.
+    """
+
+    placed: list[Placed]
+    beside: dict[UUID, list[UUID]]
+    same: dict[UUID, UUID]
+
+
+def ranked(
+    votes: Mapping[UUID, float],
+    cards: Mapping[UUID, Card],
+    question: Question,
+    *,
+    context_layer: str | None = None,
+    leading: Collection[UUID] = (),
+) -> Ranking:
+    """Applies the factors to the votes, drops repeated words, and gives the cards of one turn one place.
+
+    ``leading`` are the cards that come first in two channels. A card with only the concept of the question never rises
+    above them.
+    """
+    placed = [
+        Placed(card_id, votes[card_id], adjustments(card, question, context_layer=context_layer))
+        for card_id, card in cards.items()
+        if card_id in votes
+    ]
+    ceiling = max((each.score for each in placed if each.card_id in leading), default=None)
+    if ceiling is not None:
+        placed = [each if each.card_id in leading else _below(each, ceiling) for each in placed]
+    kept, same = distinct(sorted(placed, key=Placed.order), cards)
+    grouped, beside = by_turn(kept, {card_id: card.turn_ids for card_id, card in cards.items()})
+    return Ranking(newer_first(grouped, cards, question), beside, same)
+
+
+def _below(placed: Placed, ceiling: float) -> Placed:
+    """Takes from a card's boost for its concept what would lift it above ``ceiling``."""
+    boost = placed.factors.get(CONCEPT_ASKED_FOR)
+    if boost is None or placed.score < ceiling:
+        return placed
+    fitting = max(1.0, boost * ceiling / placed.score * _JUST_BELOW)
+    return placed.times(CONCEPT_ASKED_FOR, fitting)
+
+
+def by_turn(
+    ranked: Sequence[Placed], turns: Mapping[UUID, Sequence[str]]
+) -> tuple[list[Placed], dict[UUID, list[UUID]]]:
+    """Returns one place for the cards of a turn, best first, and the cards beside each leading card.
+
+    The best-placed card leads. A card joins it when the leader shows all turns of the card. The leader gets a part of
+    the votes of the cards that join it.
+    """
+    leader_of: dict[str, UUID] = {}
+    leads: dict[UUID, Placed] = {}
+    beside: dict[UUID, list[UUID]] = {}
+    for placed in ranked:
+        own = turns[placed.card_id]
+        over = {leader_of.get(turn) for turn in own}
+        lead = over.pop() if len(over) == 1 else None
+        if lead is None:
+            leads[placed.card_id] = placed
+            for turn in own:
+                leader_of.setdefault(turn, placed.card_id)
+            continue
+        beside.setdefault(lead, []).append(placed.card_id)
+        if (leader := leads[lead]).score > 0:
+            gained = leader.factors.get(BESIDE, 1.0) + TURN_SHARE * placed.score / leader.score
+            leads[lead] = leader.times(BESIDE, gained)
+    return sorted(leads.values(), key=Placed.order), beside
+
+
+def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: Question) -> list[Placed]:
+    """Returns the places with what was said later above what was said earlier about the same thing.
+
+    Only questions about now are concerned, and only the first places. A later card takes the place of an earlier one
+    when it holds most of the question's words that the earlier one holds. Where the later words tell of a change, half
+    of them are enough.
+    """
+    if question.intent not in ("present", "list") or (question.span is not None and not question.span.vague):
+        return list(placed)
+    first, rest = list(placed[:_NEWER_AMONG]), list(placed[_NEWER_AMONG:])
+    told = {each.card_id: _told(cards[each.card_id], question) for each in first}
+    for place in range(1, len(first)):
+        newer = told[first[place].card_id]
+        for above in range(place):
+            if newer is not None and newer.succeeds(told[first[above].card_id], question):
+                moved = first.pop(place)
+                lift = first[above].score / moved.score * _JUST_ABOVE if moved.score > 0 else 1.0
+                first.insert(above, moved.times(NEWER, lift))
+                break
+    return first + rest
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a card of the user's own words says: when, the words it shares with the question, and if it is a change."""
+
+    said_at: datetime
+    words: frozenset[str]
+    change: bool
+
+    def succeeds(self, other: _Told | None, question: Question) -> bool:
+        if other is None or self.said_at <= other.said_at or not other.words:
+            return False
+        shared = sum(question.weights[word] for word in self.words & other.words)
+        needed = _CHANGED_SHARE if self.change else _SAME_SHARE
+        return len(self.words & other.words) >= _LEAST_SHARED and shared >= needed * sum(
+            question.weights[word] for word in other.words
+        )
+
+
+def _told(card: Card, question: Question) -> _Told | None:
+    if card.provenance == "assistant_stated" or card.kind == "knowledge":
+        return None
+    text = card.content[:_READ]
+    words = frozenset(analyse(text)) & question.weights.keys()
+    return _Told(card.said_at, frozenset(words), tells_of_a_change(text))
