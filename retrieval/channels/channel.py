@@ -20,6 +20,9 @@ COMMON = 500
 number of cards. A rarer word is searched in full."""
 
 
+LONG = 8
+"""A question with more terms than this is long. Many of its terms occur anywhere, and its meaning tells more."""
+
 _ASSISTANT_SHARE = 0.5
 
 

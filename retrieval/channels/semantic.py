@@ -14,13 +14,14 @@ from psycopg import AsyncConnection
 from events.language.chinese_script import has_cjk
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, reads_chinese
 from projectors.embedding.embedders import Embedders
-from retrieval.channels.channel import ChannelDownError, Hit, assistant_share, search_statement
+from retrieval.channels.channel import LONG, ChannelDownError, Hit, assistant_share, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
 _LIMIT = 20
 _LOOKED_UP = 60  # the nearest cards that are looked up: in a chat, half of them are an assistant's
 _WEIGHT = 0.5  # a small model's ranks are worth about half those of exact terms (docs/benchmarks.md)
+_LONG_WEIGHT = 1.5
 _FOREIGN_WEIGHT = 0.1
 # Above this value of cards times share, the index of all users is walked. It is walked 1 / share as far
 # (docs/benchmarks.md).
@@ -63,9 +64,10 @@ class SemanticChannel:
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
 
     def weight(self, question: Question, scope: Scope) -> float:
-        """Half a vote, and 0.1 when no model of the question reads its language."""
-        asked = self._modes(question, scope)
-        return _WEIGHT if any(self._reads(mode, question) for mode in asked) else _FOREIGN_WEIGHT
+        """Half a vote, 1.5 votes on a long question, and 0.1 when no model of the question reads its language."""
+        if not any(self._reads(mode, question) for mode in self._modes(question, scope)):
+            return _FOREIGN_WEIGHT
+        return _LONG_WEIGHT if len(question.weights) > LONG else _WEIGHT
 
     def warm(self) -> None:
         """Loads the models now, so that the first question does not wait for them."""

@@ -56,7 +56,7 @@ class TagsChannel:
     async def _part(
         self, connection: AsyncConnection[Any], part: Mapping[str, float], question: Question, scope: Scope
     ) -> list[Hit]:
-        weights = dict(part) | {CONCEPT_TERM + key: 1.0 for key in question.concepts}
+        weights = dict(part) | {CONCEPT_TERM + key: 0.5 for key in question.concepts}
         if not weights:
             return []
         cursor = await connection.execute(

@@ -27,16 +27,13 @@ FACT_BOOST = (
 ASKED_BOOST = 2.0  # the card has the concept and the entity that the question asks for
 COMMON_CONCEPTS = frozenset({"activity"})  # nearly every event has this concept, so it distinguishes nothing
 OTHERS_PENALTY = 0.8  # the card has the concept, of another entity
-IMPORTANCE_SHARE = 0.02  # per step of importance away from the middle of 1 to 10
-TURN_SHARE = 0.25  # the part of the votes of a turn's other cards that its best card gets
-OUTSIDE_PENALTY = 0.5  # the card lies outside the time that the question names
+IMPORTANCE_SHARE = 0.005  # per step of importance away from the middle of 1 to 10
+TURN_SHARE = 0.1  # the part of the votes of a turn's other cards that its best card gets
+OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
 SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
 _JUST_BELOW, _JUST_ABOVE = 0.999, 1.001
 _NEWER_AMONG = 10  # the first places, among which what was said later goes first
-_SAME_SHARE = (
-    0.8  # the share of an earlier card's words of the question that makes a later card one about the same
-)
-_CHANGED_SHARE = 0.5
+_SAME_SHARE = 0.5  # of an earlier card's words of the question: a later card with so many is about the same
 _LEAST_SHARED = 2
 _READ = 600  # the characters of a card that are compared
 FACT_ASKED_FOR, CONCEPT_ASKED_FOR, BESIDE, NEWER = (
@@ -229,17 +226,20 @@ def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: 
     """Returns the places with what was said later above what was said earlier about the same thing.
 
     Only questions about now are concerned, and only the first places. A later card takes the place of an earlier one
-    when it holds most of the question's words that the earlier one holds. Where the later words tell of a change, half
-    of them are enough.
+    when it tells of a change and holds half of the question's words that the earlier one holds.
     """
     if question.intent not in ("present", "list") or (question.span is not None and not question.span.vague):
         return list(placed)
     first, rest = list(placed[:_NEWER_AMONG]), list(placed[_NEWER_AMONG:])
     told = {each.card_id: _told(cards[each.card_id], question) for each in first}
+    passed: set[UUID] = set()
     for place in range(1, len(first)):
         newer = told[first[place].card_id]
-        for above in range(place):
-            if newer is not None and newer.succeeds(told[first[above].card_id], question):
+        for above in range(place if newer is not None else 0):
+            older = first[above].card_id
+            # One later card passes an earlier one. More of them would push the earlier one out of sight.
+            if older not in passed and newer is not None and newer.succeeds(told[older], question):
+                passed.add(older)
                 moved = first.pop(place)
                 lift = first[above].score / moved.score * _JUST_ABOVE if moved.score > 0 else 1.0
                 first.insert(above, moved.times(NEWER, lift))
@@ -256,11 +256,10 @@ class _Told:
     change: bool
 
     def succeeds(self, other: _Told | None, question: Question) -> bool:
-        if other is None or self.said_at <= other.said_at or not other.words:
+        if other is None or not self.change or self.said_at <= other.said_at:
             return False
         shared = sum(question.weights[word] for word in self.words & other.words)
-        needed = _CHANGED_SHARE if self.change else _SAME_SHARE
-        return len(self.words & other.words) >= _LEAST_SHARED and shared >= needed * sum(
+        return len(self.words & other.words) >= _LEAST_SHARED and shared >= _SAME_SHARE * sum(
             question.weights[word] for word in other.words
         )
 
