@@ -24,10 +24,10 @@ from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnsw
 from retrieval.recall.card_resolution import CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
 from retrieval.recall.explain import explanation, placings
-from retrieval.recall.fusion import fuse, leaders
 from retrieval.recall.overlay import Overlay
-from retrieval.recall.ranking import ranked
-from retrieval.recall.turns import beside, without_words
+from retrieval.recall.ranking.fusion import fuse, leaders
+from retrieval.recall.ranking.places import ranked
+from retrieval.recall.ranking.turns import beside, without_words
 from retrieval.recall.user_sizes import UserSizes
 
 _CANDIDATES = 4  # cards that are looked up for each card of the answer

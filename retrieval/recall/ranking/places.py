@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,7 +16,7 @@ from projectors.cards.card import Card
 from retrieval.channels.channel import assistant_share
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
-from retrieval.recall.changes import tells_of_a_change
+from retrieval.recall.ranking.changes import tells_of_a_change
 
 # Per day. A single value halves in about 35 days, one of several values in about 140.
 DECAY = {"single_value": 0.02, "multi_value": 0.005}
@@ -30,11 +31,15 @@ OTHERS_PENALTY = 0.8  # the card has the concept, of another entity
 IMPORTANCE_SHARE = 0.005  # per step of importance away from the middle of 1 to 10
 TURN_SHARE = 0.1  # the part of the votes of a turn's other cards that its best card gets
 OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
+LEADER_BOOST = 1.35  # the card comes first in two channels: sums of ranks hide by how much it is better
+FORMULA_PENALTY = 0.7  # a better card has the same words with other numbers
 SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
+_YIELDS = 0.5
 _JUST_BELOW, _JUST_ABOVE = 0.999, 1.001
 _NEWER_AMONG = 10  # the first places, among which what was said later goes first
 _SAME_SHARE = 0.5  # of an earlier card's words of the question: a later card with so many is about the same
 _LEAST_SHARED = 2
+_NUMBERED = re.compile(r"[^\W\d_]*\d+")
 _READ = 600  # the characters of a card that are compared
 FACT_ASKED_FOR, CONCEPT_ASKED_FOR, BESIDE, NEWER = (
     "fact asked for",
@@ -135,17 +140,26 @@ def _about_the_one_asked_for(card: Card, question: Question) -> bool:
 
 
 def distinct(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> tuple[list[Placed], dict[UUID, UUID]]:
-    """Returns the ranking without repeated words, and for each card left out the card that stays."""
+    """Returns the ranking without repeated words, and for each card left out the card that stays.
+
+    Of cards that differ only in their numbers, the best one keeps its score and the others lose a part: reminders and
+    labels that come again and again would otherwise fill an answer.
+    """
     first: dict[tuple[Any, ...], UUID] = {}
+    formulas: set[tuple[Any, ...]] = set()
     kept, same = [], {}
     for placed in ranked:
         card = cards[placed.card_id]
         words = (card.kind, card.speaker, card.content, card.effective_at)
-        if (other := first.setdefault(words, placed.card_id)) == placed.card_id:
-            kept.append(placed)
-        else:
+        if (other := first.setdefault(words, placed.card_id)) != placed.card_id:
             same[placed.card_id] = other
-    return kept, same
+            continue
+        formula = (card.kind, card.speaker, _NUMBERED.sub("#", card.content[:_READ].casefold()))
+        kept.append(
+            placed.times("words that differ in numbers", FORMULA_PENALTY) if formula in formulas else placed
+        )
+        formulas.add(formula)
+    return sorted(kept, key=Placed.order), same
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,19 +184,19 @@ def ranked(
 ) -> Ranking:
     """Applies the factors to the votes, drops repeated words, and gives the cards of one turn one place.
 
-    ``leading`` are the cards that come first in two channels. A card with only the concept of the question never rises
-    above them.
+    ``leading`` are the cards that come first in two channels. They gain, and a card never rises above them by the
+    concept of the question alone, unless it states the fact that a question about now asks for.
     """
-    placed = [
-        Placed(card_id, votes[card_id], adjustments(card, question, context_layer=context_layer))
-        for card_id, card in cards.items()
-        if card_id in votes
-    ]
+    placed = []
+    for card_id, card in cards.items():
+        if card_id in votes:
+            each = Placed(card_id, votes[card_id], adjustments(card, question, context_layer=context_layer))
+            placed.append(each.times("first in two channels", LEADER_BOOST) if card_id in leading else each)
     ceiling = max((each.score for each in placed if each.card_id in leading), default=None)
     if ceiling is not None:
         placed = [each if each.card_id in leading else _below(each, ceiling) for each in placed]
     kept, same = distinct(sorted(placed, key=Placed.order), cards)
-    grouped, beside = by_turn(kept, {card_id: card.turn_ids for card_id, card in cards.items()})
+    grouped, beside = by_turn(kept, cards)
     return Ranking(newer_first(grouped, cards, question), beside, same)
 
 
@@ -196,30 +210,38 @@ def _below(placed: Placed, ceiling: float) -> Placed:
 
 
 def by_turn(
-    ranked: Sequence[Placed], turns: Mapping[UUID, Sequence[str]]
+    ranked: Sequence[Placed], cards: Mapping[UUID, Card]
 ) -> tuple[list[Placed], dict[UUID, list[UUID]]]:
     """Returns one place for the cards of a turn, best first, and the cards beside each leading card.
 
-    The best-placed card leads. A card joins it when the leader shows all turns of the card. The leader gets a part of
-    the votes of the cards that join it.
+    The best-placed card leads. An episode gives the lead to the best other card of its turn, unless that card has less
+    than :data:`_YIELDS` of its score: the words of the turn stand beside it all the same. A card joins another when
+    that one shows all turns of the card. The leader gets a part of the votes of the cards that join it.
     """
     leader_of: dict[str, UUID] = {}
-    leads: dict[UUID, Placed] = {}
-    beside: dict[UUID, list[UUID]] = {}
+    groups: dict[UUID, list[Placed]] = {}
     for placed in ranked:
-        own = turns[placed.card_id]
+        own = cards[placed.card_id].turn_ids
         over = {leader_of.get(turn) for turn in own}
         lead = over.pop() if len(over) == 1 else None
-        if lead is None:
-            leads[placed.card_id] = placed
-            for turn in own:
-                leader_of.setdefault(turn, placed.card_id)
+        if lead is not None:
+            groups[lead].append(placed)
             continue
-        beside.setdefault(lead, []).append(placed.card_id)
-        if (leader := leads[lead]).score > 0:
-            gained = leader.factors.get(BESIDE, 1.0) + TURN_SHARE * placed.score / leader.score
-            leads[lead] = leader.times(BESIDE, gained)
-    return sorted(leads.values(), key=Placed.order), beside
+        groups[placed.card_id] = [placed]
+        for turn in own:
+            leader_of.setdefault(turn, placed.card_id)
+    places, beside = [], {}
+    for best, *others in groups.values():
+        lead_card = best
+        if cards[best.card_id].episode:
+            derived = (each for each in others if each.score >= _YIELDS * best.score)
+            lead_card = next((each for each in derived if not cards[each.card_id].episode), best)
+        score = best.score + TURN_SHARE * sum(each.score for each in others)
+        if others and lead_card.score > 0:
+            beside[lead_card.card_id] = [each.card_id for each in (best, *others) if each is not lead_card]
+            lead_card = lead_card.times(BESIDE, score / lead_card.score)
+        places.append(lead_card)
+    return sorted(places, key=Placed.order), beside
 
 
 def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: Question) -> list[Placed]:
