@@ -20,7 +20,7 @@ from projectors.cards.card import StoredCard
 from projectors.cards.card_rows import event_card, knowledge_card, spoken_terms, state_card
 from projectors.cards.concept import knowledge_timeline
 from projectors.cards.connections import Connections, Link
-from projectors.cards.identity_groups import identity_groups
+from projectors.cards.event_standing import EventKey, Replacements, changed_standings, standings_touched
 from projectors.cards.related_rows import (
     ArbitrationKey,
     RelationKey,
@@ -32,10 +32,9 @@ from projectors.cards.related_rows import (
     relations,
     updates,
 )
-from projectors.cards.statement import Statement, name_key, statements_of
+from projectors.cards.statement import Key, Statement, identity_groups, name_key, statements_of
 from projectors.cards.timeline import Remarks, Timeline, ValidPeriod, state_timeline
 
-Key = tuple[str, str]  # user, identity
 CardKey = tuple[str, str, UUID]  # user, kind, card
 _K = TypeVar("_K")
 _Row = TypeVar("_Row")
@@ -46,7 +45,8 @@ class Changes:
     """The row changes of a batch. Rows that are gone are deleted before rows are put. Counts are differences.
 
     ``terms`` are the terms of each user. A term stays when its card goes, so terms are only added. ``verified`` are
-    event cards with the time of their last verification, ``aliases`` are tags with the tag they mean.
+    event cards with the time of their last verification, ``aliases`` are tags with the tag they mean. ``standings`` are
+    event cards of earlier batches whose standing changes, as they are then.
     """
 
     cards_put: dict[CardKey, StoredCard] = field(default_factory=dict)
@@ -61,6 +61,7 @@ class Changes:
     statements_gone: list[Statement] = field(default_factory=list)
     remarks: list[tuple[UUID, Event]] = field(default_factory=list)
     verified: dict[tuple[str, UUID], datetime] = field(default_factory=dict)
+    standings: dict[CardKey, StoredCard] = field(default_factory=dict)
     aliases: dict[tuple[str, str], tuple[datetime, UUID, str]] = field(default_factory=dict)
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     terms: dict[str, set[str]] = field(default_factory=dict)
@@ -95,6 +96,7 @@ def fold(
     *,
     remarks: Sequence[Event] = (),
     connections: Iterable[Link] = (),
+    replaced: Sequence[Event] = (),
     supersede: bool = True,
     thresholds: Thresholds | None = None,
 ) -> Changes:
@@ -104,7 +106,8 @@ def fold(
     an event with it. The fold computes the cards of these identities before and after the batch and returns the
     difference. The result therefore does not depend on the order of arrival. ``recalled`` are the events that a
     ``CardsWithdrawn`` among ``events`` takes back. ``remarks`` are the earlier remarks on these statements.
-    ``connections`` are the chains that lead on from the cards that ``events`` connect.
+    ``connections`` are the chains that lead on from the cards that ``events`` connect. ``replaced`` are the events of
+    :func:`~projectors.cards.event_standing.standings_touched` that the tables hold, and the events that replace them.
     """
     changes = Changes()
     chains = Connections(connections)
@@ -114,10 +117,7 @@ def fold(
     for event in events:
         payload = event.payload
         if isinstance(payload, EventNoted):
-            noted, terms = event_card(event, payload)
-            changes.terms.setdefault(event.user_id, set()).update(terms)
-            changes.cards_put[event.user_id, "event", event.event_id] = noted
-            _count(changes, 1, noted)
+            _note(changes, event, payload)
         elif isinstance(payload, CardsConnected | ConnectionWithdrawn):
             _connect(changes, chains, event, payload)
         elif isinstance(payload, TagAliased):
@@ -149,7 +149,53 @@ def fold(
         )
     if gone:
         changes.statements = [one for one in changes.statements if one.event.event_id not in gone]
+    if touched := standings_touched(events, recalled):
+        now_noted = [event for event in (*replaced, *events) if event.event_id not in gone]
+        _stand(changes, touched, Replacements(replaced), Replacements(now_noted))
     return changes
+
+
+def noted_cards(events: Iterable[Event]) -> Changes:
+    """Returns the changes that the noted events among ``events`` make by themselves. No event replaces another yet."""
+    changes = Changes()
+    for event in events:
+        if isinstance(event.payload, EventNoted):
+            _note(changes, event, event.payload)
+    return changes
+
+
+def replacements_of(replacing: Sequence[Event], noted: Sequence[Event]) -> Changes:
+    """Returns the standings and relations that ``replacing`` events make, when the tables hold none of them yet.
+
+    ``replacing`` are all replacing events of their users. ``noted`` are the events they name that the tables hold.
+    """
+    changes = Changes()
+    held = Replacements((*noted, *replacing))
+    _stand(changes, standings_touched(replacing), Replacements(()), held)
+    return changes
+
+
+def _note(changes: Changes, event: Event, payload: EventNoted) -> None:
+    noted, terms = event_card(event, payload)
+    changes.terms.setdefault(event.user_id, set()).update(terms)
+    changes.cards_put[event.user_id, "event", event.event_id] = noted
+    _count(changes, 1, noted)
+
+
+def _stand(changes: Changes, touched: set[EventKey], before: Replacements, after: Replacements) -> None:
+    """Adds the standings and the relations of the ``touched`` events."""
+    for (user_id, event_id), standing in changed_standings(before, after, touched).items():
+        key = (user_id, "event", event_id)
+        put = changes.cards_put.get(key)
+        if put is not None:
+            changes.cards_put[key] = standing.of(put)
+        else:
+            event = after.events[user_id, event_id]
+            card, _ = event_card(event, event.payload)
+            changes.standings[key] = standing.of(card)
+    _replace(
+        before.relations(touched), after.relations(touched), changes.relations_put, changes.relations_gone
+    )
 
 
 def withdrawn_places(events: Iterable[Event]) -> list[tuple[int, int]]:

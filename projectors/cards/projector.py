@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any
+from uuid import UUID
 
 from psycopg.rows import dict_row
 from psycopg.sql import SQL
@@ -12,7 +13,7 @@ from psycopg.sql import SQL
 from events.platform.sql import statement
 from events.store.log import Connection, event_of
 from events.types.cards import EventNoted
-from events.types.envelope import Event
+from events.types.envelope import Event, partition_of
 from events.types.relations import CardsConnected
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.connections import CHAINS, Link
@@ -27,8 +28,17 @@ from projectors.cards.copy_rows import (
     word_lines,
     words_among,
 )
-from projectors.cards.fold import Changes, Key, fold, keys_touched, remarked, withdrawn_places
-from projectors.cards.statement import Statement, statements_of
+from projectors.cards.event_standing import replaced_by, standings_touched
+from projectors.cards.fold import (
+    Changes,
+    fold,
+    keys_touched,
+    noted_cards,
+    remarked,
+    replacements_of,
+    withdrawn_places,
+)
+from projectors.cards.statement import Key, Statement, statements_of
 from projectors.generations.copy_format import CopyBuffer, as_array, line
 
 _INDEXES = (
@@ -95,6 +105,7 @@ class CardsProjector:
             recalled,
             remarks=self._remarks(connection, [*said, *events]) if keys else (),
             connections=self._connections(connection, events),
+            replaced=self._replaced(connection, events, recalled),
             supersede=self._supersede,
             thresholds=self._thresholds,
         )
@@ -103,19 +114,23 @@ class CardsProjector:
         """Folds whole users, one after the other, into empty tables.
 
         Event cards are written as they are read. The other cards of a user are written after all events of the user,
-        because a late statement can change an early card. Memory holds the statements of one user and a few megabytes
-        of lines.
+        because a late statement can change an early card. Events that replace another are applied some hundred at a
+        time, to the cards in the table. Memory holds the statements of one user and a few megabytes of lines.
         """
         buffers = {
             table: CopyBuffer(connection, self._statement(f"copy_{table}"))
             for table in (*_TABLES, "words", "counts")
         }
         aside: list[Changes] = []
+        replacing: list[Event] = []
         for user_id, history in groupby(events, key=lambda event: event.user_id):
             spoken: set[str] = set()
             number, terms = 0, 0
-            for changes in self._folded(connection, history):
+            gone: set[UUID] = set()
+            own: list[Event] = []
+            for changes in self._folded(connection, history, own):
                 if changes.cards_gone:
+                    gone |= {card_id for _, _, card_id in changes.cards_gone}
                     # An event card is written at once, so it may be in the table when it is taken back.
                     buffers["cards"].flush()
                     self._delete_cards(connection, changes)
@@ -130,15 +145,36 @@ class CardsProjector:
             buffers["words"].add(word_lines(user_id, spoken))
             if number:
                 buffers["counts"].add(line((user_id, number, terms)))
+            replacing += [event for event in own if event.event_id not in gone]
+            if len(replacing) >= _AT_ONCE:
+                self._load_replacements(connection, buffers, replacing)
+                replacing = []
+        self._load_replacements(connection, buffers, replacing)
         for buffer in buffers.values():
             buffer.flush()
         for changes in aside:
             self._write_aside(connection, changes)
 
-    def _folded(self, connection: Connection, history: Iterator[Event]) -> Iterator[Changes]:
+    def _load_replacements(
+        self, connection: Connection, buffers: Mapping[str, CopyBuffer], replacing: Sequence[Event]
+    ) -> None:
+        """Applies all replacing events of some users. Their cards are written, and their relations are not."""
+        if not replacing:
+            return
+        buffers["cards"].flush()
+        changes = replacements_of(replacing, self._replaced(connection, replacing, ()))
+        for text in relation_lines(changes):
+            buffers["relations"].add(text)
+        self._write_standings(connection, changes)
+
+    def _folded(
+        self, connection: Connection, history: Iterator[Event], replacing: list[Event]
+    ) -> Iterator[Changes]:
+        """Yields the changes of one user. Adds the events that replace another to ``replacing``."""
         waiting: list[Event] = []
         while batch := list(islice(history, _AT_ONCE)):
-            yield fold([event for event in batch if isinstance(event.payload, EventNoted)], {})
+            yield noted_cards(batch)
+            replacing += [event for event in batch if replaced_by(event) is not None]
             waiting += [event for event in batch if not isinstance(event.payload, EventNoted)]
         yield fold(
             waiting,
@@ -211,6 +247,20 @@ class CardsProjector:
         }
         return connection.execute(self._statement("connections_in_force"), named).fetchall()
 
+    def _replaced(
+        self, connection: Connection, events: Sequence[Event], recalled: Sequence[Event]
+    ) -> list[Event]:
+        """The events whose standing may change, as far as they have a card, and the events that replace them."""
+        touched = sorted(standings_touched(events, recalled))
+        if not touched:
+            return []
+        named = {
+            "users": [user for user, _ in touched],
+            "cards": [card for _, card in touched],
+            "partitions": [partition_of(user) for user, _ in touched],
+        }
+        return [event_of(row) for row in self._rows(connection, "replaced_events", named)]
+
     def _rows(self, connection: Connection, name: str, named: dict[str, Any]) -> list[dict[str, Any]]:
         with connection.cursor(row_factory=dict_row) as cursor:
             return cursor.execute(self._statement(name), named).fetchall()
@@ -235,6 +285,7 @@ class CardsProjector:
             for text in lines:
                 buffer.add(text)
             buffer.flush()
+        self._write_standings(connection, changes)
         self._write_aside(connection, changes)
         words = [(user, word) for user, terms in sorted(changes.terms.items()) for word in words_among(terms)]
         if words:
@@ -260,6 +311,21 @@ class CardsProjector:
             lessened = [user for user, (cards, _) in changes.counts.items() if cards < 0]
             if lessened:
                 connection.execute(self._statement("delete_counts"), {"users": lessened})
+
+    def _write_standings(self, connection: Connection, changes: Changes) -> None:
+        """Writes the standings of event cards that are in the table."""
+        cards = [card for _, card in sorted(changes.standings.items(), key=lambda item: item[0])]
+        if cards:
+            connection.execute(
+                self._statement("set_standings"),
+                {
+                    "users": [card.user_id for card in cards],
+                    "cards": [card.card_id for card in cards],
+                    "statuses": [card.event_status for card in cards],
+                    "instants": [card.superseded_at for card in cards],
+                    "retracted": [card.retracted for card in cards],
+                },
+            )
 
     def _write_aside(self, connection: Connection, changes: Changes) -> None:
         """Writes verifications of event cards and aliases of tags. The fold reads neither again."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from uuid import UUID
 
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
 from events.types.cards import KnowledgeLearned, StateAsserted
 from events.types.envelope import Event
 from events.types.naming import KnowledgeMerged
+
+Key = tuple[str, str]  # user, identity
 
 _SEPARATOR = "\x1f"
 _ESCAPE = "\x10"
@@ -145,3 +148,30 @@ def _natural(turn_id: str) -> tuple[tuple[int, str], ...]:
         for part in _DIGITS.split(turn_id)
         if part
     )
+
+
+def identity_groups(
+    known: Mapping[Key, Sequence[Statement]],
+    said: Mapping[Key, Sequence[Statement]],
+    others: Iterable[Key] = (),
+) -> Iterator[tuple[str, list[Key]]]:
+    """Yields every key once: a user with the identities that share an event. Most groups have one identity."""
+    root: dict[Key, Key] = {key: key for keys in (known, said, others) for key in keys}
+
+    def find(key: Key) -> Key:
+        while root[key] != key:
+            root[key] = root[root[key]]
+            key = root[key]
+        return key
+
+    seen: dict[UUID, Key] = {}
+    for statements in (known, said):
+        for key, of_key in statements.items():
+            for statement in of_key:
+                if not statement.single:
+                    root[find(key)] = find(seen.setdefault(statement.event.event_id, key))
+    members: dict[Key, list[Key]] = {}
+    for key in root:
+        members.setdefault(find(key), []).append(key)
+    for group in members.values():
+        yield group[0][0], group

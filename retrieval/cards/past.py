@@ -44,7 +44,7 @@ class Past:
     """The difference between the tables then and now. ``history`` replaces the hidden cards.
 
     ``position`` is the last position that was recorded then. ``identities`` holds the identity of each hidden card or
-    statement.
+    statement. Each event is an identity of its own.
     """
 
     position: int
@@ -53,7 +53,10 @@ class Past:
 
     @property
     def hidden(self) -> Collection[UUID]:
-        """The cards whose identities have later statements. These cards may differ from then."""
+        """The cards whose identities have later statements, and the events of chains that went on.
+
+        These cards may differ from then.
+        """
         return self.identities.keys()
 
     def parameters(self) -> dict[str, Any]:
@@ -75,7 +78,7 @@ async def past(
     known_at: datetime,
     cards: Sequence[UUID] | None = None,
 ) -> Past:
-    """Returns the past of a user at ``known_at``. With ``cards``, only the past of their identities.
+    """Returns the past of a user at ``known_at``. With ``cards``, only the past of their identities and chains.
 
     The cost grows with the statements of the identities that have later statements. Other identities are unchanged.
     Statements that a later reextraction withdrew stay absent.
@@ -92,5 +95,18 @@ async def past(
     rows = await cursor.fetchall()
     named = [(row.pop("identity"), row) for row in rows]
     identities = {row["event_id"]: identity for identity, row in named if identity is not None}
-    said = {row["event_id"]: row for _, row in named if row["position"] <= position}
+    await cursor.execute(
+        statement(_PACKAGE, "replaced_since"),
+        {
+            "user_id": user_id,
+            "partition": partition,
+            "known_position": position,
+            "cards": None if cards is None else list(cards),
+        },
+    )
+    noted = await cursor.fetchall()
+    identities |= {row["event_id"]: f"event {row['event_id']}" for row in noted}
+    said = {
+        row["event_id"]: row for row in (*(row for _, row in named), *noted) if row["position"] <= position
+    }
     return Past(position, identities, fold([event_of(row) for row in said.values()]))

@@ -208,10 +208,20 @@ class CardReader:
             ids = {end for edge in edges for end in (edge.from_card, edge.to_card)} | {card}
             known = await self._cards(connection, asked, sorted(ids))
 
+        replacing = {
+            edge.from_card
+            for edge in edges
+            if edge.implied and edge.to_card in known and known[edge.to_card].kind == "event"
+        }
+
         def begun(card_id: UUID) -> datetime | None:
             found = known.get(card_id)
-            counts = found is not None and found.status not in ("future", "contested", "retracted")
-            return found.begun if found is not None and counts else None
+            if found is None:
+                return None
+            if card_id in replacing:
+                # The event that was said last took the place, whenever it happened.
+                return found.said_at if found.said_at <= asked.at else None
+            return None if found.status in ("future", "contested", "retracted") else found.begun
 
         return [known[step] for step in latest_in_chain(card, edges, begun) if step in known]
 

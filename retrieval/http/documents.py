@@ -9,6 +9,8 @@ from typing import Any
 from projectors.cards.card import Card
 from retrieval.cards.alerts import Contradiction, aging, outdated
 from retrieval.cards.card import ListedCard
+from retrieval.cards.card_times import when_of
+from retrieval.cards.event_time import as_it_stood, time_passed
 from retrieval.context.context import Prompt
 from retrieval.recall.answer import CardAnswer, RecallAnswer
 from retrieval.recall.channel_executor import ChannelReport
@@ -60,26 +62,37 @@ def prompt_document(prompt: Prompt) -> dict[str, Any]:
 
 
 def listed_document(card: ListedCard, now: datetime) -> dict[str, Any]:
-    """Returns the JSON document of a card of a slice. The flags of age are those at ``now``."""
+    """Returns the JSON document of a card of a slice. The status of an event and the flags are those at ``now``."""
+    card = as_it_stood(card, now)
     flags = {"aging": aging(card, now), "outdated": outdated(card, now), "status": card.status}
-    return _card(card) | flags
+    return _card(card) | _of_event(card, passed=time_passed(card, now)) | flags
 
 
 def _answering(card: CardAnswer) -> dict[str, Any]:
-    return _card(card.card) | {
-        "aging": card.aging,
-        "outdated": card.outdated,
-        "score": round(card.score, 6),
-        "channels": {
-            name: {"rank": place.rank, "score": round(place.score, 4)}
-            for name, place in card.channels.items()
-        },
-        "pending": card.pending,
-    }
+    return (
+        _card(card.card)
+        | _of_event(card.card, passed=card.time_passed)
+        | {
+            "aging": card.aging,
+            "outdated": card.outdated,
+            "score": round(card.score, 6),
+            "channels": {
+                name: {"rank": place.rank, "score": round(place.score, 4)}
+                for name, place in card.channels.items()
+            },
+            "pending": card.pending,
+            "beside": card.beside,
+        }
+    )
 
 
 def _card(card: Card) -> dict[str, Any]:
-    return dict(zip(_FIELDS[card.kind], _VALUES[card.kind](card), strict=True))
+    return dict(zip(_FIELDS[card.kind], _VALUES[card.kind](card), strict=True)) | {"when": when_of(card)}
+
+
+def _of_event(card: Card, *, passed: bool) -> dict[str, Any]:
+    """Returns the field that only event cards have, and that depends on the time of the question."""
+    return {"time_passed": passed} if card.kind == "event" else {}
 
 
 def _contradiction(found: Contradiction) -> dict[str, Any]:

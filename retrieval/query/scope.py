@@ -42,7 +42,9 @@ class Scope:
     """The filter of one recall. None means "no limit" in every optional field.
 
     A state may answer when its valid period meets [``valid_from``, ``valid_until``]. The same instant in both fields
-    means "what is true then". An event or a knowledge card may answer when its time is at or before ``until``.
+    means "what is true then". An event or a knowledge card may answer when its time is at or before ``until``. A plan
+    may also answer when it was said at or before ``until``, whatever its time. An event that a later event replaced
+    at or before ``standing_at`` answers only with the later event.
     ``mode`` None means all modes; a card without a mode belongs to the general mode. ``layers`` None also includes
     cards without a layer. ``size`` only chooses the way of searching, and never the result.
     """
@@ -57,6 +59,7 @@ class Scope:
     mode: str | None = None
     layers: tuple[str, ...] | None = None
     size: Size = Size()
+    standing_at: datetime | None = None
 
     def parameters(self) -> dict[str, Any]:
         """Returns the named parameters that every channel's statement uses."""
@@ -84,6 +87,7 @@ class Scope:
             known_at=None,
             mode=None,
             layers=None,
+            standing_at=None,
         )
 
     def admits(self, card: Card) -> bool:
@@ -93,12 +97,28 @@ class Scope:
         mine = self.projects is None or card.project_id in self.projects
         return mine and self.refuses(card) is None
 
+    def replaced(self, card: Card) -> bool:
+        """True when a later event took the place of an event, and the question is about what stands."""
+        return (
+            card.kind == "event"
+            and self.standing_at is not None
+            and card.superseded_at is not None
+            and card.superseded_at <= self.standing_at
+        )
+
+    def too_late(self, card: Card) -> datetime | None:
+        """Returns the time of a card that is later than ``until``, or None. A plan that was told by then is not."""
+        at = card.occurred_at or card.effective_at
+        if self.until is None or at is None or at <= self.until:
+            return None
+        told = card.kind == "event" and card.stated_status != "happened" and card.said_at <= self.until
+        return None if told else at
+
     def refuses(self, card: Card, zone: tzinfo | None = UTC) -> str | None:
         """Returns the reason why a card of this user and these projects may not answer, or None when it may.
 
         Times in the reason are in ``zone``.
         """
-        at = card.occurred_at or card.effective_at
         if card.kind not in self.kinds:
             return f"it is a {card.kind} card, and the question asks only for {', '.join(self.kinds)}"
         if self.mode is not None and (card.mode or GENERAL_MODE) != self.mode:
@@ -107,8 +127,10 @@ class Scope:
             return f"it is of the layer {card.context_layer or 'none'}, not of {', '.join(self.layers)}"
         if self.known_at is not None and card.created_at > self.known_at:
             return f"it was recorded {_shown(card.created_at, zone)}, after known_at"
-        if self.until is not None and at is not None and at > self.until:
-            return f"it is of {_shown(at, zone)}, after as_of"
+        if (late := self.too_late(card)) is not None:
+            return f"it is of {_shown(late, zone)}, after as_of"
+        if self.replaced(card) and card.superseded_at is not None:
+            return f"a later event took its place {_shown(card.superseded_at, zone)}"
         if card.kind == "state":
             begun, ended = card.effective_at, card.superseded_at
             if self.valid_until is not None and begun is not None and begun > self.valid_until:
@@ -147,4 +169,17 @@ def scope_of(
     elif question.intent in {"past", "why"}:
         # Past states explain how something came about.
         valid_from = None
-    return Scope(user_id, projects, kinds, valid_from, valid_until, as_of, known_at, mode, layers)
+    # Events that no longer stand explain how something came about. They do not tell what happened in a named time.
+    explains = question.intent == "history" or (question.intent in {"past", "why"} and span is None)
+    return Scope(
+        user_id=user_id,
+        projects=projects,
+        kinds=kinds,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        until=as_of,
+        known_at=known_at,
+        mode=mode,
+        layers=layers,
+        standing_at=None if explains else question.now,
+    )

@@ -34,8 +34,9 @@ class Beside:
 class CardAnswer:
     """A card that answers a question. A ``pending`` card is in no table yet.
 
-    ``aging`` and ``outdated`` say that the card is old at the time of the question. ``beside`` are other cards of the
-    same turn.
+    ``aging`` and ``outdated`` say that the card is old at the time of the question. ``time_passed`` says that the time
+    of a planned event has passed by then, and nobody said that it happened. ``beside`` are other cards of the same
+    turn.
     """
 
     card: Card
@@ -44,6 +45,7 @@ class CardAnswer:
     pending: bool
     aging: bool
     outdated: bool
+    time_passed: bool = False
     beside: Sequence[Beside] = ()
 
     @property

@@ -109,7 +109,8 @@ class CardResolver:
         """Returns the cards that may answer, out of ``best``.
 
         A retracted card and a contested card do not answer. A card that an edge supersedes gives its place to the
-        end of its chain, unless the question asks about the past. Of cards that are the same, the best one answers.
+        end of its chain, unless the question asks about the past. So does an event that a later event replaced. Of
+        cards that are the same, the best one answers.
         """
         if not best:
             return CardResolution({}, {})
@@ -126,6 +127,8 @@ class CardResolver:
             if scope.known_at is not None:
                 found, marks, disputes = await self._as_known(connection, scope, found, marks)
                 edges = await (await _edges(connection, scope, list(found))).fetchall()
+            if chained := [card for card, row in found.items() if _needs_chain(question, scope, row)]:
+                edges += await (await _edges(connection, scope, chained, implied=True)).fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
             others: dict[UUID, Card] = {}
@@ -149,7 +152,12 @@ class CardResolver:
         for card, identity in then.identities.items():
             best[identity] = max(best.get(identity, 0.0), scores.get(card, 0.0))
         found = {card_id: card for card_id, card in cards.items() if card_id not in then.hidden}
-        found.update((card.card_id, card) for card in then.history.cards)
+        # The other events of a chain answer through its relations, and not because they are folded together.
+        found.update(
+            (card.card_id, card)
+            for card in then.history.cards
+            if card.kind != "event" or card.card_id in cards
+        )
         admitted = {card_id: card for card_id, card in found.items() if scope.admits(card)}
         marks = {card: scores.get(card) or best.get(then.identities.get(card, ""), 0.0) for card in admitted}
         disputes = [
@@ -169,7 +177,11 @@ class CardResolver:
 
 def before_folding(scope: Scope) -> Scope:
     """Returns the scope to search with. With ``known_at``, validity is decided after the fold of the past."""
-    return scope if scope.known_at is None else replace(scope, valid_from=None, valid_until=None)
+    return (
+        scope
+        if scope.known_at is None
+        else replace(scope, valid_from=None, valid_until=None, standing_at=None)
+    )
 
 
 def _judged(
@@ -197,6 +209,10 @@ def _judged(
         at = known[card].begun
         return at if card not in out and at is not None and at <= question.now else None
 
+    def said(card: UUID) -> datetime | None:
+        at = known[card].said_at
+        return at if at <= question.now else None
+
     for dispute in disputes:
         # A hit on the new side answers with the old side, which holds, and the conflict is shown.
         if dispute.new_card in found:
@@ -205,6 +221,10 @@ def _judged(
         if question.intent == "history":
             for relative in _chained(card, edges):
                 raise_to(relative, score * _BEFORE_THE_LATEST)
+        elif scope.replaced(known[card]):
+            last = latest_in_chain(card, edges, said)[-1]
+            raise_to(last, score)
+            out[card] = f"{last} took its place" if last != card else "a later event took its place"
         elif known[card].kind != "event":
             last = latest_in_chain(card, edges, begun)[-1]
             if last != card:
@@ -224,13 +244,19 @@ def _judged(
     return CardResolution(cards, {card: scores[card] for card in cards}, tuple(conflicts), out)
 
 
+def _needs_chain(question: Question, scope: Scope, card: Card) -> bool:
+    """True for an event whose chain answers too: it was replaced, or the question is about history."""
+    return scope.replaced(card) or (card.kind == "event" and question.intent == "history")
+
+
 def _of_layers(scope: Scope, card: Card) -> bool:
     return scope.layers is None or card.context_layer in scope.layers
 
 
 def _inside(scope: Scope, card: Card) -> bool:
-    """True when a card that no channel found may answer: its kind and project fit. Validity does not count."""
-    return card.kind in scope.kinds and (scope.projects is None or card.project_id in scope.projects)
+    """True when a card that no channel found may answer: kind, project and ``as_of`` fit. Validity does not count."""
+    mine = scope.projects is None or card.project_id in scope.projects
+    return mine and card.kind in scope.kinds and scope.too_late(card) is None
 
 
 def _chained(card: UUID, edges: Sequence[RelationEdge]) -> set[UUID]:
@@ -275,9 +301,12 @@ async def _cards(connection: AsyncConnection[Any], scope: Scope, ids: Sequence[U
 
 
 async def _edges(
-    connection: AsyncConnection[Any], scope: Scope, cards: Sequence[UUID]
+    connection: AsyncConnection[Any], scope: Scope, cards: Sequence[UUID], *, implied: bool = False
 ) -> AsyncCursor[RelationEdge]:
-    """The stated edges of these cards and of the cards they lead to. Implied edges show in the cards themselves."""
+    """The edges of these cards and of the cards they lead to, stated or ``implied``.
+
+    Implied edges of states show in the cards themselves.
+    """
     return await _asked(
         connection,
         _EDGE,
@@ -288,7 +317,7 @@ async def _edges(
             "user_id": scope.user_id,
             "cards": list(cards),
             "predicates": list(_PREDICATES),
-            "implied": [False],
+            "implied": [implied],
             "known_at": scope.known_at,
             "limit": 1000,
         },

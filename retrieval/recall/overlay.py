@@ -33,6 +33,7 @@ from events.types.envelope import Event, NewEvent, partition_of
 from events.types.turn_contract import session_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.conversation import CONTEXT_TURNS
+from ingest.extraction.event_linking import linked
 from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor
@@ -46,7 +47,7 @@ from projectors.generations.generations import use_schema
 from projectors.registry import projectors
 from retrieval.cards.alerts import Contradiction
 from retrieval.query.scope import Scope
-from retrieval.recall.overlay_result import OverlayResult
+from retrieval.recall.overlay_result import OverlayResult, replacements
 from retrieval.recall.unprojected_tail import (
     Queued,
     QueueTail,
@@ -174,9 +175,10 @@ class Overlay:
                 return OverlayResult(warnings=warnings)
             use_schema(connection, self._projector.name)
             changes = self._projector.changes(connection, events)
-        cards = {card_id: card for (_, _, card_id), card in changes.cards_put.items()}
+        cards = {card_id: card for (_, _, card_id), card in (changes.standings | changes.cards_put).items()}
         return OverlayResult(
             cards=cards,
+            replacements=replacements(changes.relations_put.values(), cards),
             gone=frozenset(card_id for _, _, card_id in changes.cards_gone if card_id not in cards),
             pending=frozenset(cards.keys() & {event.event_id for event in events}),
             conflicts=tuple(
@@ -285,7 +287,7 @@ def _recorded_at(tail: UnprojectedTail, turn: RecordedTurn, now: datetime) -> da
 @lru_cache(maxsize=512)
 def _extract(batch: SessionBatch) -> tuple[NewEvent, ...]:
     """Returns the card events that the rules extract from a batch. Their ids are the same for the same batch."""
-    found = events_of(batch, _RULES.extract(batch), _RULES)[1:]
+    found = events_of(batch, _RULES.extract(batch), _RULES, link=False)[1:]
     places: Counter[tuple[str, ...]] = Counter()
     named = []
     for new in found:
@@ -293,7 +295,8 @@ def _extract(batch: SessionBatch) -> tuple[NewEvent, ...]:
         places[turns] += 1
         name = orjson.dumps((new.user_id, *turns, places[turns])).decode()
         named.append(replace(new, event_id=uuid5(_PENDING, name)))
-    return tuple(named)
+    # The links hold the new ids.
+    return tuple(linked(named, batch.known))
 
 
 def _pending(new: NewEvent, position: int, recorded_at: datetime) -> Event:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from events.language.terms import term_keys
 from projectors.cards.card import Card, StoredCard
 from projectors.cards.card_rows import CONCEPT_TERM
+from projectors.cards.related_rows import StoredRelation
 from retrieval.cards.alerts import Contradiction
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
@@ -21,12 +22,14 @@ class OverlayResult:
     """The cards of one user as they will be once the unprojected tail is folded.
 
     ``cards`` are the cards that are new or change. ``gone`` are the cards that will disappear. ``pending`` are the new
-    cards. ``conflicts`` are new statements that contradict a value in force and will wait for a verdict.
+    cards. ``replacements`` are pairs of an event and the event that replaces it, in the order of the log. ``conflicts``
+    are new statements that contradict a value in force and will wait for a verdict.
     """
 
     cards: Mapping[UUID, StoredCard] = field(default_factory=dict)
     gone: frozenset[UUID] = frozenset()
     pending: frozenset[UUID] = frozenset()
+    replacements: tuple[tuple[UUID, UUID], ...] = ()
     conflicts: tuple[Contradiction, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -43,7 +46,7 @@ class OverlayResult:
                 if changed is None:
                     cards[card_id] = card
                 elif scope.admits(changed):
-                    cards[card_id] = changed
+                    cards[card_id] = _changed(card, changed)
         real = {
             _made_of(card, turn)
             for card_id, card in cards.items()
@@ -60,6 +63,19 @@ class OverlayResult:
     def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
         """Returns the conflicts that a chosen card is part of."""
         return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
+
+    def scores(
+        self, question: Question, weights: Mapping[str, float], resolved: Mapping[UUID, float]
+    ) -> dict[UUID, float]:
+        """Returns the resolved scores and the :meth:`votes` of the other cards.
+
+        An event gets at least the score of the event that it replaces.
+        """
+        scores = self.votes(question, weights) | dict(resolved)
+        for older, newer in self.replacements:
+            if older in resolved and newer in self.cards:
+                scores[newer] = max(scores.get(newer, 0.0), scores[older])
+        return scores
 
     def votes(self, question: Question, weights: Mapping[str, float]) -> dict[UUID, float]:
         """Returns the votes of the cards on the scale of fusion. The channels did not see these cards.
@@ -81,6 +97,31 @@ class OverlayResult:
             if vote:
                 votes[card_id] = vote / (RRF_K + 1)
         return votes
+
+
+def replacements(
+    relations: Iterable[StoredRelation], cards: Mapping[UUID, StoredCard]
+) -> tuple[tuple[UUID, UUID], ...]:
+    """Returns the events among ``cards`` that others of them replace: (earlier, later), in the order of the log."""
+    pairs = [
+        (row.to_card, row.from_card)
+        for row in relations
+        if row.implied
+        and all(card in cards and cards[card].kind == "event" for card in (row.to_card, row.from_card))
+    ]
+    return tuple(sorted(pairs, key=lambda pair: cards[pair[1]].position))
+
+
+def _changed(card: Card, changed: StoredCard) -> Card:
+    """Returns a card as it will be. Of an event that is in the table, only its standing changes."""
+    if card.kind != "event":
+        return changed
+    return replace(
+        card,
+        event_status=changed.event_status,
+        superseded_at=changed.superseded_at,
+        retracted=changed.retracted,
+    )
 
 
 def _made_of(card: Card, turn: str) -> tuple[str, str, bool]:

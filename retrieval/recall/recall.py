@@ -11,9 +11,11 @@ from uuid import UUID
 
 import psycopg
 
+from events.language.told_times import on_clock, zone_of
 from events.platform.failures import is_away
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, outdated
+from retrieval.cards.event_time import as_it_stood, time_passed
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import SEEN, GraphChannel
 from retrieval.channels.semantic import SemanticChannel
@@ -40,7 +42,10 @@ class RecallUnavailableError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One question. ``now`` is aware. ``projects`` or ``layers`` None means all of them."""
+    """One question. ``now`` is aware. ``projects`` or ``layers`` None means all of them.
+
+    ``timezone`` is the IANA zone of the asker, whose "yesterday" is meant.
+    """
 
     user_id: str
     query: str
@@ -54,6 +59,7 @@ class Ask:
     layers: tuple[str, ...] | None = None
     mode: str | None = None
     explain: bool = False
+    timezone: str | None = None
 
 
 class Recall:
@@ -110,7 +116,7 @@ class Recall:
         Raises :class:`RecallUnavailableError` when Postgres is away, and errors of psycopg when the data of this
         question are at fault.
         """
-        now = ask.as_of or ask.now
+        now, unzoned = await self._local_time(ask)
         question = understand(ask.query, now)
         scope = scope_of(
             question,
@@ -135,7 +141,7 @@ class Recall:
         overlaid = await laying
         cards = overlaid.merge(resolution.cards, scope)
         answering = {name: weights[name] for name, result in results.items() if result.report.status == "ok"}
-        scores = overlaid.votes(question, answering) | resolution.scores
+        scores = overlaid.scores(question, answering, resolution.scores)
         ranking = ranked(
             scores,
             cards,
@@ -157,7 +163,7 @@ class Recall:
             explain = explanation(question, scope, results, weights) | {
                 "cards": placings(
                     ranking.placed,
-                    {**resolution.left_out, **_said_better(ranking.same)},
+                    {**resolution.left_out, **_said_better(ranking.same), **_standing_beside(ranking.beside)},
                     {**resolution.found, **cards},
                     votes | scores,
                     ask.k,
@@ -192,9 +198,26 @@ class Recall:
                     if result.report.status != "ok" or result.report.detail
                 ),
                 *overlaid.warnings,
+                *unzoned,
             ),
             explain=explain,
         )
+
+    async def _local_time(self, ask: Ask) -> tuple[datetime, tuple[str, ...]]:
+        """Returns the instant of the question on the asker's clock, and warnings.
+
+        The clock is the named time zone, else the offset of ``as_of`` unless it is zero, else the clock of the user's
+        latest event, else UTC.
+        """
+        now = ask.as_of or ask.now
+        if ask.timezone is not None or now.utcoffset():
+            return (now if ask.timezone is None else on_clock(now, zone_of(ask.timezone))), ()
+        try:
+            return on_clock(now, zone_of(await self._sizes.zone_of(ask.user_id))), ()
+        except psycopg.Error:
+            return now, (
+                "the user's time zone cannot be looked up; the days of the question are those of UTC",
+            )
 
     @property
     def _everyone(self) -> list[Channel]:
@@ -251,6 +274,14 @@ def _said_better(same: Mapping[UUID, UUID]) -> dict[UUID, str]:
     return {left_out: f"it says the same as {kept}" for left_out, kept in same.items()}
 
 
+def _standing_beside(beside: Mapping[UUID, Sequence[UUID]]) -> dict[UUID, str]:
+    return {
+        card: f"it stands beside {lead}, of the same turn"
+        for lead, others in beside.items()
+        for card in others
+    }
+
+
 def _credited(chosen: Sequence[Card], same: Mapping[UUID, UUID], cards: Mapping[UUID, Card]) -> list[Card]:
     """Adds to each chosen card the turns of the cards that were left out because they say the same."""
     turns = {card.card_id: card.turn_ids for card in chosen}
@@ -269,6 +300,7 @@ def _answer(
     pending: bool,
     beside: tuple[Beside, ...],
 ) -> CardAnswer:
+    card = as_it_stood(card, now)
     return CardAnswer(
         card=card,
         score=score,
@@ -277,4 +309,5 @@ def _answer(
         beside=beside,
         aging=aging(card, now),
         outdated=outdated(card, now),
+        time_passed=time_passed(card, now),
     )

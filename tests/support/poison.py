@@ -191,7 +191,7 @@ CARDS = st.one_of(
         EventNoted,
         {**_CARD, "entity": "user", "occurred_at": NOW, "episode": True},
         {**_ODD_CARD, "entity": TEXTS, "occurred_at": INSTANTS, "occurred_until": INSTANTS, "importance": NUMBERS,
-         "topics": TAGS, "sentiment": TEXTS,
+         "topics": TAGS, "sentiment": TEXTS, "replaces_event": st.one_of(_ID, TEXTS), "status": TEXTS,
          "before": st.lists(st.builds(Utterance, TEXTS, TEXTS), max_size=3).map(tuple)},
     ),
     _event(

@@ -13,24 +13,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from events.types.cards import Cardinality, Sentiment, Statement
+from events.types.cards import Cardinality, EventStatus, Sentiment, Statement
 
 TEXT: str = files("ingest.extraction.claude").joinpath("schema.json").read_text("utf-8")
 SCHEMA: dict[str, Any] = json.loads(TEXT)
 
 _MOST_FAULTS = 20
-# Cards of one kind in one answer about a dozen turns, and aliases of one concept.
+# Cards of one kind in one answer about a dozen turns, and names in one list.
 MOST_CARDS = 60
-MOST_ALIASES = 20
+MOST_NAMES = {"aliases": 20, "participants": 15}  # A card stores 16 participants, the entity among them.
 # Characters. More than a careful model writes, and less than the tables store (events.store.bounds).
 _LONGEST = {
     "quote": 4_000, "content": 1_000, "definition": 2_000, "entity": 200, "concept_key": 100, "value": 250,
     "replaces": 250, "title": 200, "aliases": 200, "occurred_at_hint": 200,
+    "value_hint": 200, "same_as": 10, "expands": 10, "participants": 200,
 }  # fmt: skip
 # Fields that are searched and shown as names. They hold no control characters and no bidirectional overrides.
-_NAMES = frozenset(("entity", "concept_key", "value", "replaces", "title", "aliases"))
+_NAMES = frozenset(
+    ("entity", "concept_key", "value", "replaces", "title", "aliases", "same_as", "expands", "participants")
+)
 _NOT_IN_NAMES = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ue000-\uf8ff\ufffe\uffff]"
 )
@@ -61,6 +64,10 @@ class StateFound:
     replaces: str | None = None
     announced: bool = False
     occurred_at_hint: str | None = None
+    value_hint: str | None = None
+    time_role: Literal["start", "end"] | None = None
+    same_as: str | None = None
+    expands: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +81,9 @@ class EventFound:
     importance: int
     occurred_at_hint: str | None = None
     sentiment: Sentiment = "neutral"
+    status: EventStatus = "happened"
+    replaces: str | None = None
+    participants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +164,8 @@ def _value_faults(name: str, value: object, rule: Mapping[str, Any], where: str)
     if not isinstance(value, _TYPES[wanted]) or (wanted == "integer" and isinstance(value, bool)):
         yield f"{where} is {_shown(value)}, not of type {wanted}"
     elif isinstance(value, list):
-        if len(value) > MOST_ALIASES:
-            yield f"{where} has {len(value)} items; write at most {MOST_ALIASES}"
+        if len(value) > (most_names := MOST_NAMES[name]):
+            yield f"{where} has {len(value)} items; write at most {most_names}"
             return
         for index, one in enumerate(value):
             yield from _value_faults(name, one, rule["items"], f"{where}[{index}]")
@@ -179,8 +189,8 @@ _T = TypeVar("_T", StateFound, EventFound, KnowledgeFound)
 
 def _made(kind: type[_T], item: Mapping[str, Any]) -> _T:
     given = {field.name: item[field.name] for field in fields(kind) if item.get(field.name) is not None}
-    if "aliases" in given:
-        given["aliases"] = tuple(given["aliases"])
+    for name in MOST_NAMES.keys() & given.keys():
+        given[name] = tuple(given[name])
     return kind(**given)
 
 

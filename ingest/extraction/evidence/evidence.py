@@ -16,6 +16,7 @@ from typing import Literal
 from py_rust_stemmers import SnowballStemmer
 
 from events.language.chinese_script import to_simplified
+from events.language.terms import stem
 from ingest.extraction.evidence.numbers import claimed, is_number_word, month_of, offered
 from ingest.extraction.evidence.words import (
     ALIKE,
@@ -25,8 +26,10 @@ from ingest.extraction.evidence.words import (
     BACK_CJK,
     COMMON,
     COMMON_WORD,
+    MEANINGS,
     NOUGHT,
     OPENERS,
+    ORDINARY,
 )
 from ingest.extraction.rules.chinese.words import SURNAMES
 
@@ -92,6 +95,11 @@ class Evidence:
         """Returns True when the words of ``name`` occur in ``near`` or ``far``, in any form."""
         return _says(self._far, name)
 
+    def means(self, value: str) -> bool:
+        """Returns True when ``near`` says ``value`` in other words ("I don't eat meat": vegetarian)."""
+        wanted = set(_WORD.findall(plain(value))) - NOUGHT or {plain(value).strip()}
+        return any(wanted <= values and said.search(self._near.text) for values, said in MEANINGS)
+
     def verdict(self, content: str, *, known: str = "", share: float = 0.0) -> Verdict:
         """Returns how far the words bear out ``content``. Names in ``known`` need not have been spoken.
 
@@ -153,6 +161,11 @@ class _Words:
         return frozenset(map(_stem, self._all))
 
     @cached_property
+    def _bases(self) -> frozenset[str]:
+        """The words without irregular inflection: "swam" as "swim"."""
+        return frozenset(map(stem, self._all))
+
+    @cached_property
     def _by_beginning(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for word in self._all:
@@ -178,7 +191,7 @@ class _Words:
     def has(self, word: str) -> bool:
         """Returns True when ``word``, or another form of it, occurs in the text."""
         word = word.removesuffix("'s")
-        if word in self._all or _stem(word) in self._stems:
+        if word in self._all or _stem(word) in self._stems or stem(word) in self._bases:
             return True
         if _GROUPS.get(word, frozenset()) & self._groups or month_of(word) in self.numbers:
             return True
@@ -314,7 +327,7 @@ def _may_be_name(strange: str, before: str) -> bool:
     return bool(
         before[-1:] in _NAME_AFTER
         or (before[-1:] in {"了", "过"} and before[-2:-1] in _NAME_AFTER)
-        or (strange[0] in SURNAMES and len(strange) <= 4)
+        or (strange[0] in SURNAMES and len(strange) <= 4 and not ORDINARY.match(strange))
         or strange[0] in "小阿老"
         or strange[-1] in "市县省国州镇村区岛城港"
     )

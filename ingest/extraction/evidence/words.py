@@ -27,7 +27,8 @@ OPENERS = word_set(
     "he she we one someone somebody people owes flew flies ate slept swam rode rides built builds caught "
     "came comes said says told tells thinks thought felt feels found kept keeps grew grows sang sings "
     "wears wore weighs earns pays paid rents rented hired works engaged divorced pregnant fluent born "
-    "based raised interested afraid suffers plan goal every each when while until because if"
+    "based raised interested afraid suffers plan goal every each when while until because if "
+    "cancelled canceled cancels postponed rescheduled corrected called off instead trip"
 )
 """The first words of a content that leaves out its subject or reports in its own words."""
 BACK = word_set(
@@ -54,6 +55,10 @@ ALIKE = tuple(
         "grandma grandmother granny nana",
         "grandpa grandfather granddad",
         "kid kids child children son sons daughter daughters",
+        "boy boys lad son sons",
+        "girl girls daughter daughters",
+        "folks parents parent mother father",
+        "hubby husband",
         "sibling brother sister",
         "wife husband spouse married partner",
         "girlfriend boyfriend partner",
@@ -90,7 +95,7 @@ ALIKE_CJK = tuple(
         "男朋友 男友",
         "狗狗 小狗 狗",
         "猫咪 小猫 猫",
-        "孩子 小孩 儿子 女儿",
+        "孩子 小孩 儿子 女儿 小朋友",
         "奶奶 祖母 阿嬷",
         "爷爷 祖父 阿公",
         "软件 软体 程式 程序",
@@ -112,5 +117,57 @@ COMMON_WORD = re.compile(
     "结婚|离婚|分手|订婚|出生|生日|年龄|今年|去年|明年|今天|昨天|明天|上周|下周|本周|上个?月|下个?月|星期"
     "|旅行|旅游|学习|就读|学校|考试|通过|认识|见面|拜访|觉得|感到|拥有|过敏|疾病|治疗|身体|平常|经常|常常"
     "|通常|最近|刚才|一直|不再|用户|使用者|本人|朋友|家人|喜好|兴趣|成为|作为|其中|之前|之后|以前|以后|同"
-    "时|早上|下午|晚上|中午|小时|分钟|每天|每周|薪水|收入|地址|电话|手机号?|号码"
+    "时|早上|下午|晚上|中午|小时|分钟|每天|每周|薪水|收入|地址|电话|手机号?|号码|取消|"
+    "改期|延期|改到|改在|推迟|提前|作罢|不去了|原定|原本|更正|约定|相约|预定|一起"
 )
+ORDINARY = re.compile(
+    "程式|程序|高中|高[铁兴级]|黄色|马上|白[色天]|方[便法案]|石头|钱包|温泉|水果|花[园费]|国[家小]|平[时常]|安[全静排]|常见|计程|许多|任务|"
+    "成[功绩]|时[间候]|车[子站票]|房[子租间]|路上|游泳|毛衣|明白|全[部家职]|关[系心]|管理|解决|向来|应该|单[身位]|红色|黑色|蓝色|绿色|项目"
+)
+"""Words that begin with a character of a surname and are no names."""
+_NO_MORE = r"(?:n't|\b(?:no|not|never|without|stopped|quit|gave up|cut out|avoid)\b)[^.!?]{0,25}"
+_NO_MORE_CJK = "(?:不|没|戒|从不|不再)"
+MEANINGS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
+    (word_set(values), re.compile(said))
+    for values, said in (
+        (
+            "vegetarian veggie 素食 素食者 吃素",
+            rf"{_NO_MORE}\bmeat\b|\bmeat[- ]?(?:free|less)\b|\b(?:only|just) (?:eat )?vegetables\b"
+            rf"|{_NO_MORE_CJK}(?:再)?吃(?:肉|荤)",
+        ),
+        (
+            "vegan 纯素 全素",
+            rf"{_NO_MORE}\banimal products\b|\b(?:completely|fully|entirely) plant[- ]based\b"
+            rf"|不吃(?:任何)?动物(?:性食)?",
+        ),
+        (
+            "non smoker nonsmoker non-smoker 不抽烟 不吸烟 戒烟",
+            rf"{_NO_MORE}\bsmok(?:e|es|ing|ed)\b|\bsmoke[- ]?free\b|{_NO_MORE_CJK}(?:再)?(?:抽|吸)?烟",
+        ),
+        (
+            "teetotal teetotaller teetotaler sober non drinker non-drinker 滴酒不沾 不喝酒 戒酒",
+            rf"{_NO_MORE}\b(?:drink|drinks|drinking|alcohol|booze)\b|{_NO_MORE_CJK}(?:再)?(?:碰|喝)?酒",
+        ),
+        (
+            "married spouse 已婚",
+            r"\bmy (?:wife|husband|spouse)\b|\b(?:we|i) (?:got|were|are|am|'m|'re) (?:just )?married\b"
+            r"|我(?:的)?(?:老婆|老公|太太|先生|妻子|丈夫)|结婚了",
+        ),
+        (
+            "unemployed jobless 失业 待业",
+            r"\b(?:lost my job|laid off|out of work|between jobs|made redundant|got fired)\b|被(?:裁|开除|资遣)"
+            r"|没(?:有)?工作",
+        ),
+        ("retired 退休", r"\bretire(?:d|ment)\b|退休"),
+        (
+            "remote remotely 远程 远端 在家",
+            r"\b(?:work|working)[^.!?]{0,15}\bfrom home\b|\bhome office\b|在家(?:上班|工作|办公)",
+        ),
+        (
+            "only child onlychild 独生 独生女 独生子",
+            rf"{_NO_MORE}\b(?:siblings|brothers or sisters)\b|没有兄弟姐?妹?",
+        ),
+        ("left handed left-handed lefty 左撇子", r"\bleft hand\b|\blefty\b|左手(?:写|吃|拿)"),
+    )
+)
+"""Values and the words that mean them. A value counts only when no word beside those in its set is in it."""

@@ -9,35 +9,11 @@ from events.language.chinese_script import has_cjk
 from events.language.values import word_set
 from events.types.cards import Sentiment
 from ingest.extraction.rules.sentences import simplified
+from ingest.extraction.rules.small_talk import is_small_talk
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9'’&@._/-]*[a-z0-9]|[a-z0-9]", re.IGNORECASE)
 _CJK_RUN = re.compile("[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af]+")
 
-# The words of greetings, thanks, assent and laughter. A turn with only these words is small talk.
-_SMALL_TALK = word_set(
-    "hi hello hey heya hiya yo sup morning afternoon evening night good great nice fine bye "
-    "goodbye cya see you ya later thanks thank thx ty tysm cheers much so very appreciated "
-    "welcome you're youre no problem prob worries ok okay k kk okey sure yep yes yeah yup ya yea "
-    "nope nah no right alright cool awesome perfect lol lmao rofl haha hahaha hehe heh ha xd wow "
-    "oh ah aha hmm hm mm mhm uh um well please pls sorry oops got it gotcha understood noted how "
-    "are is it going what's whats up the a to there and i'm im too all done do done bro dude man "
-    "mate guys everyone everybody again indeed exactly true agreed absolutely definitely totally "
-    "of course same here love that's thats sounds will anyway have day one weekend time take care "
-    "talk soon tomorrow for your help a lot bunch omg yay nice1 np gg brb ttyl interesting "
-    "amazing sweet wonderful excellent fantastic this"
-)
-_GREETING = re.compile(
-    r"\b(?i:hi|hello|hey|heya|thanks|thank you|thx|bye|goodbye|morning|night|wow|ok|okay|yes|yeah|welcome|"
-    r"congrats)[ ,!]+(?:so much[ ,!]+|everyone[ ,!]+)?([A-Z][a-z]+)"
-)
-# "hahaha", "yessss", "awww", "sooo": laughter and drawn-out assent.
-_DRAWN_OUT = re.compile(r"[hae]{3,}|lo+l|a+w+|h+m+|w+o+w+|y+a+y+|y+e+s+|y+e+a+h*|n+o+|s+o+|o+h+|o+k+|aw+")
-_SMALL_TALK_ZH = re.compile(
-    r"谢谢|多谢|感谢|感恩|不客气|没关系|没事|不好意思|抱歉|对不起|你好|您好|大家好|哈喽|哈啰|嗨|嘿|早安|午安|晚安|早上好|下午好|晚上好|早|再见|掰掰|拜拜|明天见|下次见|"
-    r"好的|好呀|好啊|好吧|好喔|好哦|好勒|好嘞|好|可以|行|没问题|没错|是的|是啊|是喔|是|对的|对啊|对呀|对|嗯+|恩|喔+|哦+|啊+|呀|哇+|诶|欸|哎|唉|哈+|呵+|嘻+|嘿+|呜+|"
-    r"知道了|知道|了解|明白了?|收到|懂了|原来如此|真的|太好了|太棒了|真棒|棒|赞|厉害|辛苦了?|加油|了|的|吧|吗|呢|啦|耶|你|您|我|非常|很|真|太|也|就|先|这样|那|一下|咯|"
-    r"噢|OK|ok"
-)
 _STOP = word_set(
     "the and for are but not you your yours with this that these those have has had was were been "
     "being will would could should can may might from into onto over under about after before "
@@ -94,27 +70,66 @@ _LIFE = word_set(
 _LIFE_ZH = re.compile(
     r"结婚|订婚|离婚|怀孕|出生|过世|去世|搬家|搬到|跳槽|离职|入职|升职|升迁|毕业|住院|手术|确诊|车祸|领养|退休|买房|过敏|决定|上线|发布|生日|考上|录取|分手"
 )
+_LONGEST = 4000
 _DETAIL = re.compile(r"\d|[A-Z][a-z]+(?: [A-Z][a-z]+)+|\"|「|《")
+
+
+# A line of code, markup, a log or another dump: nobody says it aloud.
+_DATA_LINE = re.compile(
+    r"\s*(?:[{}<>;@$\])]|\[[\"'{\[\d]|//|/\*|\*/|>>>|\"[^\"]*\"\s*:|'[^']*'\s*:|```)"
+    r"|.*(?:[{};]|\\|</\w+>|=>|:=|==|!=|&&|\|\|)\s*,?$"
+    r"|\s*(?:def|class|import|from|function|const|let|var|return|public|private|static|void|select|insert|update|"
+    r"create table|traceback|at [\w.$]+\(|file \"|error:|warn|info|debug)\b.*[(){}=;:+*\"]"
+    r"|\s*[\w.-]+\s*[=:]\s*\S+$|\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\b",
+    re.IGNORECASE,
+)
+_LEAST_DATA_LINES = 2
+
+
+def is_pasted(text: str) -> bool:
+    """Returns True when at least half of the lines of ``text`` are data or code, and at least two are.
+
+    One line that is a JSON object or array or an element of markup is data too.
+    """
+    lines = [line for line in text[:_LONGEST].splitlines() if line.strip()]
+    if len(lines) == 1:
+        line = lines[0].strip()
+        return line[0] in "{[<" and (line[0], line[-1]) in _ENCLOSED and _PAIR.search(line) is not None
+    data = sum(_DATA_LINE.match(line) is not None for line in lines)
+    return data >= _LEAST_DATA_LINES and 2 * data >= len(lines)
+
+
+_ENCLOSED = frozenset((("{", "}"), ("[", "]"), ("<", ">")))
+_PAIR = re.compile(r"[\"'\w]\s*[:=]\s*[\"'\w\[{]|</\w+>|\",\s*\"")
+
+
+PASTED = "pasted"
+"""The tag of an episode whose words are mostly pasted data or code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """The judgement of a whole text."""
+    """The judgement of a whole text. ``pasted`` is True when the text is mostly data or code."""
 
     substantive: bool
     topics: tuple[str, ...]
     sentiment: Sentiment
     weight: int
+    pasted: bool = False
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the episode: its first topics, and :data:`PASTED` for pasted text."""
+        return (*((PASTED,) if self.pasted else ()), *(topic.lower() for topic in self.topics[:4]))
 
     def importance(self, *, cards: int, question: bool) -> int:
         """Returns the importance from 1 (chatter) to 10 (a change of life).
 
-        Cards raise the importance. A question without cards lowers it.
+        Cards raise the importance. A question without cards lowers it. Pasted text has the least importance.
         """
+        if self.pasted:
+            return 1
         return max(1, min(10, self.weight + min(cards, 2) - (1 if question and not cards else 0)))
-
-
-_LONGEST = 4000
 
 
 def read(text: str) -> Episode:
@@ -127,20 +142,12 @@ def read(text: str) -> Episode:
     runs = list(_CJK_RUN.finditer(folded)) if folded else []
     distinct = set(lowered)
     return Episode(
-        _is_substantive(text, distinct) or any(_SMALL_TALK_ZH.sub("", run[0]) for run in runs),
+        not is_small_talk(text),
         _topics(text, spoken, lowered, distinct, runs),
         _sentiment(lowered, distinct, folded),
         _weight(text, distinct, folded),
+        is_pasted(text),
     )
-
-
-def _is_substantive(text: str, distinct: set[str]) -> bool:
-    """Returns True when the words are more than greeting, thanks, assent and laughter. Doubtful words count."""
-    rest = distinct - _SMALL_TALK
-    if len(rest) > 6:
-        return True
-    rest = {word for word in rest if _DRAWN_OUT.fullmatch(word) is None}
-    return bool(rest and rest - {name.lower() for name in _GREETING.findall(text)})
 
 
 _MOST_TOPICS = 8

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
-from zoneinfo import ZoneInfo
 
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
-from events.types.turn_contract import clock_of
+from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import CardEvent, Extraction, RecordedTurn, SessionBatch
 from ingest.extraction.grounding import memory_blocks
-from ingest.extraction.prompt_injection import trusted_length
+from ingest.extraction.prompt_injection import untrusted_spans
 from ingest.extraction.rules import announcements, corrections, episodes, knowledge, wording
 from ingest.extraction.rules.chinese import pattern_rules as chinese
 from ingest.extraction.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft
@@ -86,14 +85,15 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
     if not segments:
         return
     reader = _TurnReader(turn, conversation)
-    trusted = trusted_length(turn.text)
+    orders = untrusted_spans(turn.text)
     cards: list[CardEvent] = []
     question = False
     for begin, text in segments:
         pending = False
         for sentence in sentences(text):
             question = sentence.question
-            if begin + sentence.begin >= trusted:
+            first = begin + sentence.begin
+            if any(start < first + len(sentence.raw) and first < end for start, end in orders):
                 continue
             cards.extend(reader.sentence(sentence, begin + sentence.begin, pending))
             pending = corrections.announces(sentence.plain, sentence.chinese)
@@ -115,14 +115,6 @@ def _human_segments(text: str) -> Iterator[tuple[int, str]]:
         reached = end
 
 
-@lru_cache(maxsize=512)
-def _zone(name: str) -> ZoneInfo | None:
-    try:
-        return ZoneInfo(name)
-    except (ValueError, OSError, KeyError):
-        return None
-
-
 class _TurnReader:
     """Reads one turn with its clock and its speaker. Each fact becomes one card."""
 
@@ -131,8 +123,7 @@ class _TurnReader:
         self._conversation = conversation
         self._owner = turn.speaker or ("assistant" if turn.role == "assistant" else "user")
         said_at = turn.said_at if turn.said_at.tzinfo is not None else turn.said_at.replace(tzinfo=UTC)
-        zone = _zone(turn.timezone)
-        self._reference: datetime = said_at.astimezone(zone) if zone is not None else said_at
+        self._reference: datetime = local_said_at(replace(turn, said_at=said_at))
         self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
         # Words like 我的狗 are equal in both scripts. The time zone of the speaker then decides.
         self._traditional = simplified(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
@@ -238,6 +229,11 @@ class _TurnReader:
             time_resolved=correction.time_resolved
             if correction is not None
             else point is not None or until is not None,
+            alternative_at=correction.alternative_at
+            if correction is not None
+            else moment.alternative
+            if moment is not None
+            else None,
             confidence=draft.confidence,
         )
         self._conversation.remember(self._turn.speaker, KnownState(event, draft.kind))
@@ -283,6 +279,7 @@ class _TurnReader:
             occurred_at_hint=moment.words if moment is not None else None,
             time_grain=moment.grain if moment is not None else None,
             time_resolved=moment is not None and moment.start is not None,
+            alternative_at=moment.alternative if moment is not None else None,
             concept_key=draft.key,
             value=draft.value,
             importance=draft.importance,
@@ -313,7 +310,7 @@ class _TurnReader:
         return EventNoted(
             content=content,
             entity=self._owner,
-            tags=tuple(topic.lower() for topic in read.topics[:4]),
+            tags=read.tags,
             origin=self._origin(begin, begin + len(longest.strip())),
             occurred_at=self._turn.said_at,
             episode=True,

@@ -134,7 +134,7 @@ class Moment:
     """A resolved time from ``start`` to ``end``, with its words and their offsets in the sentence.
 
     ``end`` is exclusive and lies after the last named day: "to May 3" ends at the end of May 3. ``start`` is None when
-    the words name only an end ("until June").
+    the words name only an end ("until June"). ``alternative`` is the start of the other reading of ambiguous words.
     """
 
     start: datetime | None
@@ -144,12 +144,15 @@ class Moment:
     stop: int
     grain: str
     ambiguous: bool = False
+    alternative: datetime | None = None
 
     @classmethod
     def of(cls, found: timex.Found, words: str) -> Moment:
         """Returns the moment of a time expression. An end that the speaker names is part of the range."""
         end = found.through or found.end
-        return cls(found.start, end, words, found.begin, found.stop, found.grain, found.ambiguous)
+        return cls(
+            found.start, end, words, found.begin, found.stop, found.grain, found.ambiguous, found.alternative
+        )
 
     @property
     def point(self) -> datetime | None:

@@ -48,6 +48,7 @@ CREATE TABLE cards (
     importance     smallint CHECK (importance BETWEEN 1 AND 10),
     sentiment      text,
     event_status   text CHECK (event_status IN ('happened', 'planned', 'cancelled', 'corrected')),
+    stated_status  text CHECK (stated_status IN ('happened', 'planned', 'cancelled', 'corrected')), -- by its own words
     participants   text[],
     -- knowledge cards
     title          text,
@@ -71,7 +72,7 @@ ALTER TABLE state_cards
 CREATE TABLE event_cards PARTITION OF cards FOR VALUES IN ('event');
 ALTER TABLE event_cards
     ADD CHECK (occurred_at IS NOT NULL AND episode IS NOT NULL AND topics IS NOT NULL AND importance IS NOT NULL
-               AND event_status IS NOT NULL);
+               AND event_status IS NOT NULL AND stated_status IS NOT NULL);
 CREATE TABLE knowledge_cards PARTITION OF cards FOR VALUES IN ('knowledge');
 ALTER TABLE knowledge_cards
     ADD CHECK (title IS NOT NULL AND aliases IS NOT NULL AND definition IS NOT NULL AND name_keys IS NOT NULL

@@ -1,10 +1,13 @@
--- The cards c that may answer: the filter of a recall, the same for every channel.
-{owner_filter} AND NOT c.retracted AND NOT c.contested
-AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s::text[]))
-AND (%(mode)s::text IS NULL OR coalesce(c.mode, 'general') = %(mode)s::text)
-AND (%(layers)s::text[] IS NULL OR c.context_layer = ANY (%(layers)s::text[]))
+-- The cards c that may answer: the filter of a recall, the same for every channel. A card that is retracted now may not
+-- have been at `known_at`; the fold of the past decides. A plan may answer from when it was said, whatever its time. An
+-- event that a later event replaced is found, so that the later event can take its place.
+{owner_filter} AND NOT c.contested
+AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s))
+AND (%(mode)s::text IS NULL OR coalesce(c.mode, 'general') = %(mode)s)
+AND (%(layers)s::text[] IS NULL OR c.context_layer = ANY (%(layers)s))
 AND (c.kind <> 'state'
-     OR (c.effective_at <= coalesce(%(valid_until)s::timestamptz, 'infinity')
-         AND coalesce(c.superseded_at, 'infinity') > coalesce(%(valid_from)s::timestamptz, '-infinity')))
-AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s::timestamptz)
-AND (%(known_at)s::timestamptz IS NULL OR c.created_at <= %(known_at)s::timestamptz)
+     OR c.effective_at <= coalesce(%(valid_until)s::timestamptz, 'infinity')
+        AND coalesce(c.superseded_at > %(valid_from)s, true))
+AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s
+     OR c.stated_status <> 'happened' AND c.said_at <= %(until)s)
+AND (%(known_at)s::timestamptz IS NULL AND NOT c.retracted OR c.created_at <= %(known_at)s)

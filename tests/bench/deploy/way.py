@@ -88,7 +88,7 @@ def pending(connection: psycopg.Connection) -> int:
 
 
 def until_visible(running: Running, expected: int, projector: str) -> None:
-    """Returns when every pushed turn is recorded, extracted and projected, and has its vectors if they are asked for."""
+    """Returns when every pushed turn is projected. For "vectors", every text also has its vector."""
     with psycopg.connect(running.database_url, autocommit=True) as connection:
         while True:
             row = connection.execute("SELECT count(*) FROM log.events WHERE type = 'TurnRecorded'").fetchone()

@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
+from events.types.cards import EventNoted, EventStatus
 from events.types.envelope import Event
 from events.types.naming import TagAliased
 from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate
@@ -20,7 +23,7 @@ from tests.support.projectors.statements import (
     skill,
     verified,
 )
-from tests.support.projectors.tables import is_relation
+from tests.support.projectors.tables import is_ordered
 
 CITIES = ("Taipei", "Tainan", "Kaohsiung")
 
@@ -29,6 +32,9 @@ SKILLS = ("Rust", "Ruby", "Go")
 
 
 TITLES = ("JWT", "JSON Web Token", "token", "OAuth")
+
+
+STATUSES: tuple[EventStatus, ...] = ("happened", "planned", "planned", "cancelled", "corrected")
 
 
 PREDICATES: tuple[Predicate, ...] = ("update", "state_change", "expands", "related_to", "retracts")
@@ -46,7 +52,7 @@ def history(seed: int, length: int) -> list[Event]:
         turn = choose.choice((None, None, f"{session}{int(on)}"))
         if turn is not None:
             on = int(on)
-        kind = choose.randrange(10)
+        kind = choose.randrange(12)
         how = choose.choice(("asserted", "asserted", "asserted", "ended", "corrected", "updated"))
         more = {"announced": choose.random() < 0.3, "session": session, "turn": turn, "statement": how}
         if kind < 4:
@@ -65,7 +71,15 @@ def history(seed: int, length: int) -> list[Event]:
         elif kind == 8:
             events.append(merged(choose.choice(TITLES), choose.choice(TITLES), on))
         else:
-            events.append(noted(f"note {number}", on))
+            events.append(
+                noted(
+                    f"note {number}",
+                    on,
+                    position=number + 1,
+                    status=choose.choice(STATUSES),
+                    **replaced(events, choose),
+                )
+            )
     remarks: list[Event] = []
     for number in range(length // 4):
         target, on = choose.choice(events), 100 + choose.randint(0, 9)
@@ -87,16 +101,26 @@ def history(seed: int, length: int) -> list[Event]:
     return [*events, *remarks]
 
 
+def replaced(events: Sequence[Event], choose: random.Random) -> dict[str, Any]:
+    """Often names an earlier event as replaced, and sometimes something that no event can replace."""
+    earlier = [one for one in events if isinstance(one.payload, EventNoted)]
+    if earlier and choose.random() < 0.7:
+        return {"replaces_event": choose.choice(earlier).event_id}
+    if events and choose.random() < 0.2:
+        return {"replaces_event": choose.choice((choose.choice(events).event_id, UUID(int=7)))}
+    return {}
+
+
 def day_after(on: float, choose: random.Random) -> datetime:
     return day(on + choose.randint(-5, 30))
 
 
 def shuffled(events: Sequence[Event], choose: random.Random) -> list[Event]:
-    """Returns another order of arrival. Relations keep their order, because the log decides which came first."""
+    """Returns another order of arrival. Relations and noted events keep theirs: the log decides which came first."""
     ordered = list(events)
     choose.shuffle(ordered)
-    relations = iter(one for one in events if is_relation(one))
-    return [next(relations) if is_relation(one) else one for one in ordered]
+    in_order = iter(one for one in events if is_ordered(one))
+    return [next(in_order) if is_ordered(one) else one for one in ordered]
 
 
 def cut(events: list[Event], choose: random.Random) -> list[list[Event]]:

@@ -87,10 +87,17 @@ def merged(from_title: str, into_title: str, on: float) -> Event:
     return event(KnowledgeMerged(from_title=from_title, into_title=into_title, reason="one thing"), on)
 
 
-def noted(content: str, on: float) -> Event:
-    return event(
-        EventNoted(content=content, entity="user", tags=(), origin=origin(on), occurred_at=day(on)), on
+def noted(content: str, on: float, *, at: float | None = None, position: int = 1, **more: object) -> Event:
+    """Something said on a day, about that day or the day ``at``."""
+    payload = EventNoted(
+        content=content,
+        entity="user",
+        tags=(),
+        origin=origin(on),
+        occurred_at=day(on if at is None else at),
+        **more,  # type: ignore[arg-type]
     )
+    return event(payload, on, position=position)
 
 
 def verified(card: UUID, on: float, kind: str = "state") -> Event:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
+from events.types.cards import EventNoted
 from events.types.envelope import Event
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from projectors.cards.card import StoredCard
 from projectors.cards.connections import CHAINS, Link
-from projectors.cards.fold import CardKey, Changes, Key, fold, keys_touched, remarked
+from projectors.cards.event_standing import standings_touched
+from projectors.cards.fold import CardKey, Changes, fold, keys_touched, remarked
 from projectors.cards.related_rows import (
     ArbitrationKey,
     RelationKey,
@@ -19,7 +22,7 @@ from projectors.cards.related_rows import (
     StoredUpdate,
     UpdateKey,
 )
-from projectors.cards.statement import Statement, statements_of
+from projectors.cards.statement import Key, Statement, statements_of
 
 
 class Tables:
@@ -34,6 +37,7 @@ class Tables:
         self.counts: dict[str, tuple[int, int]] = {}
         self._said: dict[Key, list[Statement]] = {}
         self._remarks: list[Event] = []
+        self._noted: dict[UUID, Event] = {}
 
     @property
     def rows(self) -> dict[str, object]:
@@ -46,7 +50,8 @@ class Tables:
             "counts": self.counts,
         }
 
-    def take(self, batch: list[Event]) -> Changes:
+    def take(self, batch: list[Event], recalled: Sequence[Event] = ()) -> Changes:
+        """Folds a batch that takes back the noted events ``recalled``."""
         keys = keys_touched(batch)
         targets = {(event.user_id, target) for event in batch if (target := remarked(event)) is not None}
         keys |= {
@@ -58,13 +63,22 @@ class Tables:
         changes = fold(
             batch,
             known,
+            recalled,
             remarks=[event for event in self._remarks if (event.user_id, remarked(event)) in about],
             connections=self._links(),
+            replaced=self._replaced(standings_touched(batch, recalled)),
         )
         self._put(self.cards, changes.cards_put, changes.cards_gone)
         self._put(self.relations, changes.relations_put, changes.relations_gone)
         self._put(self.arbitrations, changes.arbitrations_put, changes.arbitrations_gone)
         self._put(self.updates, changes.updates_put, changes.updates_gone)
+        for place, held in changes.standings.items():
+            self.cards[place] = replace(
+                self.cards[place],
+                event_status=held.event_status,
+                superseded_at=held.superseded_at,
+                retracted=held.retracted,
+            )
         for key, word in changes.aliases.items():
             self.aliases[key] = max(self.aliases.get(key, word), word)
         for user, (cards, terms) in changes.counts.items():
@@ -76,7 +90,17 @@ class Tables:
         for one in changes.statements:
             self._said.setdefault((one.event.user_id, one.identity), []).append(one)
         self._remarks += [event for _, event in changes.remarks]
+        self._noted |= {event.event_id: event for event in batch if isinstance(event.payload, EventNoted)}
         return changes
+
+    def _replaced(self, touched: set[tuple[str, UUID]]) -> list[Event]:
+        named = {card for _, card in touched}
+        named |= {key[1] for key in self.relations if key[2] in named and key[3:] == ("update", True)}
+        return [
+            event
+            for card, event in self._noted.items()
+            if card in named and ("u", "event", card) in self.cards
+        ]
 
     def _known(self, keys: set[Key]) -> dict[Key, list[Statement]]:
         known: dict[Key, list[Statement]] = {}
@@ -114,6 +138,6 @@ def tables_of(*batches: list[Event]) -> Tables:
     return tables
 
 
-def is_relation(event: Event) -> bool:
+def is_ordered(event: Event) -> bool:
     """True for an event whose order in the log counts."""
-    return isinstance(event.payload, CardsConnected | ConnectionWithdrawn)
+    return isinstance(event.payload, CardsConnected | ConnectionWithdrawn | EventNoted)

@@ -182,7 +182,10 @@ def test_every_kind_of_event_live_and_rebuilt_gives_the_same_rows(
     assert outcome.tables == live
     kinds = connection.execute(
         "SELECT count(*) FILTER (WHERE contested), count(*) FILTER (WHERE retracted), count(*) FILTER (WHERE ended),"
-        " count(*) FILTER (WHERE last_verified >= '2026-04-10') FROM cards.cards"
+        " count(*) FILTER (WHERE last_verified >= '2026-04-10'),"
+        " count(*) FILTER (WHERE event_status = 'cancelled' AND stated_status <> 'cancelled'),"
+        " count(*) FILTER (WHERE kind = 'event' AND retracted),"
+        " count(*) FILTER (WHERE kind = 'event' AND superseded_at IS NOT NULL) FROM cards.cards"
     ).fetchone()
     assert kinds is not None
     assert min(kinds) > 0, "the histories must hold every kind of card"
@@ -191,6 +194,22 @@ def test_every_kind_of_event_live_and_rebuilt_gives_the_same_rows(
         "SELECT count(*) FROM (SELECT user_id, count(*) AS cards, sum(own_terms) AS terms FROM cards.cards GROUP BY 1"
         " EXCEPT SELECT * FROM cards.card_counts) AS wrong"
     ).fetchone() == (0,)
+
+
+def test_an_event_far_behind_another_replaces_it_in_a_rebuild_too(
+    database: str, connection: Connection
+) -> None:
+    plans = [noted(f"plan {n}", user, status="planned") for n in range(3) for user in ("alex", "bea")]
+    log.append(connection, [plans[0], *(noted(f"note {n}") for n in range(1200)), *plans[1:]])
+    newer = [
+        noted(f"off {n}", plan.user_id, status="cancelled", replaces_event=plan.event_id)
+        for n, plan in enumerate(plans)
+    ]
+    log.append(connection, [*newer[:-1], noted("note"), newer[-1]])
+    fold_live(database)
+    assert count(connection, "cards.event_cards WHERE superseded_at IS NOT NULL") == len(plans)
+    assert count(connection, "cards.relations") == len(plans)
+    assert rebuild(database, verify=True).unequal == ()
 
 
 def is_card(one: Event) -> bool:

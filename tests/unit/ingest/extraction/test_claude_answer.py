@@ -296,6 +296,51 @@ def test_a_fault_names_the_field_and_what_is_allowed(change: dict[str, Any], fau
     assert (len(answer.states), answer.faulty, answer.usable) == (1, 1, True)
 
 
+PLANNED: dict[str, Any] = {
+    "turn": 1,
+    "quote": "q",
+    "content": "c",
+    "entity": "user",
+    "importance": 4,
+    "status": "planned",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (
+            {"status": "postponed"},
+            "events[0].status is 'postponed'; use one of happened, planned, cancelled, corrected",
+        ),
+        ({"status": ["planned"]}, "events[0].status is ['planned'], not of type string"),
+        ({"replaces": 3}, "events[0].replaces is 3, not of type string"),
+        ({"replaces": "x" * 251}, "events[0].replaces is 251 characters long; write at most 250"),
+        ({"participants": "Ana"}, "events[0].participants is 'Ana', not of type array"),
+        ({"participants": ["Ana"] * 16}, "events[0].participants has 16 items; write at most 15"),
+        ({"participants": ["Ana", ""]}, "events[0].participants[1] is empty"),
+        ({"participants": ["A\u202ena"]}, "events[0].participants[0] holds a control character"),
+    ],
+)
+def test_a_fault_of_an_event_costs_that_event_alone(change: dict[str, Any], fault: str) -> None:
+    answer = answer_of({"events": [{**PLANNED, **change}, PLANNED], "states": [GOOD]})
+    assert fault in answer.faults[0]
+    assert (len(answer.events), len(answer.states), answer.faulty) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "change", [{"time_role": "middle"}, {"same_as": "F" * 11}, {"expands": 1}, {"value_hint": "x" * 201}]
+)
+def test_a_fault_of_a_state_costs_that_state_alone(change: dict[str, Any]) -> None:
+    answer = answer_of({"states": [{**GOOD, **change}, GOOD], "events": [PLANNED]})
+    assert (len(answer.states), len(answer.events), answer.faulty) == (1, 1, 1)
+
+
+def test_an_event_without_a_status_happened() -> None:
+    [found] = answer_of({"events": [{**PLANNED, "status": None}]}).events
+    assert found.status == "happened"
+
+
 @pytest.mark.parametrize("given", [None, [], "x", 5, {}, {"cards": []}, {"states": {}}, {"states": None}])
 def test_an_answer_without_any_list_says_nothing(given: object) -> None:
     answer = answer_of(given)

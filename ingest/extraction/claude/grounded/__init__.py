@@ -1,0 +1,1 @@
+"""Grounds the cards of a model in the words of the turns."""

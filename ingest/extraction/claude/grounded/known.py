@@ -1,0 +1,47 @@
+"""What the prompt shows of the known cards, found by the labels that a model may answer."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+from uuid import UUID
+
+Relation = Literal["same_as", "expands"]
+
+
+class KnownFact(Protocol):
+    """A current fact. ``event_id`` is its event in the log."""
+
+    @property
+    def event_id(self) -> UUID: ...
+    @property
+    def entity(self) -> str: ...
+    @property
+    def concept_key(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+
+
+class KnownPlan(Protocol):
+    """An open plan. ``event_id`` is its event in the log."""
+
+    @property
+    def event_id(self) -> UUID: ...
+    @property
+    def content(self) -> str: ...
+
+
+class KnownLabels(Protocol):
+    """Finds the facts (F1, F2 …) and the plans (P1, P2 …) of a prompt. Returns None for a label that was not shown."""
+
+    def fact(self, label: str) -> KnownFact | None: ...
+    def plan(self, label: str) -> KnownPlan | None: ...
+
+
+class NoLabels:
+    """The labels of a prompt that shows nothing known."""
+
+    def fact(self, label: str) -> KnownFact | None:
+        return None
+
+    def plan(self, label: str) -> KnownPlan | None:
+        return None

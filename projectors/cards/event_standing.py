@@ -1,0 +1,158 @@
+"""The standing of events: what later events make of an earlier event. Pure functions.
+
+An event names the earlier event that it replaces (``EventNoted.replaces_event``). The earlier event is always at a
+lower position of the log, so replacements form no cycle. A name of anything else is ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from events.types.cards import EventNoted, EventStatus
+from events.types.envelope import Event
+from projectors.cards.card import StoredCard
+from projectors.cards.related_rows import RelationKey, StoredRelation
+
+EventKey = tuple[str, UUID]  # user, event
+
+
+@dataclass(frozen=True, slots=True)
+class EventStanding:
+    """What a card shows of its standing.
+
+    ``superseded_at`` is when the first event that replaces it was said. A retracted event was told wrongly, so it has
+    no such instant.
+    """
+
+    event_status: EventStatus
+    superseded_at: datetime | None = None
+    retracted: bool = False
+
+    def of(self, card: StoredCard) -> StoredCard:
+        """Returns ``card`` with this standing."""
+        return replace(
+            card,
+            event_status=self.event_status,
+            superseded_at=self.superseded_at,
+            retracted=self.retracted,
+        )
+
+
+def replaced_by(event: Event) -> EventKey | None:
+    """Returns the event that ``event`` names as replaced, or None."""
+    payload = event.payload
+    if isinstance(payload, EventNoted) and payload.replaces_event is not None:
+        return event.user_id, payload.replaces_event
+    return None
+
+
+def standings_touched(events: Iterable[Event], recalled: Iterable[Event] = ()) -> set[EventKey]:
+    """Returns the events whose standing or relations ``events`` and ``recalled`` may change.
+
+    These are the events that any of them replaces, and the recalled events.
+    """
+    touched = {
+        key for each in (events, recalled) for event in each if (key := replaced_by(event)) is not None
+    }
+    touched.update(
+        (event.user_id, event.event_id) for event in recalled if isinstance(event.payload, EventNoted)
+    )
+    return touched
+
+
+class Replacements:
+    """The replacements among some noted events. An event that replaces no earlier event of its user is no part."""
+
+    def __init__(self, noted: Iterable[Event]) -> None:
+        self.events: dict[EventKey, Event] = {
+            (event.user_id, event.event_id): event for event in noted if isinstance(event.payload, EventNoted)
+        }
+        self._by: dict[EventKey, list[Event]] = {}
+        for event in self.events.values():
+            key = replaced_by(event)
+            if (
+                key is not None
+                and (old := self.events.get(key)) is not None
+                and old.position < event.position
+            ):
+                self._by.setdefault(key, []).append(event)
+
+    def standing(self, key: EventKey) -> EventStanding:
+        """Returns the standing of a known event. The event that was said last decides its status."""
+        own = _noted(self.events[key])
+        newer = self._by.get(key)
+        if not newer:
+            return EventStanding(own.status)
+        last = _noted(max(newer, key=_said))
+        if last.status == "corrected":
+            return EventStanding("corrected", retracted=True)
+        since = min(_noted(event).origin.said_at for event in newer)
+        return EventStanding("cancelled" if last.status == "cancelled" else own.status, since)
+
+    def relations(self, keys: Iterable[EventKey]) -> dict[RelationKey, StoredRelation]:
+        """Returns the relations from the events that replace any of ``keys``."""
+        rows = (self._relation(key, event) for key in keys for event in self._by.get(key, ()))
+        return {row.key: row for row in rows}
+
+    def _relation(self, key: EventKey, newer: Event) -> StoredRelation:
+        return StoredRelation(
+            user_id=newer.user_id,
+            from_card=newer.event_id,
+            to_card=key[1],
+            predicate="update",
+            implied=True,
+            reason=_reason(_noted(newer), _noted(self.events[key])),
+            confidence=1.0,
+            event_id=newer.event_id,
+            created_at=newer.recorded_at,
+            actor=newer.actor,
+            refused=False,
+        )
+
+
+def changed_standings(
+    before: Replacements, after: Replacements, touched: Iterable[EventKey]
+) -> Mapping[EventKey, EventStanding]:
+    """Returns the standings of ``touched`` events that stay and differ from the tables.
+
+    The tables show the standing of ``before``. They show the event's own status where ``before`` does not know the
+    event.
+    """
+    changed: dict[EventKey, EventStanding] = {}
+    for key in touched:
+        if key in after.events:
+            standing = after.standing(key)
+            shown = (
+                before.standing(key)
+                if key in before.events
+                else EventStanding(_noted(after.events[key]).status)
+            )
+            if standing != shown:
+                changed[key] = standing
+    return changed
+
+
+def _said(event: Event) -> tuple[datetime, UUID]:
+    return _noted(event).origin.said_at, event.event_id
+
+
+def _reason(newer: EventNoted, older: EventNoted) -> str:
+    if newer.status == "cancelled":
+        how = "called off"
+    elif newer.status == "corrected":
+        how = "told wrongly before"
+    elif newer.status == "planned":
+        how = "planned anew"
+    else:
+        how = "told again" if older.status == "happened" else "it happened"
+    return f"{how}: {newer.content}"
+
+
+def _noted(event: Event) -> EventNoted:
+    payload: Any = event.payload
+    assert isinstance(payload, EventNoted)
+    return payload
