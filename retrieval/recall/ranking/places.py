@@ -34,7 +34,7 @@ OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
 LEADER_BOOST = 1.35  # the card comes first in two channels: sums of ranks hide by how much it is better
 FORMULA_PENALTY = 0.7  # a better card has the same words with other numbers
 SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
-_YIELDS = 0.5
+_YIELDS = 0.25  # of the score of an episode: a card with less leaves it the lead
 _JUST_BELOW, _JUST_ABOVE = 0.999, 1.001
 _NEWER_AMONG = 10  # the first places, among which what was said later goes first
 _SAME_SHARE = 0.5  # of an earlier card's words of the question: a later card with so many is about the same
@@ -150,11 +150,11 @@ def distinct(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> tuple[list
     kept, same = [], {}
     for placed in ranked:
         card = cards[placed.card_id]
-        words = (card.kind, card.speaker, card.content, card.effective_at)
+        words = (card.kind, card.episode, card.speaker, card.content, card.effective_at)
         if (other := first.setdefault(words, placed.card_id)) != placed.card_id:
             same[placed.card_id] = other
             continue
-        formula = (card.kind, card.speaker, _NUMBERED.sub("#", card.content[:_READ].casefold()))
+        formula = (card.kind, card.episode, card.speaker, _NUMBERED.sub("#", card.content[:_READ].casefold()))
         kept.append(
             placed.times("words that differ in numbers", FORMULA_PENALTY) if formula in formulas else placed
         )

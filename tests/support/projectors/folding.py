@@ -57,8 +57,13 @@ def event(payload: Payload, user: str = "alex") -> NewEvent:
 
 
 def apart(payload: EventNoted | StateAsserted | KnowledgeLearned, user: str = "alex") -> NewEvent:
-    """The event of a card that was said in a turn of its own. An answer gives the cards of one turn one place."""
-    turn = f"t{next(_turns)}"
+    """The event of a card, in a turn of its own unless ``payload`` names one.
+
+    An answer gives the cards of one turn one place.
+    """
+    if payload.origin.turn_ids != ORIGIN.turn_ids:
+        return event(payload, user)
+    turn = f"turn {next(_turns)}"
     return event(replace(payload, origin=replace(payload.origin, turn_ids=(turn,))), user)
 
 

@@ -138,7 +138,7 @@ def test_an_explanation_names_the_votes_and_the_fate_of_each_card(
     assert set(explain["channels"]) == {"semantic", "tags", "fuzzy", "time", "graph"}
     first, second = explain["cards"][:2]
     assert (first["content"], first["left_out"]) == ("I live in Kaohsiung", None)
-    assert first["factors"]["concept asked for"] == 2
+    assert first["factors"]["fact asked for"] == 3
     assert second["left_out"] == "only the best 1 were asked for"
     for card in (first, second):
         # Votes can be added up again from the candidates, and the score from the factors.
