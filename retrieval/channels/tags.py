@@ -24,6 +24,7 @@ _LIMIT = 20
 
 
 _RANKED = 2_000  # the hits of a common word that are ranked, when no other word finds a card
+CONCEPT_WEIGHT = 0.5  # of the concept that a question asks for, beside 1 for a word
 _MEANT = 0.7  # the weight of a correction of a misspelt word
 
 
@@ -56,7 +57,7 @@ class TagsChannel:
     async def _part(
         self, connection: AsyncConnection[Any], part: Mapping[str, float], question: Question, scope: Scope
     ) -> list[Hit]:
-        weights = dict(part) | {CONCEPT_TERM + key: 0.5 for key in question.concepts}
+        weights = dict(part) | {CONCEPT_TERM + key: CONCEPT_WEIGHT for key in question.concepts}
         if not weights:
             return []
         cursor = await connection.execute(
