@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import combinations, islice
 from uuid import UUID
 
-from events.language.concepts import normalise_value
+from events.language.chinese_script import has_cjk
+from events.language.concepts import canonical_key, normalise_value
+from events.language.values import two_scripts
 from projectors.cards.card import Card
 from retrieval.cards.card import CardBrief
 
@@ -15,6 +18,9 @@ AGING_AFTER = timedelta(days=180)
 """A single value that nobody verified for this long is aging: the user should be asked about it."""
 OUTDATED_AFTER = timedelta(days=90)
 """Knowledge that nobody verified for this long is outdated: it should be checked before use."""
+
+_COMPARED = 10
+"""The values of one concept that are compared with each other. Only a hostile log has more at one time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +54,10 @@ def outdated(card: Card, now: datetime) -> bool:
 
 
 def contradictions(cards: Sequence[Card]) -> list[Contradiction]:
-    """Returns the groups of current single values that share concept, entity and project and differ in value."""
+    """Returns the groups of current single values that share concept, entity and project and differ in value.
+
+    Values that may be one value in two scripts do not differ.
+    """
     groups: dict[tuple[str, str | None, str | None], list[Card]] = {}
     for card in cards:
         if card.cardinality == "single_value" and card.superseded_at is None:
@@ -61,5 +70,17 @@ def contradictions(cards: Sequence[Card]) -> list[Contradiction]:
             reason="different values stand side by side: " + ", ".join(str(card.value) for card in group),
         )
         for (_, key, entity), group in groups.items()
-        if len(group) > 1 and len({normalise_value(key or "", card.value or "") for card in group}) > 1
+        if len(group) > 1 and _differ(canonical_key(key or ""), group)
     ]
+
+
+def _differ(key: str, cards: Sequence[Card]) -> bool:
+    first: dict[str, Card] = {}
+    for card in cards:
+        first.setdefault(normalise_value(key, card.value or ""), card)
+    return any(
+        not two_scripts(
+            key, one, other, languages=has_cjk(first[one].content) != has_cjk(first[other].content)
+        )
+        for one, other in combinations(islice(first, _COMPARED), 2)
+    )
