@@ -20,7 +20,7 @@ class Echo:
 
     def answer(self, system: str, message: str) -> str:
         """Returns the answer to a message. A real client sends `system` as the system prompt."""
-        remembered = re.findall(r'source="user_stated"[^>]*>([^<]+)</card>', system)
+        remembered = re.findall(r"<(?:state|event) (?![^>]* by=)[^>]*>([^<]+)<", system)
         return f"You say: {message} I remember: {'; '.join(remembered) or 'nothing yet'}."
 
 

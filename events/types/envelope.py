@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,16 +26,37 @@ def partition_of(user_id: str) -> int:
     return sha256(user_id.encode()).digest()[0] & 63
 
 
+class _Uuid7Clock:
+    """Makes the numbers behind :func:`uuid7`: 48 bits of Unix milliseconds and 74 random bits, always rising."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def next(self) -> int:
+        with self._lock:
+            drawn = (time.time_ns() // 1_000_000) << 74 | int.from_bytes(os.urandom(10)) >> 6
+            if drawn <= self._last:
+                drawn = self._last + 1 + int.from_bytes(os.urandom(4))
+            self._last = drawn
+            return drawn
+
+
+_clock = _Uuid7Clock()
+
+
 def uuid7() -> UUID:
-    """Returns a version 7 UUID (RFC 9562): 48 bits of Unix milliseconds, then 74 random bits."""
-    milliseconds = time.time_ns() // 1_000_000
-    random = int.from_bytes(os.urandom(10))
+    """Returns a version 7 UUID (RFC 9562) that is greater than every earlier one of this process.
+
+    Cards with equal scores are ordered by their ids. Rising ids make that the order in which the cards were made.
+    """
+    number = _clock.next()
     return UUID(
-        int=(milliseconds & 0xFFFFFFFFFFFF) << 80
+        int=(number >> 74 & 0xFFFFFFFFFFFF) << 80
         | 0x7000 << 64
-        | (random >> 68 & 0xFFF) << 64
+        | (number >> 62 & 0xFFF) << 64
         | 0b10 << 62
-        | random & 0x3FFFFFFFFFFFFFFF
+        | number & 0x3FFFFFFFFFFFFFFF
     )
 
 

@@ -154,6 +154,16 @@ def clock_of(turn: TurnRecorded) -> str:
     return zone.key if isinstance(zone, ZoneInfo) else _offset(local)
 
 
+def on_clock(instant: datetime, clock: str | None) -> datetime:
+    """Returns ``instant`` on a clock of :func:`clock_of`. Returns it unchanged for None and for an unknown clock."""
+    if clock is None:
+        return instant
+    try:
+        return instant.astimezone(_zone(clock) or datetime.strptime(clock, "%z").tzinfo)
+    except (ValueError, OverflowError):
+        return instant
+
+
 def _offset(local: datetime) -> str:
     offset = f"{local:%z}"
     return f"{offset[:3]}:{offset[3:5]}"

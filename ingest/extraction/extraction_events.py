@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 
@@ -15,14 +15,20 @@ from events.types.cards import EventNoted, KnowledgeLearned, Utterance
 from events.types.codec import encode
 from events.types.envelope import Event, NewEvent, uuid7
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
+from events.types.relations import CardsConnected
 from events.types.turn_contract import part_of_key, session_of
 from events.types.turns import TurnRecorded
-from ingest.extraction.extractor_port import CardEvent, Extraction, Extractor, SessionBatch
+from ingest.extraction.event_linking import linked
+from ingest.extraction.extractor_port import CardEvent, CardLink, Extraction, Extractor, SessionBatch
 from ingest.extraction.grounding import without_memory_blocks
 
 logger = logging.getLogger(__name__)
 
 STAGE = "extractor"
+_REASONS = {
+    "same_as": "the extractor reads both as one fact",
+    "expands": "the extractor reads it as more about the same fact",
+}
 _TURNS_BEFORE = 2  # A third turn adds nothing (see projectors.embedding.passages).
 _LONGEST_BEFORE = 300  # Characters of each earlier turn that an episode keeps.
 
@@ -123,15 +129,26 @@ def events_of(
     *,
     knowledge: bool = True,
     rules_fallback: bool = False,
+    link: bool = True,
 ) -> list[NewEvent]:
     """Returns the events of one session batch: ``TurnsExtracted``, then one event for each card, caused by it.
+
+    The relations to known cards follow. An event that replaces an earlier one names it, when the earlier one stands in
+    the batch or in ``batch.known`` (:func:`ingest.extraction.event_linking.linked`). Without ``link``, the caller finds
+    the earlier events later.
 
     Without ``knowledge``, the result has no knowledge card. A card that the tables cannot store
     (:mod:`events.store.bounds`) is refused and counted. Every event is encoded once, so an invalid card does not fail
     the append of other events. Raises the error of the codec when an event cannot be encoded.
     """
-    wanted = [card for card in extraction.cards if knowledge or not isinstance(card, KnowledgeLearned)]
-    cards = [card for card in wanted if (fault := fault_of(card)) is None or _refuse(fault, batch)]
+    wanted = [
+        (place, card)
+        for place, card in enumerate(extraction.cards)
+        if knowledge or not isinstance(card, KnowledgeLearned)
+    ]
+    cards = [
+        (place, card) for place, card in wanted if (fault := fault_of(card)) is None or _refuse(fault, batch)
+    ]
     refused = extraction.refused + len(wanted) - len(cards)
     first = batch.turns[0]
     stream = stream_of(first.turn)
@@ -155,23 +172,51 @@ def events_of(
         actor=f"extractor/{extractor.name}",
         dedupe_key=f"extraction/{part_of_key(extractor.prompt_version)}/{first.turn.turn_id}",
     )
-    caused = [
-        NewEvent(
-            event_id=uuid7(),
-            user_id=first.user_id,
-            stream=stream,
-            payload=_with_preceding(card, batch),
-            occurred_at=card.occurred_at if isinstance(card, EventNoted) else card.origin.said_at,
-            actor=leader.actor,
-            causation_id=leader.event_id,
-            correlation_id=leader.event_id,
+    caused = {
+        place: _caused(
+            leader,
+            _with_preceding(card, batch),
+            card.occurred_at if isinstance(card, EventNoted) else card.origin.said_at,
         )
-        for card in cards
+        for place, card in cards
+    }
+    relations = [
+        _caused(leader, connected, caused[link.card].occurred_at)
+        for link in extraction.links
+        if (connected := _connected(link, caused)) is not None
     ]
-    events = [leader, *caused]
+    events = [leader, *caused.values(), *relations]
+    if link:
+        events = linked(events, batch.known)
     for event in events:
         encode(event.payload)
     return events
+
+
+def _caused(leader: NewEvent, payload: CardEvent | CardsConnected, occurred_at: datetime) -> NewEvent:
+    return NewEvent(
+        event_id=uuid7(),
+        user_id=leader.user_id,
+        stream=leader.stream,
+        payload=payload,
+        occurred_at=occurred_at,
+        actor=leader.actor,
+        causation_id=leader.event_id,
+        correlation_id=leader.event_id,
+    )
+
+
+def _connected(link: CardLink, caused: Mapping[int, NewEvent]) -> CardsConnected | None:
+    """Returns the relation of a link, or None when its card is refused."""
+    if link.card not in caused:
+        return None
+    return CardsConnected(
+        from_card=caused[link.card].event_id,
+        to_card=link.to_card,
+        predicate=link.predicate,
+        reason=_REASONS[link.predicate],
+        confidence=link.confidence,
+    )
 
 
 def _refuse(fault: str, batch: SessionBatch) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
+from uuid import UUID
 
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.extraction import Usage
 from events.types.turns import TurnRecorded
+from ingest.extraction.known_cards import NOTHING, KnownCards
 
 CardEvent = StateAsserted | EventNoted | KnowledgeLearned
 
@@ -26,21 +28,44 @@ class SessionBatch:
     """Consecutive turns of one session that are extracted together, in log order. A batch is never empty.
 
     ``preceding`` are earlier turns of the session. They are context only: no card may rest on them.
-    ``known_concepts`` are concept keys that the user already has. They keep the names of facts stable.
+    ``known`` are the cards that the user already has in the project of the turns. They keep names and values of facts
+    stable, and a correction finds there what it corrects.
     """
 
     turns: tuple[RecordedTurn, ...]
     preceding: tuple[RecordedTurn, ...] = ()
-    known_concepts: tuple[str, ...] = ()
+    known: KnownCards = NOTHING
+
+    @property
+    def known_concepts(self) -> tuple[str, ...]:
+        """The concept keys that the user already has, sorted."""
+        return self.known.keys
+
+
+@dataclass(frozen=True, slots=True)
+class CardLink:
+    """A relation from the card at index ``card`` of an extraction to the known card ``to_card``.
+
+    ``"same_as"``: both say one thing. ``"expands"``: the new card says more about the known one.
+    """
+
+    card: int
+    to_card: UUID
+    predicate: Literal["same_as", "expands"]
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The cards of a session batch in reading order, the tokens spent, and the number of refused cards."""
+    """The cards of a session batch in reading order, the tokens spent, and the number of refused cards.
+
+    ``links`` are relations from these cards to known ones.
+    """
 
     cards: tuple[CardEvent, ...] = ()
     usage: Usage = field(default_factory=Usage)
     refused: int = 0
+    links: tuple[CardLink, ...] = ()
 
 
 class ExtractorUnavailableError(RuntimeError):

@@ -1,4 +1,4 @@
-"""The token budget: the tokens that a user may cost in a day."""
+"""Tokens: how many a text has about, and how many a user may cost in a day."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ from events.types.envelope import partition_of
 from events.types.extraction import Usage
 
 logger = logging.getLogger(__name__)
+
+
+def about_tokens(text: str) -> int:
+    """Returns a rough number of tokens: one for four ASCII characters, one for each other character."""
+    latin = sum(map(str.isascii, text))
+    return latin // 4 + len(text) - latin
 
 
 class TokenBudget:

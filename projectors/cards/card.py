@@ -24,9 +24,9 @@ class Card:
     card was never current. An ended card says that something is over and holds at no instant.
 
     ``time_zone`` is the clock on which the times are told, ``time_grain`` their grain ("day", "month" …).
-    ``time_resolved`` is False when the turn names no time; ``occurred_at`` or ``effective_at`` is then the time of the
-    turn. ``alternative_at`` is the other instant that an ambiguous time may mean. A value that is a time lies between
-    ``value_at`` and ``value_until`` (exclusive).
+    ``time_resolved`` is None when the turn names no time, and False when it names a time that was not resolved.
+    ``occurred_at`` or ``effective_at`` is then the time of the turn. ``alternative_at`` is the other instant that an
+    ambiguous time may mean. A value that is a time lies between ``value_at`` and ``value_until`` (exclusive).
 
     ``event_status`` says what became of an event, and ``stated_status`` what its own words say. The two differ when a
     later event cancels or corrects it. An event that a later event replaces has a ``superseded_at``: when that was

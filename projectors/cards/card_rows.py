@@ -105,7 +105,7 @@ def event_card(event: Event, payload: EventNoted) -> tuple[StoredCard, list[str]
         importance=min(10, max(1, payload.importance)),
         sentiment=payload.sentiment,
         time_grain=payload.time_grain,
-        time_resolved=payload.time_resolved,
+        time_resolved=_time_resolved(payload),
         alternative_at=payload.alternative_at,
         event_status=payload.status,
         stated_status=payload.status,
@@ -141,7 +141,7 @@ def state_card(period: ValidPeriod) -> StoredCard:
         contested=period.contested,
         ended=period.ended,
         time_grain=period.first.state.time_grain,
-        time_resolved=period.first.state.time_resolved,
+        time_resolved=_time_resolved(period.first.state),
         alternative_at=period.first.state.alternative_at,
         value_at=payload.value_at,
         value_until=payload.value_until,
@@ -214,8 +214,19 @@ def _source(event: Event, origin: CardOrigin) -> _Source:
         "source_span": origin.source_span,
         "provenance": origin.provenance,
         "mode": origin.mode,
-        "time_zone": origin.time_zone,
+        "time_zone": origin.time_zone or _offset(origin.said_at),
     }
+
+
+def _offset(said_at: datetime) -> str | None:
+    """Returns the offset of the turn's clock, or None for UTC. Events of earlier versions name no zone."""
+    offset = f"{said_at:%z}"
+    return f"{offset[:3]}:{offset[3:5]}" if said_at.utcoffset() else None
+
+
+def _time_resolved(payload: StateAsserted | EventNoted) -> bool | None:
+    """Returns None when the turn names no time, and False when it names a time that was not resolved."""
+    return True if payload.time_resolved else False if payload.occurred_at_hint else None
 
 
 def _support(period: ValidPeriod) -> _Support:

@@ -24,13 +24,16 @@ def as_it_stood(card: _C, at: datetime) -> _C:
 def time_passed(card: Card, at: datetime) -> bool:
     """True for a planned event whose time lies before ``at``. Nobody said that it happened.
 
-    The time is the end of the event, or its start when it has no end. A plan without a resolved time has not passed.
+    The time is the end of the event, or its start when it has no end. Of an ambiguous time, both readings must lie
+    before ``at``. A plan without a resolved time has not passed.
     """
-    time = card.occurred_until or card.occurred_at
-    return (
-        card.kind == "event"
-        and card.event_status == "planned"
-        and card.time_resolved is True
-        and time is not None
-        and time <= at
-    )
+    start = card.occurred_at
+    if (
+        card.kind != "event"
+        or card.event_status != "planned"
+        or card.time_resolved is not True
+        or start is None
+    ):
+        return False
+    last = max(start, card.alternative_at or start)
+    return at - last >= (card.occurred_until or start) - start

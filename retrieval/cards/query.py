@@ -209,7 +209,8 @@ def axes_of(group_by: list[str]) -> list[str]:
 def zone_of(name: str) -> str:
     """Returns ``name`` when it is an IANA zone. Otherwise raises a 422 ProblemError."""
     try:
-        return ZoneInfo(name).key
+        # "localtime" is the zone of this machine.
+        return ZoneInfo("" if name == "localtime" else name).key
     except (KeyError, ValueError, OSError):
         raise invalid("timezone", f"is {name[:40]!r}; use an IANA name such as Asia/Taipei") from None
 

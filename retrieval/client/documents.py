@@ -59,11 +59,20 @@ class ChannelReport(TypedDict):
     detail: NotRequired[str]
 
 
+class Beside(TypedDict):
+    """Another card of the turn of a card that answers."""
+
+    card_id: str
+    kind: Literal["state", "event", "knowledge"]
+    content: str
+
+
 class Card(TypedDict):
     """One card. Instants are ISO 8601. The fields of a kind are absent from cards of the other kinds.
 
-    An answer to a question has ``score``, ``channels`` and ``pending``; a card of a slice has ``status``. A
-    ``pending`` card is in no table yet. ``aging`` asks for a check with the user, ``outdated`` for a check before use.
+    ``when`` tells the times as text, on the speaker's clock. An answer to a question has ``score``, ``channels``,
+    ``pending`` and ``beside``; a card of a slice has ``status``. A ``pending`` card is in no table yet. ``aging`` asks
+    for a check with the user, ``outdated`` for a check before use.
     ``time_passed`` says of a planned event that its time has passed, and that nobody said that it happened.
     """
 
@@ -99,6 +108,7 @@ class Card(TypedDict):
     time_grain: str | None
     time_resolved: bool | None
     alternative_at: str | None
+    when: str
     aging: bool
     outdated: bool
     ended: NotRequired[bool]
@@ -119,6 +129,7 @@ class Card(TypedDict):
     score: NotRequired[float]
     channels: NotRequired[dict[str, ChannelPlace]]
     pending: NotRequired[bool]
+    beside: NotRequired[list[Beside]]
 
 
 class Side(TypedDict):

@@ -1,6 +1,6 @@
 """A recall as prompt blocks, in an order that a prompt cache can use.
 
-The stable blocks come first, then the blocks of the question, and the time last. The text before the first card is
+The stable block comes first, then the cards, the contradictions, and the time last. The text before the first card is
 therefore the same for every question, byte for byte.
 """
 
@@ -9,24 +9,25 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
 from uuid import UUID
 from xml.sax.saxutils import escape, quoteattr
 
+from events.language.concepts import normalise_entity
+from events.language.told_times import told_day, zone_of
 from retrieval.cards.alerts import Contradiction
+from retrieval.cards.card_times import plan_of, times_of
 from retrieval.context.token_estimate import count_tokens
+from retrieval.context.turn_words import turn_words
 from retrieval.recall.answer import CardAnswer, RecallAnswer
 
-_STABLE = ("core", "guard_rules")
-_KIND_BLOCKS = {
-    "state": "state_cards",
-    "event": "event_cards",
-    "knowledge": "knowledge_cards_referenced",
-}
+_STABLE = "core"
+_CARDS = "memory"
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_LEADING = 5
+"""The first cards, whose turn words count as part of the card. Words of later turns take what room is left."""
 # Characters that XML 1.0 does not allow, escaped or not.
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -79,22 +80,33 @@ class Prompt:
         return sum(block.tokens for block in self.blocks)
 
 
+@dataclass(frozen=True, slots=True)
+class _Element:
+    """A card as escaped text. ``turn`` is the element of the turn words, or empty."""
+
+    card_id: UUID
+    kind: str
+    attributes: str
+    content: str
+    turn: str
+
+    def text(self, number: int) -> str:
+        return f'<{self.kind} n="{number}"{self.attributes}>{self.content}{self.turn}</{self.kind}>'
+
+
 def _block(name: str, text: str, *, stable: bool = False) -> Block:
     return Block(name, text, count_tokens(text), stable)
 
 
 @cache
-def stable_blocks() -> tuple[Block, ...]:
-    """Returns the blocks that every prompt begins with, from the files with their names."""
-    return tuple(
-        _block(name, files("retrieval.context").joinpath(f"{name}.xml").read_text("utf-8"), stable=True)
-        for name in _STABLE
-    )
+def stable_block() -> Block:
+    """Returns the block that every prompt begins with: how to read the cards, and the guard rules."""
+    return _block(_STABLE, files("retrieval.context").joinpath("core.xml").read_text("utf-8"), stable=True)
 
 
 def guard_rules_version() -> str:
     """Returns the version of the guard rules."""
-    found = re.search(r'<guard_rules version="([^"]+)"', stable_blocks()[1].text)
+    found = re.search(r'<core version="([^"]+)"', stable_block().text)
     assert found is not None
     return found[1]
 
@@ -103,104 +115,143 @@ def context_of(answer: RecallAnswer, token_budget: int | None = None) -> Prompt:
     """Returns the prompt for an answer, in at most ``token_budget`` tokens as :func:`count_tokens` counts them.
 
     A card is in the prompt whole or not at all. A card that alone exceeds the budget is left out first, then the
-    cards with the lowest scores. Raises :class:`BudgetTooSmallError`: when the blocks without cards do not fit.
+    cards with the lowest scores. The words of a turn stand beside its card while there is room, the best card first.
+    Raises :class:`BudgetTooSmallError`: when the blocks without cards do not fit.
     """
-    cards = list(answer.cards)
+    elements = [_element(card, answer) for card in answer.cards]
     if token_budget is not None:
         least = _tokens(answer, [])
         if least > token_budget:
             raise BudgetTooSmallError(least)
-        cards = [card for card in cards if _tokens(answer, [card]) <= token_budget]
-        # A prompt only grows with its cards, so bisection finds the longest prompt that fits.
-        fitting = bisect_right(
-            range(1, len(cards) + 1), token_budget, key=lambda n: _tokens(answer, cards[:n])
+        plain = [
+            replace(one, turn="")
+            for one in elements
+            if _tokens(answer, [replace(one, turn="")]) <= token_budget
+        ]
+        turns = {one.card_id: one.turn for one in elements}
+        leading = [replace(one, turn=turns[one.card_id]) for one in plain[:_LEADING]]
+        count = max(
+            _fitting(answer, [*leading, *plain[_LEADING:]], token_budget),
+            _fitting(answer, plain[:_LEADING], token_budget),
         )
-        cards = cards[:fitting]
-    blocks = _blocks(answer, cards)
-    shown = {card.card_id for card in cards}
+        elements = _with_turns(plain[:count], turns, token_budget - _tokens(answer, plain[:count]))
+    shown = {one.card_id for one in elements}
     return Prompt(
-        blocks=blocks,
+        blocks=_blocks(answer, elements),
         token_budget=token_budget,
         guard_rules_version=guard_rules_version(),
-        cards=[NumberedCard(number, card.card_id) for number, card in enumerate(cards, 1)],
+        cards=[NumberedCard(number, one.card_id) for number, one in enumerate(elements, 1)],
         left_out=[card.card_id for card in answer.cards if card.card_id not in shown],
         answer=answer,
     )
 
 
-def _tokens(answer: RecallAnswer, cards: Sequence[CardAnswer]) -> int:
-    return sum(block.tokens for block in _blocks(answer, cards))
+def _fitting(answer: RecallAnswer, elements: Sequence[_Element], token_budget: int) -> int:
+    """Returns the number of cards in the longest prompt that fits. A prompt only grows with its cards."""
+    return bisect_right(
+        range(1, len(elements) + 1), token_budget, key=lambda n: _tokens(answer, elements[:n])
+    )
 
 
-def _blocks(answer: RecallAnswer, cards: Sequence[CardAnswer]) -> list[Block]:
+def _with_turns(elements: Sequence[_Element], turns: Mapping[UUID, str], room: int) -> list[_Element]:
+    """Gives the elements their turn words while these fit into ``room`` tokens.
+
+    The tokens of an element inside another add to the tokens of the outer one.
+    """
+    given = []
+    for one in elements:
+        tokens = count_tokens(turns[one.card_id])
+        if tokens <= room:
+            room -= tokens
+            given.append(replace(one, turn=turns[one.card_id]))
+        else:
+            given.append(one)
+    return given
+
+
+def _tokens(answer: RecallAnswer, elements: Sequence[_Element]) -> int:
+    return sum(block.tokens for block in _blocks(answer, elements))
+
+
+def _blocks(answer: RecallAnswer, elements: Sequence[_Element]) -> list[Block]:
     """Every block in its fixed place. Empty blocks are absent."""
-    numbered = [(number, card) for number, card in enumerate(cards, 1)]
-    lines: dict[str, list[str]] = {name: [] for name in (*_KIND_BLOCKS.values(), "aging_facts")}
-    for number, card in numbered:
-        lines["aging_facts" if card.aging else _KIND_BLOCKS[card.card.kind]].append(_card(number, card))
-    lines["contradiction_alert"] = _conflicts(answer.contradictions, numbered)
-    blocks = [*stable_blocks()]
+    lines = {
+        _CARDS: [one.text(number) for number, one in enumerate(elements, 1)],
+        "contradiction_alert": _conflicts(answer.contradictions, [one.card_id for one in elements]),
+    }
+    blocks = [stable_block()]
     for name, inner in lines.items():
         if inner:
             blocks.append(_block(name, "\n".join((f"<{name}>", *inner, f"</{name}>\n"))))
-    now = answer.current_time.isoformat(timespec="seconds")
-    blocks.append(_block("current_time", f"<current_time>{now}</current_time>\n"))
+    now = answer.current_time
+    told = now.isoformat(timespec="minutes")
+    blocks.append(
+        _block("current_time", f'<current_time day="{_DAYS[now.weekday()]}">{told}</current_time>\n')
+    )
     return blocks
 
 
-def _card(number: int, answer: CardAnswer) -> str:
-    card = answer.card
-    attributes: dict[str, Any] = {"n": number}
+def _element(found: CardAnswer, answer: RecallAnswer) -> _Element:
+    """Returns a card as an element named after its kind. An attribute is there only when it says something."""
+    card, content = found.card, found.card.content.casefold()
+    speaker = _speaker(found)
+    attributes: dict[str, str | None] = {}
     if card.kind == "knowledge":
-        attributes["title"] = card.title
-        attributes["outdated"] = answer.outdated
+        attributes["title"] = card.title if card.title and card.title.casefold() not in content else None
     else:
-        attributes["about"] = card.entity
-    if card.kind == "state":
-        attributes["concept"] = card.concept_key
-        attributes["since"] = card.effective_at
-        attributes["until"] = card.superseded_at
-    elif card.kind == "event":
-        attributes["at"] = card.occurred_at
-        attributes["to"] = card.occurred_until
-        attributes["speaker"] = card.speaker
-    if answer.aging or answer.outdated:
-        attributes["last_verified"] = card.last_verified
-    attributes["source"] = card.provenance
-    attributes["pending"] = answer.pending
-    return f"<card{_attributes(attributes)}>{_text(card.content)}</card>"
+        attributes |= {"who": _whom(found, content)} | times_of(card)
+        attributes["plan"] = plan_of(card, answer.current_time)
+    if found.aging or found.outdated:
+        attributes["old"] = told_day(card.last_verified, zone_of(card.time_zone))
+        if attributes.get("said") == attributes["old"]:
+            del attributes["said"]
+    attributes["by"] = None if speaker is None or speaker.casefold() in content else speaker
+    words = turn_words(found) if found.beside else ""
+    return _Element(
+        card_id=found.card_id,
+        kind=card.kind,
+        attributes=_attributes(attributes),
+        content=_text(card.content),
+        turn=f"<turn>{_text(words)}</turn>" if words else "",
+    )
 
 
-def _conflicts(
-    contradictions: Sequence[Contradiction], numbered: Sequence[tuple[int, CardAnswer]]
-) -> list[str]:
+def _speaker(found: CardAnswer) -> str | None:
+    """Returns who said the words of a card, or None for the user."""
+    card = found.card
+    if card.provenance == "agent_inferred":
+        return "inference"
+    if card.provenance == "assistant_stated":
+        return "assistant"
+    return card.speaker if card.speaker and normalise_entity(card.speaker) != "user" else None
+
+
+def _whom(found: CardAnswer, content: str) -> str | None:
+    """Returns whom a card concerns, unless its words, its speaker or the default say it."""
+    entity = found.card.entity
+    speaker = _speaker(found)
+    if entity is None or entity == "user" or entity in content:
+        return None
+    return None if speaker is not None and normalise_entity(speaker) == normalise_entity(entity) else entity
+
+
+def _conflicts(contradictions: Sequence[Contradiction], cards: Sequence[UUID]) -> list[str]:
     """The contradictions that concern a card of the prompt, a line each."""
     lines = []
     for found in contradictions:
-        numbers = [number for number, card in numbered if card.card_id in found.card_ids]
+        numbers = [number for number, card_id in enumerate(cards, 1) if card_id in found.card_ids]
         if numbers:
-            attributes = {
-                "about": found.entity,
-                "concept": found.concept_key,
-                "cards": " ".join(map(str, numbers)),
-            }
+            whom = None if found.entity == "user" else found.entity
+            attributes = {"cards": " ".join(map(str, numbers)), "who": whom, "concept": found.concept_key}
             lines.append(f"<conflict{_attributes(attributes)}>{_text(found.reason)}</conflict>")
     return lines
 
 
-def _attributes(values: Mapping[str, Any]) -> str:
-    """The attributes as text. A value that is None or False is absent."""
+def _attributes(values: Mapping[str, str | None]) -> str:
+    """The attributes as text. A value that is None is absent."""
     return "".join(
-        f" {name}={quoteattr(_clean(_shown(value)))}"
-        for name, value in values.items()
-        if value is not None and value is not False
+        f" {name}={quoteattr(_clean(value))}" for name, value in values.items() if value is not None
     )
-
-
-def _shown(value: Any) -> str:
-    if value is True:
-        return "true"
-    return value.isoformat(timespec="minutes") if isinstance(value, datetime) else str(value)
 
 
 def _text(value: str) -> str:

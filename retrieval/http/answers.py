@@ -65,11 +65,13 @@ class AnyCard(BaseModel):
     time_zone: str | None = Field(description="the speaker's clock: an IANA zone or an offset")
     time_grain: str | None = Field(description="the grain of the time: day, week, month, year …")
     time_resolved: bool | None = Field(
-        description="false: the words name no time, and the time is that of the turn"
+        description="null: the words name no time; false: they name a time that was not resolved. The time is then "
+        "that of the turn"
     )
     alternative_at: AwareDatetime | None = Field(
         description="the other instant that an ambiguous time may mean"
     )
+    when: str = Field(description="the times as text, on the speaker's clock and at their grain")
     aging: bool = Field(description="an old value: ask the user if it still holds")
     outdated: bool = Field(description="old knowledge: check it before use")
     ended: bool = Field(False, description="state: it stopped being true, and no value replaced it")
@@ -94,12 +96,21 @@ class AnyCard(BaseModel):
     definition: str | None = Field(None, description="knowledge: its definition")
 
 
+class Beside(BaseModel):
+    """Another card of the same turn."""
+
+    card_id: UUID
+    kind: Kind
+    content: str
+
+
 class RecalledCard(AnyCard):
     """A card that answers a question. ``pending``: the card is so new that it is not in the tables yet."""
 
     score: float
     channels: dict[str, Place]
     pending: bool
+    beside: list[Beside] = Field(description="other cards of the same turn")
 
 
 class Card(AnyCard):

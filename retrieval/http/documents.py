@@ -9,6 +9,7 @@ from typing import Any
 from projectors.cards.card import Card
 from retrieval.cards.alerts import Contradiction, aging, outdated
 from retrieval.cards.card import ListedCard
+from retrieval.cards.card_times import when_of
 from retrieval.cards.event_time import as_it_stood, time_passed
 from retrieval.context.context import Prompt
 from retrieval.recall.answer import CardAnswer, RecallAnswer
@@ -80,12 +81,13 @@ def _answering(card: CardAnswer) -> dict[str, Any]:
                 for name, place in card.channels.items()
             },
             "pending": card.pending,
+            "beside": card.beside,
         }
     )
 
 
 def _card(card: Card) -> dict[str, Any]:
-    return dict(zip(_FIELDS[card.kind], _VALUES[card.kind](card), strict=True))
+    return dict(zip(_FIELDS[card.kind], _VALUES[card.kind](card), strict=True)) | {"when": when_of(card)}
 
 
 def _of_event(card: Card, *, passed: bool) -> dict[str, Any]:

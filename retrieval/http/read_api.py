@@ -30,6 +30,7 @@ from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.types.turn_contract import TurnInvalidError, text_of
 from events.types.turns import ContextLayer
+from retrieval.cards.query import zone_of
 from retrieval.cards.reader import CardReader
 from retrieval.context.context import BudgetTooSmallError, Prompt, context_of
 from retrieval.http import answers
@@ -68,6 +69,12 @@ class RecallIn(BaseModel):
     known_at: Annotated[Instant | None, Field(description="only what had been recorded by this instant")] = (
         None
     )
+    timezone: Annotated[
+        str | None,
+        Field(
+            description="IANA zone of the asker, such as Asia/Taipei; by default that of the user's latest event"
+        ),
+    ] = None
     kinds: Annotated[list[Literal["state", "event", "knowledge"]] | None, Field(min_length=1)] = None
     context_layer: Annotated[
         ContextLayer | None, Field(description="cards of this layer count a little more")
@@ -315,4 +322,5 @@ def ask_of(body: RecallIn, modes: Collection[str] = ()) -> Ask:
         layers=None if body.only_layers is None else tuple(body.only_layers),
         mode=body.mode,
         explain=body.explain,
+        timezone=None if body.timezone is None else zone_of(body.timezone),
     )

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from projectors.cards.card import Card
+from projectors.cards.card import Card, Kind
 from retrieval.cards.alerts import Contradiction
 from retrieval.recall.channel_executor import ChannelReport
 
@@ -22,11 +22,21 @@ class ChannelPlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """Another card of the turn of a card that answers."""
+
+    card_id: UUID
+    kind: Kind
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CardAnswer:
     """A card that answers a question. A ``pending`` card is in no table yet.
 
     ``aging`` and ``outdated`` say that the card is old at the time of the question. ``time_passed`` says that the time
-    of a planned event has passed by then, and nobody said that it happened.
+    of a planned event has passed by then, and nobody said that it happened. ``beside`` are other cards of the same
+    turn.
     """
 
     card: Card
@@ -36,6 +46,7 @@ class CardAnswer:
     aging: bool
     outdated: bool
     time_passed: bool = False
+    beside: Sequence[Beside] = ()
 
     @property
     def card_id(self) -> UUID:

@@ -33,6 +33,7 @@ from events.types.envelope import Event, NewEvent, partition_of
 from events.types.turn_contract import session_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.conversation import CONTEXT_TURNS
+from ingest.extraction.event_linking import linked
 from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor
@@ -286,7 +287,7 @@ def _recorded_at(tail: UnprojectedTail, turn: RecordedTurn, now: datetime) -> da
 @lru_cache(maxsize=512)
 def _extract(batch: SessionBatch) -> tuple[NewEvent, ...]:
     """Returns the card events that the rules extract from a batch. Their ids are the same for the same batch."""
-    found = events_of(batch, _RULES.extract(batch), _RULES)[1:]
+    found = events_of(batch, _RULES.extract(batch), _RULES, link=False)[1:]
     places: Counter[tuple[str, ...]] = Counter()
     named = []
     for new in found:
@@ -294,7 +295,8 @@ def _extract(batch: SessionBatch) -> tuple[NewEvent, ...]:
         places[turns] += 1
         name = orjson.dumps((new.user_id, *turns, places[turns])).decode()
         named.append(replace(new, event_id=uuid5(_PENDING, name)))
-    return tuple(named)
+    # The links hold the new ids.
+    return tuple(linked(named, batch.known))
 
 
 def _pending(new: NewEvent, position: int, recorded_at: datetime) -> Event:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import psycopg
 
+from events.language.told_times import on_clock, zone_of
 from events.platform.failures import is_away
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
@@ -39,7 +40,10 @@ class RecallUnavailableError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One question. ``now`` is aware. ``projects`` or ``layers`` None means all of them."""
+    """One question. ``now`` is aware. ``projects`` or ``layers`` None means all of them.
+
+    ``timezone`` is the IANA zone of the asker, whose "yesterday" is meant.
+    """
 
     user_id: str
     query: str
@@ -53,6 +57,7 @@ class Ask:
     layers: tuple[str, ...] | None = None
     mode: str | None = None
     explain: bool = False
+    timezone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ class Recall:
         Raises :class:`RecallUnavailableError` when Postgres is away, and errors of psycopg when the data of this
         question are at fault.
         """
-        now = ask.as_of or ask.now
+        now, unzoned = await self._local_time(ask)
         question = understand(ask.query, now)
         scope = scope_of(
             question,
@@ -183,9 +188,26 @@ class Recall:
                     if result.report.status != "ok" or result.report.detail
                 ),
                 *overlaid.warnings,
+                *unzoned,
             ),
             explain=explain,
         )
+
+    async def _local_time(self, ask: Ask) -> tuple[datetime, tuple[str, ...]]:
+        """Returns the instant of the question on the asker's clock, and warnings.
+
+        The clock is the named time zone, else the offset of ``as_of`` unless it is zero, else the clock of the user's
+        latest event, else UTC.
+        """
+        now = ask.as_of or ask.now
+        if ask.timezone is not None or now.utcoffset():
+            return (now if ask.timezone is None else on_clock(now, zone_of(ask.timezone))), ()
+        try:
+            return on_clock(now, zone_of(await self._sizes.zone_of(ask.user_id))), ()
+        except psycopg.Error:
+            return now, (
+                "the user's time zone cannot be looked up; the days of the question are those of UTC",
+            )
 
     @property
     def _everyone(self) -> list[Channel]:

@@ -1,4 +1,7 @@
-"""The number of cards of a user, and the frequent terms of a question. Channels search a heavy user differently."""
+"""The number of cards of a user, the user's clock, and the frequent terms of a question.
+
+Channels search a heavy user differently.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,7 @@ logger = logging.getLogger(__name__)
 _SIZE_KNOWN_S, _COMMON_KNOWN_S, _RARE_KNOWN_S = 60.0, 600.0, 60.0
 _REMEMBERED = 50_000
 _WITHIN_S = 0.1
+_ZONE_WITHIN_S = 1.0
 
 
 class UserSizes:
@@ -34,21 +38,35 @@ class UserSizes:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._sizes: TTLCache[str, Size] = TTLCache(_REMEMBERED, _SIZE_KNOWN_S)
+        self._users: TTLCache[str, tuple[Size, str | None]] = TTLCache(_REMEMBERED, _SIZE_KNOWN_S)
         self._common: TLRUCache[tuple[str, int], bool] = TLRUCache(_REMEMBERED, _known_until)
 
     async def of(self, user_id: str, question: Question) -> Size:
         """Returns the size of a user for one question. Never raises. An unknown size counts as very many cards."""
         try:
-            size = self._sizes.get(user_id)
-            if size is None:
-                found = await self._rows("user_card_count", user_id=user_id)
-                size = Size(found[0][0], found[0][0] / max(1, found[0][1])) if found else Size(0)
-                self._sizes[user_id] = size
+            size, _ = await self._user(user_id)
             return replace(size, common=await self._common_of(user_id, question)) if size.many else size
         except psycopg.Error as error:
             logger.debug("cannot count the cards of a user: %s", error)
             return Size()
+
+    async def zone_of(self, user_id: str) -> str | None:
+        """Returns the time zone of the user's latest event card, or None when no card names one.
+
+        It waits up to a second for a connection, because a wrong zone gives wrong days. Raises psycopg's errors.
+        """
+        return (await self._user(user_id, _ZONE_WITHIN_S))[1]
+
+    async def _user(self, user_id: str, within_s: float = _WITHIN_S) -> tuple[Size, str | None]:
+        known = self._users.get(user_id)
+        if known is None:
+            found = await self._rows("user_card_count", within_s, user_id=user_id)
+            known = Size(0), None
+            if found:
+                cards, of_all, zone = found[0]
+                known = Size(cards, cards / max(1, of_all)), zone
+            self._users[user_id] = known
+        return known
 
     async def _common_of(self, user_id: str, question: Question) -> tuple[int, ...]:
         terms = term_keys(user_id, (*question.terms, *(CONCEPT_TERM + key for key in question.concepts)))
@@ -57,6 +75,7 @@ class UserSizes:
         if unknown:
             rows = await self._rows(
                 "frequent_terms",
+                _WITHIN_S,
                 user_id=user_id,
                 terms=_among(terms, unknown),
                 pairs=_among(pairs, unknown),
@@ -67,8 +86,8 @@ class UserSizes:
                 self._common[user_id, key] = key in common
         return tuple(key for key in (*terms, *pairs) if self._common.get((user_id, key)))
 
-    async def _rows(self, name: str, **values: Any) -> list[tuple[Any, ...]]:
-        async with connected(self._pool, _WITHIN_S) as connection:
+    async def _rows(self, name: str, within_s: float, **values: Any) -> list[tuple[Any, ...]]:
+        async with connected(self._pool, within_s) as connection:
             return await (await connection.execute(statement("retrieval.recall", name), values)).fetchall()
 
 

@@ -94,14 +94,14 @@ def test_the_command_prints_the_prompt(stack: Running, client: Client) -> None:
     client.recall("olga", "x", wait_for=pushed["token"])
     shown = stack.command("context", "--user", "olga", "where do I live?")
     assert shown.returncode == 0, shown.stderr
-    assert shown.stdout.startswith("<core>")
-    assert "Riga</card>" in shown.stdout
+    assert shown.stdout.startswith("<core ")
+    assert "Riga</state>" in shown.stdout
     assert shown.stdout.rstrip().endswith("</current_time>")
     refused = stack.command("context", "--user", "olga", "where do I live?", "--budget", "5")
     assert refused.returncode == 1
     assert "token_budget: is 5" in refused.stderr
     document = json.loads(stack.command("context", "--user", "olga", "where do I live?", "--json").stdout)
-    assert document["text"].startswith("<core>")
+    assert document["text"].startswith("<core ")
 
 
 def test_the_awaited_client_does_the_same(stack: Running) -> None:

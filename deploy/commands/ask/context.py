@@ -36,6 +36,9 @@ class Options:
     as_of: Annotated[
         str | None, Parameter(metavar="INSTANT", help="what was true then (ISO 8601 with offset)")
     ] = None
+    timezone: Annotated[
+        str | None, Parameter(metavar="ZONE", help="IANA time zone of the asker (default: the user's latest)")
+    ] = None
     json: Annotated[bool, Parameter(help="print the service's answer as JSON")] = False
 
 
@@ -55,6 +58,7 @@ def context(
         "k": options.k,
         "token_budget": options.budget,
         "as_of": options.as_of,
+        "timezone": options.timezone,
     }
     given = {name: value for name, value in request.items() if value is not None}
     answer = answer_of(given, settings, data, what="context")

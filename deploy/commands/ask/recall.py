@@ -6,7 +6,6 @@ import asyncio
 import json
 import sys
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,6 +44,9 @@ class Options:
     known_at: Annotated[
         str | None, Parameter(metavar="INSTANT", help="only what had been recorded by this instant")
     ] = None
+    timezone: Annotated[
+        str | None, Parameter(metavar="ZONE", help="IANA time zone of the asker (default: the user's latest)")
+    ] = None
     mode: Annotated[str | None, Parameter(help="only cards of this mode, such as code or journal")] = None
     explain: Annotated[bool, Parameter(help="explain the answer in tables")] = False
     json: Annotated[bool, Parameter(help="print the service's answer as JSON")] = False
@@ -66,6 +68,7 @@ def recall(
         "k": options.k,
         "as_of": options.as_of,
         "known_at": options.known_at,
+        "timezone": options.timezone,
         "mode": options.mode,
         "explain": options.explain or None,
     }
@@ -73,8 +76,7 @@ def recall(
     if options.json:
         sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
         return 0
-    zone = datetime.fromisoformat(options.as_of).tzinfo if options.as_of else None
-    for line in lines_of(answer, zone):
+    for line in lines_of(answer):
         print(line)
     if options.explain:
         console = Console()
@@ -141,28 +143,21 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
         await pool.close()
 
 
-def lines_of(answer: dict[str, Any], zone: tzinfo | None) -> list[str]:
-    """Returns the answer as text: one line for each card, with its time in ``zone`` and its channels."""
-    lines = []
-    for card in answer["cards"]:
-        lines.append(f"{card['kind']:<9} {card['content']}   [{when_of(card, zone)}; {why_of(card)}]")
+def lines_of(answer: dict[str, Any]) -> list[str]:
+    """Returns the answer as text: one line for each card, with its times and its channels."""
+    lines = [
+        f"{card['kind']:<9} {card['content']}   [{when_of(card)}; {why_of(card)}]" for card in answer["cards"]
+    ]
     return lines or ["nothing is known about that"]
 
 
-def when_of(card: dict[str, Any], zone: tzinfo | None) -> str:
-    """Returns the time of a card as text. Days are in ``zone``, or in the local zone when it is None."""
-    if card["kind"] == "state":
-        since = _day(card["effective_at"], zone)
-        until = card["superseded_at"]
-        return f"since {since}" if until is None else f"{since} to {_day(until, zone)}"
-    return _day(card["occurred_at"] or card["effective_at"], zone)
+def when_of(card: dict[str, Any]) -> str:
+    """Returns the times of a card as text, on the speaker's clock. A plan is marked as one."""
+    status = card.get("event_status")
+    return f"{status} {card['when']}" if status in ("planned", "cancelled") else str(card["when"])
 
 
 def why_of(card: dict[str, Any]) -> str:
     """Returns the channels that found a card with their ranks, best first."""
     votes = sorted(card["channels"].items(), key=lambda item: item[1]["rank"])
     return " ".join(f"{name}#{vote['rank']}" for name, vote in votes) or "the words of this session"
-
-
-def _day(instant: str, zone: tzinfo | None) -> str:
-    return datetime.fromisoformat(instant).astimezone(zone).date().isoformat()

@@ -1,4 +1,4 @@
-"""``cardlog eval``: measures extraction on a small set of conversations labelled by hand."""
+"""``cardlog eval``: measures extraction and answers on conversations labelled by hand."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from deploy.commands.measure.answers import run_answers, run_record
 from deploy.options import Given, Json
 from deploy.progress import Progress
 from deploy.tools.extraction_trial import KINDS, Result, Score, cases, trial
@@ -17,8 +18,12 @@ from ingest.extraction.workers.extractor_factory import uses_model
 
 app = App(
     name="eval",
-    help="Measure on data that comes with Cardlog. Nothing is written, and no server needs to run.",
+    help="Measure on labelled data. No memory is touched, and no server needs to run.",
 )
+
+
+app.command(run_answers, name="answers")
+app.command(run_record, name="record")
 
 
 @app.command(name="extraction")

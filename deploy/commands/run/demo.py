@@ -9,7 +9,6 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
-from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -90,15 +89,12 @@ def _show(instance: Instance, settings: Settings) -> int:
                 answer = client.post(f"{instance.read_url}/v1/recall", json={**question, "k": 3}).json()
                 spent = (time.perf_counter() - asked) * 1000
             cards = answer["cards"]
-            zone = datetime.fromisoformat(question["as_of"]).tzinfo
             right = bool(cards) and expected in cards[0]["content"]
             wrong += not right
             mark = "[green]✓[/]" if right else f"[red]✗ expected {expected}[/]"
             table.add_row(
                 f"{question['user_id']}: {question['query']}\n{mark}",
-                "\n".join(
-                    f"{card['content']} [dim]({card['kind']}, {when_of(card, zone)})[/]" for card in cards
-                ),
+                "\n".join(f"{card['content']} [dim]({card['kind']}, {when_of(card)})[/]" for card in cards),
                 "\n".join(why_of(card) for card in cards),
                 f"{spent:.0f}",
             )

@@ -18,6 +18,15 @@ from .mentions import Mention
 __all__ = ["Found", "Grain", "find"]
 
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
+# Addresses of the net and of files. The numbers in them are no times.
+_ADDRESSING = re.compile(r"[/@\\]|www\.")
+_ADDRESS = re.compile(
+    r"\b[A-Za-z][A-Za-z0-9+.-]{1,9}://[!-~]+|\bwww\.[!-~]+|[A-Za-z][\w.+-]{0,63}@[\w-]{1,63}\.[\w.-]{1,190}"
+    r"|(?<![\w.-])(?:[A-Za-z][\w-]{0,62}\.){1,4}[a-z]{2,12}/[!-~]+"
+    r"|(?<![\w/])/(?:[A-Za-z][\w.-]{0,62}/)+[!-~]*|\b[A-Za-z]:\\[!-~]+",
+    re.ASCII,
+)
+_ISO_DATE = re.compile(r"([^0-9A-Za-z]\d{4}-\d\d-\d\d(?![0-9A-Za-z]))")
 _LATIN = re.compile(r"[A-Za-z]")
 
 
@@ -33,6 +42,9 @@ class Found:
     - `grain`: the precision of the words. It may be coarser than the range: "two months ago" is one day of grain month.
     - `ambiguous`: True when another reading is about as likely.
     - `confidence`: the probability of this reading, 0.05 to 1.
+    - `alternative`: the start of the other reading, when `ambiguous` words name two days. None when the other reading
+      has no start of its own.
+    - `vague`: True when the words give no exact amount ("a few years ago"). The range is then only an estimate.
     """
 
     text: str
@@ -45,6 +57,8 @@ class Found:
     confidence: float
     ambiguous: bool
     through: datetime | None = None
+    alternative: datetime | None = None
+    vague: bool = False
 
 
 def find(
@@ -58,13 +72,25 @@ def find(
     frame = Frame.of(reference)
     asked = reading == "question"
     mentions: list[Mention] = []
+    whole = text
+    if _ADDRESSING.search(text) is not None:
+        text = _ADDRESS.sub(_without_numbers, text)
     stamped = stamps.mentions(text, frame) if ":" in text else []
     if _CHINESE.search(text):
         mentions = chinese.mentions(text, frame, asked=asked)
     if _LATIN.search(text) or not mentions:
         mentions = _merged(mentions, english.mentions(text, frame, asked=asked))
     mentions = _merged(stamped, mentions)
-    return [found for mention in mentions if (found := _found(text, frame, mention)) is not None]
+    return [found for mention in mentions if (found := _found(whole, frame, mention)) is not None]
+
+
+def _without_numbers(address: re.Match[str]) -> str:
+    """Returns an address as a word of the same length. Only its full ISO dates stay, as words of their own."""
+    first, *rest = _ISO_DATE.split(address[0])
+    words = ["x" * len(first)]
+    for dated, after in zip(rest[::2], rest[1::2], strict=True):
+        words += [" ", dated[1:], " " * bool(after), "x" * (len(after) - 1)]
+    return "".join(words)
 
 
 def _merged(first: list[Mention], second: list[Mention]) -> list[Mention]:
@@ -96,10 +122,24 @@ def _found(text: str, frame: Frame, mention: Mention) -> Found | None:
         start = frame.aware(span.start) if span.start else None
         end = frame.aware(span.end) if span.end else None
         through = frame.aware(span.through) if span.through else None
+        other = frame.aware(span.other) if span.other and span.ambiguous and start is not None else None
     except (OverflowError, ValueError):
         return None
     if start is not None and end is not None and start >= end:
         return None
     kind: Literal["instant", "range"] = "instant" if span.instant else "range"
     sure = round(min(max(span.sure, 0.05), 1.0), 2)
-    return Found(text[begin:stop], begin, stop, start, end, span.grain, kind, sure, span.ambiguous, through)
+    return Found(
+        text[begin:stop],
+        begin,
+        stop,
+        start,
+        end,
+        span.grain,
+        kind,
+        sure,
+        span.ambiguous,
+        through,
+        other,
+        span.vague,
+    )

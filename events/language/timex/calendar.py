@@ -57,7 +57,8 @@ class Span:
 
     `edge` is the point at which a range begins or ends here, when this point is not `start` ("the end of June").
     `through` is the inclusive end, when the words exclude it from `end` ("to May 3", "the last five days"). `sure` is
-    the confidence, 0 to 1.
+    the confidence, 0 to 1. `other` is the start of the other reading of an ambiguous span. A `vague` span comes from
+    words without an exact amount ("a few years ago").
     """
 
     start: datetime | None
@@ -68,6 +69,8 @@ class Span:
     through: datetime | None = None
     sure: float = 0.95
     ambiguous: bool = False
+    other: datetime | None = None
+    vague: bool = False
 
     @property
     def opening(self) -> datetime | None:
@@ -77,6 +80,12 @@ class Span:
     def doubted(self, factor: float) -> Span:
         """Returns the span as ambiguous, with its confidence times `factor`."""
         return replace(self, sure=self.sure * factor, ambiguous=True)
+
+    def or_else(self, other: Span | None, factor: float) -> Span:
+        """Returns the span as ambiguous, with `other` as its other reading, unless both are the same."""
+        if other is None or other.start == self.start:
+            return self
+        return replace(self, sure=self.sure * factor, ambiguous=True, other=other.start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,7 @@ class Hours:
             instant=self.instant,
             edge=None,
             through=None,
+            other=midnight(day.other) + timedelta(seconds=begin) if day.other else None,
             ambiguous=day.ambiguous or self.ambiguous,
             sure=day.sure * (0.85 if self.ambiguous else 1.0),
         )

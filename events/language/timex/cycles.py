@@ -98,7 +98,8 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     if found is None:
         return None
     guess = 0.9 if tense else 0.75
-    return replace(found, sure=min(found.sure, reading.sure) * guess, ambiguous=True)
+    other = ahead.start if ahead and not tense and ahead.start != found.start else None
+    return replace(found, sure=min(found.sure, reading.sure) * guess, ambiguous=True, other=other)
 
 
 def following(reading: Reading, moment: datetime) -> Span | None:
@@ -130,8 +131,13 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         opened = settle(first, frame, tense)
     if opened is None or opened.opening is None:
         return None
-    closed = following(last, opened.opening) if isinstance(last, Cycle) else last
-    if closed is None or closed.opening is None or closed.opening <= opened.opening:
+    beginning = opened.opening
+    closed = following(last, opened.start or beginning) if isinstance(last, Cycle) else last
+    if closed is None or closed.opening is None or opened.start is None:
+        return None
+    if closed.opening <= beginning:  # from the end of March to the beginning of April
+        beginning = opened.start
+    if closed.opening <= beginning:
         return None
     if closed.grain == "second" and opened.grain not in WITHIN_DAY:  # up to now
         closed = replace(closed, grain=opened.grain)
@@ -139,7 +145,7 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         closed.grain if closed.grain in WITHIN_DAY or opened.grain not in WITHIN_DAY else opened.grain
     )
     return Span(
-        opened.opening,
+        beginning,
         closed.opening,
         grain,
         through=closed.edge or closed.end,
@@ -164,7 +170,8 @@ def before(span: Span, *, included: bool = False) -> Span:
 
 
 def since(span: Span) -> Span:
-    return replace(span, start=span.opening, end=None, instant=False, edge=None, through=None)
+    """Returns the open range from the start of the span. "Since the end of 1994" begins late in 1994."""
+    return replace(span, end=None, instant=False, edge=None, through=None)
 
 
 def after(span: Span) -> Span:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from .calendar import SECONDS_IN, Frame, Grain, Span, add_days, add_months, add_working_days, midnight
 
 _MONTHS_OF = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
-_DAYS_OF = {"day": 1, "week": 7, "weekend": 7, "fortnight": 14}
+_DAYS_OF = {"day": 1, "week": 7, "working_week": 7, "weekend": 7, "fortnight": 14}
 _GRAINS: dict[str, Grain] = {
     "second": "second",
     "minute": "minute",
@@ -16,6 +16,7 @@ _GRAINS: dict[str, Grain] = {
     "working_day": "day",
     "day": "day",
     "week": "week",
+    "working_week": "week",
     "weekend": "week",
     "fortnight": "week",
     "month": "month",
@@ -25,20 +26,42 @@ _GRAINS: dict[str, Grain] = {
     "century": "century",
 }
 _ORDER = list(_GRAINS)
+# The grain of an uncertain number of units: of a few, and of ten to twenty or some tens.
+_FEW: dict[Grain, Grain] = {"day": "week", "week": "month"}
+_TENS: dict[Grain, Grain] = {
+    "day": "week",
+    "week": "month",
+    "month": "year",
+    "year": "decade",
+    "decade": "century",
+}
 _FINER = {"minute": "second", "hour": "minute", "day": "hour", "week": "day", "month": "day", "year": "month"}
 
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """Amounts of units. The addition starts with the longest unit."""
+    """Amounts of units. The addition starts with the longest unit.
+
+    `spread` is above 0 when the words give no exact amount: 1 for "a few" units, 10 for ten to twenty units or for some
+    tens, 100 for some hundreds.
+    """
 
     parts: tuple[tuple[float, str], ...]
+    spread: int = 0
 
     @property
     def grain(self) -> Grain:
-        """The precision of the words: the finest unit, or the unit below it when its amount is a fraction."""
+        """The precision of the words: the finest unit, or the unit below it when its amount is a fraction.
+
+        An uncertain amount has a coarser grain: "a few days ago" is right within a week.
+        """
         amount, unit = min(self.parts, key=lambda part: _ORDER.index(part[1]))
-        return _GRAINS[unit if amount == int(amount) else _FINER.get(unit, unit)]
+        exact = _GRAINS[unit if amount == int(amount) else _FINER.get(unit, unit)]
+        if not self.spread:
+            return exact
+        if self.spread >= 100 and exact == "year":
+            return "century"
+        return (_FEW if self.spread < 10 else _TENS).get(exact, exact)
 
     @property
     def fine(self) -> bool:
@@ -51,7 +74,13 @@ class Length:
         return int(sum(amount * SECONDS_IN.get(unit, 0) for amount, unit in self.parts))
 
     def __add__(self, other: Length) -> Length:
-        return Length(self.parts + other.parts)
+        return Length(self.parts + other.parts, max(self.spread, other.spread))
+
+    @property
+    def _range(self) -> Length:
+        """The uncertain part of the length."""
+        unit = min(self.parts, key=lambda part: _ORDER.index(part[1]))[1]
+        return Length(((self.spread, unit),))
 
     def from_(self, moment: datetime, frame: Frame, sign: int = 1) -> datetime:
         """Returns the wall time this long after `moment`, or before it when `sign` is -1.
@@ -87,13 +116,29 @@ class Length:
             return Span(start, start + timedelta(seconds=SECONDS_IN[grain]), grain, instant=True, sure=sure,
                         ambiguous=base.ambiguous)  # fmt: skip
         start = midnight(start)
-        return Span(start, add_days(start, 1), grain, instant=True, sure=sure, ambiguous=base.ambiguous)
+        if not self.spread:
+            return Span(start, add_days(start, 1), grain, instant=True, sure=sure, ambiguous=base.ambiguous)
+        # "A few" is from the amount down. "Ten or more" is from the amount up, whichever way the length goes.
+        end = self._range.from_(start, frame)
+        if self.spread >= 10 and sign < 0:
+            start, end = self._range.from_(start, frame, -1), start
+        return Span(start, end, grain, sure=sure * 0.7, ambiguous=True, vague=True)
+
+    def lasting(self, frame: Frame) -> Span:
+        """Returns the open range that began this long ago and goes on: "for two years now"."""
+        now = frame.now if self.fine else frame.today
+        start = self.from_(now, frame, -1)
+        sure = 0.5 if self.spread else 0.85
+        return Span(start, None, self.grain, sure=sure, ambiguous=bool(self.spread), vague=bool(self.spread))
 
     def rolling(self, frame: Frame, sign: int) -> Span:
         """Returns the range of this length that ends now, or that begins after today when `sign` is 1.
 
         A range of days in the past ends where today begins, and its `through` is now.
         """
+        if self.spread:
+            exact = replace(self, spread=0).rolling(frame, sign)
+            return replace(exact, grain=self.grain, sure=exact.sure * 0.7, ambiguous=True, vague=True)
         if self.fine:
             there = self.from_(frame.now, frame, sign)
             return Span(min(there, frame.now), max(there, frame.now), self.grain)

@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from .calendar import Frame, Grain, Span
+from .calendar import Frame, Grain, Span, date
+from .clock import Hours
+from .cycles import each, settle, yearly
 from .mentions import Mention
 
 _STAMP = re.compile(
     r"(?<![\d-])\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?P<second>:\d\d(?:[.,]\d{1,9})?)?\s?(?P<zone>Z|[+-]\d\d:?\d\d)?(?![\d:])"
 )
+
+
+# The stamp of a log line: month, day and time of day, each with two digits. The year is the latest that fits.
+_LINE = re.compile(r"(?<![\d./:-])(\d\d)-(\d\d) (\d\d):(\d\d)(?::(\d\d))?(?![\d:])")
+
+
+def _lines(text: str, frame: Frame) -> Iterator[Mention]:
+    for match in _LINE.finditer(text):
+        month, dom, hour, minute = (int(part) for part in match.groups()[:4])
+        second = int(match[5] or 0)
+        if hour > 23 or minute > 59 or second > 59 or not 1 <= month <= 12:
+            continue
+        grain: Grain = "second" if match[5] else "minute"
+        time = Hours(hour * 3600 + minute * 60 + second, None, grain, instant=True)
+        time = replace(time, end=(time.begin or 0) + (1 if match[5] else 60))
+        dated = each(yearly(lambda year, m=month, d=dom: date(year, m, d), "day"), time.on, grain)  # type: ignore[misc]
+        span = settle(dated, frame, -1) if dated is not None else None
+        if span is not None:
+            yield Mention(match.start(), match.end(), span)
 
 
 def mentions(text: str, frame: Frame) -> list[Mention]:
@@ -28,4 +51,4 @@ def mentions(text: str, frame: Frame) -> list[Mention]:
         except (OverflowError, ValueError):
             continue
         found.append(Mention(match.start(), match.end(), Span(moment, end, grain, instant=True, sure=1.0)))
-    return found
+    return found or list(_lines(text, frame))

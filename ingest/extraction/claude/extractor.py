@@ -9,21 +9,27 @@ from typing import Any
 import orjson
 
 from events.platform.settings import Settings
+from events.types.cards import StateAsserted
 from events.types.extraction import Usage
 from ingest.extraction.claude import prompt
-from ingest.extraction.claude.cards import ground_cards, substantive
+from ingest.extraction.claude.cards import GroundedCards, ground_cards, substantive
 from ingest.extraction.claude.client import MessagesClient, Reply
+from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import Answer, answer_of
 from ingest.extraction.extractor_port import (
+    CardEvent,
+    CardLink,
     Extraction,
     ExtractorUnavailableError,
     SessionBatch,
     TurnsUnreadableError,
 )
+from ingest.extraction.known_cards import identity_of
 
 logger = logging.getLogger(__name__)
 
 _MOST_REPEATED = 100_000  # Bytes of an answer that may go back to the model.
+_LINKED = 0.8  # The confidence of a relation that the model says.
 _ANSWERED_A_TURN = 80  # Output tokens, measured on conversations with about one card a turn.
 
 
@@ -48,8 +54,9 @@ class ClaudeExtractor:
         if not any(substantive(recorded.turn) for recorded in batch.turns):
             return Extraction()
         answer, usage = self._answer(batch)
-        found = ground_cards(answer, batch)
-        return Extraction(found.cards, usage, found.refused)
+        labels = KnownLabels(batch)
+        found = ground_cards(answer, batch, labels)
+        return Extraction(found.cards, usage, found.refused, _links(found, batch))
 
     def estimate(self, batches: Iterable[SessionBatch]) -> Usage:
         """Returns the estimated cost of extracting ``batches``. The server caches the stable part of the prompt."""
@@ -94,6 +101,20 @@ class ClaudeExtractor:
             if each.usable and stop != "max_tokens" and (each.states or each.events or each.knowledge):
                 return each, usage
         raise TurnsUnreadableError(second_fault, usage=usage, attempts=2)
+
+
+def _links(found: GroundedCards, batch: SessionBatch) -> tuple[CardLink, ...]:
+    """Returns the relations to known facts. The same value of the same fact needs none: the fold makes it one card."""
+    identities = {fact.event_id: fact.identity for fact in batch.known.facts}
+    return tuple(
+        CardLink(link.card, link.to_card, link.predicate, _LINKED)
+        for link in found.links
+        if _identity(found.cards[link.card]) != identities.get(link.to_card)
+    )
+
+
+def _identity(card: CardEvent) -> tuple[str, str, str] | None:
+    return identity_of(card) if isinstance(card, StateAsserted) else None
 
 
 def _read(reply: Reply) -> tuple[Answer, str | None]:

@@ -7,7 +7,6 @@ the author's number and a hash over the stable part, the tool description and th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
@@ -17,29 +16,35 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from events.language.concepts import all_concepts
+from events.types.cards import Cardinality
 from events.types.turn_contract import local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude import schema
+from ingest.extraction.claude.known_labels import KnownLabels
+from ingest.extraction.earlier_turns import needed_turns
 from ingest.extraction.extractor_port import SessionBatch
 from ingest.extraction.grounding import without_memory_blocks
+from ingest.extraction.token_budget import about_tokens
+
+__all__ = ["TOOL", "about_tokens", "clock", "question", "system", "tool", "version"]
 
 TOOL = "record_cards"
 _DESCRIPTION = (
     "Write down the cards of the turns. Call it exactly once; lists are empty where there is nothing."
 )
 _NUMBER = re.compile(r'<extraction_prompt version="(\d+)">')
-_MOST_ALIASES = 5
-_LONGEST_CONTEXT = 600  # Characters of an earlier turn that the model sees.
+_LONGEST_CONTEXT = 240  # Characters of an earlier turn that the model sees.
+# The registry has these keys for the rules and for questions. For the model they are events, and an event has no key.
+_NO_STATES = frozenset(
+    ("activity", "decision", "goal", "meeting", "milestone", "plan", "travelled_to", "wish")
+)
 
 
 @cache
 def system() -> str:
     """Returns the stable part with the concept keys."""
     text = files("ingest.extraction.claude").joinpath("prompt.xml").read_text("utf-8")
-    keys = "\n".join(
-        f"{one.key} ({'one' if one.cardinality == 'single_value' else 'many'}): {', '.join(_few(one.aliases))}"
-        for one in all_concepts()
-    )
+    keys = f"single_value: {', '.join(_keys('single_value'))}\nmulti_value: {', '.join(_keys('multi_value'))}"
     return text.replace("{concept_keys}", keys)
 
 
@@ -58,17 +63,19 @@ def tool() -> dict[str, Any]:
 
 
 def question(batch: SessionBatch) -> str:
-    """Returns the changing part: known concept keys, earlier turns, the current time and the turns, all as data."""
+    """Returns the changing part, all as data: known facts, open plans, earlier turns, the current time and the turns.
+
+    Earlier turns stand there only when the first turn leans on them.
+    """
+    labels = KnownLabels(batch)
     parts = []
-    if batch.known_concepts:
-        parts.append(
-            f"<known_concepts>{escape(', '.join(batch.known_concepts), quote=False)}</known_concepts>"
-        )
-    if batch.preceding:
-        earlier = "\n".join(
-            _element("turn", recorded.turn, _spoken(recorded.turn)[:_LONGEST_CONTEXT])
-            for recorded in batch.preceding
-        )
+    for name, lines in (("known_facts", labels.facts_text()), ("open_plans", labels.plans_text())):
+        if lines:
+            parts.append(f"<{name}>\n{lines}\n</{name}>")
+    earlier = "\n".join(
+        _element("turn", recorded.turn, _clipped(_spoken(recorded.turn))) for recorded in needed_turns(batch)
+    )
+    if earlier:
         parts.append(f"<earlier_turns>\n{earlier}\n</earlier_turns>")
     parts.append(f"<current_time>{clock(batch.turns[-1].turn)}</current_time>")
     turns = "\n".join(
@@ -77,12 +84,6 @@ def question(batch: SessionBatch) -> str:
     )
     parts.append(f"<turns>\n{turns}\n</turns>")
     return "\n".join(parts)
-
-
-def about_tokens(text: str) -> int:
-    """Returns a rough number of tokens: one for four ASCII characters, one for each other character."""
-    latin = sum(map(str.isascii, text))
-    return latin // 4 + len(text) - latin
 
 
 def clock(turn: TurnRecorded) -> str:
@@ -112,8 +113,14 @@ def _element(name: str, turn: TurnRecorded, words: str, number: int | None = Non
     return f"<{name}{head}>{escape(words, quote=False)}</{name}>"
 
 
-def _few(aliases: Iterable[str]) -> list[str]:
-    """Returns up to five aliases, Latin and Chinese. The model knows many languages and needs only examples."""
-    latin = [alias for alias in aliases if alias.isascii()]
-    chinese = [alias for alias in aliases if not alias.isascii()]
-    return [*latin[:3], *chinese[: _MOST_ALIASES - min(3, len(latin))]]
+def _keys(cardinality: Cardinality) -> list[str]:
+    """Returns the registered keys of states. Their aliases are understood in an answer and need no place here."""
+    return [one.key for one in all_concepts() if one.cardinality == cardinality and one.key not in _NO_STATES]
+
+
+def _clipped(words: str) -> str:
+    """Returns the beginning and the end of a long turn. A question that is answered next often stands at the end."""
+    if len(words) <= _LONGEST_CONTEXT:
+        return words
+    half = _LONGEST_CONTEXT // 2
+    return f"{words[:half].rstrip()} … {words[-half:].lstrip()}"

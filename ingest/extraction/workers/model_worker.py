@@ -26,9 +26,10 @@ from ingest.extraction.extractor_port import (
     SessionBatch,
     TurnsUnreadableError,
 )
-from ingest.extraction.known_concepts import KnownConcepts
+from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.token_budget import TokenBudget
 from ingest.extraction.workers.bounded_executor import BoundedExecutor, CompletedCall
+from ingest.extraction.workers.event_targets import with_targets
 from ingest.extraction.workers.partition_assignment import PartitionAssignment
 from ingest.extraction.workers.partition_window import ExtractionTask
 from ingest.extraction.workers.rules_worker import PROCESSOR, TURN
@@ -79,7 +80,7 @@ class ModelWorker(Handler):
         )
         self._breaker = CircuitBreaker(settings.breaker_failures)
         self._budget = TokenBudget(settings.budget_tokens_per_user_day)
-        self._concepts = KnownConcepts()
+        self._memory = KnownMemory()
         self._waiting: list[ExtractionTask] = []
         self._slots = Slots(self._calls.limit)
         self._flights: dict[_Key, ExtractionTask] = {}
@@ -128,7 +129,7 @@ class ModelWorker(Handler):
         self._waiting.clear()
         self._slots.forget()
         self._budget.forget()
-        self._concepts = KnownConcepts()
+        self._memory.forget()
         self._next_look = 0.0
 
     def handle(self, connection: Connection) -> RoundResult:
@@ -173,18 +174,30 @@ class ModelWorker(Handler):
         return next(self._assignment.finished(), None) is None
 
     def _write(self, connection: Connection) -> int:
+        self._link(connection)
         written, passed, culprits = self._assignment.write(connection)
         for task in written:
             self._heartbeat.count(counted(task.outcome or ()))
             for event in task.outcome or ():
                 if isinstance(event.payload, TurnsExtracted | ExtractionFailed):
                     self._budget.spend(event.user_id, event.payload.usage)
-            self._concepts.learn(task.turns[0].partition, task.outcome or ())
         for culprit in culprits:
             spent = [event.payload.usage for event in culprit.item.outcome or () if _has_usage(event)]
             culprit.item.spent = sum(spent, Usage())
             self._fail(culprit.item, culprit.error)
         return passed
+
+    def _link(self, connection: Connection) -> None:
+        """Finds the earlier events that finished tasks replace.
+
+        This happens when a task is written. What was written since its call counts, and so do the tasks that are
+        written with it.
+        """
+        before: dict[str, list[NewEvent]] = {}
+        for task in self._assignment.finished():
+            earlier = before.setdefault(task.user_id, [])
+            task.outcome = with_targets(connection, self._memory, task.turns, task.outcome or (), earlier)
+            earlier += task.outcome
 
     def _launch(self, connection: Connection, now: float) -> None:
         """Starts the calls that may start now, and extracts other tasks with the rules where these are allowed.
@@ -232,7 +245,7 @@ class ModelWorker(Handler):
         self._waiting = [task for task in self._waiting if task.outcome is None and id(task) not in begun]
 
     def _fill(self, connection: Connection, tasks: Sequence[ExtractionTask]) -> None:
-        """Builds the session batch of each task: its turns, the turns before them, and the known concepts of the user.
+        """Builds the session batch of each task: its turns, the turns before them, and the known cards of the user.
 
         A task whose context cannot be read fails alone.
         """
@@ -240,9 +253,9 @@ class ModelWorker(Handler):
         def attempt(some: Sequence[ExtractionTask]) -> None:
             earlier = preceding(connection, [task.turns[0] for task in some])
             for task, before in zip(some, earlier, strict=True):
-                partition = task.turns[0].partition
-                known = self._concepts.of(connection, partition, task.user_id)
-                task.batch = SessionBatch(tuple(recorded(turn) for turn in task.turns), before, known)
+                turns = tuple(recorded(turn) for turn in task.turns)
+                known = self._memory.of(connection, task.turns[0].partition, turns)
+                task.batch = SessionBatch(turns, before, known)
 
         fresh = [task for task in tasks if task.batch is None]
         for culprit in isolate(fresh, attempt):
@@ -259,7 +272,7 @@ class ModelWorker(Handler):
             asked = extraction.usage.calls > 0
             extraction = replace(extraction, usage=spent + extraction.usage)
             knowledge = self._settings.knowledge_extraction
-            return events_of(batch, extraction, self._extractor, knowledge=knowledge), asked
+            return events_of(batch, extraction, self._extractor, knowledge=knowledge, link=False), asked
 
         return call
 
@@ -270,7 +283,12 @@ class ModelWorker(Handler):
             extraction = replace(extraction, usage=task.spent + extraction.usage)
             knowledge = self._settings.knowledge_extraction
             task.outcome = events_of(
-                task.batch, extraction, self._rules_fallback, knowledge=knowledge, rules_fallback=True
+                task.batch,
+                extraction,
+                self._rules_fallback,
+                knowledge=knowledge,
+                rules_fallback=True,
+                link=False,
             )
         except Exception as error:
             self._give_up(task, error)

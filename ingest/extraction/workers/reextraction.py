@@ -23,13 +23,16 @@ from events.types.extraction import CardsWithdrawn, TurnsExtracted
 from events.types.turns import TurnRecorded
 from ingest.extraction.circuit_breaker import backoff
 from ingest.extraction.conversation import preceding, recorded
+from ingest.extraction.event_linking import relinked
 from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, SessionBatch
-from ingest.extraction.known_concepts import KnownConcepts
+from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.workers.bounded_executor import BoundedExecutor
 from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBatchLimits
 
 _TRIES = 6
+_KNOWN_CARDS = 20_000
+"""Card events of one user that are read back. An old turn needs older cards than a new one."""
 
 
 class ReextractionBusyError(RuntimeError):
@@ -106,8 +109,8 @@ class _Job:
     failed: str | None = None
 
     @property
-    def session(self) -> tuple[str, str]:
-        return self.readings[0].user_id, self.readings[0].stream
+    def user_id(self) -> str:
+        return self.readings[0].user_id
 
     @property
     def whole(self) -> bool:
@@ -165,7 +168,7 @@ class Reextraction:
         self._settings = settings
         self._extractor = extractor
         self._stopping = stopping
-        self._concepts = KnownConcepts()
+        self._memory = KnownMemory(depth=_KNOWN_CARDS)
 
     def plan(self, connection: Connection, readings: Iterable[PastExtraction]) -> Iterator[SessionBatch]:
         """Yields the session batches that :meth:`run` would extract."""
@@ -230,7 +233,7 @@ class Reextraction:
         return tally
 
     def _jobs(self, connection: Connection, readings: Iterable[PastExtraction]) -> Iterator[_Job]:
-        """Yields the extractions by session, in order, with the session batches that their turns make now.
+        """Yields the extractions by user and turn, with the session batches that their turns make now.
 
         The current limits of session batches apply. One partition is in memory at a time.
         """
@@ -238,11 +241,13 @@ class Reextraction:
             sessions: dict[tuple[str, str], list[PastExtraction]] = {}
             for reading in those:
                 sessions.setdefault((reading.user_id, reading.stream), []).append(reading)
-            for several in sessions.values():
-                for together in _together(several, self._settings.session_batch_turns):
-                    turns = self._turns(connection, partition, together)
-                    if turns:
-                        yield _Job(together, self._bursts(connection, turns))
+            most = self._settings.session_batch_turns
+            jobs = [together for several in sessions.values() for together in _together(several, most)]
+            # A later turn may replace an event of an earlier one, so the earlier turn is extracted again before it.
+            for together in sorted(jobs, key=lambda one: (one[0].user_id, _first_turn(one[0]))):
+                turns = self._turns(connection, partition, together)
+                if turns:
+                    yield _Job(together, self._bursts(connection, turns))
 
     def _turns(
         self, connection: Connection, partition: int, readings: Sequence[PastExtraction]
@@ -261,8 +266,8 @@ class Reextraction:
         groups = [group for turn in turns for group in batcher.add(turn, 0.0)]
         groups = [group for group in (*groups, batcher.close()) if group]
         before = preceding(connection, [group[0] for group in groups])
-        first = turns[0]
-        known = self._concepts.of(connection, first.partition, first.user_id)
+        # Cards of these turns do not count, because the new ones replace them.
+        known = self._memory.of(connection, turns[0].partition, tuple(map(recorded, turns)), before=True)
         return [
             SessionBatch(tuple(recorded(turn) for turn in group), earlier, known)
             for group, earlier in zip(groups, before, strict=True)
@@ -276,7 +281,7 @@ class Reextraction:
             while True:
                 try:
                     extraction = self._extractor.extract(batch)
-                    return events_of(batch, extraction, self._extractor, knowledge=knowledge)
+                    return events_of(batch, extraction, self._extractor, knowledge=knowledge, link=False)
                 except ExtractorUnavailableError as error:
                     tries += 1
                     if tries >= _TRIES or ending():
@@ -292,7 +297,7 @@ class Reextraction:
             tally.reasons.append(job.failed)
             return
         old = tuple(reading.event_id for reading in job.readings)
-        fresh = [_replacing(event, old) for place in sorted(job.done) for event in job.done[place]]
+        fresh = [_replacing(event, old) for event in self._linked(connection, job)]
         withdrawal = self._withdrawal(connection, job, fresh[0])
         log.append(connection, [fresh[0], *withdrawal, *fresh[1:]])
         log.announce(connection)
@@ -307,6 +312,19 @@ class Reextraction:
                 tally.cards += event.payload.cards
                 known = tally.cost_usd is not None and usage.cost_usd is not None
                 tally.cost_usd = (tally.cost_usd or 0.0) + (usage.cost_usd or 0.0) if known else None
+
+    def _linked(self, connection: Connection, job: _Job) -> list[NewEvent]:
+        """Returns the new events of a job with the earlier cards that they replace or go on with.
+
+        Jobs of the same user that are written already count with their new cards.
+        """
+        turns = tuple(turn for batch in job.batches for turn in batch.turns)
+        now = self._memory.of(connection, job.readings[0].partition, turns, before=True)
+        fresh: list[NewEvent] = []
+        for place, batch in enumerate(job.batches):
+            known = now.with_events(fresh, batch.turns[-1].turn.said_at)
+            fresh += relinked(job.done[place], batch.known, known)
+        return fresh
 
     def _withdrawal(self, connection: Connection, job: _Job, leader: NewEvent) -> list[NewEvent]:
         """Returns the event that withdraws the old cards, or nothing when there are none."""
@@ -342,13 +360,13 @@ class Reextraction:
 
 
 def _leaving(at_work: dict[int, _Job]) -> Iterator[int]:
-    """Yields the jobs that may be written: they and all jobs before them in their session are whole."""
-    held: set[tuple[str, str]] = set()
+    """Yields the jobs that may be written: they and all jobs before them of their user are whole."""
+    held: set[str] = set()
     for number, job in at_work.items():
-        if job.whole and job.session not in held:
+        if job.whole and job.user_id not in held:
             yield number
         else:
-            held.add(job.session)
+            held.add(job.user_id)
 
 
 def _together(readings: Sequence[PastExtraction], most_turns: int) -> Iterator[list[PastExtraction]]:
@@ -357,7 +375,7 @@ def _together(readings: Sequence[PastExtraction], most_turns: int) -> Iterator[l
     A failed extraction stays alone, because its replacement is found by its id.
     """
     together: list[PastExtraction] = []
-    for reading in sorted(readings, key=lambda one: min(one.turns, default=0)):
+    for reading in sorted(readings, key=_first_turn):
         alone = reading.failed or any(one.failed for one in together)
         if together and (alone or sum(len(one.turns) for one in (*together, reading)) > most_turns):
             yield together
@@ -365,6 +383,10 @@ def _together(readings: Sequence[PastExtraction], most_turns: int) -> Iterator[l
         together.append(reading)
     if together:
         yield together
+
+
+def _first_turn(reading: PastExtraction) -> int:
+    return min(reading.turns, default=0)
 
 
 def _replacing(event: NewEvent, old: tuple[UUID, ...]) -> NewEvent:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from events.health.heartbeat import Heartbeat
 from events.platform.isolation import is_the_datas_fault, isolate
@@ -38,6 +38,8 @@ from ingest.extraction.extraction_events import (
     unreadable_turn,
 )
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, RecordedTurn, SessionBatch
+from ingest.extraction.known_memory import KnownMemory
+from ingest.extraction.workers.event_targets import with_targets
 
 logger = logging.getLogger(__name__)
 
@@ -81,6 +83,7 @@ class ExtractorWorker(Handler):
         self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
         # The position where this worker left each partition, and the turns above it that are extracted already.
+        self._memory = KnownMemory()
         self._left: dict[int, int] = {}
         self._read_before: dict[int, frozenset[int]] = {}
         self._subscription = Subscription(
@@ -121,15 +124,20 @@ class ExtractorWorker(Handler):
             appended.extend(self._appended(connection, list(self._results(connection, events))))
             left.update((claim.partition, page[-1].position) for claim, page in batches)
 
-        with connection.transaction():
-            result = handle_batch(
-                connection,
-                PROCESSOR,
-                self._feed,
-                extract,
-                events=self._settings.batch_events,
-                admit=lambda claims: self._owned(connection, claims),
-            )
+        try:
+            with connection.transaction():
+                result = handle_batch(
+                    connection,
+                    PROCESSOR,
+                    self._feed,
+                    extract,
+                    events=self._settings.batch_events,
+                    admit=lambda claims: self._owned(connection, claims),
+                )
+        except BaseException:
+            # The memory may hold events of the transaction that is rolled back.
+            self._memory.forget()
+            raise
         self._left.update(left)
         if appended:
             log.announce(connection, appended)
@@ -174,8 +182,17 @@ class ExtractorWorker(Handler):
         for culprit in isolate(list(sessions), read_context):
             for event in sessions.pop(culprit.item):
                 yield self._given_up(event, culprit.error)
+        made: dict[str, list[NewEvent]] = {}
         for session, turns in sessions.items():
-            yield from self._extract(turns, contexts[session])
+            for result in self._extract(turns, contexts[session]):
+                found = self._linked(connection, result, made.get(session[0], ()))
+                made.setdefault(session[0], []).extend(found.events)
+                yield found
+
+    def _linked(self, connection: Connection, result: TurnResult, earlier: Sequence[NewEvent]) -> TurnResult:
+        """Returns the result with the earlier events that its events replace. ``earlier`` are not appended yet."""
+        events = with_targets(connection, self._memory, result.turns, result.events, earlier)
+        return replace(result, events=tuple(events))
 
     def _extract(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[TurnResult]:
         """Extracts turns of one session together. After a failure, extracts them one by one to find the culprit."""
@@ -183,7 +200,11 @@ class ExtractorWorker(Handler):
             batch = SessionBatch(tuple(map(recorded, turns)), before)
             extraction = self._extractor.extract(batch)
             made = events_of(
-                batch, extraction, self._extractor, knowledge=self._settings.knowledge_extraction
+                batch,
+                extraction,
+                self._extractor,
+                knowledge=self._settings.knowledge_extraction,
+                link=False,
             )
         except ExtractorUnavailableError:
             raise
@@ -242,7 +263,8 @@ class ExtractorWorker(Handler):
             if result.failed:
                 done += self._noted(connection, result.turns[0], culprit.error)
             elif len(result.turns) > 1:
-                done += self._appended(connection, list(self._one_by_one(result.turns, result.before)))
+                singly = self._one_by_one(result.turns, result.before)
+                done += self._appended(connection, [self._linked(connection, one, done) for one in singly])
             else:
                 done += self._appended(connection, [self._given_up(result.turns[0], culprit.error)])
         return done

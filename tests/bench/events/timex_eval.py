@@ -1,6 +1,6 @@
 """Counts how often `events.language.timex` agrees with Microsoft's Recognizers-Text specifications.
 
-    CARDLOG_EVAL_DATA=<folder> python tests/bench/events/timex_eval.py [--misses] [--language en|zh]
+    CARDLOG_EVAL_DATA=<folder> python tests/bench/events/timex_eval.py [--misses] [--language en|zh] [--part PART]
 
 Reads `time/recognizers_{en,zh}_dev.jsonl` under the folder. Counted by type are the expected values with
 a date of their own: rows of the types set and timezone, clock times without a date, lengths of time and
@@ -32,6 +32,12 @@ def main() -> int:
     options.add_argument("--misses", action="store_true", help="print every expectation that was missed")
     options.add_argument("--intervals", action="store_true", help="with --misses: intervals missed too")
     options.add_argument("--language", choices=("en", "zh"))
+    options.add_argument(
+        "--part",
+        choices=("all", "tune", "unseen"),
+        default="all",
+        help="tune: the first two thirds; unseen: the rest",
+    )
     chosen = options.parse_args()
     folder = os.environ.get("CARDLOG_EVAL_DATA")
     if not folder:
@@ -39,6 +45,8 @@ def main() -> int:
         return 0
     for language in [chosen.language] if chosen.language else ["en", "zh"]:
         rows = Path(folder, "time", f"recognizers_{language}_dev.jsonl").read_text("utf-8").splitlines()
+        cut = len(rows) * 2 // 3
+        rows = {"all": rows, "tune": rows[:cut], "unseen": rows[cut:]}[chosen.part]
         report(language, [json.loads(row) for row in rows], chosen.misses, chosen.intervals)
     return 0
 

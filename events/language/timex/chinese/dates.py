@@ -7,7 +7,7 @@ from dataclasses import replace
 from .. import calendar
 from ..calendar import Span, add_days
 from ..clock import part
-from ..cycles import Cycle, Reading, monthly, weekly, yearly
+from ..cycles import Cycle, Reading, monthly, yearly
 from ..lunar import solar
 from ..scan import listed, packrat
 from .names import ERAS
@@ -18,7 +18,6 @@ from .words import ChineseScan as Scan
 Found = tuple[Reading, int]
 _LUNAR = frozenset({"农历", "阴历", "旧历", "夏历"})
 _LUNAR_MONTHS = {"正月": 1, "冬月": 11, "腊月": 12}
-_SHIFTS = {"上": -1, "下": 1, "这": 0, "本": 0, "当": 0, "该": 0, "同": 0}
 
 
 def full_year(short: int) -> int:
@@ -43,6 +42,11 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
             return era + reign, j + 3
         return None
     number = value(words[j])
+    if number is not None and len(words[j]) == 4 and words[j].isdecimal() and 1900 <= number <= 2150:
+        if words[j + 1] in ("上半年", "下半年", "前半年", "后半年"):
+            return number, j + 1
+        if words[j + 1] == "年度":
+            return number, j + 2
     if number is None or words[j + 1] not in ("年", "年份"):
         return None
     word, k = words[j], j + 2
@@ -101,7 +105,22 @@ def _lunar_day(scan: Scan, i: int) -> tuple[int, int] | None:
     if word.startswith("初") and len(word) == 2:
         return value(word[1]), i + 1  # type: ignore[return-value]
     number = value(word)
-    if number is not None and 1 <= number <= 30 and not word.isdecimal():
+    counts = scan.words[i + 1][:1] in (
+        "个",
+        "人",
+        "次",
+        "点",
+        ":",
+        "天",
+        "岁",
+        "年",
+        "月",
+        "-",
+        "/",
+        "%",
+        ".",
+    )
+    if number is not None and 1 <= number <= 30 and not (word.isdecimal() and counts):
         return number, scan.skip(i + 1, "日", "号")
     return None
 
@@ -119,7 +138,7 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
         lunar, k = True, j + 1
     else:
         month = value(words[j])
-        if month is None or not 1 <= month <= 12 or words[j + 1] not in ("月", "月份"):
+        if month is None or words[j] == "两" or not 1 <= month <= 12 or words[j + 1] not in ("月", "月份"):
             return None
         k = j + 2
     k = de(scan, k) if value(words[k + 1]) and words[k] == "的" and words[k + 2] in ("日", "号") else k
@@ -199,10 +218,10 @@ def dated(scan: Scan, i: int) -> Found | None:
         inside = reading.at(span.start.year)
         if inside is None:
             return None
-        return inside, _weekday_after(scan, stop)
+        return inside, weekday_after(scan, stop)
     below = month_day(scan, j)
     if below is not None:
-        return below[0], _weekday_after(scan, below[1]) if below[0].grain == "day" else below[1]
+        return below[0], weekday_after(scan, below[1]) if below[0].grain == "day" else below[1]
     return None
 
 
@@ -221,7 +240,7 @@ def _lunar_again(scan: Scan, number: int, i: int) -> Found | None:
     return calendar.day(start), day[1]
 
 
-def _weekday_after(scan: Scan, i: int) -> int:
+def weekday_after(scan: Scan, i: int) -> int:
     """Skips a weekday that only repeats the date: 10月12号，星期一 and 5月8日（周五）."""
     words = scan.words
     if words[i] in ("(", "（") and words[i + 1] in WEEKDAYS and words[i + 2] in (")", "）"):
@@ -238,7 +257,7 @@ def day_word(scan: Scan, i: int) -> Found | None:
     if shift is not None:
         if words[i] in ("翌日", "次日", "隔天", "隔日", "当天", "当日"):
             return replace(calendar.day(add_days(frame.today, shift)), sure=0.5, ambiguous=True), i + 1
-        return calendar.day(add_days(frame.today, shift)), _weekday_after(scan, i + 1)
+        return calendar.day(add_days(frame.today, shift)), weekday_after(scan, i + 1)
     night = NIGHTS.get(words[i])
     if night is None:
         return None
@@ -252,73 +271,7 @@ def day_word(scan: Scan, i: int) -> Found | None:
     )
 
 
-@packrat
-def relative(scan: Scan, i: int) -> Found | None:
-    """Parses a unit relative to the present one: 上周, 下下个月, 这个星期三, 本季度."""
-    words, frame = scan.words, scan.frame
-    word = words[i]
-    shift = _SHIFTS.get(word)
-    if shift is None:
-        return None
-    j = i + 1
-    while words[j] == word and word in ("上", "下"):
-        shift += _SHIFTS[word]
-        j += 1
-    if words[j] == "一" and words[j + 1] in ("个", "周", "季", "季度", "年", "世纪"):
-        j += 1
-    counted = words[j] == "个"
-    if words[j] in ("上半年", "下半年") and shift == 0:
-        j += 0
-    j += counted
-    name = words[j]
-    if name in WEEKDAYS:
-        week = calendar.unit("week", frame.now, shift)
-        span = in_week(week, WEEKDAYS[name]) if week else None
-        return (span, j + 1) if span else None
-    if name == "半" and words[j + 1] == "年":
-        half = frame.now.month > 6
-        span = calendar.half(frame.now.year, 1 + half)
-        if shift:
-            span = calendar.unit("half_year", frame.now, shift)
-        return (span, j + 2) if span else None
-    if name == "月" and words[j + 1] == "份":
-        name = "月"
-    kind = {"年": "year", "月": "month", "月份": "month", "周": "week", "星期": "week", "礼拜": "week", "季": "quarter",
-            "季度": "quarter", "周末": "weekend", "世纪": "century"}.get(name)  # fmt: skip
-    if kind is None:
-        return None
-    if kind == "year" and not (counted or words[j - 1] == "一" or word in ("这", "本", "当", "该", "上")):
-        return None
-    if words[i : i + 2] == ["当", "年"]:
-        return None
-    span = calendar.unit(kind, frame.now, shift)
-    if span is None:
-        return None
-    if word in ("该", "同", "当"):
-        span = span.doubted(0.4)
-    return span, j + 1
-
-
-def in_week(span: Span, number: int) -> Span | None:
-    return calendar.day(add_days(calendar.week_start(span.start), number)) if span.start else None
-
-
-@packrat
-def weekday(scan: Scan, i: int) -> Found | None:
-    number = WEEKDAYS.get(scan.words[i])
-    return (weekly(number), i + 1) if number is not None else None
-
-
-@packrat
-def weekend(scan: Scan, i: int) -> Found | None:
-    if scan.words[i] != "周末":
-        return None
-    back = scan.tense(i) < 0 and scan.frame.now.weekday() < 5
-    span = calendar.unit("weekend", scan.frame.now, -1 if back else 0)
-    return (span.doubted(0.75), i + 1) if span else None
-
-
-_NOT_DAYS = listed(
+NOT_DAYS = listed(
     "线 楼 门 房 店 机 球 选 车 床 台 馆 街 公 路 院 文 字 座 位 桌 桥 矿 井 令 员 种 "
     "套 电 出 站 码 染 卡 柜 院 航 仓 区 厅 板 型"
 )
@@ -336,53 +289,12 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
         return None
     if last in ("第", "-", "/", ".", "年", "共", "近", "这", "过", "了") and scan.tight(i):
         return None
-    if words[i + 1] == "号" and (words[i + 2][:1] in _NOT_DAYS or (i == 0 and not words[i + 2])):
+    if words[i + 1] == "号" and (words[i + 2][:1] in NOT_DAYS or (i == 0 and not words[i + 2])):
         return None
-    if words[i + 1] == "日" and words[i + 2] in ("内", "之内", "以内", "游"):
-        return None
-    return monthly(number), _weekday_after(scan, i + 2)
-
-
-@packrat
-def numeric(scan: Scan, i: int) -> Found | None:
-    """Parses a date in digits, the year first: 2010.01.29, 2018-10-12, 12/1. In 1/2/2020 the day is first."""
-    words = scan.words
-    first = words[i]
-    if not first.isdecimal() or not first.isascii() or len(first) > 4:
-        return None
-    if scan.tight(i) and scan.before(i) in ("-", "/", ".", "#", "$") and i >= 2 and words[i - 2].isdecimal():
-        return None
-    mark = words[i + 1]
-    if mark not in ("-", "/", ".") or not scan.tight(i + 1) or not scan.tight(i + 2):
-        return None
-    second = scan.digits(i + 2, 4)
-    if second is None:
-        return None
-    if words[i + 3] == mark and scan.tight(i + 3) and scan.tight(i + 4):
-        third = scan.digits(i + 4, 4)
-        if third is None or (scan.tight(i + 5) and (words[i + 5].isalnum() and words[i + 5].isascii())):
-            return None
-        a, b, c, last = int(first), second, third, words[i + 4]
-        span = None
-        if len(first) == 4 and len(last) <= 2:
-            span = calendar.date(a, b, c)
-        elif len(last) == 4 and len(words[i + 2]) <= 2:
-            span = calendar.date(c, b, a) or calendar.date(c, a, b)
-        elif len(first) == 2 and len(last) <= 2:
-            span = calendar.date(full_year(a), b, c)
-        return (span, scan.skip(_weekday_after(scan, i + 5), "日", "号")) if span else None
-    a = int(first)
-    if len(first) == 4 and len(words[i + 2]) <= 2 and 1 <= second <= 12 and mark != ".":
-        span = calendar.month(a, second)
-        return (span, i + 3) if span and 1900 <= a <= 2100 else None
-    after = words[i + 3]
-    if mark != "/" or len(first) > 2 or len(words[i + 2]) > 2 or (a, second) == (24, 7):
-        return None
-    if after[:1] in ("的", "个", "杯", "匙", "份", "分", "月") or (
-        scan.tight(i + 3) and after.isascii() and after.isalnum()
+    if words[i + 1] == "日" and (
+        words[i + 2] in ("内", "之内", "以内") or words[i + 2][:1] in tuple("游遊通券票谈談程")
     ):
         return None
-    month, dom = (a, second) if 1 <= a <= 12 else (second, a)
-    if not 1 <= month <= 12 or not 1 <= dom <= calendar.days_in_month(2000, month):
-        return None
-    return yearly(lambda number: calendar.date(number, month, dom), "day", 0.75), _weekday_after(scan, i + 3)
+    if words[i] == "一" and words[i + 1] == "日" and scan.before(i) not in ("、", "和", "到", "至", "月"):
+        return None  # one day, not the first of a month
+    return monthly(number), weekday_after(scan, i + 2)

@@ -45,13 +45,59 @@ def offset(scan: Scan, i: int) -> Found | None:
         span = lasting.shifted(now, frame, -1 if side in _BEFORE else 1)
         if span is not None and words[i] in ("几", "数", "十几"):
             span = span.doubted(0.7)
+        if span is not None and words[j + 1] == "的" and words[j + 2] in ("今天", "今日"):
+            return replace(span, grain="day"), j + 3
         return (span, j + 1) if span else None
     if side in ("内", "之内", "以内"):
-        sign = -1 if scan.tense(i) < 0 else 1
-        return lasting.rolling(frame, sign), j + 1
+        span = lasting.rolling(frame, -1 if scan.tense(i) < 0 else 1)
+        ahead = not lasting.fine and span.start is not None and span.start > frame.today
+        return (replace(span, start=frame.today) if ahead else span), j + 1  # today counts
     if side in ("来", "以来"):
         return lasting.rolling(frame, -1), j + 1
-    return None
+    stop = _goes_on(scan, i, long[1])
+    return (lasting.lasting(frame), stop) if stop else None
+
+
+_LEFT = frozenset(
+    {
+        "还有",
+        "还剩",
+        "剩下",
+        "剩",
+        "只剩",
+        "差",
+        "再过",
+        "过",
+        "隔",
+        "第",
+        "再",
+        "的",
+        "新",
+        "这",
+        "那",
+        "上",
+        "下",
+    }
+)
+
+
+def _goes_on(scan: Scan, i: int, j: int) -> int:
+    """Returns the word after a length that goes on until now: 三年了, 两年没见了. 0 for another length."""
+    words = scan.words
+    if scan.before(i) in _LEFT or (scan.before(i) == "有" and scan.before(i - 1) == "还"):
+        return 0
+    if words[j] == "了":
+        return j + 1 if scan.text[scan.stops[j] : scan.stops[j] + 1] not in _AFTER_LE else 0
+    if words[j] in ("没", "不") or words[j : j + 2] == ["都", "没"]:
+        for k in range(j + 1, min(j + 7, len(scan))):
+            if words[k] in "，。,.！？!?；、":
+                break
+            if words[k] == "了":
+                return j if words[j] != "了" else j + 1
+    return 0
+
+
+_AFTER_LE = tuple("解不得结断事却然如")
 
 
 @packrat
@@ -118,7 +164,7 @@ def _bound(scan: Scan, i: int) -> Found | None:
 def _bare(scan: Scan, i: int) -> Found | None:
     """Parses a number that is a year or a day only because of the other side of a range: "1995 - 1997年"."""
     number = scan.digits(i, 4)
-    if number is not None and len(scan.words[i]) == 4 and 1000 <= number <= 2999:
+    if number is not None and len(scan.words[i]) == 4 and 1900 <= number <= 2150:
         span = calendar.year(number)
         return (span, i + 1) if span else None
     dom = value(scan.words[i])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from ..lengths import Length
@@ -62,7 +63,8 @@ def number(scan: Scan, i: int) -> tuple[float, int] | None:
     words = scan.words
     word = words[i]
     if word in ("几", "数"):
-        return 3.0, i + 1
+        tens = _TENS.get(words[i + 1])
+        return (3.0 * tens, i + 2) if tens and words[i + 2] in (*UNITS, "个") else (3.0, i + 1)
     if word == "半":
         return 0.5, i + 1
     found = value(word)
@@ -72,7 +74,7 @@ def number(scan: Scan, i: int) -> tuple[float, int] | None:
         decimals = scan.digits(i + 2, 4)
         if decimals is not None:
             return float(f"{found}.{words[i + 2]}"), i + 3
-    if words[i + 1] in ("几", "多") and words[i + 2] in (*UNITS, "个"):
+    if words[i + 1] in ("几", "多", "来") and words[i + 2] in (*UNITS, "个"):
         return float(found), i + 2
     return float(found), i + 1
 
@@ -86,11 +88,47 @@ def unit(scan: Scan, i: int, *, counted: bool) -> tuple[str, int] | None:
     return found, i + 1
 
 
+def _spread(scan: Scan, i: int, j: int) -> int:
+    """Returns the spread of the amount in words `i` to `j`: 几年, 十几年, 几十年, 二十多年."""
+    words = scan.words
+    if words[i] in ("几", "数"):
+        return _TENS.get(words[i + 1], 1) if j > i + 1 else 1
+    if words[j - 1] in ("几", "多", "来") and j > i + 1:
+        amount = value(words[i]) or 0
+        return 10 if amount % 10 == 0 and amount >= 10 else 0
+    return 0
+
+
+# Words before and after which 日 or 月 counts: 近四月, 过去十日, 五日内, 四日后.
+_COUNTING = frozenset({"近", "最近", "过去", "未来", "今后", "接下来", "往后", "随后"})
+_COUNTED = frozenset({"内", "之内", "以内", "后", "之后", "以后", "前", "之前", "以前", "来", "以来", "间"})
+_DUE = re.compile(r"要|得|须|须|必|请|請|交|缴|繳|截止|到期|完成|前往")
+
+
+def _counts_days(scan: Scan, i: int, j: int) -> bool:
+    """True when the 日 at word `j` counts days, and is no day of the month."""
+    words = scan.words
+    if (
+        words[i] in ("几", "数", "两")
+        or scan.before(i) in _COUNTING
+        or words[j + 1] in ("内", "之内", "以内", "间")
+    ):
+        return True
+    if words[j + 1] not in _COUNTED or scan.before(i) in ("月", "-", "/", "的", "至", "到"):
+        return False
+    number = value(words[i]) or 0
+    if number > 31 or words[j + 1] not in ("前", "之前", "以前"):
+        return True
+    return scan.tense(i) <= 0 and _DUE.search(scan.text[scan.stops[j + 1] : scan.stops[j + 1] + 8]) is None
+
+
 @packrat
 def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
     words = scan.words
     if scan.before(i) in ("-", "~") and scan.tight(i) and i >= 2 and words[i - 2].isdecimal():
         return None  # the end of a range of amounts: "2-3秒后"
+    if words[i] in ("一刻", "三刻") and words[i + 1] == "钟":
+        return Length(((15 if words[i] == "一刻" else 45, "minute"),)), i + 2
     many = number(scan, i)
     if many is None:
         return None
@@ -104,11 +142,14 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
             j += 1
     if words[j] in ("号", "日", "时", "分", "晚") and (counted or words[j] == "号"):
         return None
-    if words[i] == "半" and words[j] == "月":
+    if words[j] == "月" and (words[i] in ("半", "两") or scan.before(i) in _COUNTING):
         counted = True
     found = unit(scan, j, counted=counted)
     if found is None:
         return None
+    if words[j] == "日" and not _counts_days(scan, i, j):
+        return None
+    spread = _spread(scan, i, many[1])
     name, j = found
     if (
         name == "year"
@@ -116,6 +157,8 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
         and (words[i][0] in "0零〇" or (count >= 1000 and positional(words[i])))
     ):
         return None
+    if name == "day" and count == 0.5 and words[j] != "半":
+        name, count = "hour", 12
     if name == "xun":
         name, count = "day", count * 10
     elif name == "quarter_hour":
@@ -124,7 +167,7 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
         count, j = count + 0.5, j + 1
     elif words[j] == "多":
         j += 1
-    return Length(((count, name),)), j
+    return Length(((count, name),), spread), j
 
 
 @packrat
@@ -134,7 +177,7 @@ def length(scan: Scan, i: int) -> tuple[Length, int] | None:
     if one is None:
         return None
     total, j = one
-    if scan.words[j - 1] in ("时", "日", "分"):
+    if scan.words[j - 1] in ("时", "分"):
         return None
     while True:
         k = scan.skip(j, "又", "零", "加", "和", "外加")

@@ -10,9 +10,10 @@ from ..calendar import Span, add_days
 from ..cycles import Cycle
 from ..scan import packrat
 from ..shares import Share, nth, nth_weekday, share
-from .dates import dated, in_week
+from .dates import dated
 from .holidays import holiday
 from .numbers import value
+from .weeks import in_week
 from .words import SEASONS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
 
@@ -20,11 +21,31 @@ PeriodPart = tuple[Callable[[Span], Span | None], int]
 """The rule that narrows a period to its part, and the index of the next word."""
 SHARES: dict[str, Share] = {
     "初": "beginning", "初期": "beginning", "中": "middle", "中期": "middle", "底": "end", "末": "end", "末期": "end",
-    "晚期": "end", "终": "end",
+    "晚期": "end", "终": "end", "尾": "end",
 }  # fmt: skip
 TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
 HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
 _LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend", "working_day"})
+
+
+# Characters with which a share makes another word: 中国, 初恋, 底特律, 末日.
+_WORDS_OF = {
+    "中": "国國华華央学學文东東山共医醫心美日俄欧歐德韩韓印餐饭飯药藥环環兴興秋午等年立",
+    "初": "中恋戀步级級衷次期审審试試稿创創",
+    "底": "特层層线線片盘盤薪牌",
+    "末": "日梢",
+    "尾": "牙巴声聲款数數",
+    "终": "奖獎於于身极極",
+}
+_NO_WORDS = ("日本", "中奖", "中獎", "学习", "學習", "日圆", "心情")
+
+
+def begins_word(scan: Scan, i: int) -> bool:
+    """True when the share at word `i` is the first character of another word: 中 in 今年中国."""
+    others = _WORDS_OF.get(scan.words[i])
+    stop = scan.stops[i]
+    after = scan.text[stop : stop + 2]
+    return others is not None and after[:1] in others and after != "" and after not in _NO_WORDS
 
 
 @packrat
@@ -32,6 +53,8 @@ def period_part(scan: Scan, i: int) -> PeriodPart | None:
     """Parses a word that narrows a period. Returns the rule of the part, and the next word."""
     words = scan.words
     word = words[i]
+    if (word in SHARES or words[i + 1] in SHARES) and begins_word(scan, i if word in SHARES else i + 1):
+        return None
     if word in ("年", "月") and words[i + 1] in SHARES:
         which, kind = SHARES[words[i + 1]], "year" if word == "年" else "month"
         return (lambda span: share(span, which) if span.grain == kind else None), i + 2
@@ -41,12 +64,15 @@ def period_part(scan: Scan, i: int) -> PeriodPart | None:
     if word in TENTHS:
         first, last = TENTHS[word]
         return (lambda span: _tenth(span, first, last)), i + 1
+    if word in ("上半", "下半", "前半", "后半") and words[i + 1] in ("周", "星期", "礼拜"):
+        side: Share = "early" if word in ("上半", "前半") else "late"
+        return (lambda span: share(span, side) if span.grain == "week" else None), i + 2
+    if word in ("上半月", "下半月") or (word in ("上半", "下半") and words[i + 1 : i + 3] == ["个", "月"]):
+        low = word.startswith("上")
+        return (lambda span: _half_month(span, first=low)), i + (1 if word.endswith("月") else 3)
     if word in HALVES:
         number = HALVES[word]
         return (lambda span: _half(span, number)), i + 1
-    if word in ("上半月", "下半月"):
-        low = word == "上半月"
-        return (lambda span: _half_month(span, first=low)), i + 1
     return _ordinal(scan, i) or _named(scan, i)
 
 

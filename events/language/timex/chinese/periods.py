@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from .. import calendar
-from ..calendar import Span, add_days
+from ..calendar import Grain, Span, add_days
 from ..cycles import Reading, each, settle, yearly
 from ..lengths import Length
 from ..scan import packrat
@@ -16,14 +16,12 @@ from .dates import (
     day_of_month,
     day_word,
     de,
-    numeric,
-    relative,
-    weekday,
-    weekend,
 )  # fmt: skip
+from .digits import numeric
 from .holidays import holiday
 from .numbers import length, value
-from .period_parts import HALVES, SHARES, TENTHS, period_part
+from .period_parts import HALVES, SHARES, TENTHS, begins_word, period_part
+from .weeks import relative, weekday, weekend
 from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS
 from .words import ChineseScan as Scan
 
@@ -31,7 +29,8 @@ Found = tuple[Reading, int]
 # The approximate number of days before today that each word covers.
 _VAGUE = {
     "前些天": 14, "前些日子": 14, "日前": 14, "前阵子": 90, "前段时间": 90,
-    "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30,
+    "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30, "近日": 7,
+    "前一阵子": 90, "前一段时间": 90, "不久前": 30, "近年": 1100,
 }  # fmt: skip
 _A_DAY = Length(((1, "day"),))
 
@@ -141,6 +140,7 @@ def _rolling(scan: Scan, i: int) -> Found | None:
     if word == "前" and words[stop] in ("的时候",):
         return None
     stop = scan.skip(stop, "来", "以来", "内", "以内", "之内", "里", "间", "期间")
+    stop = stop if begins_word(scan, stop) else scan.skip(stop, "中")
     if unit == "quarter" and len(lasting.parts) == 1 and count == int(count):
         first = calendar.unit("quarter", frame.now, 1 if sign > 0 else -int(count))
         last = calendar.unit("quarter", frame.now, int(count) if sign > 0 else -1)
@@ -158,6 +158,8 @@ def _alone(scan: Scan, i: int) -> Found | None:
     words, frame = scan.words, scan.frame
     word = words[i]
     if word in ("月", "年") and words[i + 1] in SHARES:
+        if begins_word(scan, i + 1):
+            return None
         if (
             i > 0
             and scan.tight(i)
@@ -168,15 +170,23 @@ def _alone(scan: Scan, i: int) -> Found | None:
         shared = share(span, SHARES[words[i + 1]]) if span else None
         return (shared.doubted(0.85), i + 2) if shared else None
     if word in _VAGUE:
-        return Span(add_days(frame.today, -_VAGUE[word]), frame.now, "month", sure=0.4, ambiguous=True), i + 1
+        since = add_days(frame.today, -_VAGUE[word])
+        grain: Grain = "week" if _VAGUE[word] < 14 else "month" if _VAGUE[word] < 365 else "year"
+        return Span(since, frame.now, grain, sure=0.4, ambiguous=True, vague=True), i + 1
     if word in HALVES and word not in ("上半", "下半"):
         span = calendar.half(frame.now.year, HALVES[word])
         return (span, i + 1) if span else None
-    if word in TENTHS or word in ("上半月", "下半月"):
+    if word in ("上半", "下半") and words[i + 1] in ("周", "星期", "礼拜"):
+        part = period_part(scan, i)
+        week = calendar.unit("week", frame.now)
+        inner = part[0](week) if part and week else None
+        return (inner, i + 2) if inner else None
+    halved = word in ("上半", "下半") and words[i + 1 : i + 3] == ["个", "月"]
+    if halved or word in TENTHS or word in ("上半月", "下半月"):
         part = period_part(scan, i)
         span = calendar.unit("month", frame.now)
         inner = part[0](span) if part and span else None
-        return (inner, i + 1) if inner else None
+        return (inner, part[1]) if inner and part else None
     name = SEASONS.get(word)
     if name is not None:
         return yearly(lambda number: calendar.season(number, name), "season", 0.75), i + 1
@@ -246,6 +256,8 @@ def present(scan: Scan, i: int) -> Found | None:
     """Parses a word for now: 现在, 刚才, 马上."""
     if scan.words[i] not in (
         "现在",
+        "而家",
+        "依家",
         "目前",
         "此刻",
         "当前",

@@ -15,11 +15,21 @@ from .numbers import (
     year_number,
 )
 from .simple import Found, opens
-from .words import LEADS, MONTHS, NUMBERS, ORDINALS, SHIFTS, SHY, WEEKDAYS
+from .words import LEADS, MONTHS, NUMBERED, NUMBERS, ORDINALS, SHIFTS, SHY, UNITS, VERSIONED, WEEKDAYS
 
 MODALS = listed("i you we he she it they not be have also well or require result contain include")
 
 
+_POINTING = listed("this that next last it which what")
+_AFTER_MONTH = listed(
+    "i we you he she they it my our your his her their the a an and or but if when while with for from in on at by to "
+    "was were is are will would because so then there sales report rent pay bill budget"
+)
+_FIRST_NAMES = frozenset({"april", "may", "june", "august"})
+_BEFORE_NAME = listed(
+    "friend sister aunt cousin daughter mother named called dr mr mrs ms miss wife girlfriend"
+)
+_DATED = listed("on by since until till from before after dated date due at of and is was am pm between")
 _RATED = listed("score scored rate rated rating grade graded pain gave got")
 
 
@@ -64,6 +74,8 @@ def numeric(scan: Scan, i: int) -> Found | None:
     else:
         return None
     if third.isdecimal() and second.isdecimal() and third.isascii() and second.isascii():
+        if mark == "." and _is_version(scan, i, first, third):
+            return None
         found = _three(first, second, third)
         end = i + 3 if mark == " " else i + 5
         return (found, end) if found is not None and not _runs_on(scan, end, mark) else None
@@ -72,6 +84,18 @@ def numeric(scan: Scan, i: int) -> Found | None:
     if _runs_on(scan, after, mark):
         return None
     return _two(scan, i, first, second, mark, after)
+
+
+def _is_version(scan: Scan, i: int, first: str, third: str) -> bool:
+    """True when three numbers with dots are a version: "release 2019.2.1", "upgrade to 4.2.28"."""
+    last = scan.before(i)
+    if (
+        last in VERSIONED
+        or scan.before(i - 1) in VERSIONED
+        or (scan.tight(i) and (last.isalpha() or last in ("=", "@")))
+    ):
+        return True
+    return len(third) <= 2 and len(first) <= 2 and last.isalpha() and last not in _DATED and first[0] != "0"
 
 
 def _runs_on(scan: Scan, i: int, mark: str) -> bool:
@@ -116,6 +140,10 @@ def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> 
         reading = month_day(a, b) if 1 <= a <= 12 else None
         return (reading, after) if reading is not None and not scan.words[after].isalpha() else None
     if mark == "-":
+        if scan.tight(i) and scan.before(i) == "-" and scan.tight(i - 1):
+            return None  # the name of a file or of a branch
+        if scan.words[after] == "-" and scan.tight(after) and scan.tight(after + 1):
+            return None
         if len(first) == 4 and len(second) == 2 and 1 <= b <= 12:
             month = calendar.month(a, b)
             return (month, after) if month and 1900 <= a <= 2100 else None
@@ -132,6 +160,8 @@ def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> 
     if b in (5, 10) and {scan.before(i), scan.before(i - 1)} & _RATED:
         return None
     if len(second) > 2 or len(first) > 2 or (a, b) == (24, 7) or scan.words[after] in _FRACTION_OF:
+        return None
+    if scan.words[after] in UNITS or scan.before(i) in NUMBERED:
         return None
     if mark == "." and scan.before(i) not in WEEKDAYS:
         return None
@@ -269,10 +299,15 @@ def not_a_day(scan: Scan, i: int) -> bool:
 def _stands_alone(scan: Scan, i: int) -> bool:
     """True when the name of a month alone is the month. "may" and "march" need a word before them or a capital."""
     word, last, after = scan.words[i], scan.before(i), scan.words[i + 1]
+    if word in _FIRST_NAMES and _is_name(scan, i):
+        return False
     if word not in SHY:
         return True
     if word in ("may", "march") and after in MODALS:
         return False
+    verb = word == "may" and last in _POINTING and after.isalpha() and after not in _AFTER_MONTH
+    if verb and (scan.original(i)[0].islower() or scan.before(i - 1) in ("", ".", "!", "?", '"')):
+        return False  # "this may hurt"
     if last in LEADS:
         return last not in ("and", "or") or scan.original(i)[0].isupper()
     if last == "the":
@@ -280,6 +315,21 @@ def _stands_alone(scan: Scan, i: int) -> bool:
     if word in ("mar", "sep", "dec"):
         return scan.original(i)[0].isupper() and last in LEADS
     return scan.original(i)[0].isupper() and i > 0 and last not in ".!?\n\"'" and after in ",.;!?)-"
+
+
+def _is_name(scan: Scan, i: int) -> bool:
+    """True when the month is the first name of a person: "June Carter", "my friend April"."""
+    last, after = scan.before(i), scan.words[i + 1]
+    if last in _BEFORE_NAME or (last == "." and scan.before(i - 1) in ("dr", "mr", "mrs", "ms")):
+        return True
+    if (
+        last in LEADS
+        or last in ("the", "'s", "to", "'")
+        or scan.original(i)[0].islower()
+        or not after.isalpha()
+    ):
+        return False
+    return scan.original(i + 1)[0].isupper() and after not in _AFTER_MONTH and after not in MONTHS
 
 
 def _year_first(scan: Scan, i: int) -> Found | None:

@@ -23,7 +23,7 @@ _FUNCTION = listed(
     "not as > < = up ever in within for more less over under around on at the to so right just ' ’ w back "
     "same a an half few couple several some ½ early late last first second final this that end start "
     "close rest mid middle past current circa martin all good fat double ghost star may one st saint "
-    "black boxing arbor moon"
+    "black boxing arbor moon two three going through newer older greater higher lower bigger smaller"
 )  # fmt: skip
 _CLOCK = listed("noon midday midnight noonish o'clock oclock quarter am pm date moment time")
 _STARTS = (

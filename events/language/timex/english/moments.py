@@ -13,6 +13,8 @@ from .offsets import offset
 from .simple import Found, simple
 from .times import hours, within
 
+_VERSES = frozenset({"verse", "chapter", "psalm", "version", "ratio", "score"})
+
 
 @packrat
 def moment(scan: Scan, i: int) -> Found | None:
@@ -109,7 +111,7 @@ def _hours_first(scan: Scan, i: int) -> Found | None:
         return (combined, stop) if combined is not None else None
     if value.loose or (value.name and scan.words[j - 1].endswith("s") and scan.words[i] not in ("in", "at")):
         return None
-    if value.name and scan.before(i) == "good":
+    if (value.name and scan.before(i) == "good") or scan.before(i) in _VERSES:
         return None
     span = value.on(calendar.day(scan.frame.today))
     if span is None:

@@ -8,10 +8,11 @@ from datetime import timedelta
 from .. import calendar
 from ..calendar import Span, add_days
 from ..clock import part
-from ..cycles import each
+from ..cycles import each, monthly
 from ..scan import Scan, listed
 from ..shares import share, weekend_about
 from .numbers import (
+    ordinal,
     plain,
     year_number,
 )
@@ -24,14 +25,20 @@ _DAYS: dict[str, int] = {
 }  # fmt: skip
 
 
+_ENDING = {"eod": "day", "eow": "week", "eom": "month", "eoy": "year"}
 # "the end of the week" and "twice in the week" are not about this week.
 _SHARES_OF = listed("end rest most part time times start beginning middle day days week twice")
+_AFTER_DATE = listed("and but so i we he she they it is are was has have the this in for of with on at") | {
+    "", ".", ",", "!", "?", ";", ":", ")", "-",
+}  # fmt: skip
 _CLAUSE_END = frozenset(
     ["", ".", ",", "!", "?", ";", ":", ")", "and", "but", "so", "or", "-", "with", "because"]
 )
 
 
-@opens(_DAYS, (f"{word}'s" for word in _DAYS), "tonight", "tonite", "tonight's", "eod", "the", "day", "night")
+@opens(
+    _DAYS, (f"{word}'s" for word in _DAYS), "tonight", "tonite", "tonight's", _ENDING, "the", "day", "night"
+)
 def day_word(scan: Scan, i: int) -> Found | None:
     """Parses today, tomorrow, tonight, "the day before yesterday", "the other day"."""
     words, frame = scan.words, scan.frame
@@ -47,8 +54,9 @@ def day_word(scan: Scan, i: int) -> Found | None:
     if word in ("tonight", "tonite", "tonight's"):
         night = part("night").on(calendar.day(frame.today))
         return (night, i + 1) if night else None
-    if word == "eod":
-        end = share(calendar.day(frame.today), "end")
+    if word in _ENDING:
+        whole = calendar.unit(_ENDING[word], frame.now)
+        end = share(whole, "end") if whole else None
         return (end, i + 1) if end else None
     j = scan.skip(i, "the")
     if words[j] == "night" and words[j + 1] in ("before", "after") and words[j + 2] in ("last", "next"):
@@ -94,7 +102,7 @@ def _neighbour(scan: Scan, i: int, unit: str, sign: int) -> Found | None:
     return (near, j) if near is not None else None
 
 
-@opens("the", "week", "weekend", "w", "month", "year", "quarter")
+@opens("the", "week", "wk", "weekend", "w", "month", "year", "quarter")
 def week(scan: Scan, i: int) -> Found | None:
     """Parses "week 10", "week 3 of 2027", "w/c Feb 4", "the week of May 5", "the week after next"."""
     words, frame = scan.words, scan.frame
@@ -104,6 +112,10 @@ def week(scan: Scan, i: int) -> Found | None:
         return _week_of(scan, j + 3)
     if word == "weekend":
         return _weekend(scan, j)
+    if word == "w" and len(words[j + 1]) == 2 and scan.tight(j + 1) and scan.original(j) == "W":
+        dated = year_number(scan, j + 2)
+        span = calendar.iso_week(dated[0], scan.digits(j + 1, 2) or 0) if dated else None
+        return (span, dated[1]) if span and dated else None
     unit = UNITS.get(word)
     if unit not in ("week", "month", "year", "quarter", "decade", "fortnight") or word.endswith("s"):
         return None
@@ -120,9 +132,8 @@ def week(scan: Scan, i: int) -> Found | None:
     if unit == "quarter" and words[j + 1] in ("1", "2", "3", "4"):
         return _numbered_quarter(scan, j)
     if unit == "week":
-        if after in ("of", "commencing", "starting", "beginning"):
-            k = scan.skip(j + 2, "on", "the")
-            found = _week_of(scan, k)
+        if after in ("of", "commencing", "starting", "beginning", "ending"):
+            found = _week_of(scan, scan.skip(j + 2, "on"))
             if found is not None:
                 return found
         number = words[j + 1]
@@ -151,9 +162,13 @@ def _numbered_quarter(scan: Scan, i: int) -> Found | None:
 
 
 def _week_of(scan: Scan, i: int) -> Found | None:
-    found = simple(scan, i)
+    j = scan.skip(i, "the")
+    found = simple(scan, j)
     if found is None or found[0].grain != "day":
-        return None
+        dom = ordinal(scan, j) if j > i else None
+        if dom is None or not 1 <= dom[0] <= 31:
+            return None
+        found = monthly(dom[0], sure=0.75), dom[1]
     reading = each(found[0], lambda span: calendar.unit("week", span.start) if span.start else None, "week")
     return (reading, found[1]) if reading is not None else None
 
@@ -187,6 +202,7 @@ def to_date(scan: Scan, i: int) -> Found | None:
         words[i] == "to"
         and words[i + 1] == "date"
         and scan.before(i) not in ("up", "how", "want", "like", "started")
+        and words[i + 2] in _AFTER_DATE
     ):
         return Span(None, frame.today, "day", through=frame.now), i + 2
     if words[i] == "so" and words[i + 1] == "far" and words[i + 2] == "this" and words[i + 3] in UNITS:

@@ -84,6 +84,10 @@ def ordinal(scan: Scan, i: int) -> tuple[int, int] | None:
 def amount(scan: Scan, i: int) -> tuple[float, int] | None:
     """Parses an amount: "2.5", "a", "half a", "a couple of", "one and a half", "several"."""
     word, words = scan.words[i], scan.words
+    if (word in _ABOVE or words[i + 1] in ("/", "and") or words[i + 2] == "/") and (
+        part := fraction(scan, i)
+    ) is not None:
+        return part
     if word.isdecimal():
         if not plain(scan, i) or len(word) > 9:
             return None
@@ -117,11 +121,52 @@ def amount(scan: Scan, i: int) -> tuple[float, int] | None:
     return _and_half(scan, float(found[0]), found[1]) if found else None
 
 
+_PARTS = {
+    "half": 2,
+    "halves": 2,
+    "third": 3,
+    "thirds": 3,
+    "quarter": 4,
+    "quarters": 4,
+    "fourth": 4,
+    "fourths": 4,
+}
+
+
+_ABOVE = frozenset({"a", "one", "two", "three", *_PARTS})
+
+
+def fraction(scan: Scan, i: int) -> tuple[float, int] | None:
+    """Parses a fraction of the unit after it: "3/4 of an hour", "three-quarters of a year", "1 1/2 hours"."""
+    words = scan.words
+    word = words[i]
+    if word.isdecimal():
+        if words[i + 1] == "/" and scan.tight(i + 1) and scan.tight(i + 2):
+            below = scan.digits(i + 2, 1) or 0
+            if len(word) > 1 or not 0 < int(word) < below <= 4 or not plain(scan, i):
+                return None
+            j = scan.skip(i + 3, "of")
+            j = scan.skip(j, "a", "an")
+            return (int(word) / below, j) if words[j] in UNITS else None
+        if words[i + 2] == "/" or (words[i + 1] == "and" and words[i + 3] == "/"):
+            rest = fraction(scan, scan.skip(i + 1, "and"))
+            return (int(word) + rest[0], rest[1]) if rest and len(word) < 4 else None
+        return None
+    j = i + 1 if word in ("a", "one", "two", "three") else i
+    if words[j] == "-" and scan.tight(j) and scan.tight(j + 1):
+        j += 1
+    below = _PARTS.get(words[j], 0)
+    if not below or words[j + 1] != "of" or words[j + 2] not in ("a", "an") or words[j + 3] not in UNITS:
+        return None
+    above = {"two": 2, "three": 3}.get(word, 1)
+    return (above / below, j + 3) if above < below else None
+
+
 def _and_half(scan: Scan, value: float, i: int) -> tuple[float, int]:
     if scan.words[i] == "and" and scan.words[i + 1] in ("a", "half"):
         j = scan.skip(i + 1, "a")
-        if scan.words[j] == "half" and scan.words[j + 1] in UNITS:
-            return value + 0.5, j + 1
+        if scan.words[j] in ("half", "quarter") and scan.words[j + 1] in UNITS:
+            return value + (0.5 if scan.words[j] == "half" else 0.25), j + 1
     if scan.words[i] == "½":
         return value + 0.5, i + 1
     return value, i
@@ -134,6 +179,9 @@ def unit_word(scan: Scan, i: int) -> tuple[str, int] | None:
         return "working_day", i + 2
     if word in ("h", "y") and not (scan.tight(i) and scan.words[i - 1].isdecimal()):
         return None
+    if word in _LETTERS:
+        short = _letter(scan, i)
+        return (short, i + 1) if short else None
     word = word.removesuffix("'s").removesuffix("'")
     found = UNITS.get(word)
     return (found, i + 1) if found else None
@@ -175,9 +223,31 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
         k = scan.skip(j + 1, "a")
         if scan.words[k] == "half":
             return Length(((count + 0.5, unit),)), k + 1
-        if scan.words[k] == "quarter" and unit == "year":
+        if scan.words[k] == "quarter" and unit in ("year", "hour"):
             return Length(((count + 0.25, unit),)), k + 1
-    return Length(((count, unit),)), j
+    if unit == "day" and count == 0.5:
+        count, unit = 12, "hour"
+    return Length(((count, unit),), int(not _UNCERTAIN.isdisjoint(scan.words[i : many[1]]))), j
+
+
+_UNCERTAIN = frozenset({"few", "several", "some"})
+# Units of one letter. Each is a unit only between other words of time: "3d" alone is a picture in three dimensions.
+_LETTERS = {"d": "day", "w": "week", "m": "minute", "s": "second", "mo": "month", "mos": "month"}
+_COMPACT = frozenset(_LETTERS) | {"h", "y", "hr", "hrs", "min", "mins"}
+
+
+def _letter(scan: Scan, i: int) -> str | None:
+    """Returns the unit of a short form directly after its number: "3d ago", "2h30m"."""
+    unit = _LETTERS[scan.words[i]]
+    if not (scan.tight(i) and scan.words[i - 1].isdecimal()) or scan.original(i)[0].isupper():
+        return None
+    if scan.words[i + 1] in ("ago", "later"):
+        return unit
+    if scan.words[i + 1].isdecimal() and scan.words[i + 2] in _COMPACT and scan.tight(i + 2):
+        return unit
+    if i >= 3 and scan.words[i - 2] in _COMPACT and scan.words[i - 3].isdecimal():
+        return unit
+    return None
 
 
 @packrat

@@ -8,6 +8,7 @@ from events.language.timex.english.calendar.weekdays import in_week, weekday_nam
 
 from .. import calendar
 from ..calendar import Span
+from ..cycles import Cycle, each, settle, weekly
 from ..lengths import Length
 from ..scan import Scan, packrat
 from .near import present
@@ -15,7 +16,11 @@ from .numbers import first_length, integer, length
 from .simple import Found, simple
 from .words import WEEKDAYS
 
+_HERE = frozenset({"now", "today", "tomorrow", "yesterday"})
 _MORE = {"more": 1, "over": 1, "less": -1, "under": -1}
+_SUBJECTS = frozenset(
+    {"i", "we", "he", "she", "they", "you", "it", "my", "our", "his", "her", "their", "when", "there"}
+)
 _ENDS = frozenset(["", ".", ",", "!", "?", ";", ")", "and", "but", "that", "-"])
 
 
@@ -42,14 +47,54 @@ def offset(scan: Scan, i: int) -> Found | None:
     word = words[i]
     if word in ("in", "within"):
         return _in(scan, i)
-    if word == "for":
-        return _lasting(scan, i + 1)
+    if word in ("for", "going"):
+        return _lasting(scan, i + 1) or so_far(scan, i)
     if word in _MORE:
-        return _bounded(scan, i)
-    found = _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i)
+        return _bounded(scan, i) or so_far(scan, i)
+    found = _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i) or so_far(scan, i)
     if found is None and word == "the":
         return None
     return found
+
+
+_ALMOST = frozenset(
+    {"about", "around", "almost", "nearly", "roughly", "over", "just", "well", "some", "like", "maybe"}
+)
+_AGED = frozenset(
+    {"is", "are", "am", "was", "were", "turned", "turns", "old", "i'm", "he's", "she's", "they're", "we're"}
+)
+
+
+def so_far(scan: Scan, i: int) -> Found | None:
+    """Parses a length that goes on: "for two years now", "six months so far", "going on three years"."""
+    words = scan.words
+    told = words[i] == "for"
+    goes_on = words[i] == "going" and words[i + 1] == "on"
+    if not told and not goes_on and words[i] not in _MORE and length(scan, i) is None:
+        return None
+    j = i + 2 if goes_on else i + 1 if told else i
+    if not goes_on and not told and words[i] not in ("more", "less") and scan.before(i) in _AGED:
+        return None
+    while words[j] in _ALMOST:
+        j += 1
+    if words[j] in ("more", "less") and words[j + 1] == "than":
+        j += 2
+    long = length(scan, j)
+    if long is None:
+        return None
+    lasting, k = long
+    after = words[k + 1]
+    if words[k] == "now" and not (after in ("and", "or") and words[k + 2] in ("then", "later")):
+        k += 1
+    elif words[k] == "so" and after == "far":
+        k += 2
+    elif words[k] == "already" and told:
+        k += 1
+    elif words[k] == "and" and after == "counting":
+        k += 2
+    elif not goes_on:
+        return None
+    return lasting.lasting(scan.frame), k
 
 
 def _weekdays(scan: Scan, i: int) -> Found | None:
@@ -88,20 +133,32 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
         weekend = calendar.unit("weekend", frame.now, round(-count if side == "ago" else count))
         return (weekend, j + 1) if weekend else None
     if side == "ago" or (
-        side in ("back", "earlier", "prior", "previously") and (words[j + 1] in _ENDS or side == "earlier")
+        side in ("back", "earlier", "prior", "previously")
+        and (words[j + 1] in _ENDS or side == "earlier" or (side == "back" and words[j + 1] in _SUBJECTS))
     ):
         span = lasting.shifted(_now(scan, lasting), frame, -1)
         on = _ago_on(scan, lasting, j + 1) if side == "ago" and not lasting.fine else None
         return on or ((span, j + 1) if span else None)
+    if words[j : j + 2] == ["in", "the"] and words[j + 2] in ("future", "past") and words[j + 3] in _ENDS:
+        span = lasting.shifted(_now(scan, lasting), frame, 1 if words[j + 2] == "future" else -1)
+        return (span, j + 3) if span else None
     if side in ("later", "hence", "afterwards"):
         span = lasting.shifted(_now(scan, lasting), frame, 1)
         return (span, j + 1) if span else None
+    if side == "on" and unit == "week" and weekday_name(scan, j + 1) is not None and scan.tense(j) >= 0:
+        ahead = settle(weekly(weekday_name(scan, j + 1) or 0), frame, 1)  # "a week on Tuesday"
+        span = lasting.shifted(ahead, frame, 1) if ahead else None
+        return (replace(span, ambiguous=False), j + 2) if span else None
     sign = {"from": 1, "after": 1, "since": 1, "following": 1, "before": -1}.get(side, 0)
     k = j + 1
     if side == "prior" and words[k] == "to":
         sign, k = -1, k + 1
     if not sign:
         return None
+    yearly = simple(scan, k) if words[k] not in _HERE else None
+    if yearly is not None and isinstance(yearly[0], Cycle) and yearly[0].every == "year":
+        there = each(yearly[0], lambda span: lasting.shifted(span, frame, sign), lasting.grain)
+        return (there, yearly[1]) if there is not None else None
     anchor = _anchor(scan, k)
     if anchor is None:
         if side == "before" and words[k] in _ENDS:
@@ -109,6 +166,15 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
             return (span.doubted(0.6), k) if span else None
         return None
     base = anchor[0]
+    if (
+        side == "from"
+        and base.start is not None
+        and base.start <= frame.today
+        and weekday_name(scan, k) is not None
+    ):
+        base = calendar.day(
+            calendar.add_days(base.start, 7)
+        )  # "a week from Friday" counts from the next Friday
     if not lasting.fine and base.start is not None and base.grain == "second":
         base = calendar.day(base.start)
     span = lasting.shifted(base, frame, sign)

@@ -17,6 +17,9 @@ from .simple import Found, simple
 _TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
 # "what are you up to now" is not a bound.
 _BUSY = listed("been be being you are is was were you're they're we're he's she's get getting i'm been")
+_COMPARED = {"newer": "after", "greater": "after", "higher": "after", "more": "after", "bigger": "after",
+             "older": "before", "less": "before", "lower": "before", "smaller": "before"}  # fmt: skip
+_JOINS = listed("and or but with in on at by for from")
 _BOUNDING = frozenset({"from", "between", "since", "before", "after", "by", "until", "till"})
 
 
@@ -255,6 +258,21 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
         kind, j = "before", j + 1
     elif word in ("later", "earlier") and words[j] == "than":
         kind, j = "after" if word == "later" else "before", j + 1
+    elif (
+        word in _COMPARED
+        and words[j] == "than"
+        and (word in ("newer", "older") or scan.before(i) in ("year", "years"))
+    ):
+        kind, j = _COMPARED[word], j + 1
+        number = year_number(scan, j)
+        span = calendar.year(number[0]) if number and scan.words[j].isdecimal() else None
+        if span is None or number is None or (words[number[1]].isalpha() and words[number[1]] not in _JOINS):
+            return None
+        return (after(span) if kind == "after" else before(span)), number[1]
+    elif word == "not" and words[j] in ("before", "until", "till", "after"):
+        kind, j = "until" if words[j] == "after" else "since", j + 1
+    elif word == "through" and words[j] in ("the", "end", "next", "last"):
+        kind = "until"
     elif word in ("no", "not") and words[j] in ("later", "earlier") and words[j + 1] == "than":
         kind, j = "until" if words[j] == "later" else "since", j + 2
     elif word == "as" and words[j] in ("early", "late", "of") and words[j + 1] in ("as", "now"):

@@ -47,11 +47,13 @@ def shifted(scan: Scan, i: int) -> Found | None:
     counted = _rolling(scan, j, shift) or _some(scan, j, lead)
     if counted is not None:
         return counted
-    if words[j] in ("calendar", "working", "business", "work") and words[j + 1].removesuffix("'s") in UNITS:
-        if words[j] != "calendar" and words[j + 1] == "week":
+    if words[j] in ("calendar", "working", "business", "work"):
+        k = scan.skip(j + 1, "-")
+        if words[j] != "calendar" and words[k] == "week":
             week = calendar.unit("working_week", frame.now, shift)
-            return (week, j + 2) if week else None
-        j += 1
+            return (week, k + 1) if week else None
+        if words[j + 1].removesuffix("'s") in UNITS:
+            j += 1
     weekday = weekday_name(scan, j)
     if weekday is not None:
         return _shifted_weekday(scan, j, weekday, shift, sliding)
@@ -159,13 +161,34 @@ def _shifted_weekday(scan: Scan, i: int, weekday: int, shift: int, sliding: bool
         day = frame.today
         gap = (weekday - day.weekday()) % 7 or 7 if shift > 0 else -((day.weekday() - weekday) % 7 or 7)
         return calendar.day(add_days(day, gap)), i + 1
-    day = add_days(calendar.week_start(frame.today), 7 * shift + weekday)
-    span = calendar.day(day)
-    if shift and abs((day - frame.today).days) > 7:
-        span = span.doubted(0.85)
     if words[i + 1] == "week" and shift == 0:
         return None
-    return span, i + 1
+    return near_weekday(scan, i, weekday, shift), i + 1
+
+
+def near_weekday(scan: Scan, i: int, weekday: int, shift: int) -> Span:
+    """Returns the weekday that "last", "this" or "next" means, with the other reading where there are two.
+
+    The words count weeks or count weekdays. At a weekend most speakers count weekdays: "last Friday" on a Sunday is two
+    days ago, and "this Friday" is ahead unless the sentence is in the past tense.
+    """
+    today = scan.frame.today
+    counted = calendar.day(add_days(calendar.week_start(today), 7 * shift + weekday))
+    behind = calendar.day(add_days(today, -((today.weekday() - weekday) % 7 or 7)))
+    ahead = calendar.day(add_days(today, (weekday - today.weekday()) % 7 or 7))
+    over = today.weekday() >= 5
+    if shift < 0:
+        return behind.or_else(counted, 0.75) if over else counted.or_else(behind, 0.75)
+    if shift > 0:
+        if over and counted.start == ahead.start:
+            return counted.or_else(calendar.day(add_days(today, (weekday - today.weekday()) % 7 + 7)), 0.75)
+        return counted.or_else(ahead, 0.75)
+    if counted.start is None or counted.start >= today:
+        return counted
+    tense = scan.tense(i)
+    if tense > 0 or (over and tense == 0):
+        return ahead.or_else(counted, 0.8)
+    return counted.or_else(ahead, 0.8)
 
 
 def _shifted_unit(scan: Scan, unit: str, i: int, shift: int, lead: str) -> Found | None:

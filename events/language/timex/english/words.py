@@ -44,12 +44,25 @@ LEADS = listed(
     "previous back early late mid middle end beginning start around for coming following upcoming every "
     "each and or every"
 )
+# Words whose number is a name: "page 2019", "size 10/12".
+NUMBERED = listed(
+    "page pages room chapter rfc iso port number no section line lines figure flight error code http "
+    "model apt suite building unit item version route highway channel bus train gate windows office pin "
+    "size sizes aisle flat id verse chapter psalm tel phone fax ext extension sku gauge table"
+)
+# Words before the number of a version.
+VERSIONED = listed(
+    "v ver version versions release releases build kernel firmware driver drivers update upgrade upgraded patch sdk api"
+    " python node java ruby php go rust npm pip ios android macos windows linux ubuntu debian chrome firefox tag"
+)
 UNITS: dict[str, str] = {
     "second": "second", "seconds": "second", "sec": "second", "secs": "second",
     "minute": "minute", "minutes": "minute", "min": "minute", "mins": "minute",
     "hour": "hour", "hours": "hour", "hr": "hour", "hrs": "hour", "h": "hour",
+    "workday": "working_day", "workdays": "working_day",
     "day": "day", "days": "day", "night": "day", "nights": "day",
     "week": "week", "weeks": "week", "wk": "week", "wks": "week",
+    "workweek": "working_week", "workweeks": "working_week",
     "fortnight": "fortnight", "fortnights": "fortnight",
     "weekend": "weekend", "weekends": "weekend",
     "month": "month", "months": "month", "mth": "month", "mths": "month",
@@ -119,6 +132,10 @@ _BACK = re.compile(
 )
 
 
+# Short forms that the rules know by their full form.
+_FULL = {"qtr": "quarter", "qtrs": "quarters"}
+
+
 class EnglishScan(Scan):
     """The words of an English text in lower case."""
 
@@ -127,6 +144,8 @@ class EnglishScan(Scan):
     def __init__(self, text: str, frame: Frame, *, asked: bool) -> None:
         super().__init__(text, frame, _WORD, asked=asked)
         self.words = [word.lower().replace("’", "'") for word in self.words]
+        if not _FULL.keys().isdisjoint(self.words):
+            self.words = [_FULL.get(word, word) for word in self.words]
 
     def tense(self, i: int) -> Tense:
         """Returns the tense of the clause up to word `i`, else of its sentence. Words of the past take precedence."""

@@ -68,9 +68,8 @@ class SpokenTime:
 
     @property
     def alternative(self) -> datetime | None:
-        """The start of the other reading of an ambiguous hint, when the grammar names one."""
-        other = getattr(self.moment, "alternative", None)
-        return other if isinstance(other, datetime) else None
+        """The start of the other reading of an ambiguous hint, or None."""
+        return self.moment.alternative if self.moment is not None else None
 
     @property
     def sure(self) -> bool:

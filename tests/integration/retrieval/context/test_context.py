@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -43,26 +44,27 @@ def root_of(document: dict[str, Any]) -> ElementTree.Element:
 
 
 def test_a_question_gets_rules_cards_and_the_time(memory: Memory) -> None:
-    memory.push("I live in Taipei.", said_at="2026-01-03T10:00:00+08:00")
-    memory.push("JWT is a compact, signed token format.", said_at="2026-01-03T10:01:00+08:00")
+    clock = {"said_at": "2026-01-03T10:00:00+08:00", "timezone": "Asia/Taipei"}
+    memory.push("I live in Taipei.", **clock)
+    memory.push("JWT is a compact, signed token format.", **clock)
     memory.settle()
     memory.push("My new address is Kaohsiung.")
     with served(memory) as client:
         document = prompt(client, "where do I live?")
         again = prompt(client, "what is JWT?")
     root = root_of(document)
-    [state] = root.iterfind("state_cards/card")
-    assert ("Kaohsiung" in (state.text or ""), state.get("pending")) == (True, "true")
+    [state] = root.iterfind("memory/state")
+    assert "Kaohsiung" in (state.text or "")
     assert root[-1].tag == "current_time"
-    assert root[-1].text == document["current_time"][:19] + "+00:00"
+    now = datetime.fromisoformat(document["current_time"])
+    assert root[-1].text == now.isoformat(timespec="minutes")
+    assert now.utcoffset() == timedelta(hours=8)  # the clock of the user's latest event
     assert {"channels", "warnings", "contradictions", "tokens", "guard_rules_version"} <= set(document)
     assert "tags" in document["channels"]
     stable = "".join(block["text"] for block in document["blocks"] if block["stable"])
     assert again["text"].startswith(stable)
-    assert stable.startswith("<core>")
-    assert [card.get("title") for card in root_of(again).iterfind("knowledge_cards_referenced/card")] == [
-        "JWT"
-    ]
+    assert stable.startswith("<core ")
+    assert ["JWT" in (card.text or "") for card in root_of(again).iterfind("memory/knowledge")] == [True]
 
 
 def test_a_budget_is_kept_and_one_that_is_too_small_names_the_least_that_works(memory: Memory) -> None:
@@ -87,9 +89,9 @@ def test_knowledge_is_offered_unless_it_is_switched_off(memory: Memory) -> None:
     memory.push("JWT is a compact, signed token format.")
     memory.settle()
     with served(memory) as client:
-        assert "<knowledge_cards_referenced>" in prompt(client, "what is JWT?")["text"]
+        assert "<knowledge n=" in prompt(client, "what is JWT?")["text"]
     with served(memory, knowledge_inject=False) as client:
-        assert "<knowledge_cards_referenced>" not in prompt(client, "what is JWT?")["text"]
+        assert "<knowledge n=" not in prompt(client, "what is JWT?")["text"]
         only = prompt(client, "what is JWT?", kinds=["knowledge"])
         assert only["cards"] == []
         assert [warning for warning in only["warnings"] if "CARDLOG_KNOWLEDGE_INJECT" in warning]
@@ -105,6 +107,11 @@ def test_knowledge_is_offered_unless_it_is_switched_off(memory: Memory) -> None:
         ({"query": ""}, "query"),
         ({"query": "a\0b"}, "query"),
         ({"colour": "red"}, "colour"),
+        ({"timezone": "Mars/Olympus"}, "timezone"),
+        ({"timezone": "localtime"}, "timezone"),
+        ({"timezone": ""}, "timezone"),
+        ({"timezone": "x" * 9000}, "timezone"),
+        ({"timezone": 8}, "timezone"),
     ],
 )
 def test_a_bad_request_is_a_problem_that_names_the_field(
@@ -114,3 +121,52 @@ def test_a_bad_request_is_a_problem_that_names_the_field(
         refused = client.post("/v1/context", json={"user_id": "ann", "query": "x"} | request_body)
     assert (refused.status_code, refused.json()["field"]) == (422, field)
     assert refused.headers["content-type"] == "application/problem+json"
+
+
+def test_a_day_at_midnight_is_told_as_the_speakers_clock_showed_it(memory: Memory) -> None:
+    memory.push("今天是我生日", said_at="2026-04-02T00:00:00+08:00", timezone="Asia/Taipei")
+    memory.push(
+        "I went to the dentist yesterday.", said_at="2026-04-02T00:10:00+08:00", timezone="Asia/Taipei"
+    )
+    memory.settle()
+    with served(memory) as client:
+        asked = {"as_of": "2026-05-08T12:00:00Z"}
+        birthday = root_of(prompt(client, "我生日是哪天？", **asked)).findall("memory/*")
+        dentist = root_of(prompt(client, "When did I go to the dentist?", **asked)).findall("memory/*")
+        found = client.post("/v1/recall", json={"user_id": "ann", "query": "dentist", **asked}).json()[
+            "cards"
+        ]
+    assert {card.get("said") or card.get("on") for card in birthday if "生日" in (card.text or "")} == {
+        "2026-04-02"
+    }
+    assert "2026-04-01" in {card.get("on") for card in dentist}
+    assert "2026-04-01" in {card["when"] for card in found}
+
+
+def test_yesterday_is_the_askers(memory: Memory) -> None:
+    memory.push("I planted a lemon tree.", said_at="2026-04-01T23:30:00+08:00", timezone="Asia/Taipei")
+    memory.push("I repaired the old radio.", said_at="2026-04-02T09:00:00+08:00", timezone="Asia/Taipei")
+    memory.settle()
+    asked = {"user_id": "ann", "query": "What did I do yesterday?", "as_of": "2026-04-02T17:00:00Z"}
+
+    def of(client: TestClient, **more: Any) -> tuple[str, str]:
+        answer = client.post("/v1/recall", json=asked | more)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["current_time"], answer.json()["cards"][0]["content"]
+
+    with served(memory) as client:
+        # It is the third of April in Taipei, and the second in London.
+        own, tree, named = (
+            of(client),
+            of(client, timezone="Europe/London"),
+            of(client, timezone="Asia/Taipei"),
+        )
+        # An offset of the instant is the asker's clock.
+        offset = of(client, as_of="2026-04-03T01:00:00+08:00")
+        nobody = client.post("/v1/recall", json=asked | {"user_id": "bob"}).json()["current_time"]
+    assert own == named == ("2026-04-03T01:00:00+08:00", own[1])
+    assert offset[1] == own[1]
+    assert "radio" in own[1]
+    assert tree[0] == "2026-04-02T18:00:00+01:00"
+    assert "lemon" in tree[1]
+    assert nobody == "2026-04-02T17:00:00+00:00"

@@ -32,7 +32,7 @@ AS_OF = day(95).isoformat()
 # Values that depend on the clock: the latency of a channel, and the time of recording.
 CHANGING = re.compile(r'("(?:ms|created_at)":)("[^"]*"|[0-9.]+)')
 # The fixed words of a prompt do not belong to the form of the answer.
-FIXED = re.compile(r"<(core|guard_rules).*?</\1>")
+FIXED = re.compile(r"<(core).*?</\1>")
 RECALLS = (
     {"query": "Where do I live?"},
     {"query": "Where have I ever lived?", "k": 20},

@@ -50,6 +50,7 @@ _ASKS = st.fixed_dictionaries(
         "known_at": st.sampled_from(
             ["2026-01-01T00:00:00+23:59", "9999-12-31T23:59:59-12:00", "2026-02-30T00:00:00Z"]
         ),
+        "timezone": st.sampled_from(["Asia/Taipei", "Asia/Kathmandu", "UTC", "", "../etc", None]) | _ANYTHING,
         "session_id": _ANYTHING,
         "explain": st.booleans(),
         "wait_for": _ANYTHING,

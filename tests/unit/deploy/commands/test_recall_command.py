@@ -1,4 +1,4 @@
-"""``cardlog recall`` prints a card."""
+"""``cardlog recall`` prints a card with its times."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from tests.support.cards import card
 TAIPEI = timezone(timedelta(hours=8))
 
 
-def test_days_are_those_of_the_asker() -> None:
+def test_a_card_is_printed_with_its_times_and_channels() -> None:
     home = {
-        "kind": "state", "content": "住在高雄", "effective_at": "2026-03-15T16:00:00+00:00", "superseded_at": None,
-        "occurred_at": None, "channels": {"fuzzy": {"rank": 3}, "tags": {"rank": 1}},
+        "kind": "state", "content": "住在高雄", "when": "since 2026-03",
+        "channels": {"fuzzy": {"rank": 3}, "tags": {"rank": 1}},
     }  # fmt: skip
-    old = {**home, "content": "住在新竹", "superseded_at": "2026-03-31T16:30:00+00:00"}
-    met = {**home, "kind": "event", "content": "開會", "occurred_at": "2026-04-29T16:00:00+00:00"}
-    assert lines_of({"cards": [home, old, met]}, TAIPEI) == [
-        "state     住在高雄   [since 2026-03-16; tags#1 fuzzy#3]",
-        "state     住在新竹   [2026-03-16 to 2026-04-01; tags#1 fuzzy#3]",
+    met = {**home, "kind": "event", "content": "開會", "event_status": "happened", "when": "2026-04-30"}
+    trip = {**met, "content": "去花蓮", "event_status": "planned", "channels": {}}
+    assert lines_of({"cards": [home, met, trip]}) == [
+        "state     住在高雄   [since 2026-03; tags#1 fuzzy#3]",
         "event     開會   [2026-04-30; tags#1 fuzzy#3]",
+        "event     去花蓮   [planned 2026-04-30; the words of this session]",
     ]
-    assert "[since 2026-03-15;" in lines_of({"cards": [home]}, UTC)[0]
-    assert lines_of({"cards": []}, UTC) == ["nothing is known about that"]
+    assert lines_of({"cards": []}) == ["nothing is known about that"]
 
 
 def test_the_reason_a_card_is_kept_out_is_in_the_askers_time() -> None:

@@ -1,4 +1,4 @@
-"""A range that a card is given ends with the day its speaker names, for every extractor."""
+"""Every extractor gives a card the range, the grain and the other reading of the words of time."""
 
 from __future__ import annotations
 
@@ -17,6 +17,18 @@ ROME = ZoneInfo("Europe/Rome")
 SAID_AT = datetime(2026, 5, 8, 16, 44, 10, tzinfo=ROME)
 
 
+def _turn(text: str) -> TurnRecorded:
+    return TurnRecorded(
+        turn_id="t",
+        text=text,
+        role="user",
+        said_at=SAID_AT,
+        timezone="Europe/Rome",
+        session_id="s",
+        project_id="p",
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "words", "start", "end"),
     [
@@ -28,17 +40,46 @@ SAID_AT = datetime(2026, 5, 8, 16, 44, 10, tzinfo=ROME)
 def test_a_range_holds_the_day_it_is_said_to_end_with(text: str, words: str, start: str, end: str) -> None:
     [sentence] = sentences(text)
     [by_rules] = moments(sentence, SAID_AT)
-    turn = TurnRecorded(
-        turn_id="t",
-        text=text,
-        role="user",
-        said_at=SAID_AT,
-        timezone="Europe/Rome",
-        session_id="s",
-        project_id="p",
-    )
-    by_model = moment(words, turn, SourceSpan(turn_id="t", start=0, end=len(text), text=text))
+    by_model = moment(words, _turn(text), SourceSpan(turn_id="t", start=0, end=len(text), text=text))
     assert by_model is not None
     for found in (by_rules, by_model):
         assert found.start == datetime.fromisoformat(start).replace(tzinfo=ROME)
         assert found.end == datetime.fromisoformat(end).replace(tzinfo=ROME)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "start", "other"),
+    [
+        ("We went to the zoo last Tuesday.", "last Tuesday", "2026-04-28", "2026-05-05"),
+        ("We went to the zoo yesterday.", "yesterday", "2026-05-07", None),
+        ("下週日要去動物園。", "下週日", "2026-05-17", "2026-05-10"),
+    ],
+)
+def test_every_extractor_keeps_the_other_day_that_the_words_may_mean(
+    text: str, words: str, start: str, other: str | None
+) -> None:
+    [sentence] = sentences(text)
+    [by_rules] = moments(sentence, SAID_AT)
+    by_model = moment(words, _turn(text), SourceSpan(turn_id="t", start=0, end=len(text), text=text))
+    assert by_model is not None
+    for found in (by_rules, by_model):
+        assert found.start == datetime.fromisoformat(start).replace(tzinfo=ROME)
+        assert found.alternative == (datetime.fromisoformat(other).replace(tzinfo=ROME) if other else None)
+
+
+@pytest.mark.parametrize("hint", ["when I was ten", "十歲那年", "at the age of six"])
+def test_an_age_is_no_time(hint: str) -> None:
+    text = f"I broke my arm {hint}."
+    quote = SourceSpan(turn_id="t", start=0, end=len(text), text=text)
+    assert moment(hint, _turn(text), quote) is None
+
+
+def test_years_that_are_told_vaguely_are_no_single_day() -> None:
+    text = "A few years back we lived in a lighthouse."
+    found = moment(
+        "a few years back", _turn(text), SourceSpan(turn_id="t", start=0, end=len(text), text=text)
+    )
+    assert found is not None
+    assert found.start is not None
+    assert found.end is not None
+    assert (found.grain, (found.end - found.start).days) == ("year", 366)

@@ -40,7 +40,8 @@ OF_KIND: dict[Kind, dict[str, Any]] = {
 }
 NOT_ALWAYS = {
     "ended", "episode", "topics", "importance", "sentiment", "title", "aliases", "definition", "status", "score",
-    "channels", "pending", "event_status", "time_passed", "participants", "value_at", "value_until", "value_grain",
+    "channels", "pending", "beside", "event_status", "time_passed", "participants", "value_at", "value_until",
+    "value_grain",
 }  # fmt: skip
 
 

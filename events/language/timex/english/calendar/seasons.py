@@ -54,14 +54,39 @@ def quarter(scan: Scan, i: int) -> Found | None:
         if word == "h" and scan.before(i) not in ("in", "of", "during", "for", "since", "by"):
             return None
         return yearly(lambda number_of_year: rule(number_of_year, number), grain, 0.85), j
+    if word.isdecimal() and len(word) == 1 and words[i + 1] in ("q", "h") and scan.tight(i + 1):
+        return _digit_first(scan, i)
     if word.isdecimal() and len(word) == 4 and plain(scan, i):
         j = scan.skip(i + 1, "-", "/")
+        if words[j] == "w" and scan.tight(j) and scan.tight(j + 1) and len(words[j + 1]) == 2:
+            week = calendar.iso_week(int(word), scan.digits(j + 1, 2) or 0)
+            return (week, j + 2) if week else None
         if words[j] in ("q", "h") and scan.tight(j + 1):
             rule = calendar.quarter if words[j] == "q" else calendar.half
             if words[j + 1] in ("1", "2", "3", "4"):
                 span = rule(int(word), int(words[j + 1]))
                 return (span, j + 2) if span else None
     return None
+
+
+def _digit_first(scan: Scan, i: int) -> Found | None:
+    """Parses a quarter or a half with its digit first and its year: "3Q25", "1H 2025"."""
+    words = scan.words
+    number, rule = int(words[i]), calendar.quarter if words[i + 1] == "q" else calendar.half
+    if not plain(scan, i) or not 1 <= number <= (4 if words[i + 1] == "q" else 2):
+        return None
+    j = scan.skip(i + 2, "'", "-", "/", "of")
+    year = year_number(scan, j) or year_number(scan, i + 2)
+    if (
+        year is None
+        and scan.tight(i + 2)
+        and scan.tight(j)
+        and (short := scan.digits(j, 2))
+        and len(words[j]) == 2
+    ):
+        year = full_year(short), j + 1
+    span = rule(year[0], number) if year else None
+    return (span, year[1]) if span and year else None
 
 
 @opens(SEASON_WORDS)
@@ -82,6 +107,10 @@ def season(scan: Scan, i: int) -> Found | None:
         span = calendar.season(scan.frame.now.year + shift, name)
         return (span, k + 2) if span else None
     last = scan.before(i)
+    if words[j : j + 2] == ["before", "last"]:
+        over = [span for span in yearly(lambda number: calendar.season(number, name), "season").back(scan.frame.now)
+                if span.end and span.end <= scan.frame.now]  # fmt: skip
+        return (over[1], j + 2) if len(over) > 1 else None
     led = last in (
         "in",
         "during",
@@ -186,6 +215,11 @@ def holidays(scan: Scan, i: int) -> Found | None:
         reading_now, k = reading.at(year[0]), year[1]
         if not weekend and words[k] == "weekend":
             weekend, k = True, k + 1
+    if reading_now is not None and not weekend and words[k] == "week" and reading_now.grain == "day":
+        around = each(
+            reading_now, lambda span: calendar.unit("week", span.start) if span.start else None, "week"
+        )
+        return (around, k + 1) if around is not None else None
     if reading_now is not None and weekend:
         reading_now = each(reading_now, weekend_about, "weekend")
     return (reading_now, k) if reading_now is not None else None

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from events.language.timex import calendar
 from events.language.timex.calendar import Span
-from events.language.timex.cycles import Cycle, monthly, weekly
+from events.language.timex.cycles import Cycle, Reading, each, monthly, settle, weekly
 from events.language.timex.english.dates import month_day, named, not_a_day, numeric
-from events.language.timex.english.numbers import ordinal
+from events.language.timex.english.numbers import length, ordinal, year_number
 from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.times import hours
 from events.language.timex.english.words import (
@@ -23,18 +23,26 @@ from events.language.timex.english.words import (
 )
 from events.language.timex.scan import Scan, listed, packrat
 
+from .holidays import holiday
+
 
 @packrat
 def weekday_name(scan: Scan, i: int) -> int | None:
     """Returns the weekday that word `i` names. A short name that is also another word needs other words beside it."""
     word = scan.words[i]
-    found = WEEKDAYS.get(word)
+    found = WEEKDAYS.get(word.removesuffix("'s"))
     if scan.words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2) and scan.words[i + 2].isalpha():
         return None  # the name of a web site
     if found is None or word not in SHY:
         return found
     last, after = scan.before(i), scan.words[i + 1]
     upper = scan.original(i)[0].isupper()
+    if (
+        word != "sun"
+        and after in ("of", "in")
+        and (last in ORDINALS or last in ("st", "nd", "rd", "th", "last"))
+    ):
+        return found
     if last == "the" or (scan.tight(i) and last not in ("(", "-", "/")):
         return None
     if upper and (
@@ -44,7 +52,7 @@ def weekday_name(scan: Scan, i: int) -> int | None:
     ):
         return found
     if word in ("mon", "wed", "fri", "thu"):
-        return found if upper or last in LEADS or last in ("week", "(") else None
+        return found if upper or after == "the" or last in LEADS or last in ("week", "(") else None
     if last in (
         "on",
         "last",
@@ -125,11 +133,17 @@ def weekday_alone(scan: Scan, i: int) -> Found | None:
     )
 
 
-@opens(WEEKDAYS)
+def _any_one(scan: Scan, i: int) -> bool:
+    """True for a weekday of no certain week: "on a Sunday", "a Friday person", "Sunday school"."""
+    after = scan.words[i + 1]
+    return scan.before(i) in ("a", "an", "any", "some", "another") or after in ("school", "person", "vibes")
+
+
+@opens(WEEKDAYS, (f"{name}'s" for name in WEEKDAYS if name not in SHY))
 def weekday(scan: Scan, i: int) -> Found | None:
     """Parses a weekday, with its week when the week follows: "Tuesday of last week"."""
     found = weekday_alone(scan, i)
-    if found is None:
+    if found is None or (found[1] == i + 1 and _any_one(scan, i)):
         return None
     number = weekday_name(scan, i)
     if found[1] == i + 1 and number is not None:
@@ -141,6 +155,12 @@ def weekday(scan: Scan, i: int) -> Found | None:
         if week_found is not None:
             day = in_week(week_found[0], number)
             return (day, week_found[1]) if day else None
+        beside = _beside_date(scan, i + 1, number)
+        if beside is not None:
+            return beside
+        distant = _weeks_away(scan, i + 1, number)
+        if distant is not None:
+            return distant
         timed = hours(scan, i + 1)
         week_found = _following_week(scan, timed[1]) if timed else None
         if timed is not None and week_found is not None:
@@ -148,6 +168,59 @@ def weekday(scan: Scan, i: int) -> Found | None:
             span = timed[0].on(day) if day else None
             return (span, week_found[1]) if span else None
     return found
+
+
+def _beside_date(scan: Scan, i: int, number: int) -> Found | None:
+    """Parses the holiday or the date beside which a weekday is: "the Monday after Thanksgiving"."""
+    side = scan.words[i]
+    if side not in ("after", "before", "following"):
+        return None
+    found = holiday(scan, i + 1) or named(scan, scan.skip(i + 1, "the"))
+    if found is None or found[0].grain != "day":
+        return None
+    year = year_number(scan, found[1])
+    reading: Reading | None = found[0]
+    if year is not None and isinstance(reading, Cycle) and reading.every == "year":
+        reading, found = reading.at(year[0]), (found[0], year[1])
+
+    def near(span: Span) -> Span | None:
+        if span.start is None:
+            return None
+        gap = (number - span.start.weekday()) % 7 or 7
+        return calendar.day(calendar.add_days(span.start, gap if side != "before" else gap - 7 or -7))
+
+    beside = each(reading, near) if reading is not None else None
+    return (beside, found[1]) if beside is not None else None
+
+
+def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
+    """Parses the distance in weeks after a weekday: "Tuesday, three weeks from now", "Monday week".
+
+    The day is in the week that the length leads to.
+    """
+    words, today = scan.words, scan.frame.today
+    if words[i] == "week" and words[i + 1] not in ("of", "in", "to", "before", "after", "ending", "starting"):
+        if words[i + 1].isdecimal() or scan.tense(i) < 0:
+            return None
+        ahead = settle(weekly(number), scan.frame, 1)
+        return (calendar.day(calendar.add_days(ahead.start, 7)), i + 1) if ahead and ahead.start else None
+    j = scan.skip(i, ",")
+    future = words[j] == "in"
+    long = length(scan, j + 1 if future else j)
+    if long is None or long[0].spread or any(unit not in ("week", "fortnight") for _, unit in long[0].parts):
+        return None
+    k = long[1]
+    if words[k] in ("ago", "back") and not future:
+        there, k = long[0].from_(today, scan.frame, -1), k + 1
+    elif words[k] == "from" and words[k + 1] in ("now", "today") and not future:
+        there, k = long[0].from_(today, scan.frame), k + 2
+    elif future and words[k] not in ("'", "time") and scan.tense(i) >= 0:
+        there = long[0].from_(today, scan.frame)
+    else:
+        return None
+    near = calendar.add_days(there, (number - there.weekday() + 3) % 7 - 3)
+    day = in_week(calendar.day(there), number)
+    return (day.or_else(calendar.day(near), 0.8), k) if day else None
 
 
 def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from events.language.timex import calendar
 from events.language.timex.english.numbers import full_year, plain, spelled_year, year_number
 from events.language.timex.english.simple import Found, opens
-from events.language.timex.english.words import LEADS, NUMBERS
+from events.language.timex.english.words import LEADS, MONTHS, NUMBERED, NUMBERS, VERSIONED
 from events.language.timex.scan import Scan, listed
 
-_NUMBERED = listed(
-    "page pages room chapter rfc iso port number no section line lines figure flight error code http "
-    "model apt suite building unit item version route highway channel bus train gate windows office pin"
-)
-
-
+_NOW_OR_PART = listed("q h w now today present current date era")
+# Words after which a number of four digits below 1900 is a year.
+_OLD = listed("in since circa until before after")
 _AFTER_YEAR = listed(
     "and or but to in on at was were is are will would had has have for from by with through thru till "
     "until as when because so then we i you he she they it the a that this which where after before or "
@@ -47,7 +44,10 @@ def year(scan: Scan, i: int) -> Found | None:
             _as_year(found) if found and last in LEADS and words[found[1]] not in ("s", "er", "ers") else None
         )
     if words[j].isdecimal() and len(words[j]) == 4:
-        if not 1900 <= int(words[j]) <= 2150 or not plain(scan, j) or not _bare_year(scan, i, j):
+        number, after = int(words[j]), words[j + 1]
+        if 1000 <= number < 1900 and last in _OLD and not (after.isalpha() and after not in _AFTER_YEAR):
+            return _as_year(year_number(scan, j)) if plain(scan, j) and not after.isdecimal() else None
+        if not 1900 <= number <= 2150 or not plain(scan, j) or not _bare_year(scan, i, j):
             return None
         return _as_year(year_number(scan, j))
     if last in ("in", "since", "until", "before", "after", "from", "to", "and", "between", "of", "by"):
@@ -72,12 +72,20 @@ def _bare_year(scan: Scan, i: int, j: int) -> bool:
         return False
     if last == "-" and i >= 2 and words[i - 2].isalnum() and words[i - 2] not in ("mid", "early", "late"):
         return False
-    if last in _NUMBERED:
+    if last in NUMBERED or last in VERSIONED:
         return False
+    if last.isdecimal() or after.isdecimal():
+        row = (last, after, words[i - 2] if i > 1 and last.isdecimal() else "")
+        if any(len(near) > 2 and near.isdecimal() and not 1900 <= int(near[:9]) <= 2150 for near in row):
+            return False  # a telephone number
     if scan.tight(j + 1) and (after.isalpha() or after in ("_", "@")) and after != "s":
         return False
-    if after == "-" and scan.tight(j + 1) and words[j + 2].isdecimal() and len(words[j + 2]) != 4:
-        return False
+    if after == "-" and scan.tight(j + 1) and scan.tight(j + 2):
+        second = words[j + 2]
+        if second.isalpha() and second not in MONTHS and second not in _NOW_OR_PART:
+            return False
+        if second.isdecimal() and not (len(second) == 4 and 1900 <= int(second) <= 2150):
+            return False
     if last in LEADS or last in ("year", "early", "late", "than", "=", "<", ">", "but", "not", "the"):
         return not (last in ("for", "than", "around", "to", "and", "or", "the", "not") and after.isalpha()
                     and after not in _AFTER_YEAR)  # fmt: skip

@@ -20,6 +20,7 @@ from ingest.extraction.extractor_port import Extraction, SessionBatch
 from ingest.extraction.rules import RulesExtractor
 from tests.support import hostile
 from tests.support.ingest.claude import answering, event, noted, said, state, states
+from tests.support.ingest.known import known_of, stated
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls, turns_in
 
 
@@ -157,17 +158,17 @@ def test_the_prompt_holds_the_time_of_the_turn_with_its_zone(
 def test_the_stable_part_comes_first_is_the_same_every_time_and_is_marked_for_the_cache(
     api: MessagesApi, claude: ClaudeExtractor
 ) -> None:
-    claude.extract(SessionBatch((said("I moved to Lisbon"),), known_concepts=("pet", "residence")))
+    known = known_of(stated("residence", "Lisbon"), stated("pet", "Rex", cardinality="multi_value"))
+    claude.extract(SessionBatch((said("I moved to Lisbon"),), known=known))
     other = claude.extract(SessionBatch((said("我養了一隻貓叫麻糬", 7, speaker="雅婷"),)))
     first, second = (request.body for request in api.requests)
     assert (first["system"], first["tools"]) == (second["system"], second["tools"])
     assert first["system"][-1]["cache_control"] == {"type": "ephemeral"}
     assert first["tool_choice"] == {"type": "tool", "name": "record_cards"}
     assert "雅婷" not in str(first["system"]) + str(first["tools"])
-    assert "pet, residence" in api.requests[0].question
+    assert "F1 user.residence = Lisbon\nF2 user.pet = Rex\n" in api.requests[0].question
+    assert "Rex" not in api.requests[1].question
     assert other.usage.cache_read_tokens > 0
-    # Some models cache nothing below some four thousand tokens.
-    assert len(first["system"][-1]["text"]) > 12_000
     assert re.fullmatch(r"claude-\d+-[0-9a-f]{8}", prompt.version())
 
 

@@ -76,6 +76,28 @@ def test_a_state_holds_from_the_time_said_with_it(text: str, day: str, announced
     assert found.time_resolved is (found.effective_at != SAID_AT)
 
 
+@pytest.mark.parametrize(
+    ("text", "day", "other"),
+    [
+        ("I moved to Lisbon last Tuesday.", "2026-04-28", "2026-05-05"),
+        ("I moved to Lisbon yesterday.", "2026-05-07", None),
+    ],
+)
+def test_a_card_keeps_the_other_day_that_its_words_may_mean(text: str, day: str, other: str | None) -> None:
+    (found,) = [one for one in states(text) if one.statement == "asserted"]
+    assert found.effective_at.date().isoformat() == day
+    assert (found.alternative_at.date().isoformat() if found.alternative_at else None) == other
+
+
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [("I've worked at Stripe for three years now.", 2023), ("我在聯發科工作三年了", 2023)],
+)
+def test_what_goes_on_for_years_now_is_open_and_began_years_ago(text: str, year: int) -> None:
+    (found,) = [one for one in states(text) if one.statement == "asserted"]
+    assert (found.effective_at.year, found.effective_until, found.time_grain) == (year, None, "year")
+
+
 def test_what_lasted_for_years_began_years_ago() -> None:
     (found,) = states("I've worked at Stripe for three years.")
     assert (found.effective_at.year, found.time_grain, found.occurred_at_hint) == (

@@ -1,0 +1,1 @@
+"""Measures the way from a conversation to an answer: conversations, recorded readings, questions and their keys."""

@@ -1,0 +1,158 @@
+"""The known facts and open plans that a prompt shows, each with a label that the model may answer with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
+from typing import TypeVar
+
+from events.language.concepts import concepts_asked, normalise_entity
+from events.language.terms import analyse
+from events.types.turn_contract import on_clock
+from ingest.extraction.extractor_port import SessionBatch
+from ingest.extraction.grounding import without_memory_blocks
+from ingest.extraction.known_cards import KnownEvent, KnownFact
+from ingest.extraction.token_budget import about_tokens
+
+MOST_TOKENS = 600
+"""Estimated tokens of all facts and plans that one prompt shows."""
+_PLANS_TOKENS = 200
+_MOST_UNRELATED = 6
+"""Facts that share no word with the turns. The latest are shown, because a pronoun may mean them."""
+_LONGEST_VALUE, _LONGEST_CONTENT = 80, 120
+_LONGEST_TEXT = 6_000  # Characters of the turns that are compared.
+_LABEL = re.compile(r"\s*[\[(]?\s*([FP])\s*(\d{1,3})\s*[\])]?\s*[.:]?\s*", re.IGNORECASE)
+_SPACE = re.compile(r"\s+")
+
+_Card = TypeVar("_Card", KnownFact, KnownEvent)
+
+
+class KnownLabels:
+    """The labels of the known cards in the prompt of one batch: ``F1``, ``F2`` for facts, ``P1`` for open plans.
+
+    The same batch always gives the same labels. The most relevant card comes first: a card that shares words with the
+    turns, then a card about somebody whom the turns name, then the latest. Both lists together are bounded by
+    :data:`MOST_TOKENS`.
+    """
+
+    def __init__(self, batch: SessionBatch) -> None:
+        self._facts: dict[str, KnownFact] = {}
+        self._plans: dict[str, KnownEvent] = {}
+        self._fact_lines: list[str] = []
+        self._plan_lines: list[str] = []
+        if not batch.known.facts and not batch.known.plans:
+            return
+        turns = _Turns(batch)
+        left = MOST_TOKENS
+        for label, plan, line, cost in _labelled(
+            "P", turns.plans(batch.known.plans), _plan_line, _PLANS_TOKENS
+        ):
+            self._plans[label] = plan
+            self._plan_lines.append(line)
+            left -= cost
+        for label, fact, line, _ in _labelled("F", turns.facts(batch.known.facts), _fact_line, left):
+            self._facts[label] = fact
+            self._fact_lines.append(line)
+
+    def fact(self, label: str | None) -> KnownFact | None:
+        """Returns the fact with this label, or None. Case, spaces and brackets do not count."""
+        return None if label is None else self._facts.get(_canonical(label))
+
+    def plan(self, label: str | None) -> KnownEvent | None:
+        """Returns the open plan with this label, or None. Case, spaces and brackets do not count."""
+        return None if label is None else self._plans.get(_canonical(label))
+
+    def facts_text(self) -> str:
+        """Returns one line for each fact, escaped: ``F1 Evan.partner = Canadian woman``."""
+        return "\n".join(self._fact_lines)
+
+    def plans_text(self) -> str:
+        """Returns one line for each open plan, escaped: ``P1 2026-05-09 Prague weekend``."""
+        return "\n".join(self._plan_lines)
+
+
+class _Turns:
+    """The words of a batch, to which known cards are compared."""
+
+    def __init__(self, batch: SessionBatch) -> None:
+        texts = [without_memory_blocks(one.turn.text) for one in batch.turns]
+        self._text = "\n".join(texts)[:_LONGEST_TEXT]
+        self._terms = frozenset(analyse(self._text))
+        self._asked = frozenset(concepts_asked(self._text))
+        self._speakers = {normalise_entity(one.turn.speaker or "user") for one in batch.turns}
+
+    def facts(self, facts: Sequence[KnownFact]) -> list[KnownFact]:
+        scored = [
+            (self._shared(f"{fact.value} {fact.concept_key.replace('_', ' ')}") + (fact.concept_key in self._asked)
+             + self._named(fact.entity), place, fact)
+            for place, fact in enumerate(facts)
+        ]  # fmt: skip
+        related = [each for each in scored if each[0] > 0]
+        others = [each for each in scored if each[0] == 0 and self._speaks(each[2].entity)]
+        return [each[2] for each in (*_best_first(related), *_best_first(others)[:_MOST_UNRELATED])]
+
+    def plans(self, plans: Sequence[KnownEvent]) -> list[KnownEvent]:
+        scored = [
+            (self._shared(f"{plan.content} {plan.words}") + self._named(plan.entity), place, plan)
+            for place, plan in enumerate(plans)
+        ]
+        return [each[2] for each in _best_first(scored)]
+
+    def _shared(self, words: str) -> int:
+        return len(self._terms.intersection(analyse(words)))
+
+    def _named(self, entity: str) -> int:
+        """Returns 1 when the turns name somebody who is no speaker. The facts of the speakers are many."""
+        return int(not self._speaks(entity) and not self._terms.isdisjoint(analyse(entity)))
+
+    def _speaks(self, entity: str) -> bool:
+        return normalise_entity(entity) in self._speakers
+
+
+def _best_first(scored: Iterable[tuple[int, int, _Card]]) -> list[tuple[int, int, _Card]]:
+    return sorted(scored, key=lambda each: (-each[0], -each[1]))
+
+
+def _labelled(
+    letter: str, cards: Sequence[_Card], line_of: Callable[[_Card], str], most: int
+) -> Iterator[tuple[str, _Card, str, int]]:
+    """Yields label, card, line and estimated tokens of the first cards that fit into ``most`` tokens."""
+    for number, card in enumerate(cards, 1):
+        label = f"{letter}{number}"
+        line = f"{label} {line_of(card)}"
+        cost = about_tokens(line) + 1
+        if cost > most:
+            return
+        most -= cost
+        yield label, card, line, cost
+
+
+def _fact_line(fact: KnownFact) -> str:
+    return f"{_shown(fact.entity)}.{_shown(fact.concept_key)} = {_shown(fact.value)}"
+
+
+def _plan_line(plan: KnownEvent) -> str:
+    return f"{_day(plan)} {_shown(plan.content, _LONGEST_CONTENT)}"
+
+
+def _day(plan: KnownEvent) -> str:
+    """Returns the date of a plan on the clock of its speaker, as exact as it was said."""
+    if not plan.time_resolved:
+        return "undated"
+    local = on_clock(plan.occurred_at, plan.time_zone)
+    if plan.time_grain in ("month", "quarter", "season"):
+        return f"{local:%Y-%m}"
+    return f"{local:%Y}" if plan.time_grain in ("year", "decade", "century") else f"{local:%Y-%m-%d}"
+
+
+def _shown(text: str, longest: int = _LONGEST_VALUE) -> str:
+    """Returns ``text`` in one line, bounded and escaped. No text can look like another line or an element."""
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    plain = _SPACE.sub(" ", plain).strip()
+    return escape(plain if len(plain) <= longest else plain[: longest - 1] + "…", quote=False)
+
+
+def _canonical(label: str) -> str:
+    found = _LABEL.fullmatch(label[:20])
+    return "" if found is None else f"{found[1].upper()}{int(found[2])}"

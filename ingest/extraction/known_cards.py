@@ -1,0 +1,208 @@
+"""What is known of a user at one place of the log: the current facts, the open plans and the latest events.
+
+The functions are pure. The same statements, project and instant give the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from events.language.concepts import canonical_key, normalise_entity, normalise_value
+from events.types.cards import Cardinality, EventNoted, EventStatus, StateAsserted, Statement
+from events.types.envelope import Event, NewEvent
+
+_MOST_FACTS = 200
+_MOST_PLANS = 40
+_MOST_EVENTS = 60
+_LONGEST = 300  # Characters of each text. The longest value of a card has 768 bytes.
+_PASSED = timedelta(days=14)
+"""A plan stays open for so long after its time: "the trip last weekend fell through" is said afterwards."""
+_UNDATED = timedelta(days=120)
+"""A plan without a time stays open for so long after it was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFact:
+    """A statement about an entity.
+
+    ``event_id`` is the event that first said the value without a break, so it is the id of the card. ``since`` is the
+    instant from which the value is true, and ``said_at`` is when it was said last. ``identity`` is the normalised
+    entity, key and value: facts with equal identities are one fact.
+    """
+
+    event_id: UUID
+    project_id: str
+    session_id: str
+    entity: str
+    concept_key: str
+    value: str
+    cardinality: Cardinality
+    since: datetime
+    until: datetime | None
+    said_at: datetime
+    statement: Statement
+    replaces: str | None
+    identity: tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEvent:
+    """An event that was noted. ``words`` are the words that the event rests on. ``time_zone`` is the speaker's clock.
+
+    ``occurred_until`` is exclusive. ``replaces_event`` is the earlier event that this event replaces.
+    """
+
+    event_id: UUID
+    project_id: str
+    session_id: str
+    entity: str
+    content: str
+    words: str
+    status: EventStatus
+    occurred_at: datetime
+    occurred_until: datetime | None
+    time_resolved: bool
+    time_grain: str | None
+    time_zone: str | None
+    said_at: datetime
+    participants: tuple[str, ...] = ()
+    replaces_event: UUID | None = None
+
+    def is_open(self, at: datetime) -> bool:
+        """Returns True for a plan whose time has not long passed at the instant ``at``."""
+        if self.status != "planned":
+            return False
+        if not self.time_resolved:
+            return at - self.said_at <= _UNDATED
+        return at - (self.occurred_until or self.occurred_at) <= _PASSED
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCards:
+    """The known cards of one user in one project, the latest last. Every tuple is bounded.
+
+    ``events`` are the events that are no open plan. No card here is withdrawn, ended or replaced.
+    """
+
+    facts: tuple[KnownFact, ...] = ()
+    plans: tuple[KnownEvent, ...] = ()
+    events: tuple[KnownEvent, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The distinct concept keys of the facts, sorted."""
+        return tuple(sorted({fact.concept_key for fact in self.facts}))
+
+    def with_events(self, events: Iterable[NewEvent], at: datetime) -> KnownCards:
+        """Returns these cards with the events of a person among ``events``, which are not in the log yet."""
+        fresh = [card for each in events if isinstance(card := known_card(each), KnownEvent)]
+        if not fresh:
+            return self
+        gone = {card.replaces_event for card in fresh}
+        standing = [one for one in (*self.events, *self.plans, *fresh) if one.event_id not in gone]
+        return replace(
+            self,
+            plans=tuple([one for one in standing if one.is_open(at)][-_MOST_PLANS:]),
+            events=tuple([one for one in standing if not one.is_open(at)][-_MOST_EVENTS:]),
+        )
+
+
+NOTHING = KnownCards()
+
+
+def identity_of(state: StateAsserted) -> tuple[str, str, str]:
+    """Returns the normalised entity, key and value of a state. States with equal identities say one thing."""
+    key = canonical_key(state.concept_key)
+    return normalise_entity(state.entity), key, normalise_value(key, state.value)
+
+
+def known_card(event: Event | NewEvent) -> KnownFact | KnownEvent | None:
+    """Returns a state or an event of a person in short form. Returns None for episodes and for every other event."""
+    payload = event.payload
+    if isinstance(payload, StateAsserted):
+        return KnownFact(
+            event_id=event.event_id,
+            project_id=payload.origin.project_id,
+            session_id=payload.origin.session_id,
+            entity=payload.entity[:_LONGEST],
+            concept_key=payload.concept_key[:_LONGEST],
+            value=payload.value[:_LONGEST],
+            cardinality=payload.cardinality,
+            since=payload.effective_at,
+            until=payload.effective_until,
+            said_at=payload.origin.said_at,
+            statement=payload.statement,
+            replaces=None if payload.replaces is None else payload.replaces[:_LONGEST],
+            identity=identity_of(payload),
+        )
+    if isinstance(payload, EventNoted) and not payload.episode:
+        span = payload.origin.source_span
+        return KnownEvent(
+            event_id=event.event_id,
+            project_id=payload.origin.project_id,
+            session_id=payload.origin.session_id,
+            entity=payload.entity[:_LONGEST],
+            content=payload.content[:_LONGEST],
+            words="" if span is None else span.text[:_LONGEST],
+            status=payload.status,
+            occurred_at=payload.occurred_at,
+            occurred_until=payload.occurred_until,
+            time_resolved=payload.time_resolved,
+            time_grain=payload.time_grain,
+            time_zone=payload.origin.time_zone,
+            said_at=payload.origin.said_at,
+            participants=payload.participants,
+            replaces_event=payload.replaces_event,
+        )
+    return None
+
+
+def fold_known(cards: Iterable[KnownFact | KnownEvent], project_id: str, at: datetime) -> KnownCards:
+    """Returns what is known in a project at the instant ``at``. ``cards`` are in the order of their turns."""
+    facts: dict[tuple[str, ...], KnownFact] = {}
+    events: list[KnownEvent] = []
+    replaced: set[UUID] = set()
+    for card in cards:
+        if card.project_id != project_id:
+            continue
+        if isinstance(card, KnownFact):
+            _state(facts, card, at)
+        else:
+            events.append(card)
+            if card.replaces_event is not None:
+                replaced.add(card.replaces_event)
+    standing = [event for event in events if event.event_id not in replaced]
+    latest = sorted(facts.values(), key=lambda fact: fact.said_at)
+    return KnownCards(
+        tuple(latest[-_MOST_FACTS:]),
+        tuple([event for event in standing if event.is_open(at)][-_MOST_PLANS:]),
+        tuple([event for event in standing if not event.is_open(at)][-_MOST_EVENTS:]),
+    )
+
+
+def _state(facts: dict[tuple[str, ...], KnownFact], said: KnownFact, at: datetime) -> None:
+    """Applies one statement to ``facts``, which holds the values in force by slot."""
+    entity, key, value = said.identity
+    single = said.cardinality == "single_value"
+    slot = (entity, key) if single else (entity, key, value)
+    if said.statement == "ended":
+        for other in [slot for slot in facts if slot[:2] == (entity, key)]:
+            if not said.value or facts[other].identity[2] == value:
+                del facts[other]
+        return
+    if said.replaces is not None and said.statement in ("corrected", "updated"):
+        gone = normalise_value(key, said.replaces)
+        if (entity, key, gone) in facts:
+            del facts[entity, key, gone]
+    if (said.until is not None and said.until <= at) or said.since > max(at, said.said_at):
+        return
+    before = facts.get(slot)
+    if before is not None and before.identity[2] == value:
+        # The value was said again. The card keeps the id and the start of its first statement.
+        said = replace(said, event_id=before.event_id, since=min(before.since, said.since))
+    elif before is not None and before.since > said.since and said.statement == "asserted":
+        return
+    facts[slot] = said

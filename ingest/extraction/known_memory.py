@@ -1,0 +1,102 @@
+"""The known memory of an extractor: the cards of the users whose turns it extracts, read from the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from cachetools import LRUCache
+
+from events.platform.sql import statement
+from events.store import log
+from events.store.checkpoints import Connection
+from events.store.rows import rows_of
+from events.types.envelope import Event
+from events.types.extraction import CardsWithdrawn, TurnsExtracted
+from ingest.extraction.extractor_port import RecordedTurn
+from ingest.extraction.known_cards import KnownCards, KnownEvent, KnownFact, fold_known, known_card
+
+_DEPTH = 2_000
+"""Cards of one user that are kept, the latest."""
+_EVENTS_A_CARD = 4
+"""Events that are read back for each card: its extraction, and the episodes of its turns."""
+_CARDS = 100_000
+"""Cards of all users in memory, about 100 MB. The users that were asked for last stay."""
+_FOLLOWED = 20_000
+"""Positions that a user is followed through. A user who is further behind is read anew."""
+
+
+class KnownMemory:
+    """What is known of users, as of now or as of a turn. Not thread-safe.
+
+    Every answer holds all card events that the connection sees in the log, so it never lags behind a projection or
+    another writer. Withdrawn cards are left out. The memory is bounded for each user and for all users together.
+    """
+
+    def __init__(self, *, depth: int = _DEPTH, cards: int = _CARDS) -> None:
+        self._depth = min(depth, cards - 1)
+        self._users: LRUCache[tuple[int, str], _UserCards] = LRUCache(cards, getsizeof=_UserCards.size)
+
+    def of(
+        self, connection: Connection, partition: int, turns: Sequence[RecordedTurn], *, before: bool = False
+    ) -> KnownCards:
+        """Returns what is known of the user of ``turns`` in their project at the last of them.
+
+        ``turns`` are turns of one session in the order of the log. With ``before``, only cards of turns before the
+        first of them count: what was known when it was said.
+        """
+        user_id, project_id = turns[0].user_id, turns[0].turn.project_id
+        head = log.heads(connection).get(partition, 0)
+        known = self._users.pop((partition, user_id), None)
+        if known is None or not known.position <= head <= known.position + _FOLLOWED:
+            known = _UserCards(self._depth)
+            name, after = "cards_of_user", 0
+        else:
+            name, after = "cards_of_user_since", known.position
+        if head > after:
+            values = {
+                "partition": partition, "user_id": user_id, "after": after, "head": head,
+                "events": self._depth * _EVENTS_A_CARD,
+            }  # fmt: skip
+            rows = rows_of(connection, statement("ingest.extraction", name), values)
+            known.add(map(log.event_if_readable, rows))
+        known.position = head
+        self._users[partition, user_id] = known
+        cards = known.cards(turns[0].position if before else None)
+        return fold_known(cards, project_id, turns[-1].turn.said_at)
+
+    def forget(self) -> None:
+        """Forgets everything. A caller whose transaction is rolled back has seen events that do not exist."""
+        self._users.clear()
+
+
+class _UserCards:
+    """The cards of one user up to a position of the log, each with the position of its first turn."""
+
+    def __init__(self, depth: int) -> None:
+        self.position = 0
+        self._depth = depth
+        self._cards: dict[UUID, tuple[int, KnownFact | KnownEvent]] = {}
+
+    def size(self) -> int:
+        return 1 + len(self._cards)
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Takes events in the order of the log. A cause precedes its cards in the same append."""
+        turns: dict[UUID | None, int] = {}
+        for event in events:
+            payload = event.payload
+            if isinstance(payload, TurnsExtracted):
+                turns[event.event_id] = min(payload.turn_positions, default=event.position)
+            elif isinstance(payload, CardsWithdrawn):
+                for gone in payload.event_ids:
+                    self._cards.pop(gone, None)
+            elif (card := known_card(event)) is not None:
+                self._cards[event.event_id] = turns.get(event.causation_id, event.position), card
+        while len(self._cards) > self._depth:
+            del self._cards[next(iter(self._cards))]
+
+    def cards(self, before: int | None) -> list[KnownFact | KnownEvent]:
+        """Returns the cards of the turns below ``before``, or all cards, in the order of their turns."""
+        chosen = [pair for pair in self._cards.values() if before is None or pair[0] < before]
+        return [card for _, card in sorted(chosen, key=lambda pair: pair[0])]

@@ -1,0 +1,75 @@
+"""The words of a turn that stand beside a card, without the words that the card says itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from events.language.chinese_script import to_simplified
+from retrieval.context.token_estimate import count_tokens
+from retrieval.recall.answer import CardAnswer
+
+MOST_TOKENS = 60
+"""The most tokens of the words beside one card."""
+_LONGEST = 4000  # characters that are looked at
+_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[\"'”’」』)）]*|\n|$)")
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:['’][^\W_]+)*"
+)
+_SPACE = re.compile(r"\s+")
+_BREAK = re.compile(r"\s\S*$")
+
+
+def turn_words(answer: CardAnswer) -> str:
+    """Returns what the other cards of the turn add to the card, in at most ``MOST_TOKENS`` tokens. It may be empty.
+
+    A sentence is left out when the card, or a sentence before it, says all its words. The last sentence may be cut at
+    a word; it then ends in "…".
+    """
+    shown = _plain(answer.card.content)
+    heard = _heard(answer.card.content[:_LONGEST])
+    words: list[str] = []
+    room = MOST_TOKENS
+    for sentence in _sentences([beside.content for beside in answer.beside]):
+        plain, said = _plain(sentence), _heard(sentence)
+        if plain in shown or said <= heard:
+            continue
+        cost = count_tokens(f" {sentence}")
+        if cost > room:
+            if cut := _cut(sentence, room):
+                words.append(cut)
+            break
+        words.append(sentence)
+        shown, heard, room = f"{shown}\n{plain}", heard | said, room - cost
+    return " ".join(words)
+
+
+def _sentences(texts: Sequence[str]) -> list[str]:
+    return [
+        sentence
+        for text in texts
+        for found in _SENTENCE.finditer(text[:_LONGEST])
+        if (sentence := _SPACE.sub(" ", found[0]).strip())
+    ]
+
+
+def _plain(text: str) -> str:
+    """Returns the text for a comparison of words: case, script, space and the last marks do not count."""
+    return _SPACE.sub("", to_simplified(text.casefold())).strip(".!?。！？…")
+
+
+def _heard(text: str) -> set[str]:
+    """Returns the words of a text. A Chinese character is a word of its own."""
+    return set(_WORD.findall(to_simplified(text.casefold())))
+
+
+def _cut(sentence: str, room: int) -> str:
+    """Returns the longest beginning of the sentence that has ``room`` with its "…". It ends at a word."""
+    low, high = 0, len(sentence)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count_tokens(f" {sentence[:middle]}…") <= room else (low, middle - 1)
+    cut = sentence[:low]
+    if low < len(sentence) and cut and cut[-1].isascii() and sentence[low].isascii():
+        cut = _BREAK.sub("", cut) if " " in cut else ""
+    return f"{cut.rstrip()}…" if cut.strip() else ""

@@ -1,0 +1,176 @@
+"""Words with two readings or without an exact amount: the likelier reading comes first, and the other is kept."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from events.language.timex import Found, find
+
+WEDNESDAY = datetime(2026, 5, 6, 10, 0, tzinfo=UTC)
+FRIDAY = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
+SATURDAY = datetime(2026, 5, 9, 10, 0, tzinfo=UTC)
+SUNDAY = datetime(2026, 5, 10, 10, 0, tzinfo=UTC)
+
+
+def only(text: str, now: datetime = FRIDAY) -> Found:
+    (found,) = [one for one in find(text, now) if one.kind != "duration"]
+    return found
+
+
+def day(moment: datetime | None) -> str | None:
+    return moment.date().isoformat() if moment else None
+
+
+@pytest.mark.parametrize(
+    ("text", "now", "start", "alternative"),
+    [
+        # At a weekend "last" counts weekdays, on other days it counts weeks.
+        ("We had a picnic last Friday", SUNDAY, "2026-05-08", "2026-05-01"),
+        ("We had a picnic last Friday", SATURDAY, "2026-05-08", "2026-05-01"),
+        ("We had a picnic last Tuesday", SUNDAY, "2026-05-05", "2026-04-28"),
+        ("We had a picnic last Tuesday", FRIDAY, "2026-04-28", "2026-05-05"),
+        ("I swam last Friday at 7pm", SUNDAY, "2026-05-08", "2026-05-01"),
+        # Only one Friday, so there is nothing to choose.
+        ("We had a picnic last Friday", WEDNESDAY, "2026-05-01", None),
+        ("We had a picnic this past Friday", SUNDAY, "2026-05-08", None),
+        ("I will call next Friday", WEDNESDAY, "2026-05-15", "2026-05-08"),
+        ("I will call next Friday", SUNDAY, "2026-05-15", "2026-05-22"),
+        ("I will call this Friday", WEDNESDAY, "2026-05-08", None),
+        ("I will call this Friday", SUNDAY, "2026-05-15", "2026-05-08"),
+        ("I was at the dentist this Friday", SUNDAY, "2026-05-08", "2026-05-15"),
+        ("The show is Tuesday, two weeks from now", WEDNESDAY, "2026-05-19", None),
+        # Monday begins the Chinese week. Some calendars begin it on Sunday.
+        ("上週五我去看牙醫", SUNDAY, "2026-05-01", "2026-05-08"),
+        ("上週五我去看牙醫", WEDNESDAY, "2026-05-01", None),
+        ("这周五我去看了牙医", SUNDAY, "2026-05-08", "2026-05-15"),
+        ("这周五我要去看牙医", SUNDAY, "2026-05-15", "2026-05-08"),
+        ("下週日要爬山", WEDNESDAY, "2026-05-17", "2026-05-10"),
+        ("下週五要爬山", WEDNESDAY, "2026-05-15", None),
+        # Without a tense a bare weekday or month may be either side of now.
+        ("Tuesday: dentist", FRIDAY, "2026-05-05", "2026-05-12"),
+        ("I saw her Tuesday", FRIDAY, "2026-05-05", None),
+    ],
+)
+def test_an_ambiguous_weekday_keeps_both_days(
+    text: str, now: datetime, start: str, alternative: str | None
+) -> None:
+    found = only(text, now)
+    assert (day(found.start), day(found.alternative)) == (start, alternative)
+    if alternative is not None:
+        assert found.ambiguous
+        assert found.confidence < only("2026-05-05").confidence
+
+
+def test_the_other_reading_keeps_the_time_of_day() -> None:
+    assert only("I swam last Friday at 7pm", SUNDAY).alternative == datetime(2026, 5, 1, 19, tzinfo=UTC)
+
+
+@given(
+    now=st.datetimes(min_value=datetime(1950, 1, 1), max_value=datetime(2090, 1, 1)),
+    lead=st.sampled_from(["last", "this", "next"]),
+    name=st.sampled_from(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_both_readings_are_the_same_weekday_whole_weeks_apart(now: datetime, lead: str, name: str) -> None:
+    found = only(f"{lead} {name}", now.replace(tzinfo=UTC))
+    assert found.start is not None
+    assert found.start.strftime("%A") == name
+    if found.alternative is not None:
+        assert found.ambiguous
+        assert abs(found.alternative - found.start) == timedelta(weeks=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "grain"),
+    [
+        ("A few years back we lived in Oslo", "year"),
+        ("some years ago", "year"),
+        ("several months ago", "month"),
+        ("a few weeks ago", "month"),
+        ("a few days ago", "week"),
+        ("in a few days", "week"),
+        ("the past few weeks", "month"),
+        ("幾年前我住在台中", "year"),
+        ("十幾年前我住在台中", "decade"),
+        ("几十年前这里是海", "decade"),
+        ("二十多年前", "decade"),
+        ("几百年前", "century"),
+        ("好幾個月前", "month"),
+        ("几周前", "month"),
+        ("幾天前", "week"),
+        ("前幾年我在上海工作", "year"),
+        ("前幾天我去看醫生", "week"),
+        ("十多天前", "week"),
+        ("不久前", "month"),
+    ],
+)
+def test_a_vague_length_has_a_coarse_grain_and_says_so(text: str, grain: str) -> None:
+    found = only(text)
+    assert (found.grain, found.vague, found.ambiguous) == (grain, True, True)
+    assert found.confidence < only("3 years ago").confidence
+
+
+@pytest.mark.parametrize(
+    ("text", "grain"),
+    [("two years ago", "year"), ("a couple of months ago", "month"), ("三個月前", "month"), ("前天", "day")],
+)
+def test_an_exact_length_is_not_vague(text: str, grain: str) -> None:
+    found = only(text)
+    assert (found.grain, found.vague) == (grain, False)
+
+
+def test_a_vague_length_is_no_single_day() -> None:
+    found = only("a few years back")
+    assert found.start is not None
+    assert found.end is not None
+    assert found.end - found.start >= timedelta(days=365)
+
+
+@pytest.mark.parametrize("text", ["十幾年前", "二十多年前", "幾十年前"])
+def test_tens_of_years_cover_ten_years(text: str) -> None:
+    found = only(text)
+    assert found.start is not None
+    assert found.end is not None
+    assert found.end.year - found.start.year == 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when I was ten",
+        "when she was 12",
+        "at the age of seven",
+        "since I was five",
+        "十歲那年",
+        "我十歲的時候",
+        "小時候",
+    ],
+)
+def test_an_age_without_a_date_of_birth_is_no_time(text: str) -> None:
+    assert [found.text for found in find(text, FRIDAY) if found.start or found.end] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("We have lived here for two years now.", "2024-05-08"),
+        ("six months so far", "2025-11-08"),
+        ("going on three years", "2023-05-08"),
+        ("我學法文學了兩年了", "2024-05-08"),
+        ("我们两年没见了", "2024-05-08"),
+    ],
+)
+def test_a_length_that_goes_on_began_that_long_ago_and_is_open(text: str, start: str) -> None:
+    found = only(text)
+    assert (day(found.start), found.end, found.kind) == (start, None, "range")
+
+
+@pytest.mark.parametrize(
+    "text", ["We lived there for two years.", "我學了兩年法文", "还有三天了", "My son is two years now"]
+)
+def test_a_length_that_is_over_or_left_is_only_a_length(text: str) -> None:
+    assert all(found.end is not None for found in find(text, FRIDAY) if found.start is not None)

@@ -1,0 +1,190 @@
+"""A cancellation, a correction or a moved plan finds the event that it speaks of, or none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events.types.cards import EventNoted
+from events.types.envelope import NewEvent
+from ingest.extraction.event_linking import linked, relinked, target_of
+from ingest.extraction.known_cards import NOTHING
+from tests.support.ingest.known import candidates, known_of, planned, stated
+
+TAIPEI = ZoneInfo("Asia/Taipei")
+SAID = datetime(2026, 5, 8, 17, 0, tzinfo=TAIPEI)  # a Friday
+
+ENGLISH = candidates(
+    planned("Going to Bergen for the weekend", 1, on=16),
+    planned("Dinner with Nora on Tuesday", 2, on=12),
+    planned("Dinner with Tom", 3, on=20),
+    planned("Dentist appointment", 4, on=25),
+    planned("Trip to Cadiz with Petra", 5, on=29, entity="Leo", participants=("Leo", "Petra")),
+    planned("The train leaves at 8:15", 6, on=11),
+)
+CHINESE = candidates(
+    planned("下週去花蓮玩", 11, on=13),
+    planned("星期二跟阿哲吃飯", 12, on=12),
+    planned("五月二十五號看牙醫", 14, on=25),
+    planned("和小芸去看電影", 17, on=15),
+    planned("公司聚餐", 19, on=22),
+    planned("參加表哥的婚禮", 20, on=30),
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "entity", "number"),
+    [
+        ("the Bergen weekend", "user", 1),
+        ("the Bergen trip", "user", 1),
+        ("our trip to Bergen", "user", 1),
+        ("dinner with Nora", "user", 2),
+        ("the dinner on Tuesday", "user", 2),
+        ("the dinner on the 20th", "user", 3),
+        ("the dentist", "user", 4),
+        ("our Cadiz trip", "Petra", 5),
+        ("8:15", "user", 6),
+        ("the train at 8:15", "user", 6),
+        ("花蓮之旅", "user", 11),
+        ("去花蓮", "user", 11),
+        ("去花莲", "user", 11),
+        ("跟阿哲的飯局", "user", 12),
+        ("週二的飯局", "user", 12),
+        ("周二的饭局", "user", 12),
+        ("看牙醫", "user", 14),
+        ("看电影", "user", 17),
+        ("聚餐", "user", 19),
+        ("婚禮", "user", 20),
+        ("表哥的喜酒", "user", 20),
+    ],
+)
+def test_words_find_the_event_they_name(words: str, entity: str, number: int) -> None:
+    several = ENGLISH if number < 10 else CHINESE
+    assert target_of(words, entity, several, said_at=SAID) == UUID(int=number)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the dinner",
+        "the trip",
+        "the concert",
+        "it",
+        "the plan",
+        "Tom's trip to Oslo",
+        "",
+        "Friday",
+        "\x00<P1>",
+    ],
+)
+def test_words_that_fit_none_or_several_find_nothing(words: str) -> None:
+    assert target_of(words, "user", ENGLISH, said_at=SAID) is None
+
+
+@pytest.mark.parametrize("words", ["演唱會", "那個", "計畫", "去台東", "這件事"])
+def test_chinese_words_that_fit_none_find_nothing(words: str) -> None:
+    assert target_of(words, "user", CHINESE, said_at=SAID) is None
+
+
+def test_somebody_elses_plan_is_not_taken_for_ones_own() -> None:
+    own = candidates(planned("Trip to Rome", 1, on=16))
+    assert target_of("the trip to Rome", "user", own, said_at=SAID) == UUID(int=1)
+    assert target_of("Ida's trip to Rome", "Ida", own, said_at=SAID) is None
+
+
+def test_the_new_event_decides_between_plans_that_fit_alike() -> None:
+    content = "Dinner with Tom moved to Friday"
+    assert target_of("the dinner", "user", ENGLISH[:3], said_at=SAID) is None
+    found = target_of("dinner on the 20th", "user", ENGLISH[:3], said_at=SAID, content=content)
+    assert found == UUID(int=3)
+
+
+def test_of_one_plan_that_comes_often_the_nearest_is_meant() -> None:
+    weekly = candidates(
+        *(planned("Choir practice", number, on=day) for number, day in ((1, 20), (2, 13), (3, 27)))
+    )
+    assert target_of("choir practice", "user", weekly, said_at=SAID) == UUID(int=2)
+
+
+def test_words_that_name_nothing_mean_the_only_event_of_the_conversation() -> None:
+    near = frozenset((UUID(int=2),))
+    assert target_of("it", "user", ENGLISH, said_at=SAID, near=near) == UUID(int=2)
+    assert target_of("it", "user", ENGLISH, said_at=SAID, near=near | {UUID(int=3)}) is None
+
+
+def target(event: NewEvent) -> UUID | None:
+    assert isinstance(event.payload, EventNoted)
+    return event.payload.replaces_event
+
+
+def off(content: str, replaces: str | None, **more: Any) -> NewEvent:
+    return planned(content, status="cancelled", replaces=replaces, days=0, **more)
+
+
+def test_a_cancellation_prefers_a_plan_to_what_happened() -> None:
+    known = known_of(
+        planned("Went to Bergen", 1, status="happened", on=1),
+        planned("Trip to Bergen", 2, on=16),
+    )
+    [made] = linked([off("The Bergen trip is off", "the Bergen trip")], known)
+    assert target(made) == UUID(int=2)
+
+
+def test_an_event_of_the_same_batch_is_found_and_only_a_later_event_replaces_it() -> None:
+    first = planned("Picnic with Nora", 1, on=10)
+    late = planned("Picnic with Nora", 3, on=12)
+    made = linked([first, off("The picnic is off", "the picnic"), late], NOTHING)
+    assert [target(each) for each in made] == [None, UUID(int=1), None]
+    assert (
+        linked([off("The picnic is off", "the picnic"), late], NOTHING)[0].payload
+        == off("The picnic is off", "the picnic").payload
+    )
+
+
+@pytest.mark.parametrize("status", ["planned", "corrected", "cancelled"])
+def test_a_moved_plan_and_a_correction_name_what_they_replace(status: str) -> None:
+    known = known_of(planned("Dinner with Nora on Tuesday", 1, on=12))
+    new = planned("Dinner with Nora on Friday", 2, on=15, status=status, replaces="the dinner", days=0)
+    assert target(linked([new], known)[0]) == UUID(int=1)
+
+
+def test_what_happened_replaces_nothing_and_a_given_target_stays() -> None:
+    known = known_of(planned("Dinner with Nora", 1, on=12))
+    happened = planned("Dinner with Nora", 2, status="happened", replaces="the dinner")
+    given_target = off("Off", "the dinner", replaces_event=UUID(int=9))
+    assert [target(each) for each in linked([happened, given_target], known)] == [None, UUID(int=9)]
+
+
+def test_a_plan_that_was_replaced_already_is_no_target() -> None:
+    known = known_of(planned("Dinner with Nora", 1, on=12))
+    made = linked([off("Dinner is off", "the dinner"), off("Dinner is off", "the dinner")], known)
+    assert target(made[0]) == UUID(int=1)
+    moved = planned("Dinner with Nora", 2, on=15, replaces="the dinner", replaces_event=UUID(int=1), days=0)
+    later = known_of(planned("Dinner with Nora", 1, on=12), moved)
+    assert target(linked([off("Dinner is off", "the dinner")], later)[0]) == UUID(int=2)
+
+
+def test_targets_that_were_withdrawn_are_found_anew() -> None:
+    was = known_of(planned("Dinner with Nora", 1, on=12), stated("hobby", "sailing", 3))
+    now = known_of(planned("Dinner with Nora", 2, on=12), stated("hobby", "Sailing", 4))
+    made = replace(
+        off("Dinner is off", "the dinner"),
+        payload=off("Dinner is off", "the dinner", replaces_event=UUID(int=1)).payload,
+    )
+    assert target(relinked([made], was, now)[0]) == UUID(int=2)
+    assert target(relinked([made], was, NOTHING)[0]) is None
+
+
+@given(st.text(max_size=200), st.text(max_size=40))
+def test_no_words_make_it_raise_and_the_answer_is_always_the_same(words: str, entity: str) -> None:
+    several = [*ENGLISH, *CHINESE]
+    first = target_of(words, entity, several, said_at=SAID, content=words)
+    assert first == target_of(words, entity, several, said_at=SAID, content=words)
+    assert first is None or first in {one.event_id for one in several}
