@@ -40,6 +40,22 @@ _SURNAMES = frozenset(
     "金石廖贾夏韦傅方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤洪游詹庄柯翁简"
 )
 _PLACE_ENDS = frozenset("里室楼馆园店站院库厅柜箱包司")
+_PASSING = re.compile(
+    r"任务|待办|作业|会议|电话|约会|考试|邮件|信件|消息|讯息|通知|问题|订单|工单|点子|剩|未读|还要|感冒|头痛|头疼|发烧|空|闲"
+)
+"""Things that change from day to day. Oneself has another number of them tomorrow."""
+_WEATHER = re.compile(r"天气|气温|温度|体温|湿度|心情|比分|余额|电量|路况|排队|库存|度$")
+_WHEREABOUTS = re.compile(r"^我们?(?:人)?不?在(?!意|乎)")
+_LASTING = re.compile(
+    r"^我们?(?:(?:没)?有(?:.*)(?:车|驾照|执照|狗|猫|宠物|孩子|小孩|[兄哥弟姐妹儿女]|花园|院子|阳台|房子|电视|学位|糖尿病|气喘|哮喘|"
+    r"刺青|纹身|护照|保险|钢琴)|不?(?:吃|喝|抽|喜欢|爱|讨厌|会(?!去|来|到|参加|在|有|是|回|迟|做)|养|信|是|戴|能吃|能喝)|没(?:养|用过|去过)|[用去学养做看玩]过)|过敏|糖尿病|"
+    r"去过|用过|学过"
+)
+_LASTING_OF_A_THING = re.compile(
+    r"(?<![里内])没有(?!人|空|电|水|网|开|关|来|到|回|好)|[^没里内]有(?!人|空|电|水|网)|保固|保修|包含|含(?!糖量)|必修|防水"
+)
+"""What is true for long. Only such a yes and no contradict each other."""
+_MOVES = re.compile(r"[猫狗人]$|朋友|同[学事]|[爸妈哥姐弟妹儿女]|孩子|老[师板]|车$|手机$|电脑$")
 _SEVERAL = re.compile(
     r"朋友|同学|同事|邻居|表[哥姐弟妹]|堂[哥姐弟妹]|[哥姐弟妹]|儿子|女儿|孩子|学生|猫|狗|宠物|室友"
 )
@@ -54,6 +70,9 @@ def chinese_claim(sentence: str) -> Claim | None:
     text = re.split(r"[，、：:](?!\d)", fold(sentence).strip().rstrip("。.!！ "))[0]
     if len(text) > _LONGEST or _UNSURE.search(fold(sentence)):
         return None
+    if _WHEREABOUTS.match(text) or _WEATHER.search(text):
+        return None
+    text = re.sub("从来|从(?=没|未)", "", text)
     denials = _DENIED.findall(text)
     if len(denials) > 1:
         return None
@@ -62,11 +81,20 @@ def chinese_claim(sentence: str) -> Claim | None:
     if not values:
         if (called := _NAME.match(said)) is not None and _named(called):
             values, rest = {"name": called["name"]}, called["subject"]
-        elif (place := _PLACE.match(said)) is not None and _is_place(place["place"]):
+        elif (
+            (place := _PLACE.match(said)) is not None
+            and _is_place(place["place"])
+            and _MOVES.search(place["subject"]) is None
+        ):
             values, rest = {"place": place["place"]}, place["subject"]
-    terms = frozenset(analyse(rest))
     loose = _MINE.match(text) is not None
-    if loose and "过" in text and values:
+    if not values and (_LASTING if loose else _LASTING_OF_A_THING).search(text) is None:
+        return None
+    # The way to a place is not the way from it.
+    terms = frozenset(analyse(rest)) | set("去回到从往来这那").intersection(rest)
+    if loose and values and re.match("我们?要", text):
+        return None
+    if loose and (_PASSING.search(text) or ("过" in text and values)):
         return None
     return Claim("chinese", terms, frozenset(values.items()), bool(denials), loose)
 

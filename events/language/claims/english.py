@@ -5,24 +5,30 @@ from __future__ import annotations
 import re
 
 from events.language.claims.claim import UNITS, Claim, amount, clock
-from events.language.terms import analyse
+from events.language.terms import analyse, stem
 from events.language.values import word_set
 
 _UNSURE = re.compile(
-    r"\?|\b(?:if|when|while|unless|maybe|perhaps|might|(?-i:may)|would|could|should|want|wants|wanted|hope|plan|planning|"
-    r"think|thought|guess|wish|someone|somebody|some|one of|either|or|was|were|had|did|didn't|ago|yesterday|today|"
-    r"tonight|tomorrow|this|last|next|once|said|says|told|heard|that|he|she|it|they|his|her|hers|their|its|him|them|"
-    r"you|your|used to|now|currently|anymore|longer|instead|moved|changed|switched|postponed|another|other|there|"
+    r"\?|\b(?:if|when|while|unless|maybe|perhaps|might|(?-i:may)|would|"
+    r"could|should|want|wants|wanted|hope|plan|planning|"
+    r"think|thought|guess|wish|someone|somebody|some|one of|either|or|was|"
+    r"were|had|did|didn't|ago|yesterday|today|"
+    r"tonight|tomorrow|this|last|next|once|said|says|told|heard|that|he|she|"
+    r"it|they|his|her|hers|their|its|him|them|"
+    r"you|your|used to|now|currently|anymore|longer|instead|moved|changed|"
+    r"switched|postponed|another|other|there|"
     r"about|around|almost|usually|sometimes|often|up to|at least|too)\b",
     re.IGNORECASE,
 )
 _DENIED = re.compile(
-    r"\b(?:don't|doesn't|do not|does not|isn't|aren't|is not|are not|am not|can't|cannot|can not|haven't|hasn't|"
+    r"\b(?:don't|doesn't|do not|does not|isn't|aren't|is not|are not|am not|"
+    r"can't|cannot|can not|haven't|hasn't|"
     r"have not|has not|won't|never|not|no)\b",
     re.IGNORECASE,
 )
 _OF_A_THING = re.compile(
-    r"^(?P<subject>(?:my|our|the) (?:[\w'’-]+ ){1,6}?)(?P<verb>is|are|isn't|aren't|costs?|weighs?|starts?|begins?|"
+    r"^(?P<subject>(?:my|our|the) (?:[\w'’-]+ ){1,6}?)(?P<verb>is|are|isn't|"
+    r"aren't|costs?|weighs?|starts?|begins?|"
     r"ends?|leaves?|departs?|arrives?|opens?|closes?|takes?|lasts?|has|have|needs?|expires?|runs?|seats?|"
     r"will be|doesn't \w+)\b(?P<rest>.*)$",
     re.IGNORECASE,
@@ -30,14 +36,63 @@ _OF_A_THING = re.compile(
 _OF_ONESELF = re.compile(
     r"^(?:i|we)(?:'m|'ve| am| are| have| own| can(?!')| do|)\b(?P<rest>.*)$", re.IGNORECASE
 )
-_POSSESSES = re.compile(r"^(?:i|we) (?:have|own|need|earn|weigh|am|speak|pay)\b|^i'm\b", re.IGNORECASE)
-_TRANSIENT = word_set(
-    "tired hungry thirsty busy sleepy sick ill here home ready sure free bored cold hot awake late back done sad happy "
-    "fine ok okay angry worried excited stressed"
+_POSSESSES = re.compile(r"^(?:i|we) (?:have|own|earn|weigh|am|speak|pay)\b|^i'm\b", re.IGNORECASE)
+_PASSING = re.compile(
+    r"\b(?:weather|temperature|forecast|humidity|mood|score|balance|battery|"
+    r"traffic|queue|stock|task|todo|homework|"
+    r"assignment|meeting|call|appointment|exam|email|message|notification|"
+    r"bug|ticket|order|errand|issue|question|idea|"
+    r"headache|cold|fever|day|deadline)s?\b|\b(?:left|remaining|unread|open|pending|due|more)\b",
+    re.IGNORECASE,
 )
-_SEVERAL = word_set(
-    "friend cousin sister brother colleague coworker classmate neighbour neighbor aunt uncle son daughter child kid "
-    "cat dog pet student nephew niece roommate"
+"""Things that change from day to day. Oneself has another number of them tomorrow."""
+_WEATHER = re.compile(
+    r"\b(?:weather|temperature|forecast|humidity|mood|score|balance|battery|traffic|queue|stock|fever)\b",
+    re.IGNORECASE,
+)
+_WHEREABOUTS = re.compile(
+    r"^(?:i|we)(?:'m| am| are| aren't|'re)(?: not)? (?:in|at|on|with|by|near|inside|outside)\b", re.IGNORECASE
+)
+_LASTING = re.compile(
+    r"^(?:i|we)(?:'ve\b| have (?:never )?(?:been|\w+ed)\b| haven't| own|"
+    r" don't own)|\bhave (?:an? |any |the |\w+ )*?(?:car|"
+    r"bike|licen[cs]e|dog|cat|pet|child|children|kids?|brothers?|sisters?|"
+    r"siblings?|sons?|daughters?|garden|balcony|house|"
+    r"flat|apartment|television|tv|degree|diabetes|asthma|allergy|allergies|"
+    r"tattoos?|passport|insurance|piano|twin)\b|\b(?:eat|drink|like|love|enjoy|hate|smoke|speak|"
+    r"play|wear|believe|swim|drive|cook|dance|ski|sing|cycle|knit|type|"
+    r"allergic|intolerant|vegetarian|vegan|diabetic|married|"
+    r"left-handed|colour-blind|color-blind|religious)\b",
+    re.IGNORECASE,
+)
+"""What is true of oneself for long. Only such a yes and no contradict "
+"each other: "I'm ready" ends with the hour."""
+_LASTING_OF_A_THING = re.compile(
+    r"\b(?:has|have|insured|warranty|included|refundable|furnished|"
+    r"certified|registered|licensed|mandatory|required|"
+    r"allowed|waterproof|vegetarian|vegan|gluten-free|electric|deductible|contagious|rented|owned)\b",
+    re.IGNORECASE,
+)
+_MOVES = frozenset(
+    map(
+        stem,
+        word_set(
+            "cat dog pet kid child boy girl man woman mum mom dad mother father "
+            "parent brother sister son daughter uncle "
+            "aunt cousin friend boss colleague team neighbour neighbor car bike "
+            "bicycle van truck bus boat train laptop phone"
+        ),
+    )
+)
+_SEVERAL = frozenset(
+    map(
+        stem,
+        word_set(
+            "friend cousin sister brother colleague coworker classmate neighbour "
+            "neighbor aunt uncle son daughter child kid "
+            "cat dog pet student nephew niece roommate"
+        ),
+    )
 )
 _COUNTS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
@@ -48,7 +103,8 @@ _ORDINALS = {
     "tenth": 10,
 }  # fmt: skip
 _MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "january", "february", "march", "april", "may", "june", "july",
+    "august", "september", "october", "november",
     "december",
 )  # fmt: skip
 _MONTH = "(?:" + "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS) + r")\.?"
@@ -95,10 +151,12 @@ def english_claim(sentence: str) -> Claim | None:
     if (oneself := _OF_ONESELF.match(text)) is not None:
         rest = _DENIED.sub(" ", oneself["rest"])
         values, rest = _values(rest)
-        if values and not _POSSESSES.match(text):
+        if _WHEREABOUTS.match(text) or _PASSING.search(rest) or (values and not _POSSESSES.match(text)):
+            return None
+        if not values and _LASTING.search(text) is None:
             return None
         topic = frozenset(analyse(rest))
-        if topic & _TRANSIENT or any(kind in {"length", "duration"} for kind in values):
+        if any(kind in {"length", "duration"} for kind in values):
             return None
         return Claim(
             "english", topic | {"i"} if topic else topic, frozenset(values.items()), bool(denials), True
@@ -108,7 +166,7 @@ def english_claim(sentence: str) -> Claim | None:
 
 def _of_a_thing(thing: re.Match[str], *, denied: bool) -> Claim | None:
     subject = set(analyse(thing["subject"]))
-    if not subject:
+    if not subject or _WEATHER.search(thing[0]):
         return None
     verb = thing["verb"].casefold()
     rest = _DENIED.sub(" ", thing["rest"]).strip()
@@ -116,8 +174,12 @@ def _of_a_thing(thing: re.Match[str], *, denied: bool) -> Claim | None:
     if not values:
         if (name := _NAME.match(rest)) is not None and verb == "is" and not subject & _SEVERAL:
             values, remaining = {"name": name["name"].casefold()}, ""
-        elif (place := _PLACE.match(rest)) is not None:
+        elif (place := _PLACE.match(rest)) is not None and not subject & _MOVES:
             values, remaining = {"place": place["place"]}, ""
+    if not values and _LASTING_OF_A_THING.search(f"{verb} {rest}") is None:
+        return None
+    # The way to a place is not the way from it.
+    subject |= {word for word in ("to", "from") if f" {word} " in thing["subject"]}
     topic = subject | set(analyse(remaining)) | set(analyse(_DENIED.sub(" ", verb)))
     return Claim("english", frozenset(topic), frozenset(values.items()), denied)
 

@@ -1,6 +1,6 @@
 """Two statements of the user about one topic that cannot both be true are shown with both sides.
 
-The labelled pairs in ``pairs/`` are our own: 60 that contradict each other and 60 that do not, in each language.
+The labelled pairs in ``pairs/`` are our own: half of them contradict each other, and half do not.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ def test_of_labelled_pairs_nine_in_ten_are_judged_right_and_hardly_any_flag_is_w
     lines = Path(__file__).with_name("pairs").joinpath(f"{language}.txt").read_text("utf-8").splitlines()
     pairs = [line.split("\t") for line in lines if not line.startswith("#")]
     assert len(pairs) >= 120
+    assert {len(pair) for pair in pairs} == {3}
     flagged = [label for label, one, other in pairs if disagreements([said(one), said(other, 1)])]
     wanted = [label for label, _, _ in pairs if label == "yes"]
     assert flagged.count("yes") >= 0.9 * len(flagged)
