@@ -14,6 +14,7 @@ from events.language.concepts import concepts_asked
 from events.language.names.translation import other_names
 from events.language.questions import parse_question
 from events.language.terms import analyse, is_topic, question_terms
+from retrieval.query.addressee import asks_the_assistant
 
 Intent = Literal["present", "past", "history", "list", "why"]
 Language = Literal["english", "chinese", "mixed", "none"]
@@ -59,7 +60,8 @@ class Question:
 
     ``parts`` are the separate requests of the question in their order, each as terms with weights. ``weights`` holds
     the terms of all parts. ``times`` are the time windows that the question names. ``now`` is the instant from which
-    "yesterday" is computed. ``entities`` are the names that the spelling shows.
+    "yesterday" is computed. ``entities`` are the names that the spelling shows. ``of_assistant`` is True when the
+    question asks for what the assistant said.
     """
 
     text: str
@@ -71,6 +73,7 @@ class Question:
     concepts: tuple[str, ...]
     times: tuple[TimeWindow, ...]
     intent: Intent
+    of_assistant: bool = False
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -121,6 +124,7 @@ def understand(text: str, now: datetime) -> Question:
         concepts=concepts_asked(text),
         times=windows,
         intent=_intent(text, windows, now),
+        of_assistant=asks_the_assistant(text),
     )
 
 
