@@ -135,12 +135,13 @@ model: setup ## build the offline embedding model (once)
 	@$(PY) -m deploy.tools.model
 
 names: setup ## derive the tables of countries, languages and cities again
+	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group names
 	@$(PY) -m events.language.names.derive
 
 lock: setup ## write the lock files again (UPGRADE=1 takes newer versions)
 	@$(CACHES); $(LOCK) --extra kafka --output-file requirements-kafka.lock
 	@$(CACHES); $(LOCK) --constraint requirements-kafka.lock --output-file requirements.lock
-	@$(CACHES); $(LOCK) --extra kafka --group dev --group model --group names --constraint requirements-kafka.lock \
+	@$(CACHES); $(LOCK) --extra kafka --group dev --group model --constraint requirements-kafka.lock \
 		--output-file requirements-dev.lock
 	@if grep -n '://' requirements*.lock; then echo "a lock file names a registry" >&2; exit 1; fi
 

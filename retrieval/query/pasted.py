@@ -8,8 +8,8 @@ from events.language.chinese_script import has_cjk, to_simplified
 
 _ENGLISH = re.compile(
     r"\b(?:code|json|yaml|toml|xml|html|csv|sql|scripts?|snippets?|configs?|configuration|settings?|logs?|"
-    r"stack ?traces?|tracebacks?|errors?|exceptions?|commands?|queries|query|functions?|class(?:es)?|past(?:e|ed)|payloads?|files?|"
-    r"tables?)\b"
+    r"stack ?traces?|tracebacks?|errors?|exceptions?|commands?|queries|query|functions?|class(?:es)?|"
+    r"past(?:e|ed)|payloads?|files?|tables?)\b"
 )
 _CHINESE = re.compile(
     r"代码|程式|程序|脚本|配置|设定|设置|日志|报错|错误|异常|命令|指令|查询|函数|贴(?:上|过|给|的)|数据|资料|档案|文件|表格"
