@@ -31,6 +31,7 @@ OTHERS_PENALTY = 0.8  # the card has the concept, of another entity
 IMPORTANCE_SHARE = 0.005  # per step of importance away from the middle of 1 to 10
 TURN_SHARE = 0.1  # the part of the votes of a turn's other cards that its best card gets
 OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
+ANSWER_BOOST = 1.5  # the question asks what the assistant answered, and the card rests on an answer
 LEADER_BOOST = 1.35  # the card comes first in two channels: sums of ranks hide by how much it is better
 FORMULA_PENALTY = 0.7  # a better card has the same words with other numbers
 SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
@@ -90,7 +91,9 @@ def adjustments(card: Card, question: Question, *, context_layer: str | None) ->
         elif card.kind == "state" or _shares_a_word(card, question):
             factors[CONCEPT_ASKED_FOR] = ASKED_BOOST
     if card.provenance == "assistant_stated":
-        factors["said by the assistant"] = assistant_share(question)
+        factors["said by the assistant"] = (
+            ANSWER_BOOST if question.of_assistant else assistant_share(question)
+        )
     if card.importance is not None:
         factors["importance"] = 1 + IMPORTANCE_SHARE * (card.importance - 5)
     if card.superseded_at is not None and card.superseded_at <= question.now and question.span is None:
