@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
+
 from deploy.tools.answers.conversations import Conversation, Question
 from deploy.tools.answers.judging import Way, answers_differ, holds, swapped, way_of
 from deploy.tools.answers.memory import Answered, Memory, open_memory
@@ -118,7 +120,8 @@ def _judge(result: Result, conversation: Conversation, question: Question, answe
     result.ways[way] += 1
     if way == "none":
         return
-    documents = recall_document(answer.recall)["cards"]
+    # As a client gets them.
+    documents = orjson.loads(orjson.dumps(recall_document(answer.recall)["cards"]))
     cards = [of_document(card) for card in documents]
     shown: dict[str, Sequence[ShownCard]] = {f"top_{cut}": cards[:cut] for cut in CUTS}
     shown["block"] = of_prompt(answer.prompt.text, len(answer.prompt.cards))

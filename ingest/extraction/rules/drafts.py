@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from events.types.cards import StateAsserted, Statement
+from events.types.cards import Cardinality, EventNoted, EventStatus, StateAsserted, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,24 @@ class KnownState:
         return self.event.value
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The states and the events of a conversation so far, the newest last. Episodes are no part of it."""
+
+    states: list[KnownState] = field(default_factory=list)
+    events: list[EventNoted] = field(default_factory=list)
+
+    def __add__(self, later: Told) -> Told:
+        return Told([*self.states, *later.states], [*self.events, *later.events])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateDraft:
     """A state as a rule found it.
 
     ``span`` holds offsets in the sentence. ``timed`` is true when a time near the state is the time it began.
+    ``cardinality`` is that of the concept key, unless the rule knows better. ``value_span`` are the offsets of a value
+    that is a time itself.
     """
 
     entity: str
@@ -44,21 +57,30 @@ class StateDraft:
     content: str | None = None
     kind: str | None = None
     corrects: KnownState | None = None
+    cardinality: Cardinality | None = None
+    value_span: tuple[int, int] | None = None
     confidence: float = 0.9
     tags: tuple[str, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
-    """A past or future event as a rule found it. ``when`` names the time that the sentence must state."""
+    """A past or future event as a rule found it. ``when`` names the time that the sentence must state.
+
+    ``replaces`` are the words that name the earlier event, for a plan that moves or is called off. ``corrects`` is the
+    earlier event of the conversation that was told wrongly. ``content`` is then its right telling.
+    """
 
     entity: str
     key: str
     span: tuple[int, int]
     content: str
     value: str | None = None
-    when: str = "any"  # "past" | "future" | "any"
+    when: str = "any"  # "past" | "future" | "any" | "said"
     importance: int = 5
+    status: EventStatus = "happened"
+    replaces: str | None = None
+    corrects: EventNoted | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ingest.extraction.rules.drafts import Draft, KnownState
+from ingest.extraction.rules.drafts import Draft, KnownState, Told
 from ingest.extraction.rules.sentences import Sentence
 
 
@@ -15,15 +15,19 @@ from ingest.extraction.rules.sentences import Sentence
 class Scene:
     """One sentence with its context.
 
-    ``masked`` is the plain text with masked times. ``owner`` is the entity that says "I". ``earlier()`` returns the
-    earlier states of the conversation, the newest last. The first call may extract earlier turns, so call it late.
+    ``masked`` is the plain text with masked times. ``owner`` is the entity that says "I". ``told()`` returns what the
+    speaker told in the conversation so far. The first call may extract earlier turns, so call it late.
     """
 
     sentence: Sentence
     masked: str
     owner: str
     traditional: bool
-    earlier: Callable[[], list[KnownState]]
+    told: Callable[[], Told]
+
+    def earlier(self) -> list[KnownState]:
+        """Returns the earlier states of the conversation, the newest last. Call it late, like ``told``."""
+        return self.told().states
 
     def said(self, found: re.Match[str], group: str) -> str:
         """Returns the words of a group as spoken, without punctuation at the edges.

@@ -14,6 +14,7 @@ from functools import lru_cache
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.values import word_set
 from ingest.extraction.rules.english.words import FIRMS, LANGUAGES, PLACES
+from ingest.extraction.rules.hidden.pasted import pasted
 
 # Replaces each character of words that the rules must not read: longer quotations, code, quoted mail. No pattern
 # matches it.
@@ -34,7 +35,7 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,4}>[^\n]*", re.MULTILINE)
 _QUOTATION = re.compile(r'"[^"\n]{1,2000}"|“[^”\n]{1,2000}”|「[^」\n]{1,2000}」|『[^』\n]{1,2000}』')
 _NOT_NEWLINE = re.compile(r"[^\n]")
-_WORD = re.compile(r"[a-z][a-z'-]*|#|(?<!\d)\d")
+_WORD = re.compile(r"[a-z][a-z'-]*|(?<!\d)\d")
 _APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "\xa0": " ", "\t": " ", "　": " "})
 
 _TASK = re.compile(
@@ -81,7 +82,8 @@ _IRREALIS = re.compile(
     r"whether|"
     r"wish|wished|let's say|would have|could have|should have|dream(?:ed|t|ing)? (?:of|about|that|i|we)|in "
     r"(?:my|a|the) (?:dream|novel|story|game|"
-    r"screenplay|script|movie)|my character|for example|e\.g\.|used as an example)\b",
+    r"screenplay|script|movie)|my character|for example|e\.g\.|used as an example)\b|"
+    r"(?:^|\b(?:and|then|please|just) )(?:say|repeat|output|print|(?:respond|reply|answer) with)\b",
     re.IGNORECASE,
 )
 _IRREALIS_ZH = re.compile(
@@ -110,8 +112,8 @@ class Sentence:
     """A sentence of a turn. ``raw`` and ``plain`` have the same length.
 
     ``raw`` is the text as said. ``plain`` is the text for patterns: straight apostrophes, hidden quotations, Chinese in
-    simplified script. ``words`` are the Latin words, the first digit of each number, and ``"#"``. They decide cheaply
-    which rules to try.
+    simplified script. ``words`` are the Latin words and the first digit of each number. They decide cheaply which
+    rules to try.
     """
 
     begin: int
@@ -128,13 +130,18 @@ def simplified(text: str) -> str:
     return to_simplified(text)
 
 
-def readable(text: str) -> str:
-    """Returns ``text`` with code, quoted lines and longer quotations hidden. The length stays the same."""
+def readable(text: str, *, by_user: bool = True) -> str:
+    """Returns ``text`` with code, quoted lines and longer quotations hidden, and what a user pasted.
+
+    The length stays the same.
+    """
     plain = text.translate(_APOSTROPHE) if not text.isascii() else text.replace("\t", " ")
     if "`" in plain:
         plain = _CODE.sub(_hide, plain)
     if ">" in plain:
         plain = _QUOTED_LINE.sub(_hide, plain)
+    for begin, stop in pasted(plain) if by_user else ():
+        plain = f"{plain[:begin]}{_NOT_NEWLINE.sub(HIDDEN, plain[begin:stop])}{plain[stop:]}"
     if '"' in plain or "“" in plain or "「" in plain or "『" in plain:
         plain = _QUOTATION.sub(_hide_long, plain)
     return plain
@@ -152,9 +159,9 @@ def _hide_long(found: re.Match[str]) -> str:
     return _hide(found)
 
 
-def sentences(text: str) -> Iterator[Sentence]:
+def sentences(text: str, *, by_user: bool = True) -> Iterator[Sentence]:
     """Yields the sentences of ``text`` for the rules, in order. Skips text that a request pastes ("Translate: …")."""
-    plain = readable(text)
+    plain = readable(text, by_user=by_user)
     in_simplified = plain if plain.isascii() else simplified(plain)
     begin = 0
     count = 0

@@ -2,6 +2,7 @@
 
 A block is ``name: trigger words``, then the pattern on indented lines, which are joined unchanged. ``!`` before the
 name marks a pattern that handles hedges itself. ``~`` marks a pattern that needs a time. ``@list`` inserts a word list.
+The trigger word ``#`` stands for any number.
 """
 
 from __future__ import annotations

@@ -49,6 +49,10 @@ def triggered(sentence: Sentence) -> list[int]:
                 if word in text:
                     found.update(indexes)
         return sorted(found)
-    return sorted(
-        {index for word in sentence.words & _ENGLISH_BY_WORD.keys() for index in _ENGLISH_BY_WORD[word]}
-    )
+    found = {index for word in sentence.words & _ENGLISH_BY_WORD.keys() for index in _ENGLISH_BY_WORD[word]}
+    if not sentence.words.isdisjoint(_DIGITS):
+        found.update(_ENGLISH_BY_WORD["#"])
+    return sorted(found)
+
+
+_DIGITS = frozenset("0123456789")

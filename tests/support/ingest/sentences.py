@@ -90,7 +90,7 @@ ENDED = [
     ("I no longer work at Google.", ("user", "employer", "Google")),
     ("I don't work at Google anymore.", ("user", "employer", "Google")),
     ("I left Google last month.", ("user", "employer", "Google")),
-    ("Lost my job as a banker yesterday.", ("user", "occupation", "banker")),
+    ("Just lost my job as a florist this week.", ("user", "occupation", "florist")),
     ("I used to live in Boston.", ("user", "residence", "Boston")),
     ("I lived in Boston until 2019.", ("user", "residence", "Boston")),
     ("I stopped playing tennis.", ("user", "hobby", "tennis")),

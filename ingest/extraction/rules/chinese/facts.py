@@ -230,36 +230,6 @@ def _car(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 _MAKER = re.compile(CAR_MAKERS)
-_DIALLED = re.compile(r"\+?\d[\d -]{5,18}\d")
-
-
-def _phone_is(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """Makes a phone number of the number just before the words ("有事打…，這是我的電話")."""
-    numbers = _DIALLED.findall(scene.sentence.raw, 0, found.start())
-    if numbers:
-        yield StateDraft(
-            entity=scene.owner,
-            key="phone",
-            value=numbers[-1],
-            span=found.span(),
-            announced=found["new"] is not None,
-        )
-
-
-_DAY_OF_YEAR = re.compile(r"月.*[日号\d一二三四五六七八九十]|\d[-/]\d")
-
-
-def _birthday(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """Makes a birthday of the day right before the word ("我五月十四號生日")."""
-    entity = actor(scene)
-    date = re.search(rf"{TIME}+$", scene.masked[: found.start()])
-    if entity is None or date is None or is_bare(scene):
-        return
-    value = TIME_EDGE.sub("", scene.sentence.raw[date.start() : date.end()])
-    if _DAY_OF_YEAR.search(to_simplified(value)):
-        yield StateDraft(entity=entity, key="birthday", value=value, span=(date.start(), found.end()))
-
-
 _NO_LONGER = re.compile("以前|之前|曾|当时|那时|小时候|后来|搬走|搬离")
 
 
@@ -325,6 +295,7 @@ def _happening(key: str, when: str) -> Make:
                 content=scene.sentence.raw,
                 when=when,
                 importance=6 if key == "plan" else 5,
+                status="planned" if key == "plan" else "happened",
             )
 
     return make
@@ -357,14 +328,10 @@ def _stops(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 def _learning(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     entity = actor(scene)
-    if entity is not None and not is_bare(scene) and re.match(r"正在|在|开始|最近|\x01", found[0]):
+    if entity is not None and not is_bare(scene) and re.search(r"^(?:正在|在|开始|最近)|\x01", found[0]):
         yield StateDraft(
             entity=entity, key="learning", value=scene.said(found, "v"), span=found.span(), timed=True
         )
-
-
-def _nickname(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    yield StateDraft(entity=scene.owner, key="nickname", value=scene.said(found, "v"), span=found.span())
 
 
 MAKES: dict[str, Make] = {
@@ -374,8 +341,6 @@ MAKES: dict[str, Make] = {
     "plays": _plays,
     "vehicle": _car,
     "vehicle_changed": _car,
-    "phone": _phone_is,
-    "birthday": _birthday,
     "move": states("residence", _home, announced=True, timed=True, bare=True),
     "settled": _settled,
     "residence_ended": states("residence", _home, statement="ended", announced=True, timed=True),
@@ -393,7 +358,7 @@ MAKES: dict[str, Make] = {
     "age": states("age", _word),
     "height": states("height", _word),
     "attribute": _attribute,
-    "nickname": _nickname,
+    "weight": states("weight", _word, timed=True),
     "interest": _likes("likes"),
     "plan": _happening("plan", "future"),
     "activity": _happening("activity", "past"),

@@ -69,6 +69,8 @@ PIECES = {
     "<PET>": rf"(?:{PETS})",
     "<NM>": r"[「“\"『]?(?:[\u4e00-\u9fff]{1,4}?|[A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)[」”\"』]?",
     "<PERSON>": rf"[「“\"]?{_NAME}[」”\"]?",
+    # A full name, a nickname with 小 or 阿, two characters of given names, or a Latin name.
+    "<INTRO>": rf"[{SURNAMES}][小大]?[{GIVEN}]{{1,2}}|[小阿][{GIVEN}]|{_GIVEN_NAME}|[A-Z][a-z]+(?: [A-Z][a-z]+)?",
     "<MAKER>": CAR_MAKERS,
     "<SPORT>": rf"(?:{SPORTS})",
     "<CAR>": r"(?:[A-Z][\w-]+)(?: [A-Z0-9][\w-]*){0,3}",
@@ -147,7 +149,7 @@ def clauses(scene: Scene) -> Iterator[tuple[ClauseScene, int, int]]:
 
 def _about(scene: Scene, actor: str | None, bare: bool, carried: bool) -> ClauseScene:
     return ClauseScene(
-        scene.sentence, scene.masked, scene.owner, scene.traditional, scene.earlier, actor, bare, carried
+        scene.sentence, scene.masked, scene.owner, scene.traditional, scene.told, actor, bare, carried
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingest.extraction.rules.chinese import facts, relationships
+from ingest.extraction.rules.chinese import facts, identity, relationships
 from ingest.extraction.rules.chinese import work as chinese_work
 from ingest.extraction.rules.chinese.grammar import clauses, expand
 from ingest.extraction.rules.chinese.words import ATTRIBUTES
@@ -11,8 +11,8 @@ from ingest.extraction.rules.table import rules
 __all__ = ["RULES", "clauses"]
 
 RULES = rules(
-    "chinese.txt",
-    relationships.MAKES | facts.MAKES | chinese_work.MAKES,
+    "chinese/patterns.txt",
+    relationships.MAKES | facts.MAKES | identity.MAKES | chinese_work.MAKES,
     {"attributes": ATTRIBUTES},
     expand,
 )

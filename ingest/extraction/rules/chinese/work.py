@@ -130,6 +130,8 @@ def _dated(key: str) -> Make:
         dated = [one for one in scene.earlier() if one.key == key]
         if not said and (named := _PROJECT_BEFORE.match(scene.masked, 0, found.start())) is not None:
             said = scene.said(named, "p")
+        if key == "deadline" and not said and scene.masked.endswith("报告", 0, found.start()):
+            return  # 報告截止日 is the deadline of a report; 報告 alone opens a sentence
         entity = _project(said) if said else (dated[-1].entity if dated else "project")
         if not said and not dated and groups.get("loose") is not None:
             return

@@ -145,6 +145,7 @@ def _happening(key: str, when: str, importance: int = 5) -> Make:
             content=scene.sentence.raw,
             when=when,
             importance=importance,
+            status="planned" if key == "plan" else "happened",
         )
 
     return make

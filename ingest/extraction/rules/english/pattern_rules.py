@@ -57,13 +57,23 @@ _RELEASE = (
     r"go(?:ing)? live|publish(?:ed|ing)?|go(?:ing)? public|roll(?:ed|ing)? out)"
 )
 _PAST = (
-    r"(?:[a-z]{2,}ed|went|took|had|met|saw|made|got|bought|ate|drank|ran|swam|flew|drove|rode|wrote|read|"
+    r"(?:(?!need|exceed|succeed|proceed|indeed|speed|bleed|breed|embed|agreed)[a-z]{2,}ed|went|took|had|met|saw|made|got|bought|ate|drank|ran|swam|flew|drove|rode|wrote|read|"
     r"gave|came|began|won|lost|"
     r"sold|built|taught|caught|found|heard|held|kept|led|left|paid|put|sang|sat|sent|shot|slept|spent|"
     r"stood|told|threw|woke|wore|"
     r"broke|brought|chose|cut|did|drew|fell|fought|forgot|grew|hung|hurt|hit|knew|learnt|lit|set|shook|"
     r"spoke|stuck|thought|did|"
     r"became|started|finished|quit|let|dug|bit|hosted|beat|bet|swung|snuck|lent|spread|hid)"
+)
+# Verbs that open a sentence without a subject ("Went to the lake yesterday"). "Excited" opens other sentences.
+_DID = (
+    r"went|took|met|saw|made|got|bought|ate|drank|ran|swam|flew|drove|rode|wrote|gave|began|won|sold|built|taught|"
+    r"caught|found|spent|slept|threw|brought|visited|attended|watched|finished|started|joined|tried|played|cooked|baked|"
+    r"hosted|celebrated|moved|signed|booked|painted|planted|picked|dropped|"
+    r"called|talked|walked|hiked|climbed|travell?ed|"
+    r"volunteered|donated|adopted|ordered|installed|cleaned|fixed|repaired|passed|graduated|submitted|launched|shipped|"
+    r"released|presented|performed|practi[cs]ed|learned|learnt|helped|hung out|caught up|had (?:a|an|the|my|our|dinner|"
+    r"lunch|breakfast|coffee|drinks)|did (?:a|an|the|my|some)|read (?:a|an|the|my)|cut (?:my|the|our)"
 )
 _MONTHS = tuple({number: name for name, number in reversed(MONTHS.items())}.values())
 _WEEKDAYS = tuple({number: name for name, number in reversed(WEEKDAYS.items())}.values())
@@ -84,6 +94,7 @@ _PIECES = {
     "<PROJECT>": _PROJECT,
     "<RELEASE>": _RELEASE,
     "<PAST>": _PAST,
+    "<DID>": f"(?:{_DID})",
     "<CONDITION>": f"(?i:{CONDITIONS})",
     "<PASTIME>": f"(?:{SPORTS}|{INSTRUMENTS}|{'|'.join(sorted(LEISURE))}|yoga|pilates|pottery|photography)",
     "<CAR>": r"(?:[A-Z][\w-]+)(?: (?:[A-Z][\w-]*|\d[\w-]*)){0,3}",
@@ -97,7 +108,7 @@ def _source(text: str) -> str:
 
 
 RULES = rules(
-    "english.txt",
+    "english/patterns.txt",
     people.MAKES | english_work.MAKES | relationships.MAKES | life.MAKES | projects.MAKES,
     {
         "occupations": OCCUPATIONS,
@@ -106,6 +117,7 @@ RULES = rules(
         "pets": PETS,
         "stages": STAGE_WORDS.split("|"),
         "releases": _RELEASES.split(),
+        "introductions": ("i'm", "am", "call", "name's", "this"),
         "future": sorted(_FUTURE_DAYS),
         "past": sorted(_PAST_DAYS),
     },

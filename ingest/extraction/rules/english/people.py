@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from events.language.concepts import canonical_key
 from ingest.extraction.rules.drafts import Draft, StateDraft
 from ingest.extraction.rules.english.grammar import is_name, name, place, role, subject
-from ingest.extraction.rules.english.words import PETS, RELATIONS, TOOLS
+from ingest.extraction.rules.english.words import GIVEN_NAMES, OCCUPATIONS, PETS, RELATIONS, TOOLS
 from ingest.extraction.rules.scene import Make, Scene
 
 Clean = Callable[[str], str | None]
@@ -210,6 +210,49 @@ def _born(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         yield StateDraft(entity=entity, key="birthday", value=date, span=found.span())
 
 
+_DEMONYM = re.compile(
+    r"(?:[A-Z][a-z]+(?:ian|ean|ese|ish|ist|ic|ite|can|rican|wegian|aelite)|(?:German|French|Dutch|Greek|Thai|Swiss|Czech|Turk|Swede|"
+    r"Dane|Finn|Pole|Scot|Jew|Arab|Asian|Latino|Latina|Black|White|Muslim|Hindu|Sikh|Welsh|Kiwi|Aussie|Brit|American|"
+    r"African|Mexican|Texan|Mormon|Quaker|Lutheran|Virgo|Leo|Libra|Aries|Taurus|Gemini|Cancer|Scorpio|Pisces|"
+    r"Capricorn|Aquarius|Sagittarius|Christian))s?$"
+)
+
+
+def _introduced(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """Makes the name of somebody who introduces themselves ("Hi! I'm Mei", "call me Mei").
+
+    "I'm French" names nobody. "Call me Mei" is the name unless another name is known.
+    """
+    said = name(scene.said(found, "v"))
+    words = found[0]
+    if said is None or said == scene.owner:
+        return
+    first = said.split(" ", maxsplit=1)[0]
+    if (
+        not is_name(first)
+        or (first.lower() not in GIVEN_NAMES and _DEMONYM.match(first))
+        or first.lower() in OCCUPATIONS
+    ):
+        return
+    called = "all me" in words
+    if called:
+        yield StateDraft(entity=scene.owner, key="nickname", value=said, span=found.span())
+        if any(one.key == "name" and one.entity == scene.owner for one in scene.earlier()):
+            return
+    if "his is" in words and found["hi"] is None and not found["rest"].strip().startswith("here"):
+        return
+    if scene.owner == "user":
+        yield StateDraft(entity=scene.owner, key="name", value=said, span=found.span())
+
+
+def _weight(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    entity = subject(found, scene)
+    if entity is not None:
+        yield StateDraft(
+            entity=entity, key="weight", value=scene.said(found, "v"), span=found.span(), timed=True
+        )
+
+
 def _age(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     entity = subject(found, scene)
     years = re.match(r"\d{1,3}", scene.said(found, "v"))
@@ -231,5 +274,7 @@ MAKES: dict[str, Make] = {
     "birthplace": states("birthplace", _person_free_place),
     "attribute": _attribute,
     "nickname": states("nickname", name),
+    "introduction": _introduced,
+    "weight": _weight,
     "age": _age,
 }

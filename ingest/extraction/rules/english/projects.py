@@ -163,6 +163,8 @@ _TIME_EDGE = re.compile(r"^(?:(?:in|on|by|at|for|to|until|till|around|during|som
 _MOVES = re.compile(r"mov|slip|push|delay|postpon|resched|chang")
 
 
+# "We moved it to Friday" is about a release only after a release, or when its words name one.
+_DATE_WORD = re.compile(r"releas|launch|sourc|ship|live|publish|deadline|due|date|roll", re.IGNORECASE)
 _LATER = re.compile(r" (?:back )?to (?P<v>\x01+)")
 
 
@@ -178,7 +180,7 @@ def _dated(key: str) -> Make:
         entity: str | None
         if said is None or said.lower() in ("it", "that", "this", "the", "our", "we", "i", "my"):
             dated = [one for one in scene.earlier() if one.key == key]
-            if said is not None and said.lower() in ("it", "that", "this") and not dated:
+            if said is not None and not dated and not _DATE_WORD.search(found[0]):
                 return
             entity = dated[-1].entity if dated else "project"
         else:

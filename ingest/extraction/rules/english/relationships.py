@@ -16,6 +16,10 @@ def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     said = name(scene.said(found, "v"))
     if said is None or not is_name(said) or said == scene.owner:
         return
+    if _LISTED.search(scene.masked[found.end("kin") : found.start("v")]) and _AND.match(
+        scene.masked, found.end()
+    ):
+        return
     kin = found["kin"].lower().split(" ")[-1]
     kind = found["kin"].lower()
     if kind.startswith(("late ", "former ", "old ")):
@@ -36,12 +40,21 @@ def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     )
 
 
+# "My girlfriend, Tomas and I": two people and no name of the first.
+_LISTED = re.compile(r"^, ?$")
+_AND = re.compile(r",? (?:and|&|or) |, (?:my|our|the|[A-Z])")
+
+
 def _pets(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     """Makes a state of each pet. The value is the name of the pet, or its kind when it has no name."""
     groups = found.groupdict()
     entity = subject(found, scene) if groups.get("s") else scene.owner
     kind = scene.said(found, "pet").lower()
-    if entity is None or not _is_pet(kind):
+    if (
+        entity is None
+        or not _is_pet(kind)
+        or (not groups.get("v") and _FOOD.search(scene.said(found, "count_kind")))
+    ):
         return
     names = [
         one
@@ -73,6 +86,10 @@ _LOOKS = re.compile(
     r"^(?:(?:cute|adorable|little|new|lovely|sweet|beautiful|tiny|small|big|young|old|rescue|new|super|so|"
     r"very) )+"
 )
+
+
+# Without a name, "we got two fish" is dinner and no pet.
+_FOOD = re.compile(r"(?<!gold)(?<!pet )\bfish$|\b(?:few|couple|lots?|some)\b", re.IGNORECASE)
 
 
 def _is_pet(kind: str) -> bool:

@@ -177,7 +177,11 @@ def test_a_prompt_shows_its_cards_with_attributes_and_what_stands_inside() -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["<memory><event>one</event></memory>", "<memory><event>one", "<event>one</event><event>two</event>"],
+    [
+        "<memory><event>one</event></memory>",
+        "<memory><event>one",
+        "<event>one</event><event>two</event>",
+    ],
 )
 def test_a_prompt_of_an_unknown_form_is_refused(text: str) -> None:
     with pytest.raises(PromptUnknownError):

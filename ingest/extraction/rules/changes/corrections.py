@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from events.language.chinese_script import to_simplified
 from events.language.concepts import normalise_value
-from ingest.extraction.rules.drafts import KnownState, StateDraft
+from events.types.cards import EventNoted
+from ingest.extraction.rules.chinese.words import CITIES
+from ingest.extraction.rules.drafts import EventDraft, KnownState, StateDraft
 from ingest.extraction.rules.moments import TIME
 from ingest.extraction.rules.scene import Scene
 from ingest.extraction.rules.sentences import HIDDEN
 
-_WORDS = rf"[^\s,.;:!?()\"“”{HIDDEN}][^,.;:!?()\"“”{HIDDEN}\n]{{0,40}}?"
+_CLOCK = r"\d{1,2}:\d\d(?: ?[ap]\.?m\b\.?)?"
+_WORDS = rf"{_CLOCK}|[^\s,.;:!?()\"“”{HIDDEN}][^,.;:!?()\"“”{HIDDEN}\n]{{0,40}}?"
 _STOP = r"(?=$|[,.;:!?()\"”]| not | instead\b| rather than )"
 _MARK = (
     r"(?:\b(?:sorry|oops|whoops|wait|typo|correction|my bad|my mistake|scratch that|misspoke|no no|strike "
     r"that)\b[^a-z0-9A-Z]{1,4}"
-    r"(?:(?:actually|no|typo|sorry|oops|my bad|that should be|"
+    r"(?:(?:actually|no|wait|typo|sorry|oops|my bad|that should be|"
     r"that's|that was a typo|wait|not [\w' ]{1,30}?)[^a-z0-9A-Z]{1,3}){0,2})"
 )
 _CORRECTION = re.compile(
@@ -63,8 +67,8 @@ def announces(plain: str, chinese: bool) -> bool:
     return (_BARE_MARK_ZH if chinese else _BARE_MARK).match(plain) is not None
 
 
-def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft]:
-    """Yields the earlier state with the corrected value. Yields nothing when no earlier state fits.
+def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft | EventDraft]:
+    """Yields the earlier state and the earlier event with the corrected words. Yields nothing when none fits.
 
     ``announced`` is true when the sentence before announced a correction. A bare "it's X" then is a correction too.
     """
@@ -79,6 +83,7 @@ def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft]:
     old = next((scene.said(found, group) for group in ("o", "o2") if groups.get(group)), None)
     if not value or len(value.split(" ")) > 5:
         return
+    yield from _corrected_event(scene, found, value, old)
     correction = _corrected_state(scene.earlier(), value, old, TIME in found["v"])
     if correction is not None:
         yield StateDraft(
@@ -90,6 +95,60 @@ def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft]:
             corrects=correction,
             kind=correction.kind,
         )
+
+
+_CLOCK_SAID = re.compile(
+    rf"{_CLOCK}|\b\d{{1,2}} ?[ap]\.?m\b\.?|"
+    r"(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|半夜|深夜)?[0-9一二三四五六七八九十兩两]{1,3}[點点:：](?:半|整|[0-9一二三四五六七八九十]{1,3}分?)?"
+)
+_WHERE = re.compile(
+    r"\b(?:to|in|at|for|from|around|near) (?P<v>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)"
+    rf"|[去到在往飛飞回](?P<z>{CITIES})"
+)
+
+
+def _corrected_event(scene: Scene, found: re.Match[str], value: str, old: str | None) -> Iterable[EventDraft]:
+    """Yields the last event that the correction mends: its time of day, its time, its place, or the words it names."""
+    for event in reversed(scene.told().events[-_REACH:]):
+        told = event.content.removeprefix(f"{scene.owner}: ").removeprefix(f"{scene.owner}：")
+        mended = _mended(
+            told, event, value, old, is_time=TIME in found["v"] or bool(_CLOCK_SAID.fullmatch(value))
+        )
+        if mended is not None and mended != told and event.status in ("planned", "happened"):
+            yield EventDraft(
+                entity=event.entity,
+                key=event.concept_key or "activity",
+                span=found.span(),
+                content=mended,
+                importance=event.importance,
+                status="corrected",
+                replaces=told,
+                corrects=event,
+            )
+            return
+
+
+def _mended(told: str, event: EventNoted, value: str, old: str | None, *, is_time: bool) -> str | None:
+    if old is not None:
+        return told.replace(old, value, 1) if old in told else None
+    if is_time:
+        clock, said = _CLOCK_SAID.fullmatch(value), _CLOCK_SAID.search(told)
+        if clock is not None:
+            return f"{told[: said.start()]}{value}{told[said.end() :]}" if said is not None else None
+        hint = event.occurred_at_hint
+        return told.replace(hint, value, 1) if hint and hint in told else None
+    places = list(_WHERE.finditer(to_simplified(told)))
+    if (
+        not places
+        or value.isascii() != (places[-1]["v"] is not None)
+        or not (value[:1].isupper() or _CITY.fullmatch(to_simplified(value)))
+    ):
+        return None
+    begin, stop = places[-1].span("v" if places[-1]["v"] is not None else "z")
+    return f"{told[:begin]}{value}{told[stop:]}"
+
+
+_CITY = re.compile(rf"(?:{CITIES})[市县縣省]?")
 
 
 def _corrected_state(

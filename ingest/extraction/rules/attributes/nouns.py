@@ -1,0 +1,189 @@
+"""The nouns of attributes in both languages: concept keys, and the nouns that name none."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from events.language.concepts import canonical_key, concept
+from events.language.values import word_set
+from ingest.extraction.rules.english.words import PETS, RELATION_PLURALS, RELATIONS
+
+Aspect = Literal["value", "place", "time"]
+
+# Meetings and journeys have a place and a time of their own, and no value.
+GATHERINGS = word_set(
+    "meeting standup stand-up sync class lesson course club group practice rehearsal training appointment "
+    "party dinner lunch breakfast brunch workshop seminar lecture session interview exam test conference "
+    "retro review call game match concert show wedding ceremony reception picnic hike trip flight train bus "
+    "ferry tour choir band yoga pilates checkup service market fair tournament shift"
+)
+# These happen once. Their time is that of an event and no state.
+ONCE = word_set(
+    "party dinner lunch brunch breakfast appointment interview exam test conference concert wedding ceremony "
+    "reception picnic hike trip flight train bus ferry tour checkup tournament match game show"
+)
+# Nouns whose value may be any word.
+WORDED = word_set(
+    "password passphrase passcode pin code username login handle codename brand theme topic mascot colour "
+    "color landlord plumber accountant lawyer vet bank gym hairdresser supermarket provider carrier flavour "
+    "flavor"
+)
+# Nouns of households and work whose value is a fact even after "the".
+_SHARED = word_set(
+    "password passphrase passcode pin code username login wifi budget price fee rent limit quota target cap "
+    "deadline date room seat gate platform desk locker floor office venue location place time key spot slot "
+    "number rate salary headcount version port domain url link address server dose dosage size capacity rota "
+    "schedule start finish minimum maximum deposit discount premium allowance fare toll tip goal count score "
+    "temperature thermostat alarm frequency interval threshold estimate quote bill bin bins recycling colour "
+    "color theme mascot topic codename"
+)
+_NO_NOUNS = (
+    word_set(
+        "answer problem issue question reason point result thing things idea fact truth rest only best worst "
+        "first second third last next other same one way output error sum total value variable function method "
+        "list array example difference main purpose function trick catch key-point matter case story moral kind "
+        "type sort part bit lot number-one life world mind heart head body face hand eyes hair mood weather sky "
+        "sun day night morning year week month people name birthday age job boss hobby goal dream aim favourite "
+        "favorite friend house home car phone email address number nickname company employer employee occupation "
+        "profession focus attention approach priority interest opinion view stance tone pace style routine plan "
+        "plans progress mistake mistakes errors results concern worry hope feeling experience understanding "
+        "knowledge preference choice decision mind project team family work day session sessions"
+    )
+    | RELATIONS.keys()
+    | RELATION_PLURALS.keys()
+    | PETS
+)
+_WITH_MORE = word_set("number address house car name day color colour")
+# Registered concepts that a change of an attribute may name: "I changed my email to …".
+_REGISTERED = word_set("salary rent budget email weight height version wake_time website shoe_size bank")
+_NO_PARTS = word_set(
+    "i you he she it we they who which that this these those is are was were be been has have had do does did "
+    "will would can could should not no if when while because so and or but to in on at by from as than then "
+    "there here where what how why really very also just even still always never hope think feel want need "
+    "said says told"
+)
+_JOINED = word_set("of for at with")
+_PLACED = {
+    "room": "",
+    "location": "place",
+    "venue": "place",
+    "place": "place",
+    "spot": "place",
+    "address": "place",
+}
+_TIMED = {"time": "time", "date": "time", "day": "time", "schedule": "time", "slot": "time", "start": "time"}
+_DUE = re.compile(r"(?:^|_)(?:deadline|due_date)$")
+
+
+def english_key(words: str, aspect: Aspect, *, shared: bool) -> str | None:
+    """Returns the concept key of a noun phrase, or None when it names no attribute.
+
+    "The price of the tickets" and "the ticket price" have one key. ``shared`` is True for a noun of nobody ("the …").
+    """
+    parts = [part.strip("'’").removesuffix("'s") for part in words.lower().replace("-", " ").split()]
+    joint = next((at for at, part in enumerate(parts) if part in _JOINED and at), None)
+    if joint is not None:
+        after = [part for part in parts[joint + 1 :] if part not in ("the", "my", "our", "this", "a", "an")]
+        parts = [*after, *parts[:joint]]
+    while len(parts) > 1 and parts[0] in (
+        "new",
+        "current",
+        "old",
+        "own",
+        "usual",
+        "weekly",
+        "regular",
+        "the",
+    ):
+        parts = parts[1:]
+    if not parts or len(parts) > 5 or any(part in _NO_PARTS for part in parts):
+        return None
+    if parts[-1] in _NO_NOUNS and not (len(parts) > 1 and parts[-1] in _WITH_MORE):
+        return None
+    parts = [_singular(part) for part in parts]
+    head = parts[-1]
+    if shared and head not in _SHARED | GATHERINGS and aspect == "value":
+        return None
+    return _key(parts, head, aspect)
+
+
+def _key(parts: list[str], head: str, aspect: Aspect) -> str | None:
+    if len(parts) > 1 and (suffix := _PLACED.get(head, _TIMED.get(head))):
+        return "_".join((*parts[:-1], suffix))
+    key = "_".join(parts)
+    if _DUE.search(key):
+        return key
+    if head in ONCE and aspect == "time":
+        return None
+    canonical = canonical_key(key)
+    if concept(canonical) is not None:
+        return canonical if canonical in _REGISTERED and aspect == "value" else None
+    return key if aspect == "value" or head in _PLACED or head in _TIMED else f"{key}_{aspect}"
+
+
+def _singular(word: str) -> str:
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
+    return word
+
+
+_NO_CHINESE = re.compile(
+    "[我你您他她它这那谁什说想去来吃看听做没不就都也很太吗呢吧把被让给对跟和]|机会|社会|时候|"
+    "全部|问题|答案|原因|结果|重点|意思|今天|明天|"
+    "名字|生日|年龄|公司|职业|电话|手机|老板|妈|爸|狗|猫|天气|心情|世界|人生|会议室预约|大家|有人|上线|发布|开源"
+)
+_CHINESE_HEADS = re.compile(
+    "(?:密码|帐号|账号|会议?|课|班|社|团|预算|价格?|费|租|金|薪水?|截止日期?|期限|目标|"
+    "车位|座位|位置?|教室|办公室|会议室|地点|地址|时间|"
+    "日期|号码?|路线|编号|尺寸|剂量|频率|人数|上限|下限|版本|网址|域名|服务器|伺服器|链接|"
+    "连结|温度|闹钟|门诊|柜子?|钥匙|楼层|月台|登机口|"
+    "训练|练习|排练|聚会|例会|周会|晨会|站会|门票|票价|额度|数量|比例|比率|进度|暗号|代号|"
+    "主题|颜色|品牌|牌子|店|餐厅|健身房|理发师|牙医|医生|"
+    "房东|银行|方案|套餐|押金|学费|时薪|费率|利率|班次|航班|考试|面试|婚礼|行程|活动|比赛|课程|讲座|会场|场地)$"
+)
+_ONCE_CHINESE = re.compile("(?:面试|婚礼|行程|活动|比赛|考试|航班|聚会|聚餐|门诊|讲座)$")
+_GATHERING_CHINESE = re.compile(
+    "(?:会议?|课|班|社|团|训练|练习|排练|面试|婚礼|行程|活动|比赛|考试|航班|门诊|讲座|课程|聚餐)$"
+)
+_PLACE_CHINESE = re.compile("(?:的)?(?:地点|位置|会场|场地|地址)$")
+_TIME_CHINESE = re.compile("(?:的)?(?:时间|日期)$")
+
+
+def chinese_key(words: str, aspect: Aspect, *, sure: bool) -> str | None:
+    """Returns the concept key of a noun in simplified script, or None when it names no attribute.
+
+    ``sure`` is True when other words show an attribute: a possessor or an announced change.
+    """
+    noun = (
+        re.sub(r"^(?:原本|本来|现在|目前|后来|新|旧|每[周週天月]|的)+", "", words)
+        .replace("的", "")
+        .replace(" ", "")
+    )
+    noun = re.sub(r"截止日期?$|期限$|死线$", "截止日", noun)
+    if not 2 <= len(noun) <= 12 or _NO_CHINESE.search(noun) or not (sure or _CHINESE_HEADS.search(noun)):
+        return None
+    if aspect == "time" and _ONCE_CHINESE.search(noun):
+        return None
+    for pattern, suffix in ((_PLACE_CHINESE, "place"), (_TIME_CHINESE, "time")):
+        shorter = pattern.sub("", noun)
+        if shorter != noun and len(shorter) > 1:
+            return f"{shorter.casefold()}_{suffix}"
+    if noun.endswith("截止日") or aspect == "value":
+        canonical = canonical_key(noun)
+        if concept(canonical) is not None:
+            return canonical if canonical in _REGISTERED else None
+        return noun.casefold()
+    return f"{noun.casefold()}_{aspect}"
+
+
+def gathers(noun: str, *, chinese: bool) -> bool:
+    """Returns True for a noun with a place and a time of its own: a meeting, a lesson, a journey."""
+    if chinese:
+        return _GATHERING_CHINESE.search(noun) is not None
+    return _singular(re.split(r" (?:of|for|at|with) ", noun.lower())[0].split(" ")[-1]) in GATHERINGS
+
+
+def takes_words(noun: str) -> bool:
+    """Returns True for an English noun whose value may be any word: a password, a colour."""
+    return re.split(r" (?:of|for|at|with) ", noun.lower())[0].split(" ")[-1] in WORDED

@@ -1,0 +1,400 @@
+"""Reads the sentences of one turn and makes its cards, with their times, scope and source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cached_property
+
+from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
+from events.types.turn_contract import clock_of, local_said_at
+from events.types.turns import TurnRecorded
+from ingest.extraction.extractor_port import CardEvent
+from ingest.extraction.rules import episodes, knowledge, wording
+from ingest.extraction.rules.attributes import chinese as chinese_attributes
+from ingest.extraction.rules.attributes import english as english_attributes
+from ingest.extraction.rules.changes import announcements, corrections, plans
+from ingest.extraction.rules.chinese import pattern_rules as chinese
+from ingest.extraction.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft, Told
+from ingest.extraction.rules.english import pattern_rules as english
+from ingest.extraction.rules.hidden import frames
+from ingest.extraction.rules.moments import (
+    TIME,
+    Moment,
+    coming,
+    first_moment,
+    lasting,
+    mask,
+    moments,
+    nearest,
+)
+from ingest.extraction.rules.scene import Scene, compiled
+from ingest.extraction.rules.sentences import Sentence, hedged, irrealis, simplified
+from ingest.extraction.rules.triggers import may_correct, triggered
+
+# "Moved the date to August": August is the new date and not the time of the event.
+_MOVED_TO = re.compile(r"\b(?:to|until|till) ?$|[到至]$")
+_TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
+_PAST_TENSE = re.compile(r"\b(?:[a-z]{3,}ed|left|got|began|went|took|gave|quit|sold|bought)\b")
+
+
+class TurnReader:
+    """Reads one turn with its clock and its speaker. Each fact becomes one card."""
+
+    def __init__(self, turn: TurnRecorded, told: Callable[[], Told], said: Told) -> None:
+        """``told`` returns what the speaker told in the conversation. The reader adds its finds to ``said``."""
+        self._turn = turn
+        self._told = told
+        self._said = said
+        self._owner = turn.speaker or ("assistant" if turn.role == "assistant" else "user")
+        said_at = turn.said_at if turn.said_at.tzinfo is not None else turn.said_at.replace(tzinfo=UTC)
+        self._reference: datetime = local_said_at(replace(turn, said_at=said_at))
+        self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
+        # Words like 我的狗 are equal in both scripts. The time zone of the speaker then decides.
+        self._traditional = simplified(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
+        self._seen: set[tuple[str, str, str, str]] = set()
+
+    def sentence(self, sentence: Sentence, offset: int, correction_announced: bool) -> Iterator[CardEvent]:
+        if sentence.question:
+            return
+        for definition in knowledge.definition(sentence):
+            if offset < self._factual:
+                yield self._knowledge(definition, sentence, offset)
+        if self._turn.role != "user":
+            return
+        dates = _Dates(sentence, self._reference)
+        happened = False
+        found: list[CardEvent] = []
+        for draft in self._drafts(sentence, correction_announced):
+            if (
+                isinstance(draft, KnowledgeDraft)
+                or irrealis(sentence, draft.span[1])
+                or offset >= self._factual
+            ):
+                continue
+            if isinstance(draft, StateDraft):
+                state = self._state(draft, sentence, offset, dates)
+                if state is not None:
+                    found.append(state)
+            elif not happened or draft.corrects is not None:
+                event = self._event(draft, sentence, offset, dates)
+                if event is not None:
+                    happened = True
+                    self._said.events.append(event)
+                    found.append(event)
+        yield from _without_ended(found)
+
+    @cached_property
+    def _factual(self) -> int:
+        """The number of characters before role play or fiction. Few turns have a draft, so few are searched."""
+        return frames.factual_length(self._turn.text)
+
+    def _drafts(self, sentence: Sentence, correction_announced: bool) -> Iterator[Draft]:
+        rules = triggered(sentence)
+        correcting = correction_announced or may_correct(sentence)
+        replanning = plans.may_change(sentence)
+        describing = (chinese_attributes if sentence.chinese else english_attributes).may_hold(sentence)
+        if not (rules or correcting or replanning or describing):
+            return
+        masked = mask(sentence)
+        if TIME not in masked:
+            table = chinese.RULES if sentence.chinese else english.RULES
+            rules = [index for index in rules if not table[index].dated]
+            if not (rules or correcting or replanning or describing):
+                return
+        scene = Scene(sentence, masked, self._owner, self._traditional, self._told)
+        if replanning:
+            yield from plans.changed(scene)
+        spans: list[tuple[int, int]] = []
+        for draft in (_chinese if sentence.chinese else _english)(scene, rules):
+            if isinstance(draft, StateDraft):
+                spans.append(draft.span)
+            yield draft
+        if describing:
+            found = (chinese_attributes if sentence.chinese else english_attributes).attributes(scene)
+            yield from _beside(spans, found)
+        if correcting:
+            yield from corrections.correction(scene, announced=correction_announced)
+
+    def _state(
+        self, draft: StateDraft, sentence: Sentence, offset: int, dates: _Dates
+    ) -> StateAsserted | None:
+        entity = "user" if normalise_entity(draft.entity) == "user" else draft.entity
+        identity = (entity, draft.key, normalise_value(draft.key, draft.value), draft.statement)
+        if identity in self._seen or not identity[2]:
+            return None
+        self._seen.add(identity)
+        moment = dates.of(*draft.span) if draft.timed else None
+        if moment is not None and self._is_told_as_past(moment, draft, sentence):
+            moment = None
+        until = moment.end if moment is not None and moment.start is None else None
+        point = moment.point if moment is not None else None
+        if draft.statement == "ended" and until is not None:
+            point, until = until, None
+        begin, stop = draft.span
+        if moment is not None:
+            begin, stop = min(begin, moment.begin), max(stop, moment.stop)
+        correction = draft.corrects.event if draft.corrects is not None else None
+        due = coming(sentence, *draft.value_span, self._reference) if draft.value_span is not None else None
+        known = concept(draft.key)
+        content = draft.content or wording.state(
+            draft.key,
+            draft.value,
+            entity,
+            ended=draft.statement == "ended",
+            chinese=sentence.chinese,
+            traditional=self._traditional,
+            kind=draft.kind,
+        )
+        event = StateAsserted(
+            content=content,
+            entity=entity,
+            concept_key=draft.key,
+            value=draft.value,
+            cardinality=draft.cardinality or default_cardinality(draft.key),
+            tags=tuple(
+                dict.fromkeys((known.category if known is not None else "fact", draft.key, *draft.tags))
+            ),
+            origin=self._origin(offset + begin, offset + stop),
+            effective_at=correction.effective_at if correction is not None else point or self._turn.said_at,
+            statement=draft.statement,
+            replaces=correction.value if correction is not None else None,
+            effective_until=until,
+            announced=draft.announced or announcements.made(draft.key, sentence),
+            occurred_at_hint=correction.occurred_at_hint
+            if correction is not None
+            else moment.words
+            if moment is not None
+            else None,
+            time_grain=correction.time_grain
+            if correction is not None
+            else moment.grain
+            if moment is not None
+            else None,
+            time_resolved=correction.time_resolved
+            if correction is not None
+            else point is not None or until is not None,
+            alternative_at=correction.alternative_at
+            if correction is not None
+            else moment.alternative
+            if moment is not None
+            else None,
+            value_hint=sentence.raw[slice(*draft.value_span)].strip()
+            if draft.value_span is not None
+            else None,
+            value_at=due.start if due is not None else None,
+            value_until=due.end if due is not None else None,
+            value_grain=due.grain if due is not None else None,
+            confidence=draft.confidence,
+        )
+        self._said.states.append(KnownState(event, draft.kind))
+        return event
+
+    def _is_told_as_past(self, moment: Moment, draft: StateDraft, sentence: Sentence) -> bool:
+        """Returns True when the words are in the past tense but the resolved time is in the future.
+
+        "Left at the end of the month" means a past month, and nobody knows which one.
+        """
+        future = moment.start is not None and moment.start > self._reference
+        return future and _PAST_TENSE.search(sentence.plain, *draft.span) is not None
+
+    def _event(self, draft: EventDraft, sentence: Sentence, offset: int, dates: _Dates) -> EventNoted | None:
+        moment = self._moment_of(draft, sentence, dates)
+        if draft.when in ("past", "future"):
+            if moment is None or moment.start is None:
+                return None
+            if _MOVED_TO.search(sentence.plain[max(0, moment.begin - 6) : moment.begin]):
+                return None
+            coming = moment.start > self._reference
+            if draft.when == "future":
+                coming = coming or (moment.end is not None and moment.end > self._reference)
+            if (draft.when == "future") != coming:
+                return None
+        if draft.when == "coming" and moment is None:
+            return None
+        content = draft.content.strip(" \t,;，；-–—")
+        words = content
+        if self._owner != "user":
+            words = f"{self._owner}：{words}" if sentence.chinese else f"{self._owner}: {words}"
+        begin, stop = draft.span if draft.when == "any" else (0, len(sentence.raw))
+        entity = "user" if normalise_entity(draft.entity) == "user" else draft.entity
+        read = episodes.read(draft.content)
+        dated = moment is not None and moment.start is not None
+        return EventNoted(
+            content=words,
+            entity=entity,
+            tags=(draft.key, *(topic.lower() for topic in read.topics[:3])),
+            origin=self._origin(offset + begin, offset + stop),
+            occurred_at=moment.start
+            if moment is not None and moment.start is not None
+            else draft.corrects.occurred_at
+            if draft.corrects is not None
+            else self._turn.said_at,
+            occurred_until=moment.end if moment is not None else None,
+            occurred_at_hint=moment.words if moment is not None else None,
+            time_grain=moment.grain if moment is not None else None,
+            time_resolved=dated,
+            alternative_at=moment.alternative if moment is not None else None,
+            concept_key=draft.key,
+            value=draft.value,
+            importance=draft.importance,
+            sentiment=read.sentiment,
+            status=draft.status,
+            replaces=draft.replaces,
+            confidence=0.9,
+        )
+
+    def _moment_of(self, draft: EventDraft, sentence: Sentence, dates: _Dates) -> Moment | None:
+        """Returns the time of an event, or None.
+
+        A corrected event has the time of its right telling, on the clock of the earlier one. A plan that moves has the
+        time it moves to, which lies ahead. A plan that is called off has a time only when it is past: a time ahead is
+        that of the plan.
+        """
+        if draft.corrects is not None:
+            return first_moment(draft.content, self._reference)
+        if draft.when == "coming":
+            return coming(sentence, *draft.span, self._reference)
+        moment = dates.of(*draft.span)
+        if draft.when == "said" and moment is not None:
+            of_plan = moment.words in (draft.replaces or "")
+            past = moment.start is not None and moment.start <= self._reference
+            return moment if past and not of_plan else None
+        if draft.when == "past" and moment is not None and moment.end is None:
+            return None  # "for two years now" is the length of a state
+        return moment
+
+    def _knowledge(self, draft: KnowledgeDraft, sentence: Sentence, offset: int) -> KnowledgeLearned:
+        content = sentence.raw[draft.begin : draft.stop]
+        return KnowledgeLearned(
+            content=content,
+            title=draft.title,
+            definition=draft.definition,
+            tags=("knowledge", draft.title.lower()),
+            origin=self._origin(offset + draft.begin, offset + draft.stop),
+            aliases=draft.aliases,
+            confidence=0.9 if self._turn.role == "user" else 0.8,
+        )
+
+    def episode(
+        self, segments: list[tuple[int, str]], cards: list[CardEvent], question: bool
+    ) -> EventNoted | None:
+        """Returns the turn as one episode, without memory blocks, or None for small talk.
+
+        The episode has the time of the one past event that the turn tells, and otherwise the time of the turn.
+        """
+        content = " ".join(text.strip() for _, text in segments)
+        read = episodes.read(content)
+        if not cards and not read.substantive:
+            return None
+        begin, longest = max(segments, key=lambda segment: len(segment[1]))
+        begin += len(longest) - len(longest.lstrip())
+        episode = EventNoted(
+            content=content,
+            entity=self._owner,
+            tags=read.tags,
+            origin=self._origin(begin, begin + len(longest.strip())),
+            occurred_at=self._turn.said_at,
+            episode=True,
+            topics=read.topics,
+            importance=read.importance(cards=len(cards), question=question),
+            sentiment=read.sentiment,
+        )
+        told = _one_time(cards)
+        if told is None:
+            return episode
+        return replace(
+            episode,
+            occurred_at=told.occurred_at,
+            occurred_until=told.occurred_until,
+            occurred_at_hint=told.occurred_at_hint,
+            time_grain=told.time_grain,
+            time_resolved=True,
+            alternative_at=told.alternative_at,
+        )
+
+    def _origin(self, begin: int, stop: int) -> CardOrigin:
+        turn = self._turn
+        return CardOrigin(
+            project_id=turn.project_id,
+            session_id=turn.session_id,
+            turn_ids=(turn.turn_id,),
+            said_at=turn.said_at,
+            source_span=SourceSpan(turn_id=turn.turn_id, start=begin, end=stop, text=turn.text[begin:stop]),
+            provenance=self._provenance,
+            speaker=turn.speaker,
+            agent_id=turn.agent_id,
+            document_id=turn.document_id,
+            context_layer=turn.context_layer,
+            mode=turn.mode,
+            time_zone=clock_of(turn),
+        )
+
+
+class _Dates:
+    """The times of a sentence. The grammar finds them once, at the first question. Offsets are in the sentence."""
+
+    def __init__(self, sentence: Sentence, reference: datetime) -> None:
+        self._sentence = sentence
+        self._reference = reference
+        self._found: list[Moment] | None = None
+
+    def of(self, begin: int, stop: int) -> Moment | None:
+        if self._found is None:
+            self._found = moments(self._sentence, self._reference)
+        return nearest(self._found, self._sentence, begin, stop) or lasting(
+            self._sentence, begin, stop, self._reference
+        )
+
+
+def _without_ended(cards: list[CardEvent]) -> list[CardEvent]:
+    """Returns the cards without the states that the same sentence ends ("my dog Rex died" asserts no dog)."""
+    ended = {_fact(one) for one in cards if isinstance(one, StateAsserted) and one.statement == "ended"}
+    if not ended:
+        return cards
+    return [
+        one
+        for one in cards
+        if not (isinstance(one, StateAsserted) and one.statement == "asserted" and _fact(one) in ended)
+    ]
+
+
+def _one_time(cards: list[CardEvent]) -> EventNoted | None:
+    """Returns an event with the one past time that the cards tell, or None when they tell none or several."""
+    dated = [one for one in cards if isinstance(one, EventNoted) and one.time_resolved]
+    times = {(one.occurred_at, one.occurred_until) for one in dated}
+    if len(times) != 1 or dated[0].status != "happened" or dated[0].occurred_at > dated[0].origin.said_at:
+        return None
+    return dated[0]
+
+
+def _fact(state: StateAsserted) -> tuple[str, str, str]:
+    return state.entity, state.concept_key, state.value
+
+
+def _beside(spans: list[tuple[int, int]], attributes: Iterable[StateDraft]) -> Iterator[StateDraft]:
+    """Yields the attributes whose words no pattern of a registered concept has read."""
+    for one in attributes:
+        begin, stop = one.span
+        if not any(begin < last and stop > first for first, last in spans):
+            yield one
+
+
+def _english(scene: Scene, rules: list[int]) -> Iterator[Draft]:
+    for index in rules:
+        one = english.RULES[index]
+        for found in compiled(one.source).finditer(scene.masked):
+            if one.free or not hedged(scene.sentence, found.start(), found.start()):
+                yield from one.make(found, scene)
+
+
+def _chinese(scene: Scene, rules: list[int]) -> Iterator[Draft]:
+    for inner, rest, end in chinese.clauses(scene):
+        for index in rules:
+            one = chinese.RULES[index]
+            found = compiled(one.source).match(scene.masked, rest, end)
+            if found is not None and (one.free or not hedged(scene.sentence, rest, rest)):
+                yield from one.make(found, inner)
