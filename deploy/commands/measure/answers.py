@@ -64,7 +64,9 @@ def run_answers(
     extractor = None
     if model:
         private = [each.name for each in read if each.private]
-        extractor = RecordedExtractor(settings, Readings(readings or BUNDLED), private=private, prompt_version=prompt)
+        extractor = RecordedExtractor(
+            settings, Readings(readings or BUNDLED), private=private, prompt_version=prompt
+        )
         found["model"] = _tried(settings, read, extractor)
     if rules or extractor is None:
         found["rules"] = _tried(settings, read, None)
