@@ -14,7 +14,7 @@ import psycopg
 from events.language.told_times import on_clock, zone_of
 from events.platform.failures import is_away
 from projectors.cards.card import Card
-from retrieval.cards.alerts import aging, contradictions, outdated
+from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
 from retrieval.cards.event_time import as_it_stood, time_passed
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import SEEN, GraphChannel
@@ -189,7 +189,12 @@ class Recall:
                 )
                 for card, each in zip(chosen, placed, strict=True)
             ],
-            contradictions=[*contradictions(chosen), *resolution.alerts(ids), *overlaid.alerts(ids)],
+            contradictions=[
+                *contradictions(chosen),
+                *resolution.alerts(ids),
+                *overlaid.alerts(ids),
+                *disagreements(chosen, [*resolution.found.values(), *cards.values()]),
+            ],
             channels={name: result.report for name, result in results.items()},
             warnings=(
                 *(

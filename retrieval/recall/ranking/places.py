@@ -12,8 +12,10 @@ from uuid import UUID
 
 from events.language.chinese_script import to_simplified
 from events.language.terms import analyse
+from events.types.cards import PASTED
 from projectors.cards.card import Card
 from retrieval.channels.channel import assistant_share
+from retrieval.query.pasted import asks_for_pasted
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
 from retrieval.recall.ranking.changes import tells_of_a_change
@@ -30,6 +32,7 @@ COMMON_CONCEPTS = frozenset({"activity"})  # nearly every event has this concept
 OTHERS_PENALTY = 0.8  # the card has the concept, of another entity
 IMPORTANCE_SHARE = 0.005  # per step of importance away from the middle of 1 to 10
 TURN_SHARE = 0.1  # the part of the votes of a turn's other cards that its best card gets
+PASTED_SHARE = 0.4  # of the votes of pasted data or code, when the question does not ask for such a text
 OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
 ANSWER_BOOST = 1.5  # the question asks what the assistant answered, and the card rests on an answer
 LEADER_BOOST = 1.35  # the card comes first in two channels: sums of ranks hide by how much it is better
@@ -94,6 +97,8 @@ def adjustments(card: Card, question: Question, *, context_layer: str | None) ->
         factors["said by the assistant"] = (
             ANSWER_BOOST if question.of_assistant else assistant_share(question)
         )
+    if PASTED in card.tags and not asks_for_pasted(question.text):
+        factors["pasted"] = PASTED_SHARE
     if card.importance is not None:
         factors["importance"] = 1 + IMPORTANCE_SHARE * (card.importance - 5)
     if card.superseded_at is not None and card.superseded_at <= question.now and question.span is None:

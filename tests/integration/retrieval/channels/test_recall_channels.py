@@ -37,6 +37,31 @@ from tests.support.waiting import eventually
 FEW, MANY, MOST = Size(100), Size(20_000, share=0.1), Size(100_000, share=0.9)
 
 
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Did I go to Japan?", "暑假要去日本看煙火"),
+        ("我什麼時候在京都？", "We slept in a temple in Kyoto"),
+        ("Who is a nurse?", "隔壁鄰居是護理師"),
+    ],
+)
+def test_a_name_finds_the_cards_that_say_it_in_the_other_language(
+    database: str, connection: Connection, question: str, found: str
+) -> None:
+    cards = (
+        "暑假要去日本看煙火",
+        "We slept in a temple in Kyoto",
+        "隔壁鄰居是護理師",
+        "We painted the shed",
+        "昨天修水管",
+    )
+    log.append(connection, [event(noted(content)) for content in cards])
+    fold_live(database)
+    first = recall(database, question)["cards"][0]
+    assert first["content"] == found
+    assert "tags" in first["channels"]
+
+
 def test_a_card_that_shares_no_word_is_found_through_what_it_is_related_to(
     database: str, connection: Connection
 ) -> None:

@@ -149,3 +149,13 @@ def test_words_that_differ_only_in_numbers_do_not_fill_an_answer() -> None:
     bills = [episode(number, f"Electricity bill {number} is paid") for number in range(1, 4)]
     other = episode(9, "The electricity comes from our own panels")
     assert order("what about electricity?", *bills, other) == [1, 9, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [("Where do I live?", 2), ("我住哪裡？", 2), ("Which JSON did I send?", 1), ("我貼的設定是什麼？", 1)],
+)
+def test_pasted_data_comes_after_what_somebody_said_unless_it_is_asked_for(question: str, first: int) -> None:
+    pasted = episode(1, '{"lives_in": "Zurich"}', tags=["pasted"])
+    said = episode(2, "I live near the harbour")
+    assert order(question, pasted, said)[0] == first
