@@ -34,6 +34,7 @@ IMPORTANCE_SHARE = 0.005  # per step of importance away from the middle of 1 to 
 TURN_SHARE = 0.1  # the part of the votes of a turn's other cards that its best card gets
 PASTED_SHARE = 0.4  # of the votes of pasted data or code, when the question does not ask for such a text
 OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
+ANSWER_BOOST = 1.5  # the question asks what the assistant answered, and the card rests on an answer
 LEADER_BOOST = 1.35  # the card comes first in two channels: sums of ranks hide by how much it is better
 FORMULA_PENALTY = 0.7  # a better card has the same words with other numbers
 SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
@@ -93,7 +94,9 @@ def adjustments(card: Card, question: Question, *, context_layer: str | None) ->
         elif card.kind == "state" or _shares_a_word(card, question):
             factors[CONCEPT_ASKED_FOR] = ASKED_BOOST
     if card.provenance == "assistant_stated":
-        factors["said by the assistant"] = assistant_share(question)
+        factors["said by the assistant"] = (
+            ANSWER_BOOST if question.of_assistant else assistant_share(question)
+        )
     if PASTED in card.tags and not asks_for_pasted(question.text):
         factors["pasted"] = PASTED_SHARE
     if card.importance is not None:
