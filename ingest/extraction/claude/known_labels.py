@@ -63,6 +63,14 @@ class KnownLabels:
         """Returns the open plan with this label, or None. Case, spaces and brackets do not count."""
         return None if label is None else self._plans.get(_canonical(label))
 
+    def facts(self) -> tuple[KnownFact, ...]:
+        """Returns the facts that are shown, in the order of their labels."""
+        return tuple(self._facts.values())
+
+    def plans(self) -> tuple[KnownEvent, ...]:
+        """Returns the open plans that are shown, in the order of their labels."""
+        return tuple(self._plans.values())
+
     def facts_text(self) -> str:
         """Returns one line for each fact, escaped: ``F1 Evan.partner = Canadian woman``."""
         return "\n".join(self._fact_lines)

@@ -49,14 +49,16 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
     """
     turn = quote.turn
     entity = entity_of(found.entity, turn)
-    evidence = quote.evidence(back=found.replaces is not None)
+    target = labels.plan(found.replaces) if found.replaces is not None else None
+    evidence = quote.evidence(
+        back=found.replaces is not None, known=target.content if target is not None else ""
+    )
     if normalise_entity(found.entity) != "user" and not evidence.knows(entity):
         return None
-    target = labels.plan(found.replaces) if found.replaces is not None else None
     replaces, refused = _replaced(found, evidence, target.content if target is not None else None)
     participants, strangers = _participants(found, entity, quote, evidence)
     known = " ".join((entity, *participants, target.content if target is not None else ""))
-    content = content_of(found.content, quote, evidence, known)
+    content = content_of(found.content, quote, evidence, known, labelled=target is not None)
     if content is None:
         return None
     time = quote.when(found.occurred_at_hint, ahead=found.status == "planned")

@@ -69,18 +69,25 @@ def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) 
     key = canonical_key(same.concept_key if same is not None else found.concept_key)
     value = same.value if same is not None else as_spoken(found.value, turn).strip()
     identity = normalise_value(key, value)
-    evidence = quote.evidence(back=found.statement == "ended")
+    ended = found.statement == "ended"
+    evidence = quote.evidence(back=ended)
     if not identity or _is_vacuous(key, value):
         return None
     said = quote.words.says(value)
-    if same is None and not (identity in _YES_OR_NO or said or evidence.says(value) or evidence.means(value)):
+    if same is None and not (
+        identity in _YES_OR_NO
+        or said
+        or evidence.says(value)
+        or evidence.means(value)
+        or evidence.completes(value)
+        or (ended and _is_known(entity, key, identity, labels))
+    ):
         return None
     about = same is not None or normalise_entity(found.entity) == "user" or evidence.knows(entity)
-    content = content_of(found.content, quote, evidence, _known(entity, value, same, evidence))
+    content = content_of(found.content, quote, evidence, _known(entity, key, value, same, evidence), labelled=same is not None)
     if not about or content is None:
         return None
     hint, value_hint = _hints(found, key, value, turn_has_time=_is_time(value, quote))
-    ended = found.statement == "ended"
     time = quote.when(hint, holds=not ended)
     point, until = _validity(time.moment, ended=ended, end=found.time_role == "end" and value_hint is None)
     value_time, value_at, value_until = _value_time(
@@ -136,10 +143,21 @@ def _one_entity(one: str, other: str) -> bool:
     return normalise_entity(one) == normalise_entity(other)
 
 
-def _known(entity: str, value: str, same: KnownFact | None, evidence: Evidence) -> str:
-    """Returns the words of a content that need no evidence: the entity, and a value that the words mean."""
-    paraphrased = evidence.means(value) and not evidence.says(value)
-    return f"{entity} {value}" if same is not None or paraphrased else entity
+def _is_known(entity: str, key: str, identity: str, labels: KnownLabels) -> bool:
+    """Returns True when the prompt showed the value. What ends is often not called by its name."""
+    return any(
+        _one_entity(fact.entity, entity)
+        and canonical_key(fact.concept_key) == key
+        and normalise_value(key, fact.value) == identity
+        for fact in labels.facts()
+    )
+
+
+def _known(entity: str, key: str, value: str, same: KnownFact | None, evidence: Evidence) -> str:
+    """Returns the words of a content that need no evidence: entity, names of the key, and a value that is meant."""
+    names = " ".join((entity, *_names(key, concept(key))))
+    meant = not evidence.says(value) and (evidence.means(value) or evidence.completes(value))
+    return f"{names} {value}" if same is not None or meant else names
 
 
 def _is_vacuous(key: str, value: str) -> bool:
