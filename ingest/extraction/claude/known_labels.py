@@ -126,13 +126,15 @@ def _labelled(
     letter: str, cards: Sequence[_Card], line_of: Callable[[_Card], str], most: int
 ) -> Iterator[tuple[str, _Card, str, int]]:
     """Yields label, card, line and estimated tokens of the first cards that fit into ``most`` tokens."""
-    for number, card in enumerate(cards, 1):
+    number = 1
+    for card in cards:
         label = f"{letter}{number}"
         line = f"{label} {line_of(card)}"
         cost = about_tokens(line) + 1
-        if cost > most:
-            return
+        if cost > most:  # A shorter card may still fit.
+            continue
         most -= cost
+        number += 1
         yield label, card, line, cost
 
 

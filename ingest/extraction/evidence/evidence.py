@@ -82,7 +82,7 @@ class Evidence:
     """The words a card may rest on. Values must occur in ``near``, names and numbers in ``near`` or ``context``.
 
     ``near`` are the sentences of the quote. When they point back, ``near`` includes the words before them. ``context``
-    are the words that resolve a pronoun or complete an answer: the turns shortly before, the speakers and what is known.
+    are the words that resolve a pronoun or complete an answer: the turns shortly before, the speakers, what is known.
     ``far`` is everything a name may come from. A name or a number that is only in ``far`` makes a content loose.
     """
 

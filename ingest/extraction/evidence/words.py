@@ -153,6 +153,7 @@ COMMON_WORD = re.compile(
     "|旅行|旅游|学习|就读|学校|考试|通过|认识|见面|拜访|觉得|感到|拥有|过敏|疾病|治疗|身体|平常|经常|常常"
     "|通常|最近|刚才|一直|不再|用户|使用者|本人|朋友|家人|喜好|兴趣|成为|作为|其中|之前|之后|以前|以后|同"
     "时|早上|下午|晚上|中午|小时|分钟|每天|每周|薪水|收入|地址|电话|手机号?|号码|取消|"
+    "[一二三四五六七八九十百千万两几半]{1,8}(?:间|家|栋|条|支|部|件|杯|本|双|个|位|名|次|种|份|台|辆|节|门|层|楼)|"
     "改期|延期|改到|改在|推迟|提前|作罢|不去了|原定|原本|更正|约定|相约|预定|一起"
 )
 ORDINARY = re.compile(
@@ -185,7 +186,8 @@ MEANINGS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
         ),
         (
             "married spouse 已婚",
-            r"\b(?:my (?:wife|husband|spouse)|the (?:missus|wife))\b|\b(?:we|i) (?:got|were|are|am|'m|'re) (?:just )?married\b"
+            r"\b(?:my (?:wife|husband|spouse)|the (?:missus|wife))\b"
+            r"|\b(?:we|i) (?:got|were|are|am|'m|'re) (?:just )?married\b"
             r"|我(?:的)?(?:老婆|老公|太太|先生|妻子|丈夫)|结婚了",
         ),
         (
