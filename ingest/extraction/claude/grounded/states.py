@@ -180,8 +180,8 @@ def _ending(entity: str, key: str, value: str, labels: KnownLabels) -> KnownFact
 
 
 def _known(entity: str, key: str, value: str, same: KnownFact | None, evidence: Evidence) -> str:
-    """Returns the words of a content that need no evidence: entity, names of the key, and a value that is meant."""
-    names = " ".join((entity, *_names(key, concept(key))))
+    """Returns the words of a content that need no evidence: entity, Chinese names of the key, a value that is meant."""
+    names = " ".join((entity, *sorted(name for name in _names(key, concept(key)) if not name.isascii())))
     meant = not evidence.says(value) and (evidence.means(value) or evidence.completes(value))
     return f"{names} {value}" if same is not None or meant else names
 
