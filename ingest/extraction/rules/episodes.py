@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from events.language.chinese_script import has_cjk
 from events.language.values import word_set
-from events.types.cards import Sentiment
+from events.types.cards import PASTED, Sentiment
 from ingest.extraction.rules.sentences import simplified
 from ingest.extraction.rules.small_talk import is_small_talk
 
@@ -101,10 +101,6 @@ def is_pasted(text: str) -> bool:
 
 _ENCLOSED = frozenset((("{", "}"), ("[", "]"), ("<", ">")))
 _PAIR = re.compile(r"[\"'\w]\s*[:=]\s*[\"'\w\[{]|</\w+>|\",\s*\"")
-
-
-PASTED = "pasted"
-"""The tag of an episode whose words are mostly pasted data or code."""
 
 
 @dataclass(frozen=True, slots=True)
