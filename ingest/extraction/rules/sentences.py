@@ -176,8 +176,11 @@ def sentences(text: str, *, by_user: bool = True) -> Iterator[Sentence]:
             continue
         count += 1
         chinese = not piece.isascii() and has_cjk(piece)
-        piece = in_simplified[start : start + len(piece)] if chinese else _with_capitals(piece)
+        if chinese:
+            piece = in_simplified[start : start + len(piece)]
         words = frozenset(_WORD.findall(piece.lower()))
+        if not chinese:
+            piece = _with_capitals(piece, words)
         task = (
             _TASK_ZH.match(piece)
             if chinese
@@ -207,9 +210,13 @@ _KNOWN = re.compile(
 )
 
 
-def _with_capitals(piece: str) -> str:
+_SAYS_I = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
+
+
+def _with_capitals(piece: str, words: frozenset[str]) -> str:
     """Returns the sentence with "I" for "i". In a sentence without capitals, well-known names get theirs."""
-    piece = _LOWER_I.sub("I", piece)
+    if "i" in piece and not words.isdisjoint(_SAYS_I):
+        piece = _LOWER_I.sub("I", piece)
     if piece.islower() or ("I" in piece and piece.replace("I", "").islower()):
         piece = _KNOWN.sub(lambda known: known[0].title(), piece)
     return piece

@@ -13,6 +13,7 @@ from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provena
 from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import CardEvent
+from ingest.extraction.prompt_injection import untrusted_spans
 from ingest.extraction.rules import episodes, knowledge, wording
 from ingest.extraction.rules.attributes import chinese as chinese_attributes
 from ingest.extraction.rules.attributes import english as english_attributes
@@ -50,8 +51,9 @@ class TurnReader:
         self._told = told
         self._said = said
         self._owner = turn.speaker or ("assistant" if turn.role == "assistant" else "user")
-        said_at = turn.said_at if turn.said_at.tzinfo is not None else turn.said_at.replace(tzinfo=UTC)
-        self._reference: datetime = local_said_at(replace(turn, said_at=said_at))
+        if turn.said_at.tzinfo is None:
+            turn = replace(turn, said_at=turn.said_at.replace(tzinfo=UTC))
+        self._reference: datetime = local_said_at(turn)
         self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
         # Words like 我的狗 are equal in both scripts. The time zone of the speaker then decides.
         self._traditional = simplified(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
@@ -61,7 +63,7 @@ class TurnReader:
         if sentence.question:
             return
         for definition in knowledge.definition(sentence):
-            if offset < self._factual:
+            if offset < self._factual and not self._orders(sentence, offset):
                 yield self._knowledge(definition, sentence, offset)
         if self._turn.role != "user":
             return
@@ -73,6 +75,7 @@ class TurnReader:
                 isinstance(draft, KnowledgeDraft)
                 or irrealis(sentence, draft.span[1])
                 or offset >= self._factual
+                or self._orders(sentence, offset)
             ):
                 continue
             if isinstance(draft, StateDraft):
@@ -91,6 +94,16 @@ class TurnReader:
     def _factual(self) -> int:
         """The number of characters before role play or fiction. Few turns have a draft, so few are searched."""
         return frames.factual_length(self._turn.text)
+
+    @cached_property
+    def _untrusted(self) -> tuple[tuple[int, int], ...]:
+        """The spans of orders to the reader, searched at the first draft."""
+        return tuple(untrusted_spans(self._turn.text))
+
+    def _orders(self, sentence: Sentence, offset: int) -> bool:
+        """Returns True when the sentence gives an order to the reader. Such a sentence states no fact."""
+        end = offset + len(sentence.raw)
+        return any(start < end and offset < stop for start, stop in self._untrusted)
 
     def _drafts(self, sentence: Sentence, correction_announced: bool) -> Iterator[Draft]:
         rules = triggered(sentence)
@@ -221,12 +234,12 @@ class TurnReader:
             words = f"{self._owner}：{words}" if sentence.chinese else f"{self._owner}: {words}"
         begin, stop = draft.span if draft.when == "any" else (0, len(sentence.raw))
         entity = "user" if normalise_entity(draft.entity) == "user" else draft.entity
-        read = episodes.read(draft.content)
+        topics, sentiment = episodes.gist(draft.content)
         dated = moment is not None and moment.start is not None
         return EventNoted(
             content=words,
             entity=entity,
-            tags=(draft.key, *(topic.lower() for topic in read.topics[:3])),
+            tags=(draft.key, *(topic.lower() for topic in topics[:3])),
             origin=self._origin(offset + begin, offset + stop),
             occurred_at=moment.start
             if moment is not None and moment.start is not None
@@ -241,7 +254,7 @@ class TurnReader:
             concept_key=draft.key,
             value=draft.value,
             importance=draft.importance,
-            sentiment=read.sentiment,
+            sentiment=sentiment,
             status=draft.status,
             replaces=draft.replaces,
             confidence=0.9,
