@@ -33,7 +33,7 @@ from ingest.extraction.rules.moments import (
     nearest,
 )
 from ingest.extraction.rules.scene import Scene, compiled
-from ingest.extraction.rules.sentences import Sentence, hedged, irrealis, simplified
+from ingest.extraction.rules.sentences import Sentence, dictated, hedged, irrealis, simplified
 from ingest.extraction.rules.triggers import may_correct, triggered
 
 # "Moved the date to August": August is the new date and not the time of the event.
@@ -74,6 +74,7 @@ class TurnReader:
             if (
                 isinstance(draft, KnowledgeDraft)
                 or irrealis(sentence, draft.span[1])
+                or dictated(sentence, draft.span[0])
                 or offset >= self._factual
                 or self._orders(sentence, offset)
             ):
@@ -94,6 +95,10 @@ class TurnReader:
     def _factual(self) -> int:
         """The number of characters before role play or fiction. Few turns have a draft, so few are searched."""
         return frames.factual_length(self._turn.text)
+
+    @cached_property
+    def _clock(self) -> str:
+        return clock_of(self._turn)
 
     @cached_property
     def _untrusted(self) -> tuple[tuple[int, int], ...]:
@@ -343,7 +348,7 @@ class TurnReader:
             document_id=turn.document_id,
             context_layer=turn.context_layer,
             mode=turn.mode,
-            time_zone=clock_of(turn),
+            time_zone=self._clock,
         )
 
 

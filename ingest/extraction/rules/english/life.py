@@ -11,14 +11,16 @@ from ingest.extraction.rules.english.grammar import LEISURE, is_name, many, orga
 from ingest.extraction.rules.english.people import states
 from ingest.extraction.rules.english.words import (
     CAR_MAKERS,
+    GIVEN_NAMES,
     INSTRUMENTS,
     LANGUAGES,
     NOT_NAMES,
     PLACES,
     SPORTS,
 )
+from ingest.extraction.rules.moments import TIME
 from ingest.extraction.rules.scene import Make, Scene
-from ingest.extraction.rules.sentences import hedged
+from ingest.extraction.rules.sentences import HIDDEN, hedged
 
 _SPORT = re.compile(rf"(?:{SPORTS})$", re.IGNORECASE)
 _INSTRUMENT = re.compile(rf"(?:the )?(?:{INSTRUMENTS})$", re.IGNORECASE)
@@ -30,7 +32,13 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         entity = subject(found, scene)
         value = thing(scene.said(found, "v"))
-        if entity is None or value is None or not _agrees(found):
+        if entity is None or value is None or not _agrees(found) or is_cut(found, scene):
+            return
+        # "I prefer calls in the morning" is about the morning. "She prefers Kevin" is about a choice.
+        if found.groupdict().get("verb") in ("prefer", "prefers") and (
+            TIME in scene.masked[found.end("v") : found.end("v") + 16]
+            or value.partition(" ")[0].lower() in GIVEN_NAMES
+        ):
             return
         items = many(value) if not re.search(r"\d", value) else [value]
         for one in items:
@@ -46,6 +54,14 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
                 )
 
     return make
+
+
+_WITHIN_WORD = re.compile(r"[.:][^\s.,:;!?]|[(\[/]")
+
+
+def is_cut(found: re.Match[str], scene: Scene) -> bool:
+    """Returns True when group ``v`` ends inside a word, such as an address, a version or a call of a function."""
+    return _WITHIN_WORD.match(scene.sentence.plain, found.end("v")) is not None
 
 
 def _agrees(found: re.Match[str]) -> bool:
@@ -173,9 +189,32 @@ def _condition(words: str) -> str | None:
     return words or None
 
 
+# "Read, write and speak": the members of a list belong to the goal. "…, so what can I do" does not.
+_LIST_GOES_ON = re.compile(
+    r"(?:, (?!(?:so|but|which|because|not|I|we|what|how|can|could|since|though|although|while|if|please|any|do|is|are|"
+    r"right|especially|and (?:I|we|my))\b)[^.,;!?\x01\x02]{1,60}){0,4}?,? (?:and|or) (?!I\b|we\b|my\b|so\b)"
+    r"[^.,;!?\x01\x02]{2,60}(?=$|[.,;!?])"
+)
+_GOAL_EDGE = re.compile(
+    r"(?: (?:by|before|in|on|until|till|at|within|for|of|with|from|around|after|during|this|next|the))+$"
+)
+_POINTS_ELSEWHERE = re.compile(r"\b(?:this|that|these|those|it|its|them|here|there)\b", re.IGNORECASE)
+_UNFINISHED = re.compile(r"\b(?:and|or|but|to|then|a|an|is|are|be|my|not|as|than|so|show that)$")
+
+
 def _goal(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    value = scene.said(found, "v")
-    if 3 < len(value) <= 110 and not re.match(r"(?:not|that|the same|simple|clear|still|always)\b", value):
+    """Makes a goal of whole words. A goal that points elsewhere ("pass this exam") or breaks off gives nothing."""
+    stop = found.end("v")
+    if (more := _LIST_GOES_ON.match(scene.masked, stop)) is not None and more[0].startswith(","):
+        stop = more.end()
+    value = _GOAL_EDGE.sub("", scene.sentence.raw[found.start("v") : stop].strip(" ,.;:!?\"“”"))
+    broken = scene.masked[stop : stop + 1] == HIDDEN or _UNFINISHED.search(value) is not None
+    if (
+        3 < len(value) <= 110
+        and not broken
+        and not _POINTS_ELSEWHERE.search(value)
+        and not re.match(r"(?:not|that|the same|simple|clear|still|always)\b", value)
+    ):
         yield StateDraft(entity=scene.owner, key="goal", value=value, span=found.span(), confidence=0.85)
 
 
