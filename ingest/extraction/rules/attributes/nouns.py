@@ -177,6 +177,11 @@ def chinese_key(words: str, aspect: Aspect, *, sure: bool) -> str | None:
     return f"{noun.casefold()}_{aspect}"
 
 
+def has_chinese_head(noun: str) -> bool:
+    """Returns True for a noun in simplified script that names an attribute by its last word: a password, a price."""
+    return _CHINESE_HEADS.search(noun) is not None
+
+
 def gathers(noun: str, *, chinese: bool) -> bool:
     """Returns True for a noun with a place and a time of its own: a meeting, a lesson, a journey."""
     if chinese:

@@ -36,7 +36,7 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
             return
         # "I prefer calls in the morning" is about the morning. "She prefers Kevin" is about a choice.
         if found.groupdict().get("verb") in ("prefer", "prefers") and (
-            TIME in scene.masked[found.end("v") : found.end("v") + 16]
+            _TIMED.match(scene.masked, found.end("v"))
             or value.partition(" ")[0].lower() in GIVEN_NAMES
         ):
             return
@@ -56,6 +56,7 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
     return make
 
 
+_TIMED = re.compile(f"[^,.;:!?]{{0,14}}{TIME}")
 _WITHIN_WORD = re.compile(r"[.:][^\s.,:;!?]|[(\[/]")
 
 
@@ -198,7 +199,7 @@ _LIST_GOES_ON = re.compile(
 _GOAL_EDGE = re.compile(
     r"(?: (?:by|before|in|on|until|till|at|within|for|of|with|from|around|after|during|this|next|the))+$"
 )
-_POINTS_ELSEWHERE = re.compile(r"\b(?:this|that|these|those|it|its|them|here|there)\b", re.IGNORECASE)
+_POINTS_ELSEWHERE = re.compile(r"\b(?:this|it|them|here|there)\b|\bthat$", re.IGNORECASE)
 _UNFINISHED = re.compile(r"\b(?:and|or|but|to|then|a|an|is|are|be|my|not|as|than|so|show that)$")
 
 
