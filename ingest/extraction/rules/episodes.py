@@ -139,7 +139,11 @@ def read(text: str) -> Episode:
     words = _words(text)
     topics, sentiment = _gist(text, words)
     return Episode(
-        not is_small_talk(text), topics, sentiment, _weight(text, words.distinct, words.folded), is_pasted(text)
+        not is_small_talk(text),
+        topics,
+        sentiment,
+        _weight(text, words.distinct, words.folded),
+        is_pasted(text),
     )
 
 

@@ -92,6 +92,10 @@ _IRREALIS = re.compile(
     r"(?:^|\b(?:and|then|please|just) )(?:say|repeat|output|print|(?:respond|reply|answer) with)\b",
     re.IGNORECASE,
 )
+_IN_FICTION = re.compile(
+    r"\bin (?:my|an?|the|this|that|our|your) (?:dream|novel|story|game|screenplay|script|movie|film|example|scenario|"
+    r"exercise|quiz|simulation|sketch|play)\b"
+)
 _IRREALIS_ZH = re.compile(
     r"如果|假如|假设|要是|倘若|若是|万一|的话|除非|梦到|梦见|做梦|梦里|小说里|故事里|游戏里|剧本里|例如|比如说|譬如|即使|就算|哪怕|"
     r"本来想|差点|差一点|举例|举个例|比方|例子|案例|情境|设想|虚构"
@@ -102,12 +106,16 @@ _DICTATED = re.compile(
     r"prompts?|quotes?|lines?|messages?|e-?mails?|bios?|captions?|headlines?|titles?|slogans?|taglines?|names?|labels?|"
     r"inputs?|outputs?|questions?|answers?|examples?|samples?|templates?|posts?|tweets?|reviews?|comments?|scripts?|"
     r"dialogues?|versions?|drafts?|letters?|lyrics|options?|grammar|spelling|formal|formally|english|spanish|french|"
-    r"german|japanese|korean|chinese)\b[^:]{0,25}|[A-Z][a-z]+): "
+    r"german|japanese|korean|chinese)\b[^:]{0,25}|[A-Z][a-z]*): "
 )
 _DICTATED_ZH = re.compile(
     r"(?:^|[，。\s])[^，。：:我]{0,12}(?:说|写|写道|问|表示|回复|留言|题目|例句|句子|范例|文案|内容|原文|台词|标题|选项|范文|英文|中文)[：:]"
 )
-_MINE = re.compile(r"\b(?:I|I'm|I've|my|me|we|our|us|about me|sorry|correction|typo|note|update|fyi|btw)\b", re.IGNORECASE)
+_MINE = re.compile(
+    r"\b(?:I|I'm|I've|my|me|we|our|us|about me|sorry|correction|typo|note|update|fyi|btw|"
+    r"context|background|info|details|profile|situation|hello|hi|hey|edit|ps|so|ok|okay|also|question|news)\b",
+    re.IGNORECASE,
+)
 _HEDGE = re.compile(
     r"\b(?:might|maybe|perhaps|probably|possibly|would|could|should|i'd|we'd|he'd|she'd|hop(?:e|es|ed|ing)|"
     r"want(?:s|ed)?|wanna|thinking (?:of|about)|"
@@ -207,7 +215,9 @@ def sentences(text: str, *, by_user: bool = True) -> Iterator[Sentence]:
             else _TASK.match(piece)
         )
         if task is not None:
-            if task["verb"].casefold().partition(" ")[0] in _PASTING and _PASTE.search(plain, start + task.end("verb")):
+            if task["verb"].casefold().partition(" ")[0] in _PASTING and _PASTE.search(
+                plain, start + task.end("verb")
+            ):
                 return
             continue
         raw = text[start : start + len(piece)]
@@ -234,12 +244,16 @@ _THEN_ASKS = re.compile(
     r"my|the|should|can|do|would))\b",
     re.IGNORECASE,
 )
-_CHECKING_WORD = re.compile(r"\b(?:right|correct|true|wrong|remember|believe)\b", re.IGNORECASE)
-_TAG = re.compile(
-    r"\W*(?:(?:and|but|so|or) )?\w+(?:'t)?(?: (?:I|you|we|he|she|it|they))?\W*$", re.IGNORECASE
+_CHECKING_WORD = re.compile(
+    r"\b(?:right|correct|true|wrong|remember|believe|I (?:said|told|mentioned))\b", re.IGNORECASE
 )
-_TELLS_ZH = re.compile(r"\W*(?:你好|您好|嗨|哈囉|哈啰|请问|那|因为|由于|其实|最近|目前|现在|，|、| )*(?:我|咱|本人)")
-_CHECKS_ZH = re.compile(r"(?:对|是|没错|好|行|可以)(?:不对|不是|不好|不行|不可以)?[吗嘛吧呢]?\W*$|对吗|是吗|记得|正确|真的")
+_TAG = re.compile(r"\W*(?:(?:and|but|so|or) )?\w+(?:'t)?(?: (?:I|you|we|he|she|it|they))?\W*$", re.IGNORECASE)
+_TELLS_ZH = re.compile(
+    r"\W*(?:你好|您好|嗨|哈囉|哈啰|请问|那|因为|由于|其实|最近|目前|现在|，|、| )*(?:我|咱|本人)"
+)
+_CHECKS_ZH = re.compile(
+    r"(?:对|是|没错|好|行|可以)(?:不对|不是|不好|不行|不可以)?[吗嘛吧呢]?\W*$|对吗|是吗|记得|正确|真的"
+)
 
 
 def _is_asked(rest: str) -> bool:
@@ -307,11 +321,12 @@ def _asks(piece: str, chinese: bool) -> bool:
 def irrealis(sentence: Sentence, stop: int) -> bool:
     """Returns True when the words up to ``stop`` state no fact but a condition, a wish, a dream or an example.
 
-    In Chinese the rest of the clause counts too (…的話).
+    "In the game" after them counts too. In Chinese the rest of the clause counts too (…的話).
     """
     if sentence.chinese:
         return _IRREALIS_ZH.search(sentence.plain, 0, clause(sentence, stop, stop)[1]) is not None
-    return _IRREALIS.search(sentence.plain, 0, stop) is not None
+    plain = sentence.plain
+    return _IRREALIS.search(plain, 0, stop) is not None or _IN_FICTION.search(plain, stop) is not None
 
 
 def dictated(sentence: Sentence, begin: int) -> bool:

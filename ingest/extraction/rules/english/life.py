@@ -36,8 +36,7 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
             return
         # "I prefer calls in the morning" is about the morning. "She prefers Kevin" is about a choice.
         if found.groupdict().get("verb") in ("prefer", "prefers") and (
-            _TIMED.match(scene.masked, found.end("v"))
-            or value.partition(" ")[0].lower() in GIVEN_NAMES
+            _TIMED.match(scene.masked, found.end("v")) or value.partition(" ")[0].lower() in GIVEN_NAMES
         ):
             return
         items = many(value) if not re.search(r"\d", value) else [value]
@@ -61,8 +60,9 @@ _WITHIN_WORD = re.compile(r"[.:][^\s.,:;!?]|[(\[/]")
 
 
 def is_cut(found: re.Match[str], scene: Scene) -> bool:
-    """Returns True when group ``v`` ends inside a word, such as an address, a version or a call of a function."""
-    return _WITHIN_WORD.match(scene.sentence.plain, found.end("v")) is not None
+    """Returns True when group ``v`` is a quotation or ends inside a word: an address, a version, a call."""
+    plain = scene.sentence.plain
+    return plain[found.start("v")] in "'\"" or _WITHIN_WORD.match(plain, found.end("v")) is not None
 
 
 def _agrees(found: re.Match[str]) -> bool:
@@ -194,7 +194,7 @@ def _condition(words: str) -> str | None:
 _LIST_GOES_ON = re.compile(
     r"(?:, (?!(?:so|but|which|because|not|I|we|what|how|can|could|since|though|although|while|if|please|any|do|is|are|"
     r"right|especially|and (?:I|we|my))\b)[^.,;!?\x01\x02]{1,60}){0,4}?,? (?:and|or) (?!I\b|we\b|my\b|so\b)"
-    r"[^.,;!?\x01\x02]{2,60}(?=$|[.,;!?])"
+    r"[^.,;!?\x02]{2,60}(?=$|[.,;!?])"
 )
 _GOAL_EDGE = re.compile(
     r"(?: (?:by|before|in|on|until|till|at|within|for|of|with|from|around|after|during|this|next|the))+$"
@@ -208,8 +208,10 @@ def _goal(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     stop = found.end("v")
     if (more := _LIST_GOES_ON.match(scene.masked, stop)) is not None and more[0].startswith(","):
         stop = more.end()
-    value = _GOAL_EDGE.sub("", scene.sentence.raw[found.start("v") : stop].strip(" ,.;:!?\"“”"))
-    broken = scene.masked[stop : stop + 1] == HIDDEN or _UNFINISHED.search(value) is not None
+    value = _GOAL_EDGE.sub("", scene.sentence.raw[found.start("v") : stop].strip(' ,.;:!?"“”'))
+    whole = scene.sentence.raw[found.start("v") : stop].strip(' ,.;:!?"“”')
+    cut_short = value != whole and scene.masked[stop : stop + 1] != TIME
+    broken = cut_short or scene.masked[stop : stop + 1] == HIDDEN or _UNFINISHED.search(value) is not None
     if (
         3 < len(value) <= 110
         and not broken

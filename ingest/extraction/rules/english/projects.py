@@ -73,7 +73,8 @@ _PROJECT_NOUN = re.compile(
 
 _DETERMINED = re.compile(
     r"\b(?:my|our|his|her|their|your|an?|the|some|most|many|all|each|every|no|of|to|I|we|you|they|he|she|"
-    r"who|not|don't|can|could|should|would|will|and|or|also|just|still) $", re.IGNORECASE
+    r"who|not|don't|can|could|should|would|will|and|or|also|just|still) $",
+    re.IGNORECASE,
 )
 
 
@@ -205,7 +206,9 @@ def _dated(key: str) -> Make:
 
 
 # "The four steps we agreed on feel right" tells of the steps and of no decision.
-_RELATIVE = re.compile(r"\b(?:the|that|this|those|these|what|all|everything|which) [\w' -]{0,30}$", re.IGNORECASE)
+_RELATIVE = re.compile(
+    r"\b(?:the|that|this|those|these|what|all|everything|which) [\w' -]{0,30}$", re.IGNORECASE
+)
 
 
 def _decided(found: re.Match[str], scene: Scene) -> Iterable[Draft]:

@@ -108,7 +108,8 @@ def _occupation(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if job[:1].isupper() and not job.isupper() and found[0].find(f" the {job}") >= 0 and not groups.get("e"):
         return  # "I'm the Technician": a part in a scheme
     if re.match(
-        r" (?:of|to|for|at heart|in training|when|types?|kind|persona|personality|here)\b", scene.masked[found.start("v") + len(job) :]
+        r" (?:of|to|for|at heart|in training|when|types?|kind|persona|personality|here)\b",
+        scene.masked[found.start("v") + len(job) :],
     ) and not groups.get("e"):
         return
     announced = bool(groups.get("new")) or "now" in found[0].split(" ")
@@ -150,13 +151,17 @@ def _said(words: str) -> str | None:
 _DIETS = re.compile(r"(?:(?:strict|lifelong|new) )?(vegan|vegetarian|pescatarian)$", re.IGNORECASE)
 
 
+# "As a manager, I want to approve requests" asks for software. A language model is no trade.
+_USER_STORY = re.compile(r" (?:want|need)$|language model")
+
+
 def _as_a(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     """Makes an occupation or a diet of "As a nurse, I often …"."""
     words = scene.said(found, "v")
     diet, job = _DIETS.match(words), role(words)
     if diet is not None:
         yield StateDraft(entity=scene.owner, key="diet", value=diet[1], span=found.span())
-    elif job is not None and job == words:
+    elif job is not None and job == words and not _USER_STORY.search(found[0]):
         yield StateDraft(entity=scene.owner, key="occupation", value=job, span=found.span())
 
 

@@ -22,7 +22,7 @@ _ROLE_PLAY = re.compile(
     rf"\bsuppose (?:that|you|I|we)\b|\blet's (?:say|imagine|suppose|pretend)\b|"
     rf"(?:\A\s*|\n\s*|\bfrom now on,? )you are (?:now )?(?:an?|the|my) [^.!?\n]{{0,40}}\b(?:{_ROLES})\b|"
     r"\byou(?:'ll|'re going to| will) (?:play|be) (?:an?|the|my)\b|\bI(?:'ll| will) (?:play|be) (?:an?|the|your)\b|"
-    r"\b(?:in|out of) character\b|\b(?:a|the|this|your) persona\b|\bfrom the perspective of an?\b",
+    r"\b(?:in|out of) character\b|\b(?:a|the|this|your|my|our|her|his) persona\b|\bfrom the perspective of an?\b",
     re.IGNORECASE,
 )
 _FICTION = re.compile(
