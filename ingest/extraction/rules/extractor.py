@@ -24,7 +24,7 @@ class RulesExtractor:
 
     name = "rules"
     model: str | None = None
-    prompt_version = "rules-1"
+    prompt_version = "rules-2"
 
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)

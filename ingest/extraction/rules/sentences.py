@@ -45,7 +45,8 @@ _TASK = re.compile(
     r"correct|polish|improve|write|draft|compose|generate|pretend|imagine|suppose|role-?play|act as|act like|"
     r"complete|continue|say|repeat|explain|analy[sz]e|remind me|create|make up|tell (?:me|him|her|them|us)|"
     r"make (?:this|it|the following)|turn (?:this|the following)|shorten|simplify|refine|"
-    r"(?:fix|check) (?:the|this|my)(?: following)? (?:grammar|spelling|sentence|text|wording|english|paragraph|e-?mail))"
+    r"(?:fix|check) (?:the|this|my)(?: following)? (?:grammar|spelling|sentence|text|wording|"
+    r"english|paragraph|e-?mail))"
     r"\b",
     re.IGNORECASE,
 )
@@ -62,8 +63,8 @@ _TASK_ZH = re.compile(
 )
 _PASTING = word_set(
     "translate rewrite rephrase reword proofread summarize summarise paraphrase classify extract "
-    "convert edit correct polish improve complete continue repeat analyze analyse make turn shorten simplify refine fix "
-    "check 翻译 改写 润色 总结 摘要 "
+    "convert edit correct polish improve complete continue repeat analyze analyse make turn shorten simplify refine "
+    "fix check 翻译 改写 润色 总结 摘要 "
     "概括 校对 修改 续写 分析"
 )
 _PASTE = re.compile(r"[:：\n]")
@@ -100,7 +101,7 @@ _IRREALIS_ZH = re.compile(
     r"如果|假如|假设|要是|倘若|若是|万一|的话|除非|梦到|梦见|做梦|梦里|小说里|故事里|游戏里|剧本里|例如|比如说|譬如|即使|就算|哪怕|"
     r"本来想|差点|差一点|举例|举个例|比方|例子|案例|情境|设想|虚构"
 )
-# "The customer wrote: I'm allergic to nuts", "Name: I'm a manager", 客户说：我…: the words after the colon are another's.
+# "The customer wrote: I'm allergic to nuts", 客户说：我…: the words after the colon are those of another.
 _DICTATED = re.compile(
     r"(?:\b(?:says?|said|wrote|writes|reads?|goes|asks?|asked|replied|replies|states?|sentences?|texts?|paragraphs?|"
     r"prompts?|quotes?|lines?|messages?|e-?mails?|bios?|captions?|headlines?|titles?|slogans?|taglines?|names?|labels?|"
@@ -240,8 +241,8 @@ _THEN_ASKS = re.compile(
     r"(?:[,;]|\s[-–—])\s+(?:(?:and|but|so|or|then|now|also|please|just|anyway)[ ,]+)*"
     r"(?:what|where|which|why|how|who|whose|when|any|can|could|would|will|do|does|did|is|are|am|should|may|shall|"
     r"have you|has|got any|mind)\b"
-    r"|\s(?:and|but|so) (?:what|where|which|why|how|can|could|should|would|do|does|is|are)(?: (?:I|you|we|it|they|there|"
-    r"my|the|should|can|do|would))\b",
+    r"|\s(?:and|but|so) (?:what|where|which|why|how|can|could|should|would|do|does|is|are)(?: (?:I|you|we|it|they|"
+    r"there|my|the|should|can|do|would))\b",
     re.IGNORECASE,
 )
 _CHECKING_WORD = re.compile(

@@ -24,13 +24,11 @@ from ingest.extraction.rules.english import pattern_rules as english
 from ingest.extraction.rules.hidden import frames
 from ingest.extraction.rules.moments import (
     TIME,
+    Dates,
     Moment,
     coming,
     first_moment,
-    lasting,
     mask,
-    moments,
-    nearest,
 )
 from ingest.extraction.rules.scene import Scene, compiled
 from ingest.extraction.rules.sentences import Sentence, dictated, hedged, irrealis, simplified
@@ -67,7 +65,7 @@ class TurnReader:
                 yield self._knowledge(definition, sentence, offset)
         if self._turn.role != "user":
             return
-        dates = _Dates(sentence, self._reference)
+        dates = Dates(sentence, self._reference)
         happened = False
         found: list[CardEvent] = []
         for draft in self._drafts(sentence, correction_announced):
@@ -138,7 +136,7 @@ class TurnReader:
             yield from corrections.correction(scene, announced=correction_announced)
 
     def _state(
-        self, draft: StateDraft, sentence: Sentence, offset: int, dates: _Dates
+        self, draft: StateDraft, sentence: Sentence, offset: int, dates: Dates
     ) -> StateAsserted | None:
         entity = "user" if normalise_entity(draft.entity) == "user" else draft.entity
         identity = (entity, draft.key, normalise_value(draft.key, draft.value), draft.statement)
@@ -219,7 +217,7 @@ class TurnReader:
         future = moment.start is not None and moment.start > self._reference
         return future and _PAST_TENSE.search(sentence.plain, *draft.span) is not None
 
-    def _event(self, draft: EventDraft, sentence: Sentence, offset: int, dates: _Dates) -> EventNoted | None:
+    def _event(self, draft: EventDraft, sentence: Sentence, offset: int, dates: Dates) -> EventNoted | None:
         moment = self._moment_of(draft, sentence, dates)
         if draft.when in ("past", "future"):
             if moment is None or moment.start is None:
@@ -265,7 +263,7 @@ class TurnReader:
             confidence=0.9,
         )
 
-    def _moment_of(self, draft: EventDraft, sentence: Sentence, dates: _Dates) -> Moment | None:
+    def _moment_of(self, draft: EventDraft, sentence: Sentence, dates: Dates) -> Moment | None:
         """Returns the time of an event, or None.
 
         A corrected event has the time of its right telling, on the clock of the earlier one. A plan that moves has the
@@ -349,22 +347,6 @@ class TurnReader:
             context_layer=turn.context_layer,
             mode=turn.mode,
             time_zone=self._clock,
-        )
-
-
-class _Dates:
-    """The times of a sentence. The grammar finds them once, at the first question. Offsets are in the sentence."""
-
-    def __init__(self, sentence: Sentence, reference: datetime) -> None:
-        self._sentence = sentence
-        self._reference = reference
-        self._found: list[Moment] | None = None
-
-    def of(self, begin: int, stop: int) -> Moment | None:
-        if self._found is None:
-            self._found = moments(self._sentence, self._reference)
-        return nearest(self._found, self._sentence, begin, stop) or lasting(
-            self._sentence, begin, stop, self._reference
         )
 
 

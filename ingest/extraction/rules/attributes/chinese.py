@@ -48,7 +48,7 @@ _VERBAL = re.compile(
     "^(?:做|进行|开(?!幕)|讨论|看|吃|喝|跑|写|读|学|玩|打|等|找|想|说|一起|家|这|那|哪|什么|很|太|非常|挺|我|你|他|她)"
 )
 _MOVES = re.compile("到|去|在|至|搬|移")
-# 把跑步换成快走 trades one thing for another. 把密码换成… changes a value.
+# 把面条换成米粉 trades one thing for another. 把密码换成… changes a value.
 _TRADED = re.compile("把.*[换改]成")
 _AMOUNT = re.compile(
     r"[一二三四五六七八九十百千万两\d][\d.,一二三四五六七八九十百千万两]*(?:块|元|塊|万|千|百|人|个|次|倍|%|分|度|公|毫|kg|美|欧|台)?"
@@ -155,7 +155,17 @@ def _draft(found: re.Match[str], scene: Scene) -> StateDraft | None:
         and not re.search("密码|暗号|代号|品牌|颜色|主题$", folded)
     ):
         return None
-    if changed and not owned and not has_chinese_head(folded) and _TRADED.search(found[0]):
+    # 我今天换灯泡: somebody replaces a thing. 我们的密码换成… changes a value.
+    bare = (groups.get("verb") or "").removesuffix("了") in ("改", "换")
+    if bare and aspect == "value" and not exact and (groups["whose"] or "").endswith(("我", "们")):
+        return None
+    possessed = owned and not (groups["whose"] or "").endswith(("我", "们"))
+    if (
+        changed
+        and not possessed
+        and not has_chinese_head(folded)
+        and _TRADED.search(scene.masked, 0, found.start("v"))
+    ):
         return None
     key = chinese_key(folded, aspect, sure=changed or (owned and exact))
     if key is None:

@@ -274,7 +274,7 @@ LEISURE = word_set(
 )
 
 
-# Identifiers, numbers of a list, versions, paths and code name no thing: "#4", "option B", "v2", "snake_case", "Q3_report".
+# Identifiers, numbers of a list, versions, paths and code name no thing: "#7", "option B", "v2", "snake_case".
 _LABEL = re.compile(
     r"^[A-Za-z\d]$|^\d+(?: (?:and|or|&) \d+)*$|#\d|[_/\\<>{}\[\]=@|]|\b(?-i:[a-z]+[A-Z])|\bv\d|:|"
     r"\b(?:options?|versions?|choices?|steps?|sections?|chapters?|parts?|numbers?|paragraphs?|slides?|pages?|figures?|tables?|"

@@ -34,7 +34,7 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
         value = thing(scene.said(found, "v"))
         if entity is None or value is None or not _agrees(found) or is_cut(found, scene):
             return
-        # "I prefer calls in the morning" is about the morning. "She prefers Kevin" is about a choice.
+        # "I prefer calls in the morning" is about the morning. "She prefers Ana" is about a choice.
         if found.groupdict().get("verb") in ("prefer", "prefers") and (
             _TIMED.match(scene.masked, found.end("v")) or value.partition(" ")[0].lower() in GIVEN_NAMES
         ):
@@ -204,7 +204,7 @@ _UNFINISHED = re.compile(r"\b(?:and|or|but|to|then|a|an|is|are|be|my|not|as|than
 
 
 def _goal(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """Makes a goal of whole words. A goal that points elsewhere ("pass this exam") or breaks off gives nothing."""
+    """Makes a goal of whole words. A goal that points elsewhere ("sell it") or breaks off gives nothing."""
     stop = found.end("v")
     if (more := _LIST_GOES_ON.match(scene.masked, stop)) is not None and more[0].startswith(","):
         stop = more.end()
@@ -215,6 +215,7 @@ def _goal(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if (
         3 < len(value) <= 110
         and not broken
+        and _WITHIN_WORD.match(scene.sentence.plain, stop) is None
         and not _POINTS_ELSEWHERE.search(value)
         and not re.match(r"(?:not|that|the same|simple|clear|still|always)\b", value)
     ):

@@ -205,7 +205,7 @@ def _dated(key: str) -> Make:
     return make
 
 
-# "The four steps we agreed on feel right" tells of the steps and of no decision.
+# "The colours we decided on look great" tells of the colours and of no decision.
 _RELATIVE = re.compile(
     r"\b(?:the|that|this|those|these|what|all|everything|which) [\w' -]{0,30}$", re.IGNORECASE
 )

@@ -106,7 +106,7 @@ def _occupation(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         return
     groups = found.groupdict()
     if job[:1].isupper() and not job.isupper() and found[0].find(f" the {job}") >= 0 and not groups.get("e"):
-        return  # "I'm the Technician": a part in a scheme
+        return  # "I'm the Mentor": a part in a scheme
     if re.match(
         r" (?:of|to|for|at heart|in training|when|types?|kind|persona|personality|here)\b",
         scene.masked[found.start("v") + len(job) :],
