@@ -28,7 +28,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test unit integration acceptance chaos test-api test-model test-distributed test-kafka check format docs bench aging model lock clean
+.PHONY: help setup demo run up test unit integration acceptance chaos test-api test-model test-distributed test-kafka check format docs bench aging model names lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -133,6 +133,10 @@ aging: setup ## grow long histories and check the answers about them (about five
 
 model: setup ## build the offline embedding model (once)
 	@$(PY) -m deploy.tools.model
+
+names: setup ## derive the tables of countries, languages and cities again
+	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group names
+	@$(PY) -m events.language.names.derive
 
 lock: setup ## write the lock files again (UPGRADE=1 takes newer versions)
 	@$(CACHES); $(LOCK) --extra kafka --output-file requirements-kafka.lock

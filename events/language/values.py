@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from events.language.chinese_script import to_simplified
+from events.language.chinese_script import has_cjk, to_simplified
+from events.language.names.tables import NameClass, canonical_name
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -23,6 +24,21 @@ _NO = word_set("no false n nope not none 否 不 不是 没有 没 无 不会")
 
 _PLACES = frozenset(("residence", "hometown", "birthplace", "work_location", "travelled_to"))
 _ORGANISATIONS = frozenset(("employer", "school", "business", "bank"))
+_NAMES: dict[str, NameClass] = {
+    **dict.fromkeys(_PLACES, "place"),
+    **dict.fromkeys(_ORGANISATIONS | {"brand"}, "organisation"),
+    "school": "school",
+    "nationality": "nationality",
+    **dict.fromkeys(("language", "reply_language", "learning"), "language"),
+    "occupation": "occupation",
+    "favourite_colour": "colour",
+    "relationship_status": "status",
+    "diet": "diet",
+}
+"""The keys whose values are names that the tables know in English and in Chinese."""
+_OF_PEOPLE = frozenset(("name", "spouse", "partner"))
+_PROPER_NAMES = _OF_PEOPLE | _PLACES | _ORGANISATIONS
+_LATIN = re.compile(r"[a-zà-öø-ÿ]", re.IGNORECASE)
 _DATES = frozenset(("birthday", "release_date", "deadline", "milestone"))
 _PLACE_EDGE = re.compile(
     r"^(?:in|at|to|near|from|around|city of|downtown|central) (?=\S)|^[在到于於](?=..)| city$|(?<=..)[市县縣]$"
@@ -31,6 +47,7 @@ _COMPANY_EDGE = re.compile(
     r"^(?:at|for|with) |[ ,]+(?:inc|ltd|llc|corp|corporation|co|company|gmbh|plc|limited)\.?$"
     r"|(?<=..)(?:股份有限公司|有限责任公司|有限公司|集团公司|公司)$"
 )
+_NATIONAL_EDGE = re.compile(r"^from (?=\S)| (?:citizen|national)$|(?<=..)(?:国籍|籍|人)$")
 _LIST = re.compile(r"\s*(?:,\s*and\s+|,\s*|、|，|；|;|\s+and\s+|\s*&\s*|(?<=.)[和与及跟](?=.))\s*")
 
 _MONTHS = {
@@ -72,7 +89,8 @@ def normalise(key: str, value: str, *, several: bool) -> str:
     """Returns the identity of ``value`` under the canonical ``key``. Never raises.
 
     Script, case, width, articles and punctuation do not count. With ``several`` the order of a list does not count.
-    The identity is empty only for a value of nothing but punctuation.
+    A name that the tables know in English and in Chinese has the same identity in both. The identity is empty only for
+    a value of nothing but punctuation.
     """
     text = _SPACE.sub(" ", to_simplified(unicodedata.normalize("NFKC", value)).casefold().replace("’", "'"))
     text = text.strip(_EDGES)
@@ -85,13 +103,41 @@ def normalise(key: str, value: str, *, several: bool) -> str:
     if key in _DATES:
         return _date(text)
     text = _ARTICLE.sub("", text).strip(_EDGES)
+    kind = _NAMES.get(key)
+    # A whole name comes first: Mexico City is not Mexico.
+    if kind is not None and (known := canonical_name(kind, text)) is not None:
+        return known
     if key in _PLACES:
-        return _strip(_PLACE_EDGE, text)
-    if key in _ORGANISATIONS:
-        return _strip(_COMPANY_EDGE, text)
-    if several and len(parts := [p for p in _LIST.split(text) if p]) > 1:
-        return ", ".join(sorted({_ARTICLE.sub("", part).strip(_EDGES) for part in parts}))
-    return text
+        text = _strip(_PLACE_EDGE, text)
+    elif key in _ORGANISATIONS:
+        text = _strip(_COMPANY_EDGE, text)
+    elif kind == "nationality":
+        text = _strip(_NATIONAL_EDGE, text)
+    elif several and len(parts := [p for p in _LIST.split(text) if p]) > 1:
+        bare = {_ARTICLE.sub("", part).strip(_EDGES) for part in parts}
+        return ", ".join(sorted({_known(kind, part) for part in bare}))
+    return _known(kind, text)
+
+
+def two_scripts(key: str, one: str, other: str, *, languages: bool) -> bool:
+    """True when nobody can say whether two identities are one value: Latin letters stand against Chinese characters.
+
+    ``one`` and ``other`` are different identities under the canonical ``key``. A name that the tables know has a Latin
+    identity, so only unknown names are in doubt. A value that is no proper name is in doubt only when the two
+    statements are in different ``languages``: in one language, people borrow words.
+    """
+    if key not in _PROPER_NAMES and not languages:
+        return False
+    return {_script(one), _script(other)} == {"latin", "han"}
+
+
+def _script(identity: str) -> str | None:
+    han, latin = has_cjk(identity), _LATIN.search(identity) is not None
+    return "mixed" if han and latin else "han" if han else "latin" if latin else None
+
+
+def _known(kind: NameClass | None, text: str) -> str:
+    return text if kind is None else canonical_name(kind, text) or text
 
 
 def _strip(edge: re.Pattern[str], text: str) -> str:

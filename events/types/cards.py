@@ -14,6 +14,8 @@ Cardinality = Literal["single_value", "multi_value"]
 Provenance = Literal["user_stated", "assistant_stated", "agent_inferred"]
 Sentiment = Literal["positive", "neutral", "negative"]
 Statement = Literal["asserted", "ended", "corrected", "updated"]
+PASTED = "pasted"
+"""The tag of an episode whose words are mostly pasted data or code."""
 EventStatus = Literal["happened", "planned", "cancelled", "corrected"]
 
 

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from events.types.envelope import Event
 from events.types.verdicts import ConflictRuled
-from projectors.cards.statement import Statement
+from projectors.cards.statement import Statement, perhaps_one_value
 
 Status = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn"]
 
@@ -36,8 +36,8 @@ class Thresholds:
 class OrderedStatement:
     """A statement with the time it takes effect and its ``number`` in the order of saying, from 0.
 
-    ``replaces`` is the value it overwrites, among several values. A statement ``beside`` another was ruled to coexist
-    with the value it contradicted.
+    ``replaces`` is the value it overwrites, among several values. A statement ``beside`` another stands with the value
+    it contradicted: a person ruled so, or the two may be one value in two scripts.
     """
 
     statement: Statement
@@ -134,10 +134,14 @@ class ConflictResolver:
         if before is None or not held or statement.value_key in known or self._is_past(ordered):
             self._accept(ordered)
             return
-        insort(self._changes, since)
-        old = list(held.values())[-1]
-        reason = self._doubt(ordered, old, before.since)
         ruling = self._rulings.get(statement.event.event_id)
+        comparable = [claim for claim in held.values() if not perhaps_one_value(statement, claim)]
+        if not (comparable or ordered.announced or ruling):
+            self._accept(replace(ordered, beside=True))
+            return
+        insort(self._changes, since)
+        old = (comparable or list(held.values()))[-1]
+        reason = self._doubt(ordered, old, before.since)
         if reason is None and ruling is None:
             self._withdraw(statement)
             self._accept(ordered)
@@ -219,21 +223,22 @@ class ConflictResolver:
             return
         before = self._in_force[bisect_right(self._places, since, key=lambda place: place[0]) - 1]
         held = before.at(since)
-        old = held.get(contest.old.value_key) or next(reversed(held.values()), None)
+        comparable = [claim for claim in held.values() if not perhaps_one_value(contested.statement, claim)]
+        old = held.get(contest.old.value_key) or next(reversed(comparable), None)
         confirmed = old is None or contested.statement.value_key in held
         reason = None if old is None or confirmed else self._doubt(contested, old, before.since)
         if old is None or reason is None:
-            self._confirm(ordered.statement)
+            self._confirm(ordered.statement, beside=old is None and bool(held))
         else:
             contest.old, contest.reason = old, reason
 
-    def _confirm(self, by: Statement) -> None:
+    def _confirm(self, by: Statement, *, beside: bool = False) -> None:
         assert self._open is not None
         contest, contested = self._open
         self._withdraw(by)
         contest.accepted = True
         for ordered in (contested, *contest.echoes):
-            self._accept(ordered)
+            self._accept(replace(ordered, beside=beside))
 
     def _withdraw(self, by: Statement) -> None:
         """Closes the open conflict: ``by`` settles it or replaces it."""

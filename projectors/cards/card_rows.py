@@ -9,6 +9,7 @@ from typing import TypedDict
 from uuid import UUID
 
 from events.language.concepts import canonical_key, normalise_entity
+from events.language.continuation import continued
 from events.language.ngrams import pairs
 from events.language.terms import GRAMS, TERMS, USERS, analyse
 from events.store.bounds import as_real
@@ -19,6 +20,7 @@ from events.types.cards import (
     Provenance,
     SourceSpan,
     StateAsserted,
+    Utterance,
 )
 from events.types.envelope import Event
 from events.types.naming import KnowledgeMerged
@@ -82,7 +84,7 @@ def event_card(event: Event, payload: EventNoted) -> tuple[StoredCard, list[str]
     keys = _keys(user_id, terms, payload.content, payload.topics)
     if payload.before:
         scope = USERS[user_id]
-        for utterance in payload.before:
+        for utterance in continued(Utterance(payload.content, origin.speaker), payload.before):
             keys["term_keys"] += [scope ^ digest for digest in _said_digests(utterance.text)]
     card = StoredCard(
         kind="event",

@@ -9,7 +9,9 @@ from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
+from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
+from events.language.values import two_scripts
 from events.types.cards import KnowledgeLearned, StateAsserted
 from events.types.envelope import Event
 from events.types.naming import KnowledgeMerged
@@ -90,6 +92,16 @@ def statements_of(event: Event, *, supersede: bool = True) -> list[Statement]:
             Statement(scope + name, key, event) for name in dict.fromkeys((key, name_key(payload.from_title)))
         ]
     return []
+
+
+def perhaps_one_value(one: Statement, other: Statement) -> bool:
+    """True when two different values may be one value in two scripts. Such values contradict nothing."""
+    return two_scripts(
+        canonical_key(one.state.concept_key),
+        one.value_key,
+        other.value_key,
+        languages=has_cjk(one.state.content) != has_cjk(other.state.content),
+    )
 
 
 def _part(project_id: str) -> str:

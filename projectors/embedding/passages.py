@@ -3,7 +3,8 @@
 A reply rarely repeats the question ("What did you adopt?" "Two kittens!"), so its own words alone are not enough.
 On five long English conversations (tests/bench/retrieval/locomo_offline.py) the two turns before raise evidence
 recall@10 from .64 to .77 with terms alone, and from .47 to .56 with vectors alone. A third turn before, or the turn
-after, adds nothing.
+after, adds nothing. The turns before help only a turn that continues them. In notes, in meetings told line by line and
+in chats with an assistant, they lift the wrong turns (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from events.language.continuation import continued
 from events.language.terms import analyse
 from events.types.cards import Utterance
 from projectors.embedding.embedder import Vectors
@@ -45,7 +47,7 @@ def passage_terms(passage: Passage) -> dict[str, float]:
     said = passage.said
     for term in analyse(said.text) + (analyse(said.speaker) if said.speaker else []):
         counts[term] = counts.get(term, 0.0) + 1.0
-    for utterance, weight in zip(passage.before, CONTEXT_WEIGHTS, strict=False):
+    for utterance, weight in zip(continued(said, passage.before), CONTEXT_WEIGHTS, strict=False):
         for term in analyse(utterance.text):
             counts[term] = counts.get(term, 0.0) + weight
     return counts
@@ -59,15 +61,16 @@ def embed_passages(embed: Callable[[Sequence[str]], Vectors], passages: Sequence
     Embedding the lines as one long text takes four times as long, and finds no more after the fusion with terms.
     """
     rows: dict[str, int] = {}
-    for passage in passages:
-        for utterance in (passage.said, *passage.before[: len(CONTEXT_WEIGHTS)]):
+    contexts = [continued(passage.said, passage.before) for passage in passages]
+    for passage, context in zip(passages, contexts, strict=True):
+        for utterance in (passage.said, *context):
             rows.setdefault(line_of(utterance), len(rows))
     lines = embed(list(rows))
     vectors = np.empty((len(passages), lines.shape[1]), dtype=np.float32)
-    for index, passage in enumerate(passages):
+    for index, (passage, context) in enumerate(zip(passages, contexts, strict=True)):
         own = lines[rows[line_of(passage.said)]]
         total = own.copy()
-        for utterance, weight in zip(passage.before, CONTEXT_WEIGHTS, strict=False):
+        for utterance, weight in zip(context, CONTEXT_WEIGHTS, strict=False):
             total += np.float32(weight) * lines[rows[line_of(utterance)]]
         # The weights of the lines before sum up to 0.8, so the length of the sum is at least 0.2.
         vectors[index] = total / np.linalg.norm(total)

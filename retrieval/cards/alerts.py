@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import combinations, islice
 from uuid import UUID
 
-from events.language.concepts import normalise_value
+from events.language.chinese_script import has_cjk
+from events.language.claims.claim import Claim, contradict
+from events.language.claims.reading import claims
+from events.language.concepts import canonical_key, normalise_value
+from events.language.values import two_scripts
 from projectors.cards.card import Card
-from retrieval.cards.card import CardBrief
+from retrieval.cards.card import CardBrief, brief
 
 AGING_AFTER = timedelta(days=180)
 """A single value that nobody verified for this long is aging: the user should be asked about it."""
 OUTDATED_AFTER = timedelta(days=90)
 """Knowledge that nobody verified for this long is outdated: it should be checked before use."""
+
+_COMPARED = 10
+"""The values of one concept that are compared with each other. Only a hostile log has more at one time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +30,7 @@ class Contradiction:
     """Cards that cannot all be true.
 
     ``arbitration_id`` is the arbitration that waits for a verdict, if there is one. ``cards`` are both sides when a
-    person can choose between them.
+    person can choose between them, the older side first.
     """
 
     concept_key: str | None
@@ -48,7 +56,10 @@ def outdated(card: Card, now: datetime) -> bool:
 
 
 def contradictions(cards: Sequence[Card]) -> list[Contradiction]:
-    """Returns the groups of current single values that share concept, entity and project and differ in value."""
+    """Returns the groups of current single values that share concept, entity and project and differ in value.
+
+    Values that may be one value in two scripts do not differ.
+    """
     groups: dict[tuple[str, str | None, str | None], list[Card]] = {}
     for card in cards:
         if card.cardinality == "single_value" and card.superseded_at is None:
@@ -61,5 +72,72 @@ def contradictions(cards: Sequence[Card]) -> list[Contradiction]:
             reason="different values stand side by side: " + ", ".join(str(card.value) for card in group),
         )
         for (_, key, entity), group in groups.items()
-        if len(group) > 1 and len({normalise_value(key or "", card.value or "") for card in group}) > 1
+        if len(group) > 1 and _differ(canonical_key(key or ""), group)
     ]
+
+
+def _differ(key: str, cards: Sequence[Card]) -> bool:
+    first: dict[str, Card] = {}
+    for card in cards:
+        first.setdefault(normalise_value(key, card.value or ""), card)
+    return any(
+        not two_scripts(
+            key, one, other, languages=has_cjk(first[one].content) != has_cjk(first[other].content)
+        )
+        for one, other in combinations(islice(first, _COMPARED), 2)
+    )
+
+
+def disagreements(cards: Sequence[Card], known: Iterable[Card] = ()) -> list[Contradiction]:
+    """Returns pairs of statements of one person about one topic that cannot both be true, the older side first.
+
+    The statements are the user's own words, whatever their concept: a number, a date, a place, a yes or no. They are in
+    one language. A turn that gave a single-valued state, among ``cards`` or ``known``, is left to that state. A topic
+    gives at most one pair: its last statement and the last one before that it contradicts.
+    """
+    decided = {
+        turn
+        for card in (*cards, *known)
+        if card.kind == "state" and card.cardinality == "single_value"
+        for turn in card.turn_ids
+    }
+    topics: dict[tuple[str, str | None, str | None, frozenset[str]], list[tuple[Card, Claim]]] = {}
+    for card in sorted(cards, key=lambda card: (card.said_at, card.card_id)):
+        if _open_statement(card) and not decided.intersection(card.turn_ids):
+            for claim in claims(card.content):
+                topics.setdefault((card.project_id, card.speaker, card.entity, claim.topic), []).append(
+                    (card, claim)
+                )
+    found: dict[tuple[UUID, UUID], Contradiction] = {}
+    for told in topics.values():
+        newer, last = told[-1]
+        for older, claim in reversed(told[:-1]):
+            if contradict(claim, last) and not set(older.turn_ids) & set(newer.turn_ids):
+                found.setdefault((older.card_id, newer.card_id), _disagreement(older, newer))
+                break
+    return list(found.values())
+
+
+def _open_statement(card: Card) -> bool:
+    """True for words of the user that no later event replaced and whose fact has no single value."""
+    return (
+        card.provenance == "user_stated"
+        and card.kind != "knowledge"
+        and card.cardinality != "single_value"
+        and card.superseded_at is None
+        and not (card.retracted or card.contested or card.ended)
+        and card.event_status not in {"cancelled", "corrected"}
+    )
+
+
+def _disagreement(older: Card, newer: Card) -> Contradiction:
+    return Contradiction(
+        concept_key=older.concept_key,
+        entity=newer.entity,
+        card_ids=[older.card_id, newer.card_id],
+        reason=(
+            f"two statements differ, and the one of {newer.said_at.date().isoformat()} is newer than the one of "
+            f"{older.said_at.date().isoformat()}"
+        ),
+        cards=[brief(older), brief(newer)],
+    )

@@ -20,6 +20,21 @@ COMMON = 500
 number of cards. A rarer word is searched in full."""
 
 
+LONG = 8
+"""A question with more terms than this is long. Many of its terms occur anywhere, and its meaning tells more."""
+
+_ASSISTANT_SHARE = 0.5
+
+
+def assistant_share(question: Question) -> float:
+    """Returns the part of its score (0 to 1) that a card keeps which rests on an assistant's words.
+
+    Long answers of an assistant hold the words of nearly every question. The user's own words therefore come first,
+    unless the question asks for what the assistant said.
+    """
+    return 1.0 if question.of_assistant else _ASSISTANT_SHARE
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A card that one channel found.

@@ -14,12 +14,14 @@ from psycopg import AsyncConnection
 from events.language.chinese_script import has_cjk
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, reads_chinese
 from projectors.embedding.embedders import Embedders
-from retrieval.channels.channel import ChannelDownError, Hit, search_statement
+from retrieval.channels.channel import LONG, ChannelDownError, Hit, assistant_share, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
 _LIMIT = 20
+_LOOKED_UP = 60  # the nearest cards that are looked up: in a chat, half of them are an assistant's
 _WEIGHT = 0.5  # a small model's ranks are worth about half those of exact terms (docs/benchmarks.md)
+_LONG_WEIGHT = 1.5
 _FOREIGN_WEIGHT = 0.1
 # Above this value of cards times share, the index of all users is walked. It is walked 1 / share as far
 # (docs/benchmarks.md).
@@ -62,9 +64,10 @@ class SemanticChannel:
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
 
     def weight(self, question: Question, scope: Scope) -> float:
-        """Half a vote, and 0.1 when no model of the question reads its language."""
-        asked = self._modes(question, scope)
-        return _WEIGHT if any(self._reads(mode, question) for mode in asked) else _FOREIGN_WEIGHT
+        """Half a vote, 1.5 votes on a long question, and 0.1 when no model of the question reads its language."""
+        if not any(self._reads(mode, question) for mode in self._modes(question, scope)):
+            return _FOREIGN_WEIGHT
+        return _LONG_WEIGHT if len(question.weights) > LONG else _WEIGHT
 
     def warm(self) -> None:
         """Loads the models now, so that the first question does not wait for them."""
@@ -89,16 +92,28 @@ class SemanticChannel:
             for mode in self._modes(question, scope)
         ]
         asked = await asyncio.gather(*asking)
-        hits = _by_rank([await self._near(connection, scope, each) for each in asked if not each.missing])
+        share = assistant_share(question)
+        hits = _by_rank(
+            [await self._near(connection, scope, each, share) for each in asked if not each.missing]
+        )
         if missing := "; ".join(each.missing for each in asked if each.missing):
             raise ChannelDownError(missing, hits)
         return hits
 
-    async def _near(self, connection: AsyncConnection[Any], scope: Scope, asked: _Asked) -> list[Hit]:
+    async def _near(
+        self, connection: AsyncConnection[Any], scope: Scope, asked: _Asked, assistant: float
+    ) -> list[Hit]:
         assert asked.embedder is not None
         dimension = asked.embedder.dimension
         table = f"vectors.card_vectors_{dimension}"
-        values = {**scope.parameters(), "vector": asked.vector, "model": asked.embedder.name, "limit": _LIMIT}
+        values = {
+            **scope.parameters(),
+            "vector": asked.vector,
+            "model": asked.embedder.name,
+            "assistant": assistant,
+            "looked_up": _LOOKED_UP,
+            "limit": _LIMIT,
+        }
 
         async def hits(name: str, looked_at: int = _LOOKED_AT, **parts: int) -> list[Hit]:
             cursor = await connection.execute(

@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 from events.language.terms import term_keys
 from projectors.cards.card_rows import CONCEPT_TERM
 from projectors.embedding.passages import BM25_B, BM25_K1
-from retrieval.channels.channel import COMMON, Hit, search_statement
+from retrieval.channels.channel import COMMON, Hit, assistant_share, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.query.spelling import suggest_terms
@@ -24,6 +24,7 @@ _LIMIT = 20
 
 
 _RANKED = 2_000  # the hits of a common word that are ranked, when no other word finds a card
+CONCEPT_WEIGHT = 0.5  # of the concept that a question asks for, beside 1 for a word
 _MEANT = 0.7  # the weight of a correction of a misspelt word
 
 
@@ -56,13 +57,14 @@ class TagsChannel:
     async def _part(
         self, connection: AsyncConnection[Any], part: Mapping[str, float], question: Question, scope: Scope
     ) -> list[Hit]:
-        weights = dict(part) | {CONCEPT_TERM + key: 1.0 for key in question.concepts}
+        weights = dict(part) | {CONCEPT_TERM + key: CONCEPT_WEIGHT for key in question.concepts}
         if not weights:
             return []
         cursor = await connection.execute(
             search_statement("tags"),
             {
                 **scope.parameters(),
+                "assistant": assistant_share(question),
                 "keys": term_keys(scope.user_id, weights),
                 "weights": list(weights.values()),
                 "k1": _K1,

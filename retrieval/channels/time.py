@@ -7,7 +7,7 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from events.language.terms import term_keys
-from retrieval.channels.channel import COMMON, Hit, search_statement
+from retrieval.channels.channel import COMMON, Hit, assistant_share, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
@@ -38,6 +38,7 @@ class TimeChannel:
             search_statement("time"),
             {
                 **scope.parameters(),
+                "assistant": assistant_share(question),
                 "from": span.start,
                 "to": span.end,
                 "keys": term_keys(scope.user_id, question.terms),

@@ -11,13 +11,16 @@ from typing import Literal
 from events.language import timex
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import concepts_asked
+from events.language.names.translation import other_names
 from events.language.questions import parse_question
 from events.language.terms import analyse, is_topic, question_terms
+from retrieval.query.addressee import asks_the_assistant
 
 Intent = Literal["present", "past", "history", "list", "why"]
 Language = Literal["english", "chinese", "mixed", "none"]
 
 _WORD_OF_A_TIME = 0.3
+_OTHER_NAME = 0.5
 
 # Words that ask for a whole history, for the past, for reasons, and for several things at once.
 _HISTORY = re.compile(
@@ -57,7 +60,8 @@ class Question:
 
     ``parts`` are the separate requests of the question in their order, each as terms with weights. ``weights`` holds
     the terms of all parts. ``times`` are the time windows that the question names. ``now`` is the instant from which
-    "yesterday" is computed. ``entities`` are the names that the spelling shows.
+    "yesterday" is computed. ``entities`` are the names that the spelling shows. ``of_assistant`` is True when the
+    question asks for what the assistant said.
     """
 
     text: str
@@ -69,6 +73,7 @@ class Question:
     concepts: tuple[str, ...]
     times: tuple[TimeWindow, ...]
     intent: Intent
+    of_assistant: bool = False
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -119,6 +124,7 @@ def understand(text: str, now: datetime) -> Question:
         concepts=concepts_asked(text),
         times=windows,
         intent=_intent(text, windows, now),
+        of_assistant=asks_the_assistant(text),
     )
 
 
@@ -153,7 +159,12 @@ def _window(found: timex.Found) -> TimeWindow:
 
 
 def _parts(text: str) -> tuple[Mapping[str, float], ...]:
-    return tuple(part.terms for part in parse_question(text) if part.terms)
+    # A name in the other language finds the cards that say it so. It counts less than the words of the question.
+    return tuple(
+        {**part.terms, **dict.fromkeys(other_names(part.text), _OTHER_NAME)}
+        for part in parse_question(text)
+        if part.terms
+    )
 
 
 def _language(text: str) -> Language:

@@ -29,6 +29,8 @@ _BEFORE_THE_LATEST = (
     0.9  # the share of the score that an earlier card of a chain gets, for a question about history
 )
 
+_NEAR = 500  # positions in the log between a card and the episode of its turn, at most
+
 _R = TypeVar("_R")
 
 _CARD = card_row(Card)
@@ -79,6 +81,27 @@ class CardResolver:
         """Returns some cards by id, whatever their status. An unknown card and another user's card are absent."""
         async with connected(self._pool, WITHIN_S, many=scope.size.many) as connection:
             return by_id(await (await _cards(connection, scope, ids)).fetchall())
+
+    async def episodes(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Card]:
+        """Returns the episode of the turn of each of these cards, by the id of the card.
+
+        A card without an episode is absent, and so is one whose episode is outside the scope.
+        """
+        if not ids:
+            return {}
+        values = {"user_id": scope.user_id, "cards": list(ids), "near": _NEAR}
+        async with connected(self._pool, WITHIN_S, many=scope.size.many) as connection:
+            rows = await (await connection.execute(statement(_PACKAGE, "turn_episodes"), values)).fetchall()
+            if not rows:
+                return {}
+            found = by_id(
+                await (await _cards(connection, scope, [episode for _, episode in rows])).fetchall()
+            )
+        return {
+            card: found[episode]
+            for card, episode in rows
+            if episode in found and scope.admits(found[episode])
+        }
 
     async def resolve(
         self, question: Question, scope: Scope, best: Sequence[UUID], scores: Mapping[UUID, float]

@@ -10,7 +10,8 @@ from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_executor import ChannelResult
-from retrieval.recall.fusion import Placed, vote
+from retrieval.recall.ranking.fusion import vote
+from retrieval.recall.ranking.places import Placed
 
 
 def explanation(

@@ -14,7 +14,7 @@ from retrieval.cards.alerts import Contradiction
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_executor import BY_CONTENT
-from retrieval.recall.fusion import RRF_K
+from retrieval.recall.ranking.fusion import RRF_K
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ import psycopg
 from events.language.told_times import on_clock, zone_of
 from events.platform.failures import is_away
 from projectors.cards.card import Card
-from retrieval.cards.alerts import aging, contradictions, outdated
+from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
 from retrieval.cards.event_time import as_it_stood, time_passed
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import SEEN, GraphChannel
@@ -22,12 +22,14 @@ from retrieval.channels.semantic import SemanticChannel
 from retrieval.pool.reconnect import retry_on_lost_connection
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import KINDS, Scope, scope_of
-from retrieval.recall.answer import CardAnswer, ChannelPlace, RecallAnswer
+from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnswer
 from retrieval.recall.card_resolution import CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
 from retrieval.recall.explain import explanation, placings
-from retrieval.recall.fusion import Placed, adjustments, distinct, fuse, spread
 from retrieval.recall.overlay import Overlay
+from retrieval.recall.ranking.fusion import fuse, leaders
+from retrieval.recall.ranking.places import ranked
+from retrieval.recall.ranking.turns import beside, without_words
 from retrieval.recall.user_sizes import UserSizes
 
 _CANDIDATES = 4  # cards that are looked up for each card of the answer
@@ -58,14 +60,6 @@ class Ask:
     mode: str | None = None
     explain: bool = False
     timezone: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """The cards in their final order. ``same`` names, for each card left out as a repetition, the card that stays."""
-
-    placed: list[Placed]
-    same: dict[UUID, UUID]
 
 
 class Recall:
@@ -148,7 +142,13 @@ class Recall:
         cards = overlaid.merge(resolution.cards, scope)
         answering = {name: weights[name] for name, result in results.items() if result.report.status == "ok"}
         scores = overlaid.scores(question, answering, resolution.scores)
-        ranking = _ranked(scores, cards, question, ask.context_layer)
+        ranking = ranked(
+            scores,
+            cards,
+            question,
+            context_layer=ask.context_layer,
+            leading=leaders({name: result.hits for name, result in results.items()}),
+        )
         places = {
             name: {hit.card_id: ChannelPlace(rank, hit.score) for rank, hit in enumerate(result.hits, 1)}
             for name, result in results.items()
@@ -156,12 +156,14 @@ class Recall:
         placed = ranking.placed[: ask.k]
         chosen = _credited([cards[each.card_id] for each in placed], ranking.same, cards)
         ids = {card.card_id for card in chosen}
+        wordless = without_words(chosen, ranking.beside, cards)
+        episodes = await _with_retry(lambda: self._resolver.episodes(scope, wordless))
         explain = None
         if ask.explain:
             explain = explanation(question, scope, results, weights) | {
                 "cards": placings(
                     ranking.placed,
-                    {**resolution.left_out, **_said_better(ranking.same)},
+                    {**resolution.left_out, **_said_better(ranking.same), **_standing_beside(ranking.beside)},
                     {**resolution.found, **cards},
                     votes | scores,
                     ask.k,
@@ -171,10 +173,28 @@ class Recall:
         return RecallAnswer(
             current_time=now,
             cards=[
-                _answer(card, each.score, places, now, pending=card.card_id in overlaid.pending)
+                _answer(
+                    card,
+                    each.score,
+                    places,
+                    now,
+                    pending=card.card_id in overlaid.pending,
+                    beside=beside(
+                        card,
+                        [
+                            *([episodes[card.card_id]] if card.card_id in episodes else []),
+                            *(cards[other] for other in ranking.beside.get(card.card_id, ())),
+                        ],
+                    ),
+                )
                 for card, each in zip(chosen, placed, strict=True)
             ],
-            contradictions=[*contradictions(chosen), *resolution.alerts(ids), *overlaid.alerts(ids)],
+            contradictions=[
+                *contradictions(chosen),
+                *resolution.alerts(ids),
+                *overlaid.alerts(ids),
+                *disagreements(chosen, [*resolution.found.values(), *cards.values()]),
+            ],
             channels={name: result.report for name, result in results.items()},
             warnings=(
                 *(
@@ -255,27 +275,16 @@ def _best(votes: Mapping[UUID, float]) -> list[UUID]:
     return sorted(votes, key=lambda card_id: (-votes[card_id], card_id))
 
 
-def _ranked(
-    votes: Mapping[UUID, float],
-    cards: Mapping[UUID, Card],
-    question: Question,
-    context_layer: str | None,
-) -> Ranking:
-    """Applies the factors to the votes, drops repeated words, and spreads the cards of one turn."""
-    ranked = sorted(
-        (
-            Placed(card_id, votes[card_id], adjustments(card, question, context_layer=context_layer))
-            for card_id, card in cards.items()
-            if card_id in votes
-        ),
-        key=Placed.order,
-    )
-    kept, same = distinct(ranked, cards)
-    return Ranking(spread(kept, {card_id: card.turn_ids for card_id, card in cards.items()}), same)
-
-
 def _said_better(same: Mapping[UUID, UUID]) -> dict[UUID, str]:
     return {left_out: f"it says the same as {kept}" for left_out, kept in same.items()}
+
+
+def _standing_beside(beside: Mapping[UUID, Sequence[UUID]]) -> dict[UUID, str]:
+    return {
+        card: f"it stands beside {lead}, of the same turn"
+        for lead, others in beside.items()
+        for card in others
+    }
 
 
 def _credited(chosen: Sequence[Card], same: Mapping[UUID, UUID], cards: Mapping[UUID, Card]) -> list[Card]:
@@ -294,6 +303,7 @@ def _answer(
     now: datetime,
     *,
     pending: bool,
+    beside: tuple[Beside, ...],
 ) -> CardAnswer:
     card = as_it_stood(card, now)
     return CardAnswer(
@@ -301,6 +311,7 @@ def _answer(
         score=score,
         channels={name: hits[card.card_id] for name, hits in places.items() if card.card_id in hits},
         pending=pending,
+        beside=beside,
         aging=aging(card, now),
         outdated=outdated(card, now),
         time_passed=time_passed(card, now),

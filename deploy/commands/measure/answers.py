@@ -15,7 +15,7 @@ from deploy.options import Given, Json
 from deploy.progress import Progress
 from deploy.tools.answers.conversations import CATEGORIES, Conversation, chosen_of, conversations
 from deploy.tools.answers.memory import open_memory
-from deploy.tools.answers.readings import Readings
+from deploy.tools.answers.readings import BUNDLED, Readings
 from deploy.tools.answers.recorded_model import ReadingCounts, RecordedExtractor
 from deploy.tools.answers.trial import ALL, Result, Score, check_recording, read_all, run_trial
 from events.platform.settings import Settings, SettingsError
@@ -34,9 +34,12 @@ def run_answers(
     *,
     readings: Annotated[
         Path | None,
-        Parameter(metavar="DIR", help="recorded readings of a model; without them, only the rules read"),
+        Parameter(metavar="DIR", help="recorded readings of a model (default: those that come with Cardlog)"),
     ] = None,
     only: Only = None,
+    model: Annotated[
+        bool, Parameter(negative="--no-model", help="replay the readings of a model (default)")
+    ] = True,
     rules: Annotated[
         bool, Parameter(negative="--no-rules", help="read with the rules, too (default)")
     ] = True,
@@ -59,9 +62,11 @@ def run_answers(
     read = list(chosen_of(_conversations(), only or ()))
     found: dict[str, Result] = {}
     extractor = None
-    if readings is not None:
+    if model:
         private = [each.name for each in read if each.private]
-        extractor = RecordedExtractor(settings, Readings(readings), private=private, prompt_version=prompt)
+        extractor = RecordedExtractor(
+            settings, Readings(readings or BUNDLED), private=private, prompt_version=prompt
+        )
         found["model"] = _tried(settings, read, extractor)
     if rules or extractor is None:
         found["rules"] = _tried(settings, read, None)

@@ -14,6 +14,9 @@ from typing import Any
 from deploy.tools.answers.private_words import with_words, without_words
 from ingest.extraction.extractor_port import SessionBatch
 
+BUNDLED = Path(__file__).parent / "readings"
+"""The readings that come with Cardlog. They need LoCoMo itself for the words of its turns."""
+
 _MOST_BYTES = 2_000_000
 _UNSAFE = re.compile(r"[^\w-]")
 

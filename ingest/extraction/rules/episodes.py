@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from events.language.chinese_script import has_cjk
 from events.language.values import word_set
-from events.types.cards import Sentiment
+from events.types.cards import PASTED, Sentiment
 from ingest.extraction.rules.sentences import simplified
 from ingest.extraction.rules.small_talk import is_small_talk
 
@@ -102,10 +102,6 @@ def is_pasted(text: str) -> bool:
 
 _ENCLOSED = frozenset((("{", "}"), ("[", "]"), ("<", ">")))
 _PAIR = re.compile(r"[\"'\w]\s*[:=]\s*[\"'\w\[{]|</\w+>|\",\s*\"")
-
-
-PASTED = "pasted"
-"""The tag of an episode whose words are mostly pasted data or code."""
 
 
 @dataclass(frozen=True, slots=True)

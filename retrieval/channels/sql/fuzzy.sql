@@ -45,13 +45,13 @@ WITH asked AS (
 ), total AS (
     SELECT greatest(count(*), 1) AS words FROM asked
 ), hit AS MATERIALIZED (
-    SELECT c.card_id, c.term_keys, c.pair_keys
+    SELECT c.card_id, c.term_keys, c.pair_keys, c.provenance
     FROM cards.cards c
     WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key) FILTER (WHERE NOT idle), '{{}}') FROM word)
            OR c.pair_keys && (SELECT coalesce(array_agg(pair_key) FILTER (WHERE NOT idle), '{{}}') FROM pair))
       AND {visible_by_key}
 ), scored AS MATERIALIZED (
-    SELECT hit.card_id,
+    SELECT hit.card_id, CASE hit.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS share,
            (SELECT coalesce(sum(best), 0) / (SELECT words FROM total)
             FROM (SELECT max(near.similarity) AS best FROM near
                   WHERE near.term_key = ANY (hit.term_keys) GROUP BY near.ordinal) word) AS words,
@@ -60,7 +60,7 @@ WITH asked AS (
                      / cardinality(%(pairs)s::integer[])::float8 END AS pairs
     FROM hit
 )
-SELECT card_id, greatest(words, pairs)::float8 AS score
+SELECT card_id, share * greatest(words, pairs)::float8 AS score
 FROM scored
 WHERE words > 0 OR pairs >= %(least_pairs)s
 ORDER BY score DESC, card_id

@@ -7,52 +7,53 @@
 WITH asked AS (
     {selective_terms}
 ), pair AS (
-    SELECT one.key AS one, other.key AS other
-    FROM asked one JOIN asked other ON one.key < other.key
-    WHERE one.common AND NOT one.idle AND other.common AND NOT other.idle
-), together AS (
-    SELECT DISTINCT ON (c.card_id) c.* FROM pair CROSS JOIN LATERAL (
-        SELECT c.card_id, c.term_keys, c.own_terms FROM cards.cards c
+    SELECT a.key AS one, b.key AS other
+    FROM asked a JOIN asked b ON a.key < b.key
+    WHERE a.common AND NOT a.idle AND b.common AND NOT b.idle
+), duo AS (
+    SELECT DISTINCT ON (card_id) c.* FROM pair CROSS JOIN LATERAL (
+        SELECT c.card_id, c.term_keys, c.own_terms, c.provenance FROM cards.cards c
         WHERE c.term_keys @> ARRAY[pair.one, pair.other] AND {visible_by_key}
     ) c
 ), found AS (
-    SELECT * FROM together
+    SELECT * FROM duo
     UNION ALL
-    (SELECT c.card_id, c.term_keys, c.own_terms FROM cards.cards c
-     WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT idle) AND NOT EXISTS (SELECT FROM together)
+    (SELECT c.card_id, c.term_keys, c.own_terms, c.provenance FROM cards.cards c
+     WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT idle) AND NOT EXISTS (SELECT FROM duo)
        AND {visible_by_key}
      ORDER BY coalesce(c.occurred_at, c.effective_at) DESC, c.card_id
      LIMIT CASE WHEN EXISTS (SELECT FROM asked WHERE common AND NOT idle) THEN %(ranked)s END)
 ), hit AS (
     SELECT card_id, term_keys[:own_terms] AS own, term_keys[own_terms + 1:] AS earlier,
-           own_terms + %(before)s * (cardinality(term_keys) - own_terms) AS length
+           own_terms + %(before)s * (cardinality(term_keys) - own_terms) AS length,
+           CASE provenance WHEN 'assistant_stated' THEN %(assistant)s ELSE 1 END AS share
     FROM found
 ), uses AS (
-    SELECT hit.card_id, asked.key, hit.length, count.times
+    SELECT card_id, key, length, share, times
     FROM hit CROSS JOIN asked CROSS JOIN LATERAL (
-        SELECT cardinality(array_positions(hit.own, asked.key))
-               + %(before)s * cardinality(array_positions(hit.earlier, asked.key)) AS times
+        SELECT cardinality(array_positions(own, key))
+               + %(before)s * cardinality(array_positions(earlier, key)) AS times
         OFFSET 0 -- computes the value once, and not once for each use
     ) count
-    WHERE count.times > 0
+    WHERE times > 0
 ), total AS (
     SELECT coalesce(max(cards), 0)::float8 AS cards, coalesce(max(terms::float8 / nullif(cards, 0)), 1) AS length
     FROM cards.card_counts WHERE user_id = %(user_id)s
 ), weight AS (
-    SELECT key, asked.weight * ln(1 + (greatest(total.cards, held.cards) - held.cards + 0.5) / (held.cards + 0.5)) AS idf
+    SELECT key, asked.weight * ln(1 + (greatest(total.cards - held.cards, 0) + 0.5) / (held.cards + 0.5)) AS idf
     FROM asked
     CROSS JOIN total
-    JOIN (SELECT key, count(*)::float8 AS hits FROM uses GROUP BY key) counted USING (key)
+    JOIN (SELECT key, count(*)::float8 AS hits FROM uses GROUP BY key) used USING (key)
     CROSS JOIN LATERAL (
-        SELECT CASE WHEN asked.idle OR asked.common AND EXISTS (SELECT FROM together)
-               THEN greatest(%(common)s, total.cards * counted.hits / (SELECT count(*) FROM hit)) ELSE counted.hits END AS cards
+        SELECT CASE WHEN asked.idle OR asked.common AND EXISTS (SELECT FROM duo)
+               THEN greatest(%(common)s, total.cards * used.hits / (SELECT count(*) FROM hit)) ELSE used.hits END AS cards
     ) held
 )
-SELECT o.card_id,
-       sum(w.idf * o.times * (%(k1)s + 1)
-           / (o.times + %(k1)s * (1 - %(b)s + %(b)s * o.length / total.length)))
+SELECT card_id,
+       sum(share * idf * times * (%(k1)s + 1)
+           / (times + %(k1)s * (1 - %(b)s + %(b)s * uses.length / total.length)))
        AS score
-FROM uses o JOIN weight w USING (key) CROSS JOIN total
-GROUP BY o.card_id
-ORDER BY score DESC, o.card_id
+FROM uses JOIN weight USING (key) CROSS JOIN total
+GROUP BY card_id
+ORDER BY score DESC, card_id
 LIMIT %(limit)s;

@@ -16,13 +16,23 @@ _CHINA = timezone(timedelta(hours=8))
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of one user; ``evidence`` are the ids of the records that answer it."""
+    """A question of one user; ``evidence`` are the ids of the records that answer it.
+
+    ``earlier`` is the number of the user's first turns that may answer; None means all of them. ``fresh`` and ``stale``
+    are the records that told a fact last and before. ``wanted`` are words any of which answers, and ``unwanted`` words
+    of a value that has changed.
+    """
 
     user_id: str
     text: str
     evidence: frozenset[str]
     category: str
     at: datetime
+    earlier: int | None = None
+    fresh: frozenset[str] = frozenset()
+    stale: frozenset[str] = frozenset()
+    wanted: tuple[str, ...] = ()
+    unwanted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

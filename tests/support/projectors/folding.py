@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count as count_from
 from typing import Any
 from uuid import UUID
 
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
-from events.types.cards import CardOrigin, EventNoted, StateAsserted
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
 from events.types.codec import Payload
 from events.types.envelope import NewEvent, partition_of, uuid7
 from projectors.cards.projector import CardsProjector
@@ -28,6 +29,9 @@ NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 ORIGIN = CardOrigin(
     project_id="default", session_id="s", turn_ids=("t",), said_at=NOW, source_span=None, provenance="user_stated"
 )  # fmt: skip
+
+
+_turns = count_from(1)
 
 
 def settings_of(database: str, **changed: Any) -> Settings:
@@ -50,6 +54,17 @@ def event(payload: Payload, user: str = "alex") -> NewEvent:
     return NewEvent(
         event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
     )
+
+
+def apart(payload: EventNoted | StateAsserted | KnowledgeLearned, user: str = "alex") -> NewEvent:
+    """The event of a card, in a turn of its own unless ``payload`` names one.
+
+    An answer gives the cards of one turn one place.
+    """
+    if payload.origin.turn_ids != ORIGIN.turn_ids:
+        return event(payload, user)
+    turn = f"turn {next(_turns)}"
+    return event(replace(payload, origin=replace(payload.origin, turn_ids=(turn,))), user)
 
 
 def noted(content: str, user: str = "alex", **more: Any) -> NewEvent:

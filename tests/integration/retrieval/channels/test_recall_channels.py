@@ -30,18 +30,43 @@ from retrieval.pool.connections import ReadConnection
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
 from tests.bench.support.history import fill
-from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
+from tests.support.projectors.folding import NOW, ORIGIN, apart, event, fold_live
 from tests.support.retrieval.channels import noted, recall, searching
 from tests.support.waiting import eventually
 
 FEW, MANY, MOST = Size(100), Size(20_000, share=0.1), Size(100_000, share=0.9)
 
 
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Did I go to Japan?", "暑假要去日本看煙火"),
+        ("我什麼時候在京都？", "We slept in a temple in Kyoto"),
+        ("Who is a nurse?", "隔壁鄰居是護理師"),
+    ],
+)
+def test_a_name_finds_the_cards_that_say_it_in_the_other_language(
+    database: str, connection: Connection, question: str, found: str
+) -> None:
+    cards = (
+        "暑假要去日本看煙火",
+        "We slept in a temple in Kyoto",
+        "隔壁鄰居是護理師",
+        "We painted the shed",
+        "昨天修水管",
+    )
+    log.append(connection, [event(noted(content)) for content in cards])
+    fold_live(database)
+    first = recall(database, question)["cards"][0]
+    assert first["content"] == found
+    assert "tags" in first["channels"]
+
+
 def test_a_card_that_shares_no_word_is_found_through_what_it_is_related_to(
     database: str, connection: Connection
 ) -> None:
     jwt, oauth, other = (
-        event(
+        apart(
             KnowledgeLearned(
                 content=f"{title}: {words}", title=title, definition=words, tags=(), origin=ORIGIN
             )
@@ -73,7 +98,7 @@ def test_what_was_said_next_to_a_hit_is_found_and_comes_after_it(
     database: str, connection: Connection
 ) -> None:
     log.append(
-        connection, [event(noted(text)) for text in ("We met Zoe", "It was about the harbour", "Nice day")]
+        connection, [apart(noted(text)) for text in ("We met Zoe", "It was about the harbour", "Nice day")]
     )
     fold_live(database)
     answer = recall(database, "harbour")
@@ -83,9 +108,9 @@ def test_what_was_said_next_to_a_hit_is_found_and_comes_after_it(
 
 def test_the_graph_never_leaves_the_walls(database: str, connection: Connection) -> None:
     far = replace(ORIGIN, project_id="elsewhere")
-    here, there = event(noted("We planned the harbour")), event(noted("Secret budget"))
+    here, there = apart(noted("We planned the harbour")), apart(noted("Secret budget"))
     there = replace(there, payload=replace(there.payload, origin=far))
-    foreign = event(noted("Of somebody else"), "zoe")
+    foreign = apart(noted("Of somebody else"), "zoe")
     log.append(connection, [here, there, foreign])
     links = [
         event(
@@ -105,7 +130,7 @@ def test_the_same_words_in_two_turns_are_one_card_that_names_both(
     database: str, connection: Connection
 ) -> None:
     said = [replace(ORIGIN, turn_ids=(turn,)) for turn in ("t1", "t2")]
-    log.append(connection, [event(replace(noted("Feed the cat"), origin=origin)) for origin in said])
+    log.append(connection, [apart(replace(noted("Feed the cat"), origin=origin)) for origin in said])
     fold_live(database)
     [card] = recall(database, "cat")["cards"]
     assert sorted(card["turn_ids"]) == ["t1", "t2"]
@@ -118,7 +143,7 @@ def test_an_explanation_names_the_votes_and_the_fate_of_each_card(
     log.append(
         connection,
         [
-            event(
+            apart(
                 StateAsserted(
                     content=f"I live in {city}", entity="user", concept_key="residence", value=city,
                     cardinality="single_value", tags=(), origin=ORIGIN, effective_at=at, announced=True,
@@ -126,7 +151,7 @@ def test_an_explanation_names_the_votes_and_the_fate_of_each_card(
             )
             for city, at in homes
         ]
-        + [event(noted("We live and learn"))],
+        + [apart(noted("We live and learn"))],
     )  # fmt: skip
     fold_live(database)
     answer = recall(database, "where do I live?", explain=True, k=1)
@@ -138,7 +163,7 @@ def test_an_explanation_names_the_votes_and_the_fate_of_each_card(
     assert set(explain["channels"]) == {"semantic", "tags", "fuzzy", "time", "graph"}
     first, second = explain["cards"][:2]
     assert (first["content"], first["left_out"]) == ("I live in Kaohsiung", None)
-    assert first["factors"]["concept asked for"] == 2
+    assert first["factors"]["fact asked for"] == 3
     assert second["left_out"] == "only the best 1 were asked for"
     for card in (first, second):
         # Votes can be added up again from the candidates, and the score from the factors.
@@ -281,8 +306,8 @@ def test_what_may_answer_is_found_behind_very_much_that_may_not(
     log.append(
         connection,
         [
-            *[event(noted(f"We planned the harbour {n}")) for n in range(40)],
-            *[event(replace(noted(f"A plan {n}"), origin=here)) for n in range(5)],
+            *[apart(noted(f"We planned the harbour {n}")) for n in range(40)],
+            *[apart(replace(noted(f"A plan {n}"), origin=here)) for n in range(5)],
         ],
     )
     fold_live(database)
@@ -298,7 +323,7 @@ def test_what_may_answer_is_found_behind_very_much_that_may_not(
 def test_keys_that_meet_those_of_another_user_find_nothing_of_theirs(
     database: str, connection: Connection, name: str
 ) -> None:
-    log.append(connection, [event(noted("harbour 河邊散步")), event(noted("harbour 河邊散步"), user="bob")])
+    log.append(connection, [apart(noted("harbour 河邊散步")), apart(noted("harbour 河邊散步"), user="bob")])
     fold_live(database)
     connection.execute(
         """UPDATE cards.cards c SET term_keys = o.term_keys, pair_keys = o.pair_keys
@@ -313,8 +338,8 @@ def test_keys_that_meet_those_of_another_user_find_nothing_of_theirs(
 def test_a_word_that_is_everywhere_orders_what_rarer_words_find(
     database: str, connection: Connection, monkeypatch: Any
 ) -> None:
-    log.append(connection, [event(noted(f"meeting number {n}")) for n in range(12)])
-    log.append(connection, [event(noted("zebra meeting")), event(noted("zebra")), event(noted("harbour"))])
+    log.append(connection, [apart(noted(f"meeting number {n}")) for n in range(12)])
+    log.append(connection, [apart(noted("zebra meeting")), apart(noted("zebra")), apart(noted("harbour"))])
     fold_live(database)
 
     def found(text: str) -> list[str]:
@@ -327,7 +352,7 @@ def test_a_word_that_is_everywhere_orders_what_rarer_words_find(
     assert found("zebra meeting") == ["zebra meeting", "zebra"]
     assert len(found("meeting")) == 13  # with nothing rarer to go by, it finds
     later = replace(noted("a meeting at last"), occurred_at=NOW + timedelta(hours=1))
-    log.append(connection, [event(later)])
+    log.append(connection, [apart(later)])
     fold_live(database)
     monkeypatch.setattr("retrieval.channels.tags._RANKED", 1)
     assert found("meeting") == ["a meeting at last"]
@@ -339,7 +364,7 @@ def test_common_words_meet_in_the_cards_that_answer(
     database: str, connection: Connection, monkeypatch: Any
 ) -> None:
     texts = [f"coffee number {n}" for n in range(12)] + [f"harbour number {n}" for n in range(12)]
-    log.append(connection, [event(noted(text)) for text in [*texts, "coffee at the harbour"]])
+    log.append(connection, [apart(noted(text)) for text in [*texts, "coffee at the harbour"]])
     fold_live(database)
 
     def found(text: str) -> list[str]:
@@ -360,9 +385,9 @@ def test_a_misspelt_word_finds_the_words_at_one_edit(database: str, connection: 
     log.append(
         connection,
         [
-            event(noted("We adopted kittens")),
-            event(noted("They planed the boards")),
-            event(noted("A harbour")),
+            apart(noted("We adopted kittens")),
+            apart(noted("They planed the boards")),
+            apart(noted("A harbour")),
         ],
     )
     fold_live(database)
@@ -374,7 +399,7 @@ def test_a_misspelt_word_finds_the_words_at_one_edit(database: str, connection: 
     for misspelt in ("adpoted", "adoptted", "adoptes", "adopetd", "kitens"):
         assert found(f"who was {misspelt}?") == ["We adopted kittens"], misspelt
     assert found("planet") == ["They planed the boards"]  # no card says planet
-    log.append(connection, [event(noted("A planet"))])
+    log.append(connection, [apart(noted("A planet"))])
     fold_live(database)
     contents.update(connection.execute("SELECT card_id, content FROM cards.cards").fetchall())
     assert found("planet") == ["A planet"]  # a word the user knows means itself
@@ -382,7 +407,7 @@ def test_a_misspelt_word_finds_the_words_at_one_edit(database: str, connection: 
 
 
 def test_no_question_makes_the_look_up_of_misspelt_words_long(database: str, connection: Connection) -> None:
-    log.append(connection, [event(noted("We adopted kittens"))])
+    log.append(connection, [apart(noted("We adopted kittens"))])
     fold_live(database)
     unknown = " ".join(f"zebra{letter}" for letter in "abcdefgh")
     assert _hits(database, TagsChannel(), f"adpoted {unknown}", "alex")

@@ -20,7 +20,7 @@ from projectors.embedding.embedder import HASH_MODEL
 from retrieval.http.read_api import create_app
 from tests.support.databases import url_of
 from tests.support.hostile import breaking
-from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
+from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
 from tests.support.waiting import PATIENT
 
 _ANYTHING = st.text(st.characters(), max_size=60)  # lone surrogates and NUL too
@@ -75,14 +75,14 @@ def service(postgres_url: str, template: str) -> Iterator[TestClient]:
                 log.append(
                     connection,
                     [
-                        event(
+                        apart(
                             StateAsserted(
                                 content=f"I live in {city}", entity="user", concept_key="residence", value=city,
                                 cardinality="multi_value", tags=(), origin=origin, effective_at=NOW,
                             ),
                             user,
                         ),
-                        event(
+                        apart(
                             EventNoted(
                                 content=f"{city} is secret 秘密", entity="user", tags=(), origin=origin,
                                 occurred_at=NOW, episode=True,

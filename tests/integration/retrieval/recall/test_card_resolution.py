@@ -132,8 +132,8 @@ def test_a_chain_answers_with_its_end(memory: Memory, recall: Recall) -> None:
 
 
 def test_a_layer_is_preferred_or_the_only_one(memory: Memory, recall: Recall) -> None:
-    for layer in ("personal", "work"):
-        memory.event(f"Planned the {layer} dinner", day(1), context_layer=layer)
+    for turn, layer in enumerate(("personal", "work")):
+        memory.event(f"Planned the {layer} dinner", day(1), context_layer=layer, turn_ids=(f"t{turn}",))
     memory.event("Planned some dinner", day(1))
     memory.fold()
     for layer in ("personal", "work"):

@@ -18,7 +18,7 @@ from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.generations.generations import ProjectorBlockedError
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
-from tests.support.projectors.folding import NOW, ORIGIN, count, event, fold_live, rebuild
+from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, rebuild
 from tests.support.waiting import PATIENT
 
 SAID = (
@@ -33,7 +33,7 @@ def said(connection: Connection) -> None:
     log.append(
         connection,
         [
-            event(
+            apart(
                 EventNoted(
                     content=text, entity="user", tags=(), origin=replace(ORIGIN, mode=mode),
                     occurred_at=NOW, episode=True,

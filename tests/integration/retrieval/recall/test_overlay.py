@@ -127,9 +127,9 @@ def test_at_no_moment_of_its_way_is_a_turn_missing_or_there_twice(memory: Memory
     answers.append(memory.ask("where do I live? what is my new address?"))
     for answer in answers:
         states = [card["value"] for card in answer["cards"] if card["kind"] == "state"]
-        episodes = [card["content"] for card in answer["cards"] if card["kind"] == "event"]
+        told = [each["content"] for card in answer["cards"] for each in (card, *card["beside"])]
         assert states == ["Kaohsiung"]
-        assert episodes.count("My new address is Kaohsiung.") == 1
+        assert told.count("My new address is Kaohsiung.") == 1
     assert pending(answers[0])
     assert not pending(answers[-1])
 

@@ -22,7 +22,7 @@ from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from retrieval.recall.fault_injection import CHANNELS, faults_of
-from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
+from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
 from tests.support.waiting import eventually
 
 # The longest time of a recall with dead channels: its deadlines and the delay of a busy machine.
@@ -35,13 +35,13 @@ def cards(database: str, connection: Connection) -> str:
     log.append(
         connection,
         [
-            event(
+            apart(
                 StateAsserted(
                     content="I live in Lisbon", entity="user", concept_key="residence", value="Lisbon",
                     cardinality="single_value", tags=(), origin=ORIGIN, effective_at=NOW,
                 )
             ),
-            event(
+            apart(
                 EventNoted(
                     content="We adopted two kittens yesterday", entity="user", tags=(), origin=ORIGIN,
                     occurred_at=NOW, episode=True,

@@ -25,6 +25,8 @@ def test_two_current_values_of_one_concept_contradict_each_other() -> None:
     "other",
     [
         state("taipei "),  # the same in other letters
+        state("臺北"),  # the same in the other language
+        state("信義區"),  # perhaps the same in the other script
         state("Kaohsiung", superseded_at=NOW),
         state("Kaohsiung", entity="Mei"),
         state("Kaohsiung", project_id="novel"),  # a project is a world of its own

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.extraction.rules.episodes import PASTED, read
+from events.types.cards import PASTED
+from ingest.extraction.rules.episodes import read
 from ingest.extraction.rules.small_talk import is_small_talk
 from tests.support.ingest.rules import episodes
 

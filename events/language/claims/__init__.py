@@ -1,0 +1,1 @@
+"""Claims: what one sentence says of one topic, so that two sentences can be compared."""

@@ -1,0 +1,26 @@
+"""The claims of a text, sentence by sentence."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from events.language.chinese_script import has_cjk
+from events.language.claims.chinese import chinese_claim
+from events.language.claims.claim import Claim
+from events.language.claims.english import english_claim
+
+_READ = 600
+_MOST = 8
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；;\n])")
+
+
+@lru_cache(maxsize=4096)
+def claims(text: str) -> tuple[Claim, ...]:
+    """Returns the claims that ``text`` makes. Only the first 600 characters and eight sentences count; never raises."""
+    found = []
+    for sentence in _SENTENCE.split(text[:_READ])[:_MOST]:
+        claim = chinese_claim(sentence) if has_cjk(sentence) else english_claim(sentence)
+        if claim is not None and claim.topic:
+            found.append(claim)
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Names of one thing in English and in Chinese: places, languages, organisations, occupations."""

@@ -1,0 +1,1 @@
+"""From the votes of the channels to the places of an answer."""

@@ -1,0 +1,299 @@
+"""The ranking: factors that multiply the votes, repeated words, and one place for all cards of a turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import exp, prod
+from typing import Any
+from uuid import UUID
+
+from events.language.chinese_script import to_simplified
+from events.language.terms import analyse
+from events.types.cards import PASTED
+from projectors.cards.card import Card
+from retrieval.channels.channel import assistant_share
+from retrieval.query.pasted import asks_for_pasted
+from retrieval.query.question import Question
+from retrieval.query.scope import OWNER
+from retrieval.recall.ranking.changes import tells_of_a_change
+
+# Per day. A single value halves in about 35 days, one of several values in about 140.
+DECAY = {"single_value": 0.02, "multi_value": 0.005}
+DECAY_SHARE = 0.15
+LAYER_BOOST = 1.2
+FACT_BOOST = (
+    3.0  # the card is what holds now of the concept and the entity that a question about now asks for
+)
+ASKED_BOOST = 2.0  # the card has the concept and the entity that the question asks for
+COMMON_CONCEPTS = frozenset({"activity"})  # nearly every event has this concept, so it distinguishes nothing
+OTHERS_PENALTY = 0.8  # the card has the concept, of another entity
+IMPORTANCE_SHARE = 0.005  # per step of importance away from the middle of 1 to 10
+TURN_SHARE = 0.1  # the part of the votes of a turn's other cards that its best card gets
+PASTED_SHARE = 0.4  # of the votes of pasted data or code, when the question does not ask for such a text
+OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
+LEADER_BOOST = 1.35  # the card comes first in two channels: sums of ranks hide by how much it is better
+FORMULA_PENALTY = 0.7  # a better card has the same words with other numbers
+SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
+_YIELDS = 0.25  # of the score of an episode: a card with less leaves it the lead
+_JUST_BELOW, _JUST_ABOVE = 0.999, 1.001
+_NEWER_AMONG = 10  # the first places, among which what was said later goes first
+_SAME_SHARE = 0.5  # of an earlier card's words of the question: a later card with so many is about the same
+_LEAST_SHARED = 2
+_NUMBERED = re.compile(r"[^\W\d_]*\d+")
+_READ = 600  # the characters of a card that are compared
+FACT_ASKED_FOR, CONCEPT_ASKED_FOR, BESIDE, NEWER = (
+    "fact asked for",
+    "concept asked for",
+    "the turn's other cards",
+    "newer on the same",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A card with its votes and the factors that multiply them, by reason."""
+
+    card_id: UUID
+    votes: float
+    factors: Mapping[str, float]
+
+    @property
+    def score(self) -> float:
+        return self.votes * prod(self.factors.values())
+
+    def times(self, reason: str, factor: float) -> Placed:
+        return replace(self, factors={**self.factors, reason: factor})
+
+    def order(self) -> tuple[float, UUID]:
+        """The sort key: best first, ties by id."""
+        return -self.score, self.card_id
+
+
+def decay(cardinality: str | None, verified: datetime, now: datetime) -> float:
+    """Returns e^(-λ·days since the last verification) for a state, with the λ of its cardinality. Others have 1."""
+    rate = DECAY.get(cardinality or "")
+    if rate is None:
+        return 1.0
+    return exp(-rate * max(0.0, (now - verified).total_seconds() / 86400))
+
+
+def adjustments(card: Card, question: Question, *, context_layer: str | None) -> dict[str, float]:
+    """Returns the factors that multiply a card's votes, by reason. A factor of 1 is absent."""
+    # Votes come from ranks and lie close together. Full decay would place the only true address below yesterday's
+    # small talk. Decay therefore has a small share and orders cards that are otherwise equal.
+    factors = {"decay": 1 - DECAY_SHARE * (1 - decay(card.cardinality, card.last_verified, question.now))}
+    if card.concept_key in question.concepts and card.concept_key not in COMMON_CONCEPTS:
+        if not _about_the_one_asked_for(card, question):
+            factors["concept of another"] = OTHERS_PENALTY
+        elif _holds_now(card, question):
+            factors[FACT_ASKED_FOR] = FACT_BOOST
+        elif card.kind == "state" or _shares_a_word(card, question):
+            factors[CONCEPT_ASKED_FOR] = ASKED_BOOST
+    if card.provenance == "assistant_stated":
+        factors["said by the assistant"] = assistant_share(question)
+    if PASTED in card.tags and not asks_for_pasted(question.text):
+        factors["pasted"] = PASTED_SHARE
+    if card.importance is not None:
+        factors["importance"] = 1 + IMPORTANCE_SHARE * (card.importance - 5)
+    if card.superseded_at is not None and card.superseded_at <= question.now and question.span is None:
+        factors["superseded"] = SUPERSEDED_PENALTY
+    if _outside(card, question):
+        factors["outside the time asked for"] = OUTSIDE_PENALTY
+    if context_layer is not None and card.context_layer == context_layer:
+        factors["layer"] = LAYER_BOOST
+    return {reason: factor for reason, factor in factors.items() if factor != 1.0}
+
+
+def _holds_now(card: Card, question: Question) -> bool:
+    """True for a state in force, when the question asks what is true now."""
+    return (
+        card.kind == "state"
+        and question.intent == "present"
+        and not card.ended
+        and (card.superseded_at is None or card.superseded_at > question.now)
+    )
+
+
+def _shares_a_word(card: Card, question: Question) -> bool:
+    """True when the card's own words hold a content word of the question."""
+    return not question.weights.keys().isdisjoint(analyse(card.content))
+
+
+def _outside(card: Card, question: Question) -> bool:
+    """True when the question names a stretch of time that has begun, and the card lies wholly outside it."""
+    span = question.span
+    if span is None or span.vague:
+        return False
+    begun = card.begun or card.said_at
+    over = card.superseded_at if card.kind == "state" else card.occurred_until
+    after = span.end is not None and begun >= span.end
+    before = (
+        span.start is not None and (over or begun) < span.start and (card.kind != "state" or over is not None)
+    )
+    return after or before
+
+
+def _about_the_one_asked_for(card: Card, question: Question) -> bool:
+    """True when a card is about the user, or about an entity that the question names."""
+    if card.kind != "state" or card.entity is None or card.entity == OWNER:
+        return True
+    # Entities are stored in simplified script.
+    return card.entity.casefold() in to_simplified(question.text.casefold())
+
+
+def distinct(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> tuple[list[Placed], dict[UUID, UUID]]:
+    """Returns the ranking without repeated words, and for each card left out the card that stays.
+
+    Of cards that differ only in their numbers, the best one keeps its score and the others lose a part: reminders and
+    labels that come again and again would otherwise fill an answer.
+    """
+    first: dict[tuple[Any, ...], UUID] = {}
+    formulas: set[tuple[Any, ...]] = set()
+    kept, same = [], {}
+    for placed in ranked:
+        card = cards[placed.card_id]
+        words = (card.kind, card.episode, card.speaker, card.content, card.effective_at)
+        if (other := first.setdefault(words, placed.card_id)) != placed.card_id:
+            same[placed.card_id] = other
+            continue
+        formula = (card.kind, card.episode, card.speaker, _NUMBERED.sub("#", card.content[:_READ].casefold()))
+        kept.append(
+            placed.times("words that differ in numbers", FORMULA_PENALTY) if formula in formulas else placed
+        )
+        formulas.add(formula)
+    return sorted(kept, key=Placed.order), same
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The places of an answer, best first. ``beside`` holds, for a leading card, the other cards of its turn.
+
+    ``same`` names, for each card left out as a repetition, the card that stays.
+    """
+
+    placed: list[Placed]
+    beside: dict[UUID, list[UUID]]
+    same: dict[UUID, UUID]
+
+
+def ranked(
+    votes: Mapping[UUID, float],
+    cards: Mapping[UUID, Card],
+    question: Question,
+    *,
+    context_layer: str | None = None,
+    leading: Collection[UUID] = (),
+) -> Ranking:
+    """Applies the factors to the votes, drops repeated words, and gives the cards of one turn one place.
+
+    ``leading`` are the cards that come first in two channels. They gain, and a card never rises above them by the
+    concept of the question alone, unless it states the fact that a question about now asks for.
+    """
+    placed = []
+    for card_id, card in cards.items():
+        if card_id in votes:
+            each = Placed(card_id, votes[card_id], adjustments(card, question, context_layer=context_layer))
+            placed.append(each.times("first in two channels", LEADER_BOOST) if card_id in leading else each)
+    ceiling = max((each.score for each in placed if each.card_id in leading), default=None)
+    if ceiling is not None:
+        placed = [each if each.card_id in leading else _below(each, ceiling) for each in placed]
+    kept, same = distinct(sorted(placed, key=Placed.order), cards)
+    grouped, beside = by_turn(kept, cards)
+    return Ranking(newer_first(grouped, cards, question), beside, same)
+
+
+def _below(placed: Placed, ceiling: float) -> Placed:
+    """Takes from a card's boost for its concept what would lift it above ``ceiling``."""
+    boost = placed.factors.get(CONCEPT_ASKED_FOR)
+    if boost is None or placed.score < ceiling:
+        return placed
+    fitting = max(1.0, boost * ceiling / placed.score * _JUST_BELOW)
+    return placed.times(CONCEPT_ASKED_FOR, fitting)
+
+
+def by_turn(
+    ranked: Sequence[Placed], cards: Mapping[UUID, Card]
+) -> tuple[list[Placed], dict[UUID, list[UUID]]]:
+    """Returns one place for the cards of a turn, best first, and the cards beside each leading card.
+
+    The best-placed card leads. An episode gives the lead to the best other card of its turn, unless that card has less
+    than :data:`_YIELDS` of its score: the words of the turn stand beside it all the same. A card joins another when
+    that one shows all turns of the card. The leader gets a part of the votes of the cards that join it.
+    """
+    leader_of: dict[str, UUID] = {}
+    groups: dict[UUID, list[Placed]] = {}
+    for placed in ranked:
+        own = cards[placed.card_id].turn_ids
+        over = {leader_of.get(turn) for turn in own}
+        lead = over.pop() if len(over) == 1 else None
+        if lead is not None:
+            groups[lead].append(placed)
+            continue
+        groups[placed.card_id] = [placed]
+        for turn in own:
+            leader_of.setdefault(turn, placed.card_id)
+    places, beside = [], {}
+    for best, *others in groups.values():
+        lead_card = best
+        if cards[best.card_id].episode:
+            derived = (each for each in others if each.score >= _YIELDS * best.score)
+            lead_card = next((each for each in derived if not cards[each.card_id].episode), best)
+        score = best.score + TURN_SHARE * sum(each.score for each in others)
+        if others and lead_card.score > 0:
+            beside[lead_card.card_id] = [each.card_id for each in (best, *others) if each is not lead_card]
+            lead_card = lead_card.times(BESIDE, score / lead_card.score)
+        places.append(lead_card)
+    return sorted(places, key=Placed.order), beside
+
+
+def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: Question) -> list[Placed]:
+    """Returns the places with what was said later above what was said earlier about the same thing.
+
+    Only questions about now are concerned, and only the first places. A later card takes the place of an earlier one
+    when it tells of a change and holds half of the question's words that the earlier one holds.
+    """
+    if question.intent not in ("present", "list") or (question.span is not None and not question.span.vague):
+        return list(placed)
+    first, rest = list(placed[:_NEWER_AMONG]), list(placed[_NEWER_AMONG:])
+    told = {each.card_id: _told(cards[each.card_id], question) for each in first}
+    passed: set[UUID] = set()
+    for place in range(1, len(first)):
+        newer = told[first[place].card_id]
+        for above in range(place if newer is not None else 0):
+            older = first[above].card_id
+            # One later card passes an earlier one. More of them would push the earlier one out of sight.
+            if older not in passed and newer is not None and newer.succeeds(told[older], question):
+                passed.add(older)
+                moved = first.pop(place)
+                lift = first[above].score / moved.score * _JUST_ABOVE if moved.score > 0 else 1.0
+                first.insert(above, moved.times(NEWER, lift))
+                break
+    return first + rest
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a card of the user's own words says: when, the words it shares with the question, and if it is a change."""
+
+    said_at: datetime
+    words: frozenset[str]
+    change: bool
+
+    def succeeds(self, other: _Told | None, question: Question) -> bool:
+        if other is None or not self.change or self.said_at <= other.said_at:
+            return False
+        shared = sum(question.weights[word] for word in self.words & other.words)
+        return len(self.words & other.words) >= _LEAST_SHARED and shared >= _SAME_SHARE * sum(
+            question.weights[word] for word in other.words
+        )
+
+
+def _told(card: Card, question: Question) -> _Told | None:
+    if card.provenance == "assistant_stated" or card.kind == "knowledge":
+        return None
+    text = card.content[:_READ]
+    words = frozenset(analyse(text)) & question.weights.keys()
+    return _Told(card.said_at, frozenset(words), tells_of_a_change(text))

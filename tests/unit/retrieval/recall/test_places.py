@@ -1,0 +1,161 @@
+"""The places of an answer: one for each turn, the user's words first, and what holds now above what changed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from projectors.cards.card import StoredCard
+from retrieval.query.question import understand
+from retrieval.recall.ranking.places import ranked
+from retrieval.recall.ranking.turns import MOST_WORDS, beside
+from tests.support.cards import NOW, card
+
+
+def episode(number: int, content: str, **fields: Any) -> StoredCard:
+    usual = {
+        "card_id": UUID(int=number),
+        "kind": "event",
+        "content": content,
+        "episode": True,
+        "occurred_at": NOW,
+    }
+    return card(**usual | {"turn_ids": [f"t{number}"]} | fields)
+
+
+def state(number: int, content: str, key: str, **fields: Any) -> StoredCard:
+    usual = {"card_id": UUID(int=number), "content": content, "concept_key": key, "effective_at": NOW}
+    return card(**usual | {"turn_ids": [f"t{number}"], "cardinality": "single_value"} | fields)
+
+
+def order(
+    question: str, *cards: StoredCard, votes: tuple[float, ...] = (), leading: tuple[int, ...] = ()
+) -> list[int]:
+    """The numbers of the cards of the answer. Without ``votes``, the first card has the most."""
+    given = votes or tuple(1.0 - 0.01 * place for place in range(len(cards)))
+    ranking = ranked(
+        {each.card_id: vote for each, vote in zip(cards, given, strict=True)},
+        {each.card_id: each for each in cards},
+        understand(question, NOW + timedelta(days=1)),
+        leading=[UUID(int=number) for number in leading],
+    )
+    return [placed.card_id.int for placed in ranking.placed]
+
+
+def test_the_cards_of_a_turn_have_one_place_and_an_episode_leaves_the_lead_to_the_card_made_of_it() -> None:
+    words = episode(1, "We took the night train to Bergen on Friday, and the cabin was tiny", turn_ids=["t"])
+    dated = episode(2, "took the night train to Bergen", turn_ids=["t"], episode=False)
+    other = episode(3, "The station café had no milk")
+    ranking = ranked(
+        {words.card_id: 1.0, dated.card_id: 0.9, other.card_id: 0.5},
+        {each.card_id: each for each in (words, dated, other)},
+        understand("When did we take the night train?", NOW),
+    )
+    assert [placed.card_id.int for placed in ranking.placed] == [2, 3]
+    assert ranking.beside == {dated.card_id: [words.card_id]}
+    assert ranking.placed[0].score > 1.0
+    [told] = beside(dated, [words])
+    assert (told.card_id, told.kind, told.content) == (words.card_id, "event", words.content)
+
+
+def test_a_card_with_a_turn_of_its_own_besides_keeps_its_place() -> None:
+    one = episode(1, "The allotment has beans now")
+    confirmed = state(2, "grows beans", "hobby", turn_ids=["t1", "t9"])
+    assert order("what do I grow?", one, confirmed) == [1, 2]
+
+
+def test_what_stands_beside_a_card_is_bounded_and_repeats_nothing() -> None:
+    lead = state(1, "lives in Bergen", "residence")
+    long = episode(2, "wide " * 400)
+    others = [long, *(episode(number, f"note {number % 4}", episode=False) for number in range(3, 12))]
+    told = beside(lead, [*others, episode(20, lead.content)])
+    assert len(told) == 3
+    assert told[0].card_id == long.card_id
+    assert len(told[0].content) <= MOST_WORDS + 1
+    assert len({each.content for each in told}) == 3
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("How do I keep the sourdough alive?", 2),
+        ("怎麼養酵母？", 2),
+        ("What did you suggest for the sourdough?", 1),
+        ("你之前建議我怎麼養酵母？", 1),
+    ],
+)
+def test_the_users_words_come_first_unless_the_assistants_answer_is_asked_for(
+    question: str, first: int
+) -> None:
+    answer = episode(1, "Feed the sourdough twice a day. 酵母一天餵兩次", provenance="assistant_stated")
+    own = episode(2, "I feed my sourdough on Sundays. 我週日餵酵母")
+    assert order(question, answer, own)[0] == first
+
+
+@pytest.mark.parametrize("question", ["where do I live?", "我住哪裡？"])
+def test_a_fact_that_holds_leads_whoever_else_said_the_same_words(question: str) -> None:
+    invented = episode(1, "You live in Oslo, as far as I know", provenance="assistant_stated")
+    asked = episode(2, "Where do I live if the house is sold?")
+    fact = state(3, "lives in Bergen", "residence")
+    assert order(question, invented, asked, fact, votes=(1.0, 0.9, 0.5), leading=(2,)) == [3, 2, 1]
+
+
+def test_a_concept_alone_lifts_no_event_and_never_above_the_first_of_two_channels() -> None:
+    said = episode(1, "The vet says the rabbit needs shade in summer")
+    without_word = episode(2, "Nap time", concept_key="pet")
+    with_word = episode(3, "Rabbit hutch painted", concept_key="pet")
+    question = "why did the vet say my pet rabbit needs shade?"
+    assert "pet" in understand(question, NOW).concepts
+    assert order(question, said, without_word, with_word, leading=(1,))[0] == 1
+    assert order(question, said, without_word, votes=(1.0, 0.6)) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("question", "old", "new"),
+    [
+        (
+            "Which room is the choir rehearsal in?",
+            "Choir rehearsal is in room 12",
+            "Choir rehearsal moved to room 30",
+        ),
+        ("合唱團練習在哪間教室？", "合唱團練習在十二教室", "合唱團練習改到三十教室了"),
+        ("合唱团练习在哪间教室？", "合唱团练习在十二教室", "合唱团练习换到三十教室了"),
+    ],
+)
+def test_a_later_change_stands_above_what_it_changed(question: str, old: str, new: str) -> None:
+    before = episode(1, old, said_at=NOW - timedelta(days=9))
+    after = episode(2, new)
+    assert order(question, before, after) == [2, 1]
+    assert order(question, before, episode(2, new, said_at=NOW - timedelta(days=20))) == [1, 2]
+
+
+def test_what_is_asked_of_the_past_is_not_reordered_by_changes() -> None:
+    before = episode(1, "Choir rehearsal was in room 12", said_at=NOW - timedelta(days=9))
+    after = episode(2, "Choir rehearsal moved to room 30")
+    assert order("Which room was the choir rehearsal in before?", before, after) == [1, 2]
+
+
+def test_a_stretch_of_time_is_answered_from_inside_it() -> None:
+    inside = episode(1, "Repaired the kayak", occurred_at=NOW.replace(month=3))
+    outside = episode(2, "Repaired the tent", occurred_at=NOW.replace(month=1))
+    question = "What did I repair in March 2026?"
+    assert order(question, outside, inside) == [1, 2]
+
+
+def test_words_that_differ_only_in_numbers_do_not_fill_an_answer() -> None:
+    bills = [episode(number, f"Electricity bill {number} is paid") for number in range(1, 4)]
+    other = episode(9, "The electricity comes from our own panels")
+    assert order("what about electricity?", *bills, other) == [1, 9, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [("Where do I live?", 2), ("我住哪裡？", 2), ("Which JSON did I send?", 1), ("我貼的設定是什麼？", 1)],
+)
+def test_pasted_data_comes_after_what_somebody_said_unless_it_is_asked_for(question: str, first: int) -> None:
+    pasted = episode(1, '{"lives_in": "Zurich"}', tags=["pasted"])
+    said = episode(2, "I live near the harbour")
+    assert order(question, pasted, said)[0] == first
