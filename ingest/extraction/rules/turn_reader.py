@@ -365,8 +365,10 @@ def _without_ended(cards: list[CardEvent]) -> list[CardEvent]:
 def _one_time(cards: list[CardEvent]) -> EventNoted | None:
     """Returns an event with the one past time that the cards tell, or None when they tell none or several."""
     dated = [one for one in cards if isinstance(one, EventNoted) and one.time_resolved]
+    if not dated:
+        return None
     times = {(one.occurred_at, one.occurred_until) for one in dated}
-    if len(times) != 1 or dated[0].status != "happened" or dated[0].occurred_at > dated[0].origin.said_at:
+    if len(times) > 1 or dated[0].status != "happened" or dated[0].occurred_at > dated[0].origin.said_at:
         return None
     return dated[0]
 
