@@ -52,7 +52,8 @@ class KnownFact:
 class KnownEvent:
     """An event that was noted. ``words`` are the words that the event rests on. ``time_zone`` is the speaker's clock.
 
-    ``occurred_until`` is exclusive. ``replaces_event`` is the earlier event that this event replaces.
+    ``occurred_until`` is exclusive. ``replaces_event`` is the earlier event that this event replaces. ``of_plan`` is
+    True for the correction of a plan, which is a plan itself.
     """
 
     event_id: UUID
@@ -70,14 +71,24 @@ class KnownEvent:
     said_at: datetime
     participants: tuple[str, ...] = ()
     replaces_event: UUID | None = None
+    of_plan: bool = False
 
     def is_open(self, at: datetime) -> bool:
-        """Returns True for a plan whose time has not long passed at the instant ``at``."""
-        if self.status != "planned":
+        """Returns True for a plan whose time has not long passed at the instant ``at``.
+
+        A corrected event is a plan when it corrects a plan or lay ahead when it was said.
+        """
+        if not self.is_plan:
             return False
         if not self.time_resolved:
-            return at - self.said_at <= _UNDATED
+            return at - max(self.said_at, self.occurred_until or self.said_at) <= _UNDATED
         return at - (self.occurred_until or self.occurred_at) <= _PASSED
+
+    @property
+    def is_plan(self) -> bool:
+        """True for a plan, and for a correction that tells of a plan."""
+        ahead = self.of_plan or (self.time_resolved and self.occurred_at > self.said_at)
+        return self.status == "planned" or (self.status == "corrected" and ahead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +113,8 @@ class KnownCards:
         if not fresh:
             return self
         gone = {card.replaces_event for card in fresh}
-        standing = [one for one in (*self.events, *self.plans, *fresh) if one.event_id not in gone]
+        told = _of_plans((*self.events, *self.plans, *fresh))
+        standing = [one for one in told if one.event_id not in gone]
         return replace(
             self,
             plans=tuple([one for one in standing if one.is_open(at)][-_MOST_PLANS:]),
@@ -174,13 +186,25 @@ def fold_known(cards: Iterable[KnownFact | KnownEvent], project_id: str, at: dat
             events.append(card)
             if card.replaces_event is not None:
                 replaced.add(card.replaces_event)
-    standing = [event for event in events if event.event_id not in replaced]
+    standing = [event for event in _of_plans(events) if event.event_id not in replaced]
     latest = sorted(facts.values(), key=lambda fact: fact.said_at)
     return KnownCards(
         tuple(latest[-_MOST_FACTS:]),
         tuple([event for event in standing if event.is_open(at)][-_MOST_PLANS:]),
         tuple([event for event in standing if not event.is_open(at)][-_MOST_EVENTS:]),
     )
+
+
+def _of_plans(events: Iterable[KnownEvent]) -> list[KnownEvent]:
+    """Returns the events, each correction of a plan with ``of_plan``. An event comes behind what it replaces."""
+    plans: set[UUID] = set()
+    told: list[KnownEvent] = []
+    for event in events:
+        corrects = event.status == "corrected" and event.replaces_event in plans
+        told.append(replace(event, of_plan=True) if corrects else event)
+        if told[-1].is_plan:
+            plans.add(event.event_id)
+    return told
 
 
 def _state(facts: dict[tuple[str, ...], KnownFact], said: KnownFact, at: datetime) -> None:

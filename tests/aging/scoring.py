@@ -25,7 +25,8 @@ def right(cards: Sequence[Mapping[str, Any]], probe: Probe) -> bool:
 
 def holds(card: Mapping[str, Any], value: str) -> bool:
     """True when a card's words name ``value``, in either script. Latin names count as whole words only."""
-    words = to_simplified(f"{card['content']} {card.get('value') or ''}").casefold()
+    beside = " ".join(each["content"] for each in card.get("beside", ()))
+    words = to_simplified(f"{card['content']} {card.get('value') or ''} {beside}").casefold()
     wanted = to_simplified(value).casefold()
     if wanted.isascii():
         return re.search(rf"(?<![a-z0-9]){re.escape(wanted)}(?![a-z0-9])", words) is not None

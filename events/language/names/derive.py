@@ -115,4 +115,4 @@ def _table(source: str, rows: Iterable[str]) -> str:
 
 if __name__ == "__main__":
     for name, table in (("countries", countries), ("languages", languages), ("cities", cities)):
-        Path(__file__).with_name(f"{name}.txt").write_text(table(), encoding="utf-8")
+        (Path(__file__).parent / "lists" / f"{name}.txt").write_text(table(), encoding="utf-8")

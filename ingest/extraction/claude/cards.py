@@ -12,7 +12,7 @@ from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
 from events.types.cards import EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.turns import TurnRecorded
-from ingest.extraction.claude.grounded.known import KnownLabels, NoLabels, Relation
+from ingest.extraction.claude.grounded.known import KnownLabels, NoLabels, Relation, shown_words
 from ingest.extraction.claude.grounded.occurrences import (
     GroundedEvent,
     ground_event,
@@ -63,6 +63,7 @@ def ground_cards(answer: Answer, batch: SessionBatch, labels: KnownLabels | None
     ``labels`` finds the known facts and plans that the prompt showed.
     """
     shown = labels or NoLabels()
+    known = shown_words(shown)
     turns = [TurnWords(recorded.turn) for recorded in (*batch.preceding, *batch.turns)]
     first = len(batch.preceding)
     read: list[tuple[int, GroundedState | GroundedEvent | KnowledgeLearned]] = []
@@ -74,7 +75,7 @@ def ground_cards(answer: Answer, batch: SessionBatch, labels: KnownLabels | None
         at = place(found.turn, found.quote, turns[first:])
         card = None
         if at is not None:
-            card = _card(found, QuoteInContext(turns, first, first + at[0], at[1]), shown)
+            card = _card(found, QuoteInContext(turns, first, first + at[0], at[1], known), shown)
         if at is None or card is None:
             refused += 1
         else:

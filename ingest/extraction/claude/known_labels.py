@@ -63,6 +63,14 @@ class KnownLabels:
         """Returns the open plan with this label, or None. Case, spaces and brackets do not count."""
         return None if label is None else self._plans.get(_canonical(label))
 
+    def facts(self) -> tuple[KnownFact, ...]:
+        """Returns the facts that are shown, in the order of their labels."""
+        return tuple(self._facts.values())
+
+    def plans(self) -> tuple[KnownEvent, ...]:
+        """Returns the open plans that are shown, in the order of their labels."""
+        return tuple(self._plans.values())
+
     def facts_text(self) -> str:
         """Returns one line for each fact, escaped: ``F1 Evan.partner = Canadian woman``."""
         return "\n".join(self._fact_lines)
@@ -118,13 +126,15 @@ def _labelled(
     letter: str, cards: Sequence[_Card], line_of: Callable[[_Card], str], most: int
 ) -> Iterator[tuple[str, _Card, str, int]]:
     """Yields label, card, line and estimated tokens of the first cards that fit into ``most`` tokens."""
-    for number, card in enumerate(cards, 1):
+    number = 1
+    for card in cards:
         label = f"{letter}{number}"
         line = f"{label} {line_of(card)}"
         cost = about_tokens(line) + 1
-        if cost > most:
-            return
+        if cost > most:  # A shorter card may still fit.
+            continue
         most -= cost
+        number += 1
         yield label, card, line, cost
 
 

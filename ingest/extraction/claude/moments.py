@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from events.language import timex
 from events.language.chinese_script import has_cjk
@@ -49,6 +51,18 @@ _LIMIT = re.compile(
 )
 
 
+_BARE_DAY = re.compile(
+    r"(?:(?:from|on|between)\s+)?(?:the\s+)?\d{1,2}(?:st|nd|rd|th)"
+    r"(?:\s*(?:to|until|till|through|and|-|–)\s*(?:the\s+)?\d{1,2}(?:st|nd|rd|th))?"
+    r"|[\d一二三四五六七八九十廿]{1,3}[号號日]?(?:[到至~-][\d一二三四五六七八九十廿]{1,3})?[号號日]",
+    re.IGNORECASE,
+)
+# A day whose month is named. The year alone or a weekday does not name a month.
+_MONTH = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|月|\bmonth\b|\d[-/]\d", re.IGNORECASE
+)
+
+
 def moment(hint: str | None, turn: TurnRecorded, quote: SourceSpan, *, ahead: bool = False) -> Moment | None:
     """Returns the time that ``hint`` means on the clock of ``turn``, or None when the hint names no time.
 
@@ -67,8 +81,9 @@ def moment(hint: str | None, turn: TurnRecorded, quote: SourceSpan, *, ahead: bo
     if at >= 0:
         best = _correcting(turn, begin + at, hint)
         if best is None:
-            spoken = (one for one in _found(words, turn) if one.begin < at + len(hint) and at < one.stop)
-            best = _best(spoken)
+            told = [*_found(words, turn)]
+            spoken = [one for one in told if one.begin < at + len(hint) and at < one.stop]
+            best = _in_its_month(spoken, told, turn, ahead=ahead) or _best(spoken)
     if best is None:
         best = _best(_found(_INTERVAL.sub(lambda found: f"{found[1] or ''} to ", hint), turn))
     if ahead and best is not None and best.end is not None and best.end <= turn.said_at:
@@ -77,6 +92,40 @@ def moment(hint: str | None, turn: TurnRecorded, quote: SourceSpan, *, ahead: bo
         if later is not None and later.start is not None and later.start > turn.said_at:
             best = later
     return None if best is None else Moment.of(best, hint)
+
+
+def _in_its_month(
+    spoken: Iterable[timex.Found], told: Iterable[timex.Found], turn: TurnRecorded, *, ahead: bool
+) -> timex.Found | None:
+    """Returns the days of ``spoken`` without a month ("the 6th to the 9th") in the month named before them, or None."""
+    days = _best(one for one in spoken if one.start is not None and _BARE_DAY.fullmatch(one.text.strip()))
+    if days is None or days.start is None:
+        return None
+    before = [one for one in told if one.stop <= days.begin and one.start is not None]
+    month = before[-1] if before else None
+    if month is None or month.start is None or not (month.grain == "month" or _MONTH.search(month.text)):
+        return None
+    first = month.start
+    if ahead and month.end is not None and month.end <= turn.said_at:
+        later = _best(
+            _found(f"我會{month.text}去" if has_cjk(month.text) else f"We will go in {month.text}", turn)
+        )
+        first = later.start if later is not None and later.start is not None else first
+    try:
+        start = days.start.replace(year=first.year, month=first.month)
+        if month.grain == "day" and start < month.start:  # "leaves on 28 October, comes back on the 3rd"
+            start = start.replace(year=first.year + first.month // 12, month=first.month % 12 + 1)
+    except ValueError:  # The month has no such day.
+        return None
+    if ahead and start < turn.said_at - timedelta(days=1):
+        return None
+    shift = start.replace(tzinfo=None) - days.start.replace(tzinfo=None)
+    end, through = (None if one is None else _moved(one, shift) for one in (days.end, days.through))
+    return replace(days, start=start, end=end, through=through, ambiguous=False, alternative=None)
+
+
+def _moved(instant: datetime, by: timedelta) -> datetime:
+    return (instant.replace(tzinfo=None) + by).replace(tzinfo=instant.tzinfo)
 
 
 def deadline(hint: str, turn: TurnRecorded, found: Moment) -> Moment:

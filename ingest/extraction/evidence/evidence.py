@@ -3,7 +3,7 @@
 A quote proves only that the quoted words were spoken, not the rest of the card. So the words of a value, and every name
 and number of a content, must occur in the sentences that the quote touches. The check accepts every form of a word:
 case, width, script, accents, inflection, numbers in digits or words. A sentence that points back ("there", "she", 那邊)
-is read together with the earlier words of the same speaker. All functions here are pure and raise on no text.
+is read together with the words before it. All functions here are pure and raise on no text.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from ingest.extraction.evidence.words import (
     BACK_CJK,
     COMMON,
     COMMON_WORD,
+    KIN,
+    LINKING,
     MEANINGS,
     NOUGHT,
     OPENERS,
@@ -77,19 +79,35 @@ def points_back(sentence: str) -> bool:
 
 
 class Evidence:
-    """The words a card may rest on. Values and numbers must occur in ``near``, names in ``near`` or ``far``.
+    """The words a card may rest on. Values must occur in ``near``, names and numbers in ``near`` or ``context``.
 
-    ``near`` are the sentences of the quote. When they point back, ``near`` includes the words before them. ``far`` is
-    everything a name may come from: the turn, the speaker and the turns before.
+    ``near`` are the sentences of the quote. When they point back, ``near`` includes the words before them. ``context``
+    are the words that resolve a pronoun or complete an answer: the turns shortly before, the speakers, what is known.
+    ``far`` is everything a name may come from. A name or a number that is only in ``far`` makes a content loose.
     """
 
-    def __init__(self, near: str, far: str = "") -> None:
+    def __init__(self, near: str, far: str = "", context: str = "") -> None:
         self._near = _words_of(near)
-        self._far = _words_of(f"{near}\n{far}")
+        self._context = _words_of(f"{near}\n{context}")
+        self._far = _words_of(f"{near}\n{context}\n{far}")
 
     def says(self, value: str) -> bool:
         """Returns True when the words of ``value`` occur in ``near``, in any form."""
         return _says(self._near, value)
+
+    def completes(self, value: str) -> bool:
+        """Returns True when ``near`` says at least half of the words of ``value`` and ``context`` says all of them.
+
+        Numbers must be in ``near``.
+        """
+        text = plain(value)
+        if not _says(self._context, value, LINKING) or not _numbers_in(self._near, text):
+            return False
+        words = [word for word in _content_words(text) if word not in LINKING]
+        runs = _CJK_RUN.findall(_PUNCTUATION.sub(" ", text))
+        total = len(words) + sum(map(len, runs))
+        said = sum(map(self._near.has, words)) + sum(sum(_covered(run, self._near, None)) for run in runs)
+        return total > 0 and said * 2 >= total
 
     def knows(self, name: str) -> bool:
         """Returns True when the words of ``name`` occur in ``near`` or ``far``, in any form."""
@@ -109,11 +127,11 @@ class Evidence:
         """
         near, known_words = self._near, _Words(known)
         text = plain(content)
-        if not _numbers_in(near, text):
+        if not _numbers_in(self._context, text):
             return "loose" if _numbers_in(self._far, text) else "refused"
         verdict: Verdict = "borne"
         for name in _names(content):
-            if near.has(name) or known_words.has(name):
+            if self._context.has(name) or known_words.has(name):
                 continue
             if not self._far.has(name):
                 return "refused"
@@ -131,10 +149,9 @@ class Evidence:
         verdict: Verdict = "borne"
         total = covered = 0
         for run in _CJK_RUN.findall(_PUNCTUATION.sub(" ", text)):
-            spoken = _covered(run, self._near, known)
             total += len(run)
-            covered += sum(spoken)
-            for begin, end in _gaps(run, spoken):
+            covered += sum(_covered(run, self._near, known))
+            for begin, end in _gaps(run, _covered(run, self._context, known)):
                 strange = run[begin:end]
                 if self._far.holds(strange):
                     verdict = "loose"
@@ -195,14 +212,18 @@ class _Words:
             return True
         if _GROUPS.get(word, frozenset()) & self._groups or month_of(word) in self.numbers:
             return True
+        if any(one in self.text for one in KIN.get(word, ())):
+            return True
         if not word.isascii() and len(word) > 2 and word in self.text:
             return True
         shortest = _shortest(word)
         return any(_share_beginning(word, other, shortest) for other in self._by_beginning.get(word[:4], ()))
 
     def holds(self, characters: str) -> bool:
-        """Returns True when ``characters`` or a synonym of them occur in the text."""
+        """Returns True when ``characters`` or a synonym of them occur in the text. 妹妹 is 妹."""
         if characters in self.text:
+            return True
+        if len(characters) == 2 and characters[0] == characters[1] and characters[0] in self.text:
             return True
         return any(one in self.text for one in _GROUPS_CJK.get(characters, ()))
 
@@ -221,7 +242,7 @@ def _words_of(text: str) -> _Words:
     return _Words(text)
 
 
-def _says(words: _Words, value: str) -> bool:
+def _says(words: _Words, value: str, free: frozenset[str] = frozenset()) -> bool:
     text = plain(value)
     spoken = _WORD.findall(text)
     runs = _CJK_RUN.findall(_PUNCTUATION.sub(" ", text))
@@ -231,7 +252,7 @@ def _says(words: _Words, value: str) -> bool:
         return True
     if not _numbers_in(words, text):
         return False
-    wanted = [word for word in spoken if word not in NOUGHT and not _is_numeric(word)]
+    wanted = [word for word in spoken if word not in NOUGHT | free and not _is_numeric(word)]
     if not wanted and not runs and not claimed(text):
         wanted = spoken
     if not all(words.has(word) for word in wanted):
@@ -328,7 +349,7 @@ def _may_be_name(strange: str, before: str) -> bool:
         before[-1:] in _NAME_AFTER
         or (before[-1:] in {"了", "过"} and before[-2:-1] in _NAME_AFTER)
         or (strange[0] in SURNAMES and len(strange) <= 4 and not ORDINARY.match(strange))
-        or strange[0] in "小阿老"
+        or (strange[0] in "小阿老" and not ORDINARY.match(strange))
         or strange[-1] in "市县省国州镇村区岛城港"
     )
 

@@ -13,6 +13,11 @@ NOUGHT = word_set(
     "some any very so no not more"
 )
 """Words that need not have been spoken."""
+LINKING = word_set(
+    "such as than then when while where who whom which what about into through over under between during if because "
+    "should would could can will must may might do does did has have had get gets other others all also just only too"
+)
+"""Words that join the words of a value. A value may use them unsaid."""
 OPENERS = word_set(
     "lives lived live works worked likes liked loves loved has had have having is was are were will "
     "would can could does did do done uses used using went goes go moved moves bought buys plans planned "
@@ -96,6 +101,7 @@ ALIKE_CJK = tuple(
         "狗狗 小狗 狗",
         "猫咪 小猫 猫",
         "孩子 小孩 儿子 女儿 小朋友",
+        "老师 教师",
         "奶奶 祖母 阿嬷",
         "爷爷 祖父 阿公",
         "软件 软体 程式 程序",
@@ -105,6 +111,35 @@ ALIKE_CJK = tuple(
         "单车 脚踏车 自行车",
     )
 )
+KIN: dict[str, tuple[str, ...]] = {
+    word: tuple(characters.split())
+    for words, characters in (
+        ("father dad papa", "爸 父亲"),
+        ("mother mom mum mama", "妈 母亲"),
+        ("parents parent", "爸妈 父母 爸 妈"),
+        ("wife spouse", "老婆 太太 妻 媳妇 爱人"),
+        ("husband spouse", "老公 先生 丈夫 爱人"),
+        ("girlfriend partner", "女朋友 女友"),
+        ("boyfriend partner", "男朋友 男友"),
+        ("son", "儿子"),
+        ("daughter", "女儿"),
+        ("child children kid kids baby", "孩 儿子 女儿 宝宝"),
+        ("brother brothers", "哥 弟"),
+        ("sister sisters", "姐 姊 妹"),
+        ("grandmother grandma", "奶奶 外婆 姥姥 阿嬷 祖母"),
+        ("grandfather grandpa", "爷爷 外公 姥爷 阿公 祖父"),
+        ("family", "家"),
+        ("friend friends", "朋友"),
+        ("boss manager", "老板 上司 主管 经理"),
+        ("colleague colleagues coworker", "同事"),
+        ("roommate flatmate", "室友"),
+        ("teacher", "老师"),
+        ("dog puppy", "狗"),
+        ("cat kitten", "猫"),
+    )
+    for word in words.split()
+}
+"""English words for people and pets of a speaker of Chinese, in simplified script. Entities are named with them."""
 COMMON = frozenset(
     "我你您的地得了着过是有在不没无也都就还再又很最更太将会能可要想让使被把给对向于以及或等和与跟同为从到"
     "往来去之其所这那个只位名次种份台辆些每住搬说讲叫做用养爱怕学读写听看玩开飞坐骑走跑付欠租拿收送带找患"
@@ -114,14 +149,15 @@ COMMON = frozenset(
 COMMON_WORD = re.compile(
     "住在|居住|搬到|搬家|工作|职业|任职|担任|上班|公司|使用|姓名|名字|名叫|喜欢|爱好|讨厌|偏好|打算|计划|"
     "准备|希望|现在|目前|曾经|已经|正在|参加|参与|举行|进行|开始|结束|完成|离开|辞职|退休|换成|改成|变成|"
-    "结婚|离婚|分手|订婚|出生|生日|年龄|今年|去年|明年|今天|昨天|明天|上周|下周|本周|上个?月|下个?月|星期"
+    "不再|想要|因为|由于|行程|打算|结婚|离婚|分手|订婚|出生|生日|年龄|今年|去年|明年|今天|昨天|明天|上周|下周|本周|上个?月|下个?月|星期"
     "|旅行|旅游|学习|就读|学校|考试|通过|认识|见面|拜访|觉得|感到|拥有|过敏|疾病|治疗|身体|平常|经常|常常"
     "|通常|最近|刚才|一直|不再|用户|使用者|本人|朋友|家人|喜好|兴趣|成为|作为|其中|之前|之后|以前|以后|同"
     "时|早上|下午|晚上|中午|小时|分钟|每天|每周|薪水|收入|地址|电话|手机号?|号码|取消|"
+    "[一二三四五六七八九十百千万两几半]{1,8}(?:间|家|栋|条|支|部|件|杯|本|双|个|位|名|次|种|份|台|辆|节|门|层|楼)|"
     "改期|延期|改到|改在|推迟|提前|作罢|不去了|原定|原本|更正|约定|相约|预定|一起"
 )
 ORDINARY = re.compile(
-    "程式|程序|高中|高[铁兴级]|黄色|马上|白[色天]|方[便法案]|石头|钱包|温泉|水果|花[园费]|国[家小]|平[时常]|安[全静排]|常见|计程|许多|任务|"
+    "老[师板婆公家人爸妈外]|小[孩时学狗猫说组吃朋店区]|阿姨|程式|程序|高中|高[铁兴级]|黄色|马上|白[色天]|方[便法案]|石头|钱包|温泉|水果|花[园费]|国[家小]|平[时常]|安[全静排]|常见|计程|许多|任务|"
     "成[功绩]|时[间候]|车[子站票]|房[子租间]|路上|游泳|毛衣|明白|全[部家职]|关[系心]|管理|解决|向来|应该|单[身位]|红色|黑色|蓝色|绿色|项目"
 )
 """Words that begin with a character of a surname and are no names."""
@@ -150,7 +186,8 @@ MEANINGS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
         ),
         (
             "married spouse 已婚",
-            r"\bmy (?:wife|husband|spouse)\b|\b(?:we|i) (?:got|were|are|am|'m|'re) (?:just )?married\b"
+            r"\b(?:my (?:wife|husband|spouse)|the (?:missus|wife))\b"
+            r"|\b(?:we|i) (?:got|were|are|am|'m|'re) (?:just )?married\b"
             r"|我(?:的)?(?:老婆|老公|太太|先生|妻子|丈夫)|结婚了",
         ),
         (

@@ -7,7 +7,6 @@ from functools import partial
 
 from ingest.extraction.extractor_port import CardEvent, Extraction, RecordedTurn, SessionBatch
 from ingest.extraction.grounding import memory_blocks
-from ingest.extraction.prompt_injection import untrusted_spans
 from ingest.extraction.rules.changes import announcements, corrections
 from ingest.extraction.rules.drafts import Told
 from ingest.extraction.rules.sentences import sentences
@@ -25,7 +24,7 @@ class RulesExtractor:
 
     name = "rules"
     model: str | None = None
-    prompt_version = "rules-1"
+    prompt_version = "rules-2"
 
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)
@@ -61,12 +60,13 @@ class _Conversation:
             return Told()
         past = _Conversation(SessionBatch(tuple(turns)))
         for recorded in turns:
-            for _ in _read(recorded, past):
-                pass
+            reader = TurnReader(recorded.turn, partial(past.told, speaker), past.said(speaker))
+            _read_sentences(reader, list(_human_segments(recorded.turn.text)), by_user=True)
         return past.said(speaker)
 
 
 def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardEvent]:
+    """Yields the cards of the turn: its episode, then its facts."""
     turn = recorded.turn
     if turn.role == "system":
         return
@@ -74,22 +74,26 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
     if not segments:
         return
     reader = TurnReader(turn, partial(conversation.told, turn.speaker), conversation.said(turn.speaker))
-    orders = untrusted_spans(turn.text)
-    cards: list[CardEvent] = []
-    question = False
-    for begin, text in segments:
-        pending = False
-        for sentence in sentences(text, by_user=turn.role == "user"):
-            question = sentence.question
-            first = begin + sentence.begin
-            if any(start < first + len(sentence.raw) and first < end for start, end in orders):
-                continue
-            cards.extend(reader.sentence(sentence, first, pending))
-            pending = corrections.announces(sentence.plain, sentence.chinese)
+    cards, question = _read_sentences(reader, segments, by_user=turn.role == "user")
     episode = reader.episode(segments, cards, question)
     if episode is not None:
         yield episode
     yield from announcements.beside_an_end(cards)
+
+
+def _read_sentences(
+    reader: TurnReader, segments: list[tuple[int, str]], *, by_user: bool
+) -> tuple[list[CardEvent], bool]:
+    """Returns the facts of the sentences, and True when the last sentence asks."""
+    cards: list[CardEvent] = []
+    question = False
+    for begin, text in segments:
+        pending = False
+        for sentence in sentences(text, by_user=by_user):
+            question = sentence.question
+            cards.extend(reader.sentence(sentence, begin + sentence.begin, pending))
+            pending = corrections.announces(sentence.plain, sentence.chinese)
+    return cards, question
 
 
 def _human_segments(text: str) -> Iterator[tuple[int, str]]:

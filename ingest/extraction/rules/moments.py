@@ -370,3 +370,19 @@ def lasting(sentence: Sentence, begin: int, stop: int, reference: datetime) -> M
         return None
     words = sentence.raw[found.start() : found.end()]
     return Moment(_before(reference, count, grain), None, words, found.start(), found.end(), grain)
+
+
+class Dates:
+    """The times of a sentence. The grammar finds them once, at the first question. Offsets are in the sentence."""
+
+    def __init__(self, sentence: Sentence, reference: datetime) -> None:
+        self._sentence = sentence
+        self._reference = reference
+        self._found: list[Moment] | None = None
+
+    def of(self, begin: int, stop: int) -> Moment | None:
+        if self._found is None:
+            self._found = moments(self._sentence, self._reference)
+        return nearest(self._found, self._sentence, begin, stop) or lasting(
+            self._sentence, begin, stop, self._reference
+        )

@@ -43,7 +43,10 @@ _TASK = re.compile(
     r"(?P<verb>translate|rewrite|rephrase|reword|proofread|summari[sz]e|paraphrase|classify|extract|"
     r"convert|edit|"
     r"correct|polish|improve|write|draft|compose|generate|pretend|imagine|suppose|role-?play|act as|act like|"
-    r"complete|continue|say|repeat|explain|analy[sz]e|remind me|create|make up|tell (?:me|him|her|them|us))"
+    r"complete|continue|say|repeat|explain|analy[sz]e|remind me|create|make up|tell (?:me|him|her|them|us)|"
+    r"make (?:this|it|the following)|turn (?:this|the following)|shorten|simplify|refine|"
+    r"(?:fix|check) (?:the|this|my)(?: following)? (?:grammar|spelling|sentence|text|wording|"
+    r"english|paragraph|e-?mail))"
     r"\b",
     re.IGNORECASE,
 )
@@ -51,7 +54,7 @@ _TASK = re.compile(
 _TASK_WORDS = word_set(
     "translate rewrite rephrase reword proofread summarize summarise paraphrase classify extract convert edit correct "
     "polish improve write draft compose generate pretend imagine suppose roleplay role-play role act complete "
-    "continue say repeat explain analyze analyse remind create make tell"
+    "continue say repeat explain analyze analyse remind create make tell turn shorten simplify refine fix check"
 )
 _TASK_ZH = re.compile(
     r"\s*(?:请|麻烦|帮我|帮忙|帮|你|可以|能不能|可不可以|能否|能|给我|替我|把|将|，| ){0,6}"
@@ -60,7 +63,8 @@ _TASK_ZH = re.compile(
 )
 _PASTING = word_set(
     "translate rewrite rephrase reword proofread summarize summarise paraphrase classify extract "
-    "convert edit correct polish improve complete continue repeat analyze analyse 翻译 改写 润色 总结 摘要 "
+    "convert edit correct polish improve complete continue repeat analyze analyse make turn shorten simplify refine "
+    "fix check 翻译 改写 润色 总结 摘要 "
     "概括 校对 修改 续写 分析"
 )
 _PASTE = re.compile(r"[:：\n]")
@@ -81,14 +85,37 @@ _IRREALIS = re.compile(
     r"\b(?:if|unless|suppose|supposing|imagine|pretend|hypothetically|what if|as if|as though|in case|"
     r"whether|"
     r"wish|wished|let's say|would have|could have|should have|dream(?:ed|t|ing)? (?:of|about|that|i|we)|in "
-    r"(?:my|a|the) (?:dream|novel|story|game|"
-    r"screenplay|script|movie)|my character|for example|e\.g\.|used as an example)\b|"
+    r"(?:my|an?|the|this|that|our|your) (?:dream|novel|story|game|screenplay|script|movie|book(?! club)|film|example|"
+    r"scenario|exercise|quiz|simulation|sketch|fable|chapter|episode|case study)|my character|for example|"
+    r"for instance|e\.g\.|an example|fictional|imaginary|made-up|hypothetical|"
+    r"assum(?:e|ing) (?:that )?(?:I|we|he|she|they|my|the|you)(?:'m|'re|'s)?|"
+    r"(?:take|picture) (?:an?|the|this) [\w ]{2,30}:)(?!\w)|"
     r"(?:^|\b(?:and|then|please|just) )(?:say|repeat|output|print|(?:respond|reply|answer) with)\b",
     re.IGNORECASE,
 )
+_IN_FICTION = re.compile(
+    r"\bin (?:my|an?|the|this|that|our|your) (?:dream|novel|story|game|screenplay|script|movie|film|example|scenario|"
+    r"exercise|quiz|simulation|sketch|play)\b"
+)
 _IRREALIS_ZH = re.compile(
     r"如果|假如|假设|要是|倘若|若是|万一|的话|除非|梦到|梦见|做梦|梦里|小说里|故事里|游戏里|剧本里|例如|比如说|譬如|即使|就算|哪怕|"
-    r"本来想|差点|差一点"
+    r"本来想|差点|差一点|举例|举个例|比方|例子|案例|情境|设想|虚构"
+)
+# "The customer wrote: I'm allergic to nuts", 客户说：我…: the words after the colon are those of another.
+_DICTATED = re.compile(
+    r"(?:\b(?:says?|said|wrote|writes|reads?|goes|asks?|asked|replied|replies|states?|sentences?|texts?|paragraphs?|"
+    r"prompts?|quotes?|lines?|messages?|e-?mails?|bios?|captions?|headlines?|titles?|slogans?|taglines?|names?|labels?|"
+    r"inputs?|outputs?|questions?|answers?|examples?|samples?|templates?|posts?|tweets?|reviews?|comments?|scripts?|"
+    r"dialogues?|versions?|drafts?|letters?|lyrics|options?|grammar|spelling|formal|formally|english|spanish|french|"
+    r"german|japanese|korean|chinese)\b[^:]{0,25}|[A-Z][a-z]*): "
+)
+_DICTATED_ZH = re.compile(
+    r"(?:^|[，。\s])[^，。：:我]{0,12}(?:说|写|写道|问|表示|回复|留言|题目|例句|句子|范例|文案|内容|原文|台词|标题|选项|范文|英文|中文)[：:]"
+)
+_MINE = re.compile(
+    r"\b(?:I|I'm|I've|my|me|we|our|us|about me|sorry|correction|typo|note|update|fyi|btw|"
+    r"context|background|info|details|profile|situation|hello|hi|hey|edit|ps|so|ok|okay|also|question|news)\b",
+    re.IGNORECASE,
 )
 _HEDGE = re.compile(
     r"\b(?:might|maybe|perhaps|probably|possibly|would|could|should|i'd|we'd|he'd|she'd|hop(?:e|es|ed|ing)|"
@@ -176,8 +203,11 @@ def sentences(text: str, *, by_user: bool = True) -> Iterator[Sentence]:
             continue
         count += 1
         chinese = not piece.isascii() and has_cjk(piece)
-        piece = in_simplified[start : start + len(piece)] if chinese else _with_capitals(piece)
+        if chinese:
+            piece = in_simplified[start : start + len(piece)]
         words = frozenset(_WORD.findall(piece.lower()))
+        if not chinese:
+            piece = _with_capitals(piece, words)
         task = (
             _TASK_ZH.match(piece)
             if chinese
@@ -186,17 +216,68 @@ def sentences(text: str, *, by_user: bool = True) -> Iterator[Sentence]:
             else _TASK.match(piece)
         )
         if task is not None:
-            if task["verb"].casefold() in _PASTING and _PASTE.search(plain, start + task.end("verb")):
+            if task["verb"].casefold().partition(" ")[0] in _PASTING and _PASTE.search(
+                plain, start + task.end("verb")
+            ):
                 return
             continue
-        yield Sentence(
-            start,
-            text[start : start + len(piece)],
-            piece,
-            chinese,
-            _asks(piece, chinese),
-            words,
-        )
+        raw = text[start : start + len(piece)]
+        asks = _asks(piece, chinese)
+        cut = _told_before(piece, chinese, words) if asks else 0
+        if cut:
+            told = piece[:cut]
+            yield Sentence(start, raw[:cut], told, chinese, False, frozenset(_WORD.findall(told.lower())))
+        yield Sentence(start + cut, raw[cut:], piece[cut:], chinese, asks, words)
+
+
+# "I live in Ghent, so which trains go to Paris?": the clauses before the question tell something.
+_FIRST_PERSON = frozenset(("i", "i'm", "i've", "my", "we", "we're", "we've", "our"))
+_TELLS = re.compile(
+    r"\W*(?:(?:so|well|hi|hey|hello|and|but|also|ok|okay|btw|yes|no|actually|currently|since|because|as|given that|"
+    r"now that|as an? [\w -]{3,30})[ ,]+)*(?:I|I'm|I've|my|we|we're|we've|our)\b",
+    re.IGNORECASE,
+)
+_THEN_ASKS = re.compile(
+    r"(?:[,;]|\s[-–—])\s+(?:(?:and|but|so|or|then|now|also|please|just|anyway)[ ,]+)*"
+    r"(?:what|where|which|why|how|who|whose|when|any|can|could|would|will|do|does|did|is|are|am|should|may|shall|"
+    r"have you|has|got any|mind)\b"
+    r"|\s(?:and|but|so) (?:what|where|which|why|how|can|could|should|would|do|does|is|are)(?: (?:I|you|we|it|they|"
+    r"there|my|the|should|can|do|would))\b",
+    re.IGNORECASE,
+)
+_CHECKING_WORD = re.compile(
+    r"\b(?:right|correct|true|wrong|remember|believe|I (?:said|told|mentioned))\b", re.IGNORECASE
+)
+_TAG = re.compile(r"\W*(?:(?:and|but|so|or) )?\w+(?:'t)?(?: (?:I|you|we|he|she|it|they))?\W*$", re.IGNORECASE)
+_TELLS_ZH = re.compile(
+    r"\W*(?:你好|您好|嗨|哈囉|哈啰|请问|那|因为|由于|其实|最近|目前|现在|，|、| )*(?:我|咱|本人)"
+)
+_CHECKS_ZH = re.compile(
+    r"(?:对|是|没错|好|行|可以)(?:不对|不是|不好|不行|不可以)?[吗嘛吧呢]?\W*$|对吗|是吗|记得|正确|真的"
+)
+
+
+def _is_asked(rest: str) -> bool:
+    return _CHECKING_WORD.search(rest) is None and _TAG.match(rest) is None
+
+
+def _told_before(piece: str, chinese: bool, words: frozenset[str]) -> int:
+    """Returns the length of the clauses before a question that tell something about the speaker, or 0.
+
+    A question that only checks these clauses ("I live in Ghent, right?") makes them a question too.
+    """
+    if chinese:
+        asked = _QUESTION_ZH.search(piece)
+        if asked is None or _TELLS_ZH.match(piece) is None:
+            return 0
+        cut = piece.rfind("，", 0, asked.start()) + 1
+        return cut if cut and _CHECKS_ZH.match(piece, cut) is None else 0
+    if words.isdisjoint(_FIRST_PERSON) or _QUESTION.match(piece) or _TELLS.match(piece) is None:
+        return 0
+    border = _THEN_ASKS.search(piece)
+    if border is None:
+        return 0
+    return border.start() if _is_asked(piece[border.start() :]) else 0
 
 
 _LOWER_I = re.compile(r"i(?<![\w']i)(?=$|['\s,.!])")
@@ -207,9 +288,13 @@ _KNOWN = re.compile(
 )
 
 
-def _with_capitals(piece: str) -> str:
+_SAYS_I = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
+
+
+def _with_capitals(piece: str, words: frozenset[str]) -> str:
     """Returns the sentence with "I" for "i". In a sentence without capitals, well-known names get theirs."""
-    piece = _LOWER_I.sub("I", piece)
+    if "i" in piece and not words.isdisjoint(_SAYS_I):
+        piece = _LOWER_I.sub("I", piece)
     if piece.islower() or ("I" in piece and piece.replace("I", "").islower()):
         piece = _KNOWN.sub(lambda known: known[0].title(), piece)
     return piece
@@ -237,11 +322,22 @@ def _asks(piece: str, chinese: bool) -> bool:
 def irrealis(sentence: Sentence, stop: int) -> bool:
     """Returns True when the words up to ``stop`` state no fact but a condition, a wish, a dream or an example.
 
-    In Chinese the rest of the clause counts too (…的話).
+    "In the game" after them counts too. In Chinese the rest of the clause counts too (…的話).
     """
     if sentence.chinese:
         return _IRREALIS_ZH.search(sentence.plain, 0, clause(sentence, stop, stop)[1]) is not None
-    return _IRREALIS.search(sentence.plain, 0, stop) is not None
+    plain = sentence.plain
+    return _IRREALIS.search(plain, 0, stop) is not None or _IN_FICTION.search(plain, stop) is not None
+
+
+def dictated(sentence: Sentence, begin: int) -> bool:
+    """Returns True when a colon before ``begin`` introduces words of another: of a customer, a sample, a draft."""
+    if ":" not in sentence.plain and "：" not in sentence.plain:
+        return False
+    if sentence.chinese:
+        return _DICTATED_ZH.search(sentence.plain, 0, begin + 1) is not None
+    found = _DICTATED.search(sentence.plain, 0, begin + 1)
+    return found is not None and _MINE.search(sentence.plain, 0, found.end()) is None
 
 
 _CLAUSE = re.compile(

@@ -13,6 +13,7 @@ from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provena
 from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import CardEvent
+from ingest.extraction.prompt_injection import untrusted_spans
 from ingest.extraction.rules import episodes, knowledge, wording
 from ingest.extraction.rules.attributes import chinese as chinese_attributes
 from ingest.extraction.rules.attributes import english as english_attributes
@@ -23,16 +24,14 @@ from ingest.extraction.rules.english import pattern_rules as english
 from ingest.extraction.rules.hidden import frames
 from ingest.extraction.rules.moments import (
     TIME,
+    Dates,
     Moment,
     coming,
     first_moment,
-    lasting,
     mask,
-    moments,
-    nearest,
 )
 from ingest.extraction.rules.scene import Scene, compiled
-from ingest.extraction.rules.sentences import Sentence, hedged, irrealis, simplified
+from ingest.extraction.rules.sentences import Sentence, dictated, hedged, irrealis, simplified
 from ingest.extraction.rules.triggers import may_correct, triggered
 
 # "Moved the date to August": August is the new date and not the time of the event.
@@ -50,8 +49,9 @@ class TurnReader:
         self._told = told
         self._said = said
         self._owner = turn.speaker or ("assistant" if turn.role == "assistant" else "user")
-        said_at = turn.said_at if turn.said_at.tzinfo is not None else turn.said_at.replace(tzinfo=UTC)
-        self._reference: datetime = local_said_at(replace(turn, said_at=said_at))
+        if turn.said_at.tzinfo is None:
+            turn = replace(turn, said_at=turn.said_at.replace(tzinfo=UTC))
+        self._reference: datetime = local_said_at(turn)
         self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
         # Words like 我的狗 are equal in both scripts. The time zone of the speaker then decides.
         self._traditional = simplified(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
@@ -61,18 +61,20 @@ class TurnReader:
         if sentence.question:
             return
         for definition in knowledge.definition(sentence):
-            if offset < self._factual:
+            if offset < self._factual and not self._orders(sentence, offset):
                 yield self._knowledge(definition, sentence, offset)
         if self._turn.role != "user":
             return
-        dates = _Dates(sentence, self._reference)
+        dates = Dates(sentence, self._reference)
         happened = False
         found: list[CardEvent] = []
         for draft in self._drafts(sentence, correction_announced):
             if (
                 isinstance(draft, KnowledgeDraft)
                 or irrealis(sentence, draft.span[1])
+                or dictated(sentence, draft.span[0])
                 or offset >= self._factual
+                or self._orders(sentence, offset)
             ):
                 continue
             if isinstance(draft, StateDraft):
@@ -91,6 +93,20 @@ class TurnReader:
     def _factual(self) -> int:
         """The number of characters before role play or fiction. Few turns have a draft, so few are searched."""
         return frames.factual_length(self._turn.text)
+
+    @cached_property
+    def _clock(self) -> str:
+        return clock_of(self._turn)
+
+    @cached_property
+    def _untrusted(self) -> tuple[tuple[int, int], ...]:
+        """The spans of orders to the reader, searched at the first draft."""
+        return tuple(untrusted_spans(self._turn.text))
+
+    def _orders(self, sentence: Sentence, offset: int) -> bool:
+        """Returns True when the sentence gives an order to the reader. Such a sentence states no fact."""
+        end = offset + len(sentence.raw)
+        return any(start < end and offset < stop for start, stop in self._untrusted)
 
     def _drafts(self, sentence: Sentence, correction_announced: bool) -> Iterator[Draft]:
         rules = triggered(sentence)
@@ -120,7 +136,7 @@ class TurnReader:
             yield from corrections.correction(scene, announced=correction_announced)
 
     def _state(
-        self, draft: StateDraft, sentence: Sentence, offset: int, dates: _Dates
+        self, draft: StateDraft, sentence: Sentence, offset: int, dates: Dates
     ) -> StateAsserted | None:
         entity = "user" if normalise_entity(draft.entity) == "user" else draft.entity
         identity = (entity, draft.key, normalise_value(draft.key, draft.value), draft.statement)
@@ -201,7 +217,7 @@ class TurnReader:
         future = moment.start is not None and moment.start > self._reference
         return future and _PAST_TENSE.search(sentence.plain, *draft.span) is not None
 
-    def _event(self, draft: EventDraft, sentence: Sentence, offset: int, dates: _Dates) -> EventNoted | None:
+    def _event(self, draft: EventDraft, sentence: Sentence, offset: int, dates: Dates) -> EventNoted | None:
         moment = self._moment_of(draft, sentence, dates)
         if draft.when in ("past", "future"):
             if moment is None or moment.start is None:
@@ -221,12 +237,12 @@ class TurnReader:
             words = f"{self._owner}：{words}" if sentence.chinese else f"{self._owner}: {words}"
         begin, stop = draft.span if draft.when == "any" else (0, len(sentence.raw))
         entity = "user" if normalise_entity(draft.entity) == "user" else draft.entity
-        read = episodes.read(draft.content)
+        topics, sentiment = episodes.gist(draft.content)
         dated = moment is not None and moment.start is not None
         return EventNoted(
             content=words,
             entity=entity,
-            tags=(draft.key, *(topic.lower() for topic in read.topics[:3])),
+            tags=(draft.key, *(topic.lower() for topic in topics[:3])),
             origin=self._origin(offset + begin, offset + stop),
             occurred_at=moment.start
             if moment is not None and moment.start is not None
@@ -241,13 +257,13 @@ class TurnReader:
             concept_key=draft.key,
             value=draft.value,
             importance=draft.importance,
-            sentiment=read.sentiment,
+            sentiment=sentiment,
             status=draft.status,
             replaces=draft.replaces,
             confidence=0.9,
         )
 
-    def _moment_of(self, draft: EventDraft, sentence: Sentence, dates: _Dates) -> Moment | None:
+    def _moment_of(self, draft: EventDraft, sentence: Sentence, dates: Dates) -> Moment | None:
         """Returns the time of an event, or None.
 
         A corrected event has the time of its right telling, on the clock of the earlier one. A plan that moves has the
@@ -330,23 +346,7 @@ class TurnReader:
             document_id=turn.document_id,
             context_layer=turn.context_layer,
             mode=turn.mode,
-            time_zone=clock_of(turn),
-        )
-
-
-class _Dates:
-    """The times of a sentence. The grammar finds them once, at the first question. Offsets are in the sentence."""
-
-    def __init__(self, sentence: Sentence, reference: datetime) -> None:
-        self._sentence = sentence
-        self._reference = reference
-        self._found: list[Moment] | None = None
-
-    def of(self, begin: int, stop: int) -> Moment | None:
-        if self._found is None:
-            self._found = moments(self._sentence, self._reference)
-        return nearest(self._found, self._sentence, begin, stop) or lasting(
-            self._sentence, begin, stop, self._reference
+            time_zone=self._clock,
         )
 
 
@@ -365,8 +365,10 @@ def _without_ended(cards: list[CardEvent]) -> list[CardEvent]:
 def _one_time(cards: list[CardEvent]) -> EventNoted | None:
     """Returns an event with the one past time that the cards tell, or None when they tell none or several."""
     dated = [one for one in cards if isinstance(one, EventNoted) and one.time_resolved]
+    if not dated:
+        return None
     times = {(one.occurred_at, one.occurred_until) for one in dated}
-    if len(times) != 1 or dated[0].status != "happened" or dated[0].occurred_at > dated[0].origin.said_at:
+    if len(times) > 1 or dated[0].status != "happened" or dated[0].occurred_at > dated[0].origin.said_at:
         return None
     return dated[0]
 

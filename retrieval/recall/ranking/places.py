@@ -33,7 +33,9 @@ OTHERS_PENALTY = 0.8  # the card has the concept, of another entity
 IMPORTANCE_SHARE = 0.005  # per step of importance away from the middle of 1 to 10
 TURN_SHARE = 0.1  # the part of the votes of a turn's other cards that its best card gets
 PASTED_SHARE = 0.4  # of the votes of pasted data or code, when the question does not ask for such a text
+ASKING_SHARE = 0.8  # of the votes of a turn that only asks: it holds the words of a question and no answer
 OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
+ANSWER_BOOST = 1.5  # the question asks what the assistant answered, and the card rests on an answer
 LEADER_BOOST = 1.35  # the card comes first in two channels: sums of ranks hide by how much it is better
 FORMULA_PENALTY = 0.7  # a better card has the same words with other numbers
 SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
@@ -43,6 +45,7 @@ _NEWER_AMONG = 10  # the first places, among which what was said later goes firs
 _SAME_SHARE = 0.5  # of an earlier card's words of the question: a later card with so many is about the same
 _LEAST_SHARED = 2
 _NUMBERED = re.compile(r"[^\W\d_]*\d+")
+_ONLY_ASKS = re.compile(r"[^.!。！\n?？]{1,300}[?？]\s*")
 _READ = 600  # the characters of a card that are compared
 FACT_ASKED_FOR, CONCEPT_ASKED_FOR, BESIDE, NEWER = (
     "fact asked for",
@@ -93,9 +96,13 @@ def adjustments(card: Card, question: Question, *, context_layer: str | None) ->
         elif card.kind == "state" or _shares_a_word(card, question):
             factors[CONCEPT_ASKED_FOR] = ASKED_BOOST
     if card.provenance == "assistant_stated":
-        factors["said by the assistant"] = assistant_share(question)
+        factors["said by the assistant"] = (
+            ANSWER_BOOST if question.of_assistant else assistant_share(question)
+        )
     if PASTED in card.tags and not asks_for_pasted(question.text):
         factors["pasted"] = PASTED_SHARE
+    if card.episode and _ONLY_ASKS.fullmatch(card.content):
+        factors["only a question"] = ASKING_SHARE
     if card.importance is not None:
         factors["importance"] = 1 + IMPORTANCE_SHARE * (card.importance - 5)
     if card.superseded_at is not None and card.superseded_at <= question.now and question.span is None:
@@ -219,9 +226,10 @@ def by_turn(
 ) -> tuple[list[Placed], dict[UUID, list[UUID]]]:
     """Returns one place for the cards of a turn, best first, and the cards beside each leading card.
 
-    The best-placed card leads. An episode gives the lead to the best other card of its turn, unless that card has less
-    than :data:`_YIELDS` of its score: the words of the turn stand beside it all the same. A card joins another when
-    that one shows all turns of the card. The leader gets a part of the votes of the cards that join it.
+    The best-placed card leads. An episode gives the lead to another card of its turn that says more: the fact that is
+    asked for, or a time that the episode does not tell. That card must have :data:`_YIELDS` of its score, and the words
+    of the turn stand beside it. A card joins another when that one shows all turns of the card. The leader gets a part
+    of the votes of the cards that join it.
     """
     leader_of: dict[str, UUID] = {}
     groups: dict[UUID, list[Placed]] = {}
@@ -239,14 +247,24 @@ def by_turn(
     for best, *others in groups.values():
         lead_card = best
         if cards[best.card_id].episode:
-            derived = (each for each in others if each.score >= _YIELDS * best.score)
-            lead_card = next((each for each in derived if not cards[each.card_id].episode), best)
+            near = (each for each in others if each.score >= _YIELDS * best.score)
+            lead_card = next(
+                (each for each in near if _says_more(each, cards, than=cards[best.card_id])), best
+            )
         score = best.score + TURN_SHARE * sum(each.score for each in others)
         if others and lead_card.score > 0:
             beside[lead_card.card_id] = [each.card_id for each in (best, *others) if each is not lead_card]
             lead_card = lead_card.times(BESIDE, score / lead_card.score)
         places.append(lead_card)
     return sorted(places, key=Placed.order), beside
+
+
+def _says_more(placed: Placed, cards: Mapping[UUID, Card], *, than: Card) -> bool:
+    """True for a card that states the fact asked for, or tells a time that the episode ``than`` does not tell."""
+    card = cards[placed.card_id]
+    if card.kind == "event":
+        return not card.episode and bool(card.time_resolved) and not than.time_resolved
+    return FACT_ASKED_FOR in placed.factors or CONCEPT_ASKED_FOR in placed.factors
 
 
 def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: Question) -> list[Placed]:

@@ -45,7 +45,9 @@ def test_what_was_just_pushed_is_found_by_its_meaning(stack: Running) -> None:
         document = answer.json()
         if not document["warnings"]:  # a busy machine may be late, and reports it
             in_time += 1
-            assert {"Likes basketball", "Likes gaming"} <= {card["content"] for card in document["cards"]}
+            assert {"Likes basketball", "Likes gaming"} <= {
+                each["content"] for card in document["cards"] for each in (card, *card["beside"])
+            }
             assert document["channels"]["semantic"]["hits"] >= 2
     assert in_time
 

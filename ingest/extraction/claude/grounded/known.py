@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, Protocol
 from uuid import UUID
 
@@ -35,6 +36,13 @@ class KnownLabels(Protocol):
 
     def fact(self, label: str) -> KnownFact | None: ...
     def plan(self, label: str) -> KnownPlan | None: ...
+    def facts(self) -> Iterable[KnownFact]:
+        """Returns all facts that were shown."""
+        ...
+
+    def plans(self) -> Iterable[KnownPlan]:
+        """Returns all plans that were shown."""
+        ...
 
 
 class NoLabels:
@@ -45,3 +53,15 @@ class NoLabels:
 
     def plan(self, label: str) -> KnownPlan | None:
         return None
+
+    def facts(self) -> Iterable[KnownFact]:
+        return ()
+
+    def plans(self) -> Iterable[KnownPlan]:
+        return ()
+
+
+def shown_words(labels: KnownLabels) -> str:
+    """Returns the entities, the values and the contents that a prompt showed, one card a line."""
+    facts = (f"{fact.entity} {fact.value}" for fact in labels.facts())
+    return "\n".join((*facts, *(plan.content for plan in labels.plans())))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from events.language.concepts import normalise_entity
 from events.language.terms import analyse
 from events.types.cards import EventNoted, EventStatus, StateAsserted
 from ingest.extraction.claude.grounded.known import KnownLabels
-from ingest.extraction.claude.grounded.quotes import QuoteInContext
+from ingest.extraction.claude.grounded.quotes import QuoteInContext, SpokenTime
 from ingest.extraction.claude.grounded.spoken import (
     LESS_SURE,
     SURE,
@@ -49,14 +50,16 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
     """
     turn = quote.turn
     entity = entity_of(found.entity, turn)
-    evidence = quote.evidence(back=found.replaces is not None)
+    target = labels.plan(found.replaces) if found.replaces is not None else None
+    evidence = quote.evidence(
+        back=found.replaces is not None, known=target.content if target is not None else ""
+    )
     if normalise_entity(found.entity) != "user" and not evidence.knows(entity):
         return None
-    target = labels.plan(found.replaces) if found.replaces is not None else None
     replaces, refused = _replaced(found, evidence, target.content if target is not None else None)
     participants, strangers = _participants(found, entity, quote, evidence)
     known = " ".join((entity, *participants, target.content if target is not None else ""))
-    content = content_of(found.content, quote, evidence, known)
+    content = content_of(found.content, quote, evidence, known, labelled=target is not None)
     if content is None:
         return None
     time = quote.when(found.occurred_at_hint, ahead=found.status == "planned")
@@ -71,7 +74,7 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
         tags=tuple(topic.lower() for topic in topics[:4]),
         origin=origin_of(turn, quote.span),
         occurred_at=start or turn.said_at,
-        occurred_until=time.moment.end if time.moment is not None and start is not None else None,
+        occurred_until=_until(time, start or turn.said_at),
         occurred_at_hint=found.occurred_at_hint,
         time_grain=time.moment.grain if time.moment is not None else None,
         time_resolved=start is not None,
@@ -88,6 +91,13 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
     return GroundedEvent(
         card, refused + strangers, bool(participants) or bool(_TOGETHER.search(quote.sentence))
     )
+
+
+def _until(time: SpokenTime, begin: datetime) -> datetime | None:
+    """Returns the end of an event. "By the end of the year" names an end without a start."""
+    if time.moment is None or time.moment.end is None:
+        return None
+    return time.moment.end if time.moment.start is not None or time.moment.end > begin else None
 
 
 def _replaced(found: EventFound, evidence: Evidence, plan: str | None) -> tuple[str | None, int]:

@@ -18,9 +18,11 @@ from ingest.extraction.prompt_injection import trusted
 from ingest.extraction.rules.moments import Moment
 
 _SPACE = re.compile(r"\s")
+_LATIN = re.compile(r"[A-Za-z0-9]{2}")  # Two letters of one word.
 _QUOTES = str.maketrans("‘’“”", "''\"\"")
 _BEFORE = 2_000  # Characters before a sentence in which a word that points back may find its meaning.
 _AROUND = 6_000  # Characters to either side in which a name may have been said.
+_QUESTION = re.compile(r"[^.!?。！？\n]*[?？]")
 
 
 class TurnWords:
@@ -51,9 +53,16 @@ class TurnWords:
         return None
 
     def says(self, value: str) -> bool:
-        """Returns True when ``value`` occurs in the trusted words."""
+        """Returns True when ``value`` occurs in the trusted words. "cat" does not occur in "educate"."""
         plain, _ = _plain(value)
-        return plain in self._plain
+        return any(self._is_whole(at, at + len(plain)) for at in _all(plain, self._plain)) if plain else False
+
+    def _is_whole(self, start: int, end: int) -> bool:
+        """Returns True when no Latin word goes on before ``start`` or behind ``end``, places in the plain words."""
+        first, last = self._places[start], self._places[end - 1]
+        return not (_LATIN.match(self.trusted, first - 1) if first else None) and not _LATIN.match(
+            self.trusted, last
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +89,10 @@ class SpokenTime:
 class QuoteInContext:
     """A quote in its turn, with the words around it. ``turns`` are all turns; ``batch`` is the first that is read."""
 
-    def __init__(self, turns: Sequence[TurnWords], batch: int, index: int, span: SourceSpan) -> None:
+    def __init__(
+        self, turns: Sequence[TurnWords], batch: int, index: int, span: SourceSpan, shown: str = ""
+    ) -> None:
+        """``shown`` are the words of the known facts and plans that the prompt showed."""
         self.words = turns[index]
         self.turn = self.words.turn
         self.span = span
@@ -88,28 +100,34 @@ class QuoteInContext:
         self.begin = begin
         self.sentence = self.words.trusted[begin:end].strip()
         self.speakers = tuple(dict.fromkeys(one.turn.speaker for one in turns if one.turn.speaker))
-        own = [one.trusted for one in turns[:index] if same_speaker(one.turn, self.turn)]
-        self._before = "\n".join((*own, self.words.trusted[:begin]))[-_BEFORE:]
-        spoken = "\n".join(one.trusted for one in turns[:index] if one.turn.role == "user")
+        said = [one.trusted for one in turns[:index] if one.turn.role == "user"]
+        asked = _asked(turns[index - 1]) if index else ""
+        self._before = "\n".join((*said, asked, self.words.trusted[:begin]))[-_BEFORE:]
+        spoken = "\n".join(said)
+        later = "\n".join(one.trusted for one in turns[index + 1 :] if one.turn.role == "user")
         self._turn = self.words.trusted[max(0, begin - _AROUND) : end + _AROUND]
-        self._around = f"{spoken[-_AROUND:]}\n{self._turn}\n{self.turn.speaker or ''}"
+        names = " ".join(self.speakers)
+        self._context = f"{self._before}\n{self._turn}\n{names}\n{shown}"
+        self._around = f"{spoken[-_AROUND:]}\n{self._turn}\n{names}\n{shown}\n{later[:_AROUND]}"
         others = [place for place in range(batch, len(turns)) if place != index]
         others.sort(key=lambda place: (not same_speaker(turns[place].turn, self.turn), abs(place - index)))
         self._nearby = [turns[place] for place in others if turns[place].turn.role == "user"]
 
-    def evidence(self, *, back: bool = False) -> Evidence:
-        """Returns the evidence for a state or an event: the sentence of the quote.
+    def evidence(self, *, back: bool = False, known: str = "") -> Evidence:
+        """Returns the evidence for a state or an event: the sentence of the quote, and the words ``known``.
 
-        When the sentence points back, or with ``back``, the earlier words of the same speaker count too.
+        When the sentence points back, or with ``back``, the words shortly before it count too, whoever said them, and
+        the question that it answers. Otherwise these words, the names of the speakers and the shown words only resolve
+        what the sentence says.
         """
         near = self.sentence
         if back or points_back(near):
             near = f"{self._before}\n{near}"
-        return Evidence(near, self._around)
+        return Evidence(f"{known}\n{near}" if known else near, self._around, self._context)
 
     def explanation(self) -> Evidence:
         """Returns the evidence for a definition: the words around the quote in its turn."""
-        return Evidence(self._turn, self._around)
+        return Evidence(self._turn, self._around, self._context)
 
     def when(self, hint: str | None, *, ahead: bool = False, holds: bool = False) -> SpokenTime:
         """Returns the time of ``hint``, on the clock of the turn that says it.
@@ -154,6 +172,11 @@ def place(number: int, quote: str, words: Sequence[TurnWords]) -> tuple[int, Sou
 def same_speaker(one: TurnRecorded, other: TurnRecorded) -> bool:
     """Returns True when both turns have one role and one speaker."""
     return (one.role, one.speaker) == (other.role, other.speaker)
+
+
+def _asked(words: TurnWords) -> str:
+    """Returns the questions of a turn of an assistant. A person's turn counts as a whole elsewhere."""
+    return "\n".join(_QUESTION.findall(words.trusted)) if words.turn.role == "assistant" else ""
 
 
 def _all(wanted: str, text: str) -> Iterator[int]:

@@ -14,16 +14,19 @@ SURE, LESS_SURE = 0.9, 0.75
 """Confidence of a card in the speaker's words, and of a card with another reading or in other words."""
 
 
-def content_of(text: str, quote: QuoteInContext, evidence: Evidence, known: str) -> str | None:
+def content_of(
+    text: str, quote: QuoteInContext, evidence: Evidence, known: str, *, labelled: bool = False
+) -> str | None:
     """Returns the content of a card, or None when the words refuse ``text``. Names in ``known`` need no evidence.
 
-    The content is ``text`` when the words bear it out. It is the speaker's own sentence when ``text`` is loose.
+    The content is ``text`` when the words bear it out. It is the speaker's own sentence when ``text`` is loose, and
+    when the words refuse ``text`` of a card that is ``labelled`` with a known card.
     """
     spoken = as_spoken(text, quote.turn, quote.span.text)
     if spoken == quote.span.text:
         return spoken
-    verdict = evidence.verdict(spoken, known=f"{known} {quote.turn.speaker or ''}")
-    if verdict == "refused":
+    verdict = evidence.verdict(spoken, known=f"{known} {' '.join(quote.speakers)}")
+    if verdict == "refused" and not labelled:
         return None
     return spoken if verdict == "borne" else quote.sentence or quote.span.text
 

@@ -20,6 +20,8 @@ from events.language.concepts import (
 from events.language.values import word_set
 from events.types.cards import StateAsserted
 from events.types.turn_contract import local_said_at
+from events.types.turns import TurnRecorded
+from ingest.extraction.claude.grounded.keys import key_of
 from ingest.extraction.claude.grounded.known import KnownFact, KnownLabels, Relation
 from ingest.extraction.claude.grounded.quotes import QuoteInContext, SpokenTime
 from ingest.extraction.claude.grounded.spoken import (
@@ -41,6 +43,7 @@ _TIMES = frozenset(("birthday", "deadline", "release_date", "milestone"))
 _DATE_KEY = ("_date", "_day", "_time", "_deadline", "_anniversary")
 # A birthday in this form recurs every year. It is no instant of this year.
 _CALENDAR_DAY = re.compile(r"(?:\d{4}-)?\d\d(?:-\d\d)?")
+_OWNERS = re.compile(r"^(?:user's|user’s|用户的|使用者的)\s*")
 _EMPTY = word_set(
     "new newer old another other different same some any better changed change one ones thing things something "
     "someone stuff it this that"
@@ -65,22 +68,33 @@ def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) 
     """
     turn = quote.turn
     entity = entity_of(found.entity, turn)
-    relations, same, refused = _relations(found, entity, labels)
-    key = canonical_key(same.concept_key if same is not None else found.concept_key)
+    relations, same, refused = _relations(found, entity, turn, labels)
+    key = same.concept_key if same is not None else key_of(found.concept_key, entity)
+    if same is None and found.statement == "ended":
+        same = _ending(entity, key, found.value, labels)
+    entity = same.entity if same is not None else entity
     value = same.value if same is not None else as_spoken(found.value, turn).strip()
     identity = normalise_value(key, value)
-    evidence = quote.evidence(back=found.statement == "ended")
+    ended = found.statement == "ended"
+    evidence = quote.evidence(back=ended)
     if not identity or _is_vacuous(key, value):
         return None
     said = quote.words.says(value)
-    if same is None and not (identity in _YES_OR_NO or said or evidence.says(value) or evidence.means(value)):
+    if same is None and not (
+        identity in _YES_OR_NO
+        or said
+        or evidence.says(value)
+        or evidence.means(value)
+        or evidence.completes(value)
+    ):
         return None
     about = same is not None or normalise_entity(found.entity) == "user" or evidence.knows(entity)
-    content = content_of(found.content, quote, evidence, _known(entity, value, same, evidence))
+    content = content_of(
+        found.content, quote, evidence, _known(entity, key, value, same, evidence), labelled=same is not None
+    )
     if not about or content is None:
         return None
     hint, value_hint = _hints(found, key, value, turn_has_time=_is_time(value, quote))
-    ended = found.statement == "ended"
     time = quote.when(hint, holds=not ended)
     point, until = _validity(time.moment, ended=ended, end=found.time_role == "end" and value_hint is None)
     value_time, value_at, value_until = _value_time(
@@ -117,7 +131,7 @@ def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) 
 
 
 def _relations(
-    found: StateFound, entity: str, labels: KnownLabels
+    found: StateFound, entity: str, turn: TurnRecorded, labels: KnownLabels
 ) -> tuple[tuple[tuple[Relation, UUID], ...], KnownFact | None, int]:
     """Returns the relations to known facts, the fact that says the same, and the number of refused labels."""
     relations: list[tuple[Relation, UUID]] = []
@@ -125,21 +139,51 @@ def _relations(
     given: tuple[tuple[Relation, str | None], ...] = (("same_as", found.same_as), ("expands", found.expands))
     for relation, label in given:
         fact = labels.fact(label) if label is not None else None
-        if fact is not None and _one_entity(fact.entity, entity):
+        if fact is not None and _one_entity(fact.entity, entity, turn):
             relations.append((relation, fact.event_id))
             same = fact if relation == "same_as" else same
     wanted = sum(label is not None for _, label in given)
     return tuple(relations), same, wanted - len(relations)
 
 
-def _one_entity(one: str, other: str) -> bool:
-    return normalise_entity(one) == normalise_entity(other)
+def _one_entity(one: str, other: str, turn: TurnRecorded) -> bool:
+    """Returns True when two names mean one entity. In a turn of Nora "user's son" and "Nora's son" are one."""
+    return _owned(one, turn) == _owned(other, turn)
 
 
-def _known(entity: str, value: str, same: KnownFact | None, evidence: Evidence) -> str:
-    """Returns the words of a content that need no evidence: the entity, and a value that the words mean."""
-    paraphrased = evidence.means(value) and not evidence.says(value)
-    return f"{entity} {value}" if same is not None or paraphrased else entity
+def _owned(name: str, turn: TurnRecorded) -> str:
+    own = _OWNERS.sub("", normalise_entity(name))
+    speaker = normalise_entity(turn.speaker) if turn.speaker else ""
+    if own == speaker:
+        return "user"
+    for mark in ("'s ", "的"):
+        if speaker and own.startswith(f"{speaker}{mark}"):
+            return own.removeprefix(f"{speaker}{mark}")
+    return own
+
+
+def _ending(entity: str, key: str, value: str, labels: KnownLabels) -> KnownFact | None:
+    """Returns the only shown fact of the entity and key that ``value`` means, or None.
+
+    What ends is often called by a part of its name, or not said at all.
+    """
+    wanted = normalise_value(key, value)
+    alike = [
+        fact
+        for fact in labels.facts()
+        if normalise_entity(fact.entity) == normalise_entity(entity)
+        and canonical_key(fact.concept_key) == canonical_key(key)
+    ]
+    same = [fact for fact in alike if normalise_value(key, fact.value) == wanted]
+    parts = same or [fact for fact in alike if len(wanted) > 1 and _overlap(fact.value, value)]
+    return parts[0] if len(parts) == 1 else None
+
+
+def _known(entity: str, key: str, value: str, same: KnownFact | None, evidence: Evidence) -> str:
+    """Returns the words of a content that need no evidence: entity, Chinese names of the key, a value that is meant."""
+    names = " ".join((entity, *sorted(name for name in _names(key, concept(key)) if not name.isascii())))
+    meant = not evidence.says(value) and (evidence.means(value) or evidence.completes(value))
+    return f"{names} {value}" if same is not None or meant else names
 
 
 def _is_vacuous(key: str, value: str) -> bool:

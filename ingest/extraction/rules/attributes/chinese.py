@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from events.language.chinese_script import to_simplified
 from ingest.extraction.rules.attributes.known import last_known
-from ingest.extraction.rules.attributes.nouns import Aspect, chinese_key, gathers
+from ingest.extraction.rules.attributes.nouns import Aspect, chinese_key, gathers, has_chinese_head
 from ingest.extraction.rules.chinese.grammar import TIME_EDGE
 from ingest.extraction.rules.drafts import StateDraft
 from ingest.extraction.rules.moments import TIME
@@ -21,9 +21,11 @@ _OPEN = (
 _WHOSE = "(?P<whose>我们家?的?|我家的?|咱们的?|我的?|公司的?|学校的?|班上的?|社团的?)?"
 _NOUN = rf"(?P<n>[^，,。；;！!？?、：:是在为改换调移搬延{TIME}{HIDDEN}]{{2,14}}?)"
 _SO = f"(?:目前|现在|已经|都|就|又|还是|被|临时|决定|要|刚|{TIME}|，)*"
+# 改造, 改善, 交换 and 切换 are other words.
 _CHANGE = (
-    "(?:改成|改到|改在|改为|改去|换到|换成|换去|换在|移到|移至|搬到|延到|延后到|延至|推迟到|提前到|提早到|调到|调高到|调低到|调成|"
-    "调涨到|涨到|涨成|升到|升成|降到|降成|减到|增加到|变成|设成|设为|更新成|更新为|改|延|提前|提早|延后|推迟|换)了?"
+    "(?:(?<![修更整])改(?:成|到|在|为|去|(?![造善进良变动革正编组装掉]))|"
+    "(?<![交切变更替兑转退轮])换(?:到|成|去|在|(?![取算句代位言气]))|移到|移至|搬到|延到|延后到|延至|推迟到|提前到|提早到|调到|调高到|调低到|调成|"
+    "调涨到|涨到|涨成|升到|升成|降到|降成|减到|增加到|变成|设成|设为|更新成|更新为|延(?![伸续误])|提前|提早|延后|推迟)了?"
 )
 _END = rf"(?=$|[，,。；;！!？?、 {HIDDEN}]|了|啦|喔|哦|啊|呀|呢|吧|见|集合|举行|开会|碰面|上课)"
 _VALUE = rf"(?P<v>[^，,。；;！!？?、{HIDDEN}]{{1,24}}?)"
@@ -46,6 +48,8 @@ _VERBAL = re.compile(
     "^(?:做|进行|开(?!幕)|讨论|看|吃|喝|跑|写|读|学|玩|打|等|找|想|说|一起|家|这|那|哪|什么|很|太|非常|挺|我|你|他|她)"
 )
 _MOVES = re.compile("到|去|在|至|搬|移")
+# 把面条换成米粉 trades one thing for another. 把密码换成… changes a value.
+_TRADED = re.compile("把.*[换改]成")
 _AMOUNT = re.compile(
     r"[一二三四五六七八九十百千万两\d][\d.,一二三四五六七八九十百千万两]*(?:块|元|塊|万|千|百|人|个|次|倍|%|分|度|公|毫|kg|美|欧|台)?"
 )
@@ -149,6 +153,18 @@ def _draft(found: re.Match[str], scene: Scene) -> StateDraft | None:
         and not exact
         and aspect == "value"
         and not re.search("密码|暗号|代号|品牌|颜色|主题$", folded)
+    ):
+        return None
+    # 我今天换灯泡: somebody replaces a thing. 我们的密码换成… changes a value.
+    bare = (groups.get("verb") or "").removesuffix("了") in ("改", "换")
+    if bare and aspect == "value" and not exact and (groups["whose"] or "").endswith(("我", "们")):
+        return None
+    possessed = owned and not (groups["whose"] or "").endswith(("我", "们"))
+    if (
+        changed
+        and not possessed
+        and not has_chinese_head(folded)
+        and _TRADED.search(scene.masked, 0, found.start("v"))
     ):
         return None
     key = chinese_key(folded, aspect, sure=changed or (owned and exact))

@@ -152,7 +152,8 @@ def attributes(scene: Scene) -> Iterator[StateDraft]:
     patterns = (
         (_CHANGED, _WAS_CHANGED, _IT_CHANGED) if not scene.sentence.words.isdisjoint(_CHANGE_WORDS) else ()
     )
-    for pattern in (*patterns, _NEW, _STATED):
+    named_new = (_NEW,) if "new" in scene.sentence.words else ()
+    for pattern in (*patterns, *named_new, _STATED):
         for found in pattern.finditer(text):
             if found.start("v") in seen or hedged(scene.sentence, found.start(), found.start("v")):
                 continue

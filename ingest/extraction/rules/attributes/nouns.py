@@ -130,7 +130,8 @@ def _singular(word: str) -> str:
 
 _NO_CHINESE = re.compile(
     "[我你您他她它这那谁什说想去来吃看听做没不就都也很太吗呢吧把被让给对跟和]|机会|社会|时候|"
-    "全部|问题|答案|原因|结果|重点|意思|今天|明天|"
+    "已经|一般|直接|白天|晚上|早上|平时|平常|通常|有时|经常|总是|一直|马上|立刻|慢慢|逐渐|终于|自己|突然|随时|及时|同时|"
+    "虽然|特意|顺便|尽量|内容|第[一二三四五六七八九十\\d]|全部|问题|答案|原因|结果|重点|意思|今天|明天|"
     "名字|生日|年龄|公司|职业|电话|手机|老板|妈|爸|狗|猫|天气|心情|世界|人生|会议室预约|大家|有人|上线|发布|开源"
 )
 _CHINESE_HEADS = re.compile(
@@ -175,6 +176,11 @@ def chinese_key(words: str, aspect: Aspect, *, sure: bool) -> str | None:
             return canonical if canonical in _REGISTERED else None
         return noun.casefold()
     return f"{noun.casefold()}_{aspect}"
+
+
+def has_chinese_head(noun: str) -> bool:
+    """Returns True for a noun in simplified script that names an attribute by its last word: a password, a price."""
+    return _CHINESE_HEADS.search(noun) is not None
 
 
 def gathers(noun: str, *, chinese: bool) -> bool:

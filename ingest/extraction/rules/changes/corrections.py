@@ -36,6 +36,7 @@ _BARE_MARK = re.compile(
     r"i misspoke)\W*$",
     re.IGNORECASE,
 )
+_FIRST_OF_MARK = frozenset("oOwWtTsSmMcCiI")
 _AFTER_MARK = re.compile(
     rf"^(?:it's|it is|it should be|should be|that's|it should say|make it) (?P<v>{_WORDS}){_STOP}(?:,? not "
     rf"(?P<o>{_WORDS})(?=$|[,.;:!?]))?",
@@ -64,7 +65,9 @@ _REACH = 6
 
 def announces(plain: str, chinese: bool) -> bool:
     """Returns True when the sentence only announces a correction. The next sentence then has the right value."""
-    return (_BARE_MARK_ZH if chinese else _BARE_MARK).match(plain) is not None
+    if chinese:
+        return _BARE_MARK_ZH.match(plain) is not None
+    return plain[:1] in _FIRST_OF_MARK and _BARE_MARK.match(plain) is not None
 
 
 def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft | EventDraft]:

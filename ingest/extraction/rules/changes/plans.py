@@ -121,6 +121,10 @@ def changed(scene: Scene) -> Iterator[EventDraft]:
     """
     patterns = _PATTERNS_ZH if scene.sentence.chinese else _PATTERNS
     for pattern, moves in patterns:
+        if pattern in _VERBS and scene.sentence.words.isdisjoint(_VERBS[pattern]):
+            continue
+        if moves and TIME not in scene.masked:
+            continue
         found = pattern.search(scene.masked)
         if found is None or _doubtful(found, scene):
             continue
@@ -192,6 +196,15 @@ _PATTERNS = (
     (_MOVES, True),
     (_INSTEAD, True),
 )
+# An English pattern needs one of its words. Most sentences have none, so most patterns never run.
+_VERBS = {
+    _CALLED_IT: frozenset(("called",)),
+    _OFF: word_set("off cancelled canceled scrapped axed happening longer ahead through happen"),
+    _CALLS_OFF: word_set("cancelled canceled cancel called call scrapped backed pulled bailed"),
+    _STAYS: word_set("anymore more longer all"),
+    _IS_MOVED: word_set("moved pushed postponed rescheduled shifted delayed bumped brought put changed"),
+    _MOVES: word_set("moved pushed postponed rescheduled shifted delayed bumped brought put changed"),
+}
 _PATTERNS_ZH = (
     (_MOVES_ZH, True),
     (_MOVES_IT_ZH, True),

@@ -240,6 +240,8 @@ def _lasting_home(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 _POINTING = re.compile(
+    r"第[一二三四五六七八九十\d]|^(?:方案|选项|选择|版本|步骤|标题|段落|题目|建议|回答|答案|文案|开头|结尾|格式|语气|排版)|"
+    r"^[把被让给用从为]|\w[._/@]\w|#|_|^[A-Za-z\d]{1,2}$|\d号|"
     r"[我你他她它这那哪]|什么|自己|一下|一点|的时候|的话|过的?$|来$|去$|看到|听到|听你|你说|是$"
 )
 
@@ -359,6 +361,12 @@ MAKES: dict[str, Make] = {
     "height": states("height", _word),
     "attribute": _attribute,
     "weight": states("weight", _word, timed=True),
+    "business": states("business", _word),
+    "salary": states("salary", _word, timed=True),
+    "condition": states("medical_condition", _word),
+    "child": states("child", _word),
+    "standing": states("occupation", _word, timed=True),
+    "major": states("major", _word),
     "interest": _likes("likes"),
     "plan": _happening("plan", "future"),
     "activity": _happening("activity", "past"),

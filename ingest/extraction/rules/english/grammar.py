@@ -125,7 +125,16 @@ def subject(found: re.Match[str], scene: Scene) -> str | None:
         if kin["of"].lower() == "my":
             return _kin(kin["kin"], scene.owner)
         return f"{kin['of']} {kin['kin']}"
-    return said if is_name(said, first=begin == 0) else None
+    if not is_name(said, first=begin == 0):
+        return None
+    # "Harbor Logistics is …": the last word of a longer name is nobody. "Anna Meyer" is a person.
+    named = _NAME_BEFORE.search(before)
+    if named is None or named[1].lower() in NOT_NAMES or named[1].lower() in RELATIONS:
+        return said
+    return f"{named[1]} {said}" if named[1].lower() in GIVEN_NAMES else None
+
+
+_NAME_BEFORE = re.compile(r"(?<![\w'])([A-Z][\w'&.-]*) $")
 
 
 def _kin(kin: str, owner: str) -> str:
@@ -265,6 +274,21 @@ LEISURE = word_set(
 )
 
 
+# Identifiers, numbers of a list, versions, paths and code name no thing: "#7", "option B", "v2", "snake_case".
+_LABEL = re.compile(
+    r"^[A-Za-z\d]$|^\d+(?: (?:and|or|&) \d+)*$|#\d|[_/\\<>{}\[\]=@|]|\b(?-i:[a-z]+[A-Z])|\bv\d|:|"
+    r"\b(?:options?|versions?|choices?|steps?|sections?|chapters?|parts?|numbers?|paragraphs?|slides?|pages?|figures?|tables?|"
+    r"items?|plans?|drafts?|variants?|rows?|columns?|lines?|questions?|points?|answers?|ideas?|examples?|methods?|concepts?|"
+    r"templates?|titles?|levels?|tiers?|models?|scenarios?|sentences?|bullets?|prompts?|names?|no)[ .]"
+    r"(?:\d+|[A-Za-z]|one|two|three|four|five|six|[ivx]+)\b|"
+    r"^(?:first|second|third|fourth|fifth|last|former|latter|option|version|choice|answer|response|suggestion|suggestions|"
+    r"idea|draft|title|heading|headings|format|wording|phrasing|tone|structure|plan|layout|paragraph)$",
+    re.IGNORECASE,
+)
+# "I like Serenity for the brand": a choice and no taste.
+_CHOSEN_FOR = re.compile(r"['\"”]? (?:for (?:the|my|our|this)|as (?:an?|the|my|our))\b")
+
+
 def thing(words: str, *, longest: int = 4) -> str | None:
     """Returns a thing that somebody likes, plays or uses, as spoken, in at most ``longest`` words.
 
@@ -273,6 +297,8 @@ def thing(words: str, *, longest: int = 4) -> str | None:
     whole = words.strip(" ,'\"“”-")
     words = _JOIN.sub("", whole).strip(" ,'\"“”-")
     words = _FILLER_END.sub("", words).strip(" ,'\"“”-")
+    if _LABEL.search(words) or _CHOSEN_FOR.match(whole, len(words)):
+        return None
     if not words or _NO_THING.match(words) or len(words.split(" ")) > longest or len(words) < 2:
         return None
     if words in ("playing", "learning", "trying", "talking", "hearing", "studying", "chatting"):

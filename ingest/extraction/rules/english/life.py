@@ -11,14 +11,16 @@ from ingest.extraction.rules.english.grammar import LEISURE, is_name, many, orga
 from ingest.extraction.rules.english.people import states
 from ingest.extraction.rules.english.words import (
     CAR_MAKERS,
+    GIVEN_NAMES,
     INSTRUMENTS,
     LANGUAGES,
     NOT_NAMES,
     PLACES,
     SPORTS,
 )
+from ingest.extraction.rules.moments import TIME
 from ingest.extraction.rules.scene import Make, Scene
-from ingest.extraction.rules.sentences import hedged
+from ingest.extraction.rules.sentences import HIDDEN, hedged
 
 _SPORT = re.compile(rf"(?:{SPORTS})$", re.IGNORECASE)
 _INSTRUMENT = re.compile(rf"(?:the )?(?:{INSTRUMENTS})$", re.IGNORECASE)
@@ -30,7 +32,12 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         entity = subject(found, scene)
         value = thing(scene.said(found, "v"))
-        if entity is None or value is None or not _agrees(found):
+        if entity is None or value is None or not _agrees(found) or is_cut(found, scene):
+            return
+        # "I prefer calls in the morning" is about the morning. "She prefers Ana" is about a choice.
+        if found.groupdict().get("verb") in ("prefer", "prefers") and (
+            _TIMED.match(scene.masked, found.end("v")) or value.partition(" ")[0].lower() in GIVEN_NAMES
+        ):
             return
         items = many(value) if not re.search(r"\d", value) else [value]
         for one in items:
@@ -46,6 +53,16 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
                 )
 
     return make
+
+
+_TIMED = re.compile(f"[^,.;:!?]{{0,14}}{TIME}")
+_WITHIN_WORD = re.compile(r"[.:][^\s.,:;!?]|[(\[/]")
+
+
+def is_cut(found: re.Match[str], scene: Scene) -> bool:
+    """Returns True when group ``v`` is a quotation or ends inside a word: an address, a version, a call."""
+    plain = scene.sentence.plain
+    return plain[found.start("v")] in "'\"" or _WITHIN_WORD.match(plain, found.end("v")) is not None
 
 
 def _agrees(found: re.Match[str]) -> bool:
@@ -173,9 +190,35 @@ def _condition(words: str) -> str | None:
     return words or None
 
 
+# "Read, write and speak": the members of a list belong to the goal. "…, so what can I do" does not.
+_LIST_GOES_ON = re.compile(
+    r"(?:, (?!(?:so|but|which|because|not|I|we|what|how|can|could|since|though|although|while|if|please|any|do|is|are|"
+    r"right|especially|and (?:I|we|my))\b)[^.,;!?\x01\x02]{1,60}){0,4}?,? (?:and|or) (?!I\b|we\b|my\b|so\b)"
+    r"[^.,;!?\x02]{2,60}(?=$|[.,;!?])"
+)
+_GOAL_EDGE = re.compile(
+    r"(?: (?:by|before|in|on|until|till|at|within|for|of|with|from|around|after|during|this|next|the))+$"
+)
+_POINTS_ELSEWHERE = re.compile(r"\b(?:this|it|them|here|there)\b|\bthat$", re.IGNORECASE)
+_UNFINISHED = re.compile(r"\b(?:and|or|but|to|then|a|an|is|are|be|my|not|as|than|so|show that)$")
+
+
 def _goal(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    value = scene.said(found, "v")
-    if 3 < len(value) <= 110 and not re.match(r"(?:not|that|the same|simple|clear|still|always)\b", value):
+    """Makes a goal of whole words. A goal that points elsewhere ("sell it") or breaks off gives nothing."""
+    stop = found.end("v")
+    if (more := _LIST_GOES_ON.match(scene.masked, stop)) is not None and more[0].startswith(","):
+        stop = more.end()
+    value = _GOAL_EDGE.sub("", scene.sentence.raw[found.start("v") : stop].strip(' ,.;:!?"“”'))
+    whole = scene.sentence.raw[found.start("v") : stop].strip(' ,.;:!?"“”')
+    cut_short = value != whole and scene.masked[stop : stop + 1] != TIME
+    broken = cut_short or scene.masked[stop : stop + 1] == HIDDEN or _UNFINISHED.search(value) is not None
+    if (
+        3 < len(value) <= 110
+        and not broken
+        and _WITHIN_WORD.match(scene.sentence.plain, stop) is None
+        and not _POINTS_ELSEWHERE.search(value)
+        and not re.match(r"(?:not|that|the same|simple|clear|still|always)\b", value)
+    ):
         yield StateDraft(entity=scene.owner, key="goal", value=value, span=found.span(), confidence=0.85)
 
 

@@ -11,6 +11,7 @@ from ingest.extraction.rules.english.words import (
     CONDITIONS,
     INSTRUMENTS,
     OCCUPATIONS,
+    ORGANISATION_HEADS,
     PETS,
     RELATION_PLURALS,
     RELATIONS,
@@ -75,6 +76,12 @@ _DID = (
     r"released|presented|performed|practi[cs]ed|learned|learnt|helped|hung out|caught up|had (?:a|an|the|my|our|dinner|"
     r"lunch|breakfast|coffee|drinks)|did (?:a|an|the|my|some)|read (?:a|an|the|my)|cut (?:my|the|our)"
 )
+_INDUSTRIES = (
+    r"(?:marketing|finance|banking|insurance|sales|advertising|health ?care|education|retail|hospitality|logistics|"
+    r"construction|tech|IT|HR|human resources|consulting|accounting|real estate|manufacturing|publishing|journalism|"
+    r"customer (?:service|support|success)|public relations|procurement|agriculture|cybersecurity|biotech|pharma|"
+    r"e-commerce|fashion|aviation|tourism|social work|childcare|law enforcement|nursing|catering)"
+)
 _MONTHS = tuple({number: name for name, number in reversed(MONTHS.items())}.values())
 _WEEKDAYS = tuple({number: name for name, number in reversed(WEEKDAYS.items())}.values())
 _PAST_DAYS = (
@@ -97,6 +104,8 @@ _PIECES = {
     "<DID>": f"(?:{_DID})",
     "<CONDITION>": f"(?i:{CONDITIONS})",
     "<PASTIME>": f"(?:{SPORTS}|{INSTRUMENTS}|{'|'.join(sorted(LEISURE))}|yoga|pilates|pottery|photography)",
+    "<SHOP>": ORGANISATION_HEADS.replace("|bank|", "|").replace("|bar|", "|").replace("|lab|", "|"),
+    "<INDUSTRY>": _INDUSTRIES,
     "<CAR>": r"(?:[A-Z][\w-]+)(?: (?:[A-Z][\w-]*|\d[\w-]*)){0,3}",
 }
 

@@ -75,6 +75,27 @@ def _person_free_place(words: str) -> str | None:
     return found if found is None or found.lower() not in TOOLS else None
 
 
+# "I'm from Sales" names a department.
+_DEPARTMENT = re.compile(
+    r"(?:Marketing|Sales|Finance|Engineering|Legal|Support|Accounting|Operations|Procurement|Logistics|Product|Design|"
+    r"Research|Security|Compliance|Payroll|Section|Group|Team|Class|Department|Unit|Building|Room|Table|Part|Chapter|"
+    r"Page|Step|IT|HR|PR|QA|R&D)\b"
+)
+
+
+def _origin(words: str) -> str | None:
+    return None if _DEPARTMENT.match(words.removeprefix("the ")) else _person_free_place(words)
+
+
+def _residence(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """Makes a residence. "Acme is based in Ohio" is about a firm, and only a given name shows a person there."""
+    entity = subject(found, scene)
+    unknown = entity is not None and entity[:1].isupper() and entity != scene.owner
+    if unknown and "based" in found[0] and str(entity).partition(" ")[0].lower() not in GIVEN_NAMES:
+        return
+    yield from states("residence", _person_free_place, timed=True)(found, scene)
+
+
 _TIME_EDGE = re.compile(r"^(?:(?:on|in|at|is) )+")
 _DAY_OF_YEAR = re.compile(
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d|\d(?:st|nd|rd|th)?(?: of)? "
@@ -261,13 +282,13 @@ def _age(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 
 
 MAKES: dict[str, Make] = {
-    "residence": states("residence", _person_free_place, timed=True),
+    "residence": _residence,
     "residence_now": states("residence", _person_free_place),
     "move": states("residence", _person_free_place, announced=True, timed=True),
     "residence_ended": states("residence", _person_free_place, statement="ended", timed=True),
     "residence_past": states("residence", _person_free_place, statement="ended"),
     "lived_until": _lived_until,
-    "origin": states("hometown", _person_free_place, confidence=0.85),
+    "origin": states("hometown", _origin, confidence=0.85),
     "grew_up": states("hometown", _person_free_place),
     "birthday": _born,
     "phone": _phone,
@@ -276,5 +297,6 @@ MAKES: dict[str, Make] = {
     "nickname": states("nickname", name),
     "introduction": _introduced,
     "weight": _weight,
+    "height": states("height", _whole),
     "age": _age,
 }

@@ -72,7 +72,9 @@ _PROJECT_NOUN = re.compile(
 
 
 _DETERMINED = re.compile(
-    r"\b(?:my|our|his|her|their|your|an?|the|some|most|many|all|each|every|no|of|to) $", re.IGNORECASE
+    r"\b(?:my|our|his|her|their|your|an?|the|some|most|many|all|each|every|no|of|to|I|we|you|they|he|she|"
+    r"who|not|don't|can|could|should|would|will|and|or|also|just|still) $",
+    re.IGNORECASE,
 )
 
 
@@ -203,10 +205,16 @@ def _dated(key: str) -> Make:
     return make
 
 
+# "The colours we decided on look great" tells of the colours and of no decision.
+_RELATIVE = re.compile(
+    r"\b(?:the|that|this|those|these|what|all|everything|which) [\w' -]{0,30}$", re.IGNORECASE
+)
+
+
 def _decided(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     """Makes an event of a decision ("We decided to …"), and a state of the tool that it chooses."""
     rest = scene.sentence.raw[slice(*found.span("v"))].strip(" ,.")
-    if len(rest) < 4 or "?" in rest:
+    if len(rest) < 4 or "?" in rest or _RELATIVE.search(scene.masked, 0, found.start()):
         return
     speaker = scene.owner
     yield EventDraft(

@@ -105,11 +105,17 @@ def _occupation(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if entity is None or job is None:
         return
     groups = found.groupdict()
+    if job[:1].isupper() and not job.isupper() and found[0].find(f" the {job}") >= 0 and not groups.get("e"):
+        return  # "I'm the Mentor": a part in a scheme
     if re.match(
-        r" (?:of|to|for|at heart|in training|when)\b", scene.masked[found.start("v") + len(job) :]
+        r" (?:of|to|for|at heart|in training|when|types?|kind|persona|personality|here)\b",
+        scene.masked[found.start("v") + len(job) :],
     ) and not groups.get("e"):
         return
     announced = bool(groups.get("new")) or "now" in found[0].split(" ")
+    if (aged := _AGED.match(job)) is not None:
+        job = job[aged.end() :]
+        yield StateDraft(entity=entity, key="age", value=aged[1], span=found.span())
     yield StateDraft(
         entity=entity, key="occupation", value=job, span=found.span(), timed=True, announced=announced
     )
@@ -117,6 +123,9 @@ def _occupation(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         yield StateDraft(
             entity=entity, key="employer", value=firm, span=found.span(), timed=True, announced=announced
         )
+
+
+_AGED = re.compile(r"(\d{1,2})[- ]years?[- ]old ")
 
 
 def _occupation_ended(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -135,7 +144,33 @@ def _occupation_ended(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         )
 
 
+def _said(words: str) -> str | None:
+    return words or None
+
+
+_DIETS = re.compile(r"(?:(?:strict|lifelong|new) )?(vegan|vegetarian|pescatarian)$", re.IGNORECASE)
+
+
+# "As a manager, I want to approve requests" asks for software. A language model is no trade.
+_USER_STORY = re.compile(r" (?:want|need)$|language model")
+
+
+def _as_a(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """Makes an occupation or a diet of "As a nurse, I often …"."""
+    words = scene.said(found, "v")
+    diet, job = _DIETS.match(words), role(words)
+    if diet is not None:
+        yield StateDraft(entity=scene.owner, key="diet", value=diet[1], span=found.span())
+    elif job is not None and job == words and not _USER_STORY.search(found[0]):
+        yield StateDraft(entity=scene.owner, key="occupation", value=job, span=found.span())
+
+
 MAKES: dict[str, Make] = {
+    "salary": states("salary", _said, timed=True),
+    "business": states("business", _said),
+    "industry": states("industry", _said),
+    "standing": states("occupation", _said, timed=True),
+    "as_a": _as_a,
     "employer": states("employer", organisation, timed=True),
     "new_job": states("employer", organisation, announced=True, timed=True),
     "employer_ended": states("employer", organisation, statement="ended", timed=True),

@@ -22,7 +22,7 @@ _ROLE_PLAY = re.compile(
     rf"\bsuppose (?:that|you|I|we)\b|\blet's (?:say|imagine|suppose|pretend)\b|"
     rf"(?:\A\s*|\n\s*|\bfrom now on,? )you are (?:now )?(?:an?|the|my) [^.!?\n]{{0,40}}\b(?:{_ROLES})\b|"
     r"\byou(?:'ll|'re going to| will) (?:play|be) (?:an?|the|my)\b|\bI(?:'ll| will) (?:play|be) (?:an?|the|your)\b|"
-    r"\b(?:in|out of) character\b|\b(?:a|the|this|your) persona\b|\bfrom the perspective of an?\b",
+    r"\b(?:in|out of) character\b|\b(?:a|the|this|your|my|our|her|his) persona\b|\bfrom the perspective of an?\b",
     re.IGNORECASE,
 )
 _FICTION = re.compile(
@@ -61,12 +61,20 @@ _END = re.compile(r"[.!?。！？\n]")
 _CJK = re.compile("[\u3400-\u9fff]")
 
 
+def _contains(lowered: str, words: tuple[str, ...]) -> bool:
+    # A plain loop takes half the time of any() with a generator.
+    for word in words:  # noqa: SIM110
+        if word in lowered:
+            return True
+    return False
+
+
 def factual_length(text: str) -> int:
     """Returns the number of characters of ``text`` before the first sentence that announces role play or fiction."""
     at = len(text)
     lowered = text.lower()
     for pattern, words in ((_ROLE_PLAY, _ROLE_WORDS), (_FICTION, _FICTION_WORDS), (_QUOTED, _QUOTED_WORDS)):
-        if any(word in lowered for word in words):
+        if _contains(lowered, words):
             found = pattern.search(text, 0, at)
             # A match may begin with the end of the sentence before.
             at = found.start() + (found[0][:1] in ".!?\n") if found is not None else at

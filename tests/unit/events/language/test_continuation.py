@@ -29,7 +29,7 @@ def test_without_names_a_short_answer_continues_its_question_alone(said: str, as
     [
         (Utterance("Second item: the roof leaks"), (Utterance("First item: the door sticks"),)),
         (Utterance("The roof leaks", "Ines"), (Utterance("Does the door stick?", "Ines"),)),
-        (Utterance("I have plans of my own for the garden, beans along the fence"), (Utterance("Anything else?"),)),
+        (Utterance("I have plans of my own for the garden, with beans by the fence"), (Utterance("More?"),)),
         (Utterance("我打算在院子的整排籬笆旁邊都種上豆子，另外再搭一個棚架"), (Utterance("還有別的嗎？"),)),
         (Utterance("Alone"), ()),
     ],

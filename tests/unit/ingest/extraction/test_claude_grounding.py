@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -38,15 +39,20 @@ class Plan:
 class Labels:
     """Two facts and a plan, as a prompt would show them."""
 
+    def facts(self) -> Sequence[Fact]:
+        return (
+            Fact(UUID(int=1), "user", "hobby", "watercolour painting"),
+            Fact(UUID(int=2), "Vera", "medical_condition", "sprained ankle"),
+        )
+
+    def plans(self) -> Sequence[Plan]:
+        return (Plan(UUID(int=9), "Visits Ghent"),)
+
     def fact(self, label: str) -> Fact | None:
-        facts = {
-            "F1": Fact(UUID(int=1), "user", "hobby", "watercolour painting"),
-            "F2": Fact(UUID(int=2), "Vera", "medical_condition", "sprained ankle"),
-        }
-        return facts.get(label)
+        return dict(zip(("F1", "F2"), self.facts(), strict=True)).get(label)
 
     def plan(self, label: str) -> Plan | None:
-        return Plan(UUID(int=9), "Visits Ghent") if label == "P1" else None
+        return self.plans()[0] if label == "P1" else None
 
 
 def grounded(turns: list[RecordedTurn], **lists: list[dict[str, Any]]) -> GroundedCards:

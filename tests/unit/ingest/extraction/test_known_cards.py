@@ -82,6 +82,22 @@ def test_a_plan_is_open_until_its_time_has_long_passed_or_another_event_replaces
     assert plans(known_of(*told, at=NOW + timedelta(days=200))) == []
 
 
+def test_the_correction_of_a_plan_is_an_open_plan_and_a_plan_that_took_place_is_none() -> None:
+    sail, paint = planned("Sail to Cadiz", 1, on=20), planned("Paint the fence", 2)
+    later = planned("Sail on the 22nd", 3, on=22, status="corrected", replaces_event=UUID(int=1))
+    undated = planned("Paint the shed", 4, status="corrected", replaces_event=UUID(int=2))
+    again = planned("Paint the barn", 5, status="corrected", replaces_event=UUID(int=4))
+    assert plans(known_of(sail, paint, later, undated)) == ["Sail on the 22nd", "Paint the shed"]
+    assert plans(known_of(sail, paint, later, undated, again)) == ["Sail on the 22nd", "Paint the barn"]
+    assert plans(known_of(sail, paint).with_events([later, undated], NOW)) == [
+        "Sail on the 22nd",
+        "Paint the shed",
+    ]
+    took_place = planned("Sailed to Cadiz", 6, on=7, status="happened", replaces_event=UUID(int=1))
+    told_wrongly = planned("Saw a whale", 7, on=2, status="corrected")
+    assert plans(known_of(sail, took_place, told_wrongly)) == []
+
+
 def test_events_that_are_not_appended_yet_join_what_is_known() -> None:
     known = known_of(planned("Sail to Cadiz", 1, on=20))
     moved = planned("Sail to Porto", 2, on=21, replaces="Cadiz", replaces_event=UUID(int=1))

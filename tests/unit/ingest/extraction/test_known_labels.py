@@ -122,3 +122,11 @@ def test_a_typical_prompt_is_small_and_its_stable_part_is_the_same_for_all() -> 
     assert stable + asked <= 3_500
     assert prompt.system() is prompt.system()
     assert about_tokens(prompt.system().split("<concept_keys>")[1]) <= 700
+
+
+def test_a_long_plan_does_not_hide_the_shorter_plans_after_it() -> None:
+    long = [planned(f"Paint mural {n} " + "畫" * 100, n, on=20) for n in range(1, 4)]
+    known = known_of(planned("Buy a boat", 9), *long)
+    shown = KnownLabels(SessionBatch((said("I paint"),), known=known))
+    assert shown.plans_text().splitlines()[-1].endswith("undated Buy a boat")
+    assert [plan.content for plan in shown.plans()][-1] == "Buy a boat"

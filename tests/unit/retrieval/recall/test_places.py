@@ -45,9 +45,11 @@ def order(
     return [placed.card_id.int for placed in ranking.placed]
 
 
-def test_the_cards_of_a_turn_have_one_place_and_an_episode_leaves_the_lead_to_the_card_made_of_it() -> None:
+def test_the_cards_of_a_turn_have_one_place_and_an_episode_leaves_the_lead_to_the_card_with_its_time() -> (
+    None
+):
     words = episode(1, "We took the night train to Bergen on Friday, and the cabin was tiny", turn_ids=["t"])
-    dated = episode(2, "took the night train to Bergen", turn_ids=["t"], episode=False)
+    dated = episode(2, "took the night train to Bergen", turn_ids=["t"], episode=False, time_resolved=True)
     other = episode(3, "The station café had no milk")
     ranking = ranked(
         {words.card_id: 1.0, dated.card_id: 0.9, other.card_id: 0.5},
@@ -149,6 +151,23 @@ def test_words_that_differ_only_in_numbers_do_not_fill_an_answer() -> None:
     bills = [episode(number, f"Electricity bill {number} is paid") for number in range(1, 4)]
     other = episode(9, "The electricity comes from our own panels")
     assert order("what about electricity?", *bills, other) == [1, 9, 2, 3]
+
+
+def test_an_episode_keeps_the_lead_of_its_turn_where_no_other_card_says_more() -> None:
+    words = episode(1, "We took the night train to Bergen, and the cabin was tiny", turn_ids=["t"])
+    short = episode(2, "took the night train to Bergen", turn_ids=["t"], episode=False, time_resolved=None)
+    ranking = ranked(
+        {words.card_id: 1.0, short.card_id: 0.9},
+        {each.card_id: each for each in (words, short)},
+        understand("Which train did we take?", NOW),
+    )
+    assert ranking.beside == {words.card_id: [short.card_id]}
+
+
+@pytest.mark.parametrize("asked", ["Should we plant a fig tree?", "我們要不要種一棵無花果樹？"])
+def test_a_turn_that_only_asks_comes_after_one_that_answers(asked: str) -> None:
+    question = "What did we decide about the fig tree? 無花果樹"
+    assert order(question, episode(1, asked), episode(2, "We decided on a fig tree 無花果樹"))[0] == 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""The lists of names, one file for each kind of thing."""
