@@ -226,10 +226,10 @@ def by_turn(
 ) -> tuple[list[Placed], dict[UUID, list[UUID]]]:
     """Returns one place for the cards of a turn, best first, and the cards beside each leading card.
 
-    The best-placed card leads. An episode gives the lead to another card of its turn that says more: the fact that is
-    asked for, or a time that the episode does not tell. That card must have :data:`_YIELDS` of its score, and the words
-    of the turn stand beside it. A card joins another when that one shows all turns of the card. The leader gets a part
-    of the votes of the cards that join it.
+    The best-placed card leads. An episode gives the lead to another card of its turn that says more: a fact, a
+    definition, or a time that the episode does not tell. That card must have :data:`_YIELDS` of its score, and the
+    words of the turn stand beside it. A card joins another when that one shows all turns of the card. The leader gets
+    a part of the votes of the cards that join it.
     """
     leader_of: dict[str, UUID] = {}
     groups: dict[UUID, list[Placed]] = {}
@@ -260,11 +260,11 @@ def by_turn(
 
 
 def _says_more(placed: Placed, cards: Mapping[UUID, Card], *, than: Card) -> bool:
-    """True for a card that states the fact asked for, or tells a time that the episode ``than`` does not tell."""
+    """True for a state or knowledge, and for an event with a time that the episode ``than`` does not tell."""
     card = cards[placed.card_id]
     if card.kind == "event":
         return not card.episode and bool(card.time_resolved) and not than.time_resolved
-    return FACT_ASKED_FOR in placed.factors or CONCEPT_ASKED_FOR in placed.factors
+    return True
 
 
 def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: Question) -> list[Placed]:

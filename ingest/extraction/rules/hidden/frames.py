@@ -14,7 +14,10 @@ _ROLES = "|".join(
         | word_set("ai bot assistant expert chatbot character model king queen wizard patient customer guide")
     )
 )
-_ASKED = r"(?:^|[.!?:;,\n] ?|\b(?:please|you|to|must|should|will|and|now) )"
+_ASKED = (
+    r"(?:^|[.!?:;,\n] ?|\b(?:please|you|must|should|will|and|now|"
+    r"(?<!told )(?<!asked )(?<!had )(?<!have )(?<!got )(?<!used )to) )"
+)
 _ROLE_PLAY = re.compile(
     rf"\brole-?[ ]?play|\bpretend(?:ing)? (?:to be|you|I|we|that|it)\b|"
     rf"{_ASKED}(?:act|speak|talk|write|reply|respond|answer) "

@@ -29,6 +29,7 @@ from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from tests.bench.support.history import fill
 from tests.support.projectors.folding import (
+    apart,
     count,
     fold_live,
     moved,
@@ -79,7 +80,9 @@ def test_the_read_service_answers_from_every_channel_while_generations_are_swapp
     database: str, connection: Connection
 ) -> None:
     settings = settings_of(database, embed_model="hash", **PATIENT)
-    log.append(connection, [noted(f"We walked to the night market, part {n}") for n in range(30)])
+    log.append(
+        connection, [apart(noted(f"We walked to the night market, part {n}").payload) for n in range(30)]
+    )
     vectors = VectorsProjector(Embedders(HashEmbedder))
     fold_live(database)
     fold_live(database, vectors)
