@@ -90,7 +90,8 @@ def test_a_server_that_is_down_is_asked_by_one_at_a_time(
     for number in range(30):
         log.append(connection, moves(f"user{number}", 5))
     with reading(settings):
-        eventually(lambda: len(api.requests) >= 8)
+        # The calls of the first moment run side by side: eight, and those that begin before three have failed.
+        eventually(lambda: len(api.requests) >= 10)
         at_first = len(api.requests)
         api.most_at_once = 0
         eventually(lambda: len(api.requests) >= at_first + 2)
