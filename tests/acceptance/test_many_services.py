@@ -25,8 +25,7 @@ def serving(kind: str, stack: Running, log: Path) -> Iterator[str]:
             [*COMMAND, "serve", kind, "--port", str(port)],
             stdout=output,
             stderr=output,
-            env=clean_environment()
-            | {"CARDLOG_DATABASE_URL": stack.database_url, "CARDLOG_REDIS_URL": stack.redis_url},
+            env=clean_environment() | stack.servers,
         )
     url = f"http://127.0.0.1:{port}"
     try:

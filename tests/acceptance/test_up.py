@@ -38,9 +38,7 @@ def test_data_is_kept_between_runs_even_after_a_kill(tmp_path: Path) -> None:
 
 
 def test_two_run_side_by_side_against_the_first_ones_servers(stack: Running, tmp_path: Path) -> None:
-    second = start(
-        tmp_path / "other", CARDLOG_DATABASE_URL=stack.database_url, CARDLOG_REDIS_URL=stack.redis_url
-    )
+    second = start(tmp_path / "other", **stack.servers)
     try:
         assert second.database_url == stack.database_url
         second.redis.xadd("turns", {"user_id": "side", "text": "I live in Bern."})

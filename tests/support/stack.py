@@ -50,6 +50,16 @@ class Running:
         url: str = json.loads((self.data / READY_FILE).read_text())["admin_database_url"]
         return url
 
+    @property
+    def servers(self) -> dict[str, str]:
+        """The variables with which another process works on the same servers and the same authenticated log."""
+        ready = json.loads((self.data / READY_FILE).read_text())
+        return {
+            "CARDLOG_DATABASE_URL": self.database_url,
+            "CARDLOG_REDIS_URL": self.redis_url,
+            "CARDLOG_LOG_KEY_FILE": ready["log_key_file"],
+        }
+
     def command(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*COMMAND, *arguments, "--data", str(self.data)],
