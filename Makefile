@@ -6,11 +6,17 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 # onnxruntime sends telemetry from its import on, unless this variable is set.
 export ORT_DISABLE_TELEMETRY := 1
+# Python keeps its bytecode, whatever the environment says. Without bytecode, each process compiles all its modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 PY := $(BIN)/python
 UV := $(BIN)/uv
 STAMP := .venv/.locked
+# The tests use the small model, which is twice as fast.
+SMALL_MODEL := sentence-transformers/all-MiniLM-L6-v2
+# These tests take minutes, because they wait for heartbeats of Kafka. `make test-distributed` runs them.
+FAUST := tests/integration/projectors/kafka/test_faust_workers.py
 MANIFESTS = $(filter-out %/kustomization.yaml deploy/kubernetes/components/autoscaling/workers.yaml, \
 	$(wildcard deploy/kubernetes/*/*.yaml deploy/kubernetes/*/*/*.yaml))
 LOCK := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
@@ -28,7 +34,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test unit integration acceptance chaos test-api test-model test-distributed test-kafka check format docs bench aging model names lock clean
+.PHONY: help setup demo run up test unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging model names lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -36,7 +42,7 @@ help: ## show this list
 setup: $(STAMP) ## create .venv with exactly the locked packages (instant when up to date)
 
 # pip comes with the interpreter and only installs the locked uv. uv then makes the environment equal to the lock file,
-# and refuses any file with another hash.
+# and refuses any file with another hash. The import at the end writes the bytecode of what a start needs.
 $(STAMP): requirements-dev.lock pyproject.toml
 	@$(CACHES); \
 	if ! $(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
@@ -56,6 +62,7 @@ $(STAMP): requirements-dev.lock pyproject.toml
 	export VIRTUAL_ENV="$$PWD/.venv"; \
 	$(UV) pip sync --quiet --require-hashes $<; \
 	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .; \
+	$(PY) -c 'import deploy.commands.run.up, ingest.api.write_api, retrieval.http.read_api'; \
 	touch $@; echo "ready: .venv holds $$($(UV) pip list --quiet 2>/dev/null | tail -n +3 | wc -l) packages"
 
 demo: setup ## show a small conversation: everything is embedded, and there is nothing to configure
@@ -70,12 +77,12 @@ up: setup ## run the whole service with its data in ./data
 	@$(PY) -m deploy.tools.model --optional
 	@$(BIN)/cardlog up --data data
 
-test: setup ## run unit, integration and acceptance tests, two files at a time
-	@$(PY) -m deploy.tools.model --optional
-	@$(PY) -m pytest -n 2 --dist loadfile tests/unit tests/integration tests/acceptance
+test: setup ## run unit, integration and acceptance tests, two at a time
+	@$(PY) -m deploy.tools.model --optional --model $(SMALL_MODEL)
+	@$(PY) -m pytest -n 2 --dist worksteal tests/unit tests/integration tests/acceptance --ignore $(FAUST)
 
 unit: setup ## run the fast tests of single modules
-	@$(PY) -m pytest -n 2 tests/unit
+	@$(PY) -m pytest -n 2 --dist worksteal tests/unit
 
 integration: setup ## run the tests against a real Postgres and Redis
 	@$(PY) -m pytest tests/integration
@@ -87,21 +94,26 @@ chaos: setup ## kill processes and servers, and check that nothing is lost
 	@$(PY) -m pytest tests/chaos
 
 test-api: setup ## send 3,000 requests to each service, generated from its OpenAPI document, and check every answer
-	@$(PY) -m deploy.tools.model --optional
+	@$(PY) -m deploy.tools.model --optional --model $(SMALL_MODEL)
 	@CARDLOG_TEST_API_CASES=$${CARDLOG_TEST_API_CASES:-3000} $(PY) -m pytest -s tests/acceptance/test_openapi.py
 
-test-distributed: setup ## kill each of ten processes and the Kafka broker, and check that nothing is lost
+test-readme: setup ## run the commands of the README as they are written, in a folder of their own
 	@$(PY) -m deploy.tools.model --optional
+	@$(PY) -m pytest tests/newcomer
+
+test-distributed: setup ## kill each of ten processes and the Kafka broker, and check that nothing is lost
+	@$(PY) -m deploy.tools.model --optional --model $(SMALL_MODEL)
 	@$(PY) -m pytest tests/distributed -k mock
+	@$(PY) -m pytest $(FAUST)
 
 test-kafka: setup ## the same on Apache Kafka 4 (needs Java 17, Maven and Maven Central, and reports what is missing)
-	@$(PY) -m deploy.tools.model --optional
+	@$(PY) -m deploy.tools.model --optional --model $(SMALL_MODEL)
 	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed -k real
 
 test-model: setup ## send 2,000 mutated answers of a model, and check that other users' cards arrive within 5 s
 	@CARDLOG_TEST_MUTATIONS=2000 $(PY) -m pytest -s --show-capture=no tests/acceptance/hostile/test_hostile_model.py -k mutated
 
-check: setup ## check format, lint, types, import directions, lock files and deployments
+check: setup ## check format, lint, types, import directions, lock files, packages and deployments
 	@$(PY) -m ruff format --check .
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
@@ -109,9 +121,14 @@ check: setup ## check format, lint, types, import directions, lock files and dep
 	@$(BIN)/yamllint --strict deploy .pre-commit-config.yaml
 	@$(BIN)/hadolint deploy/Dockerfile
 	@$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
+	@$(BIN)/check-jsonschema --schemafile deploy/helm/values.schema.json deploy/helm/values.yaml
 	@$(BIN)/kubernetes-validate --strict --quiet -k 1.31 $(MANIFESTS)
 	@if grep -n '://' requirements*.lock; then \
 		echo "a lock file names a registry; run make lock" >&2; exit 1; fi
+	@$(MAKE) supply-chain
+
+supply-chain: setup ## write the bill of materials, check licences and known vulnerabilities of the locked packages
+	@$(PY) -m deploy.tools.supply_chain
 
 format: setup ## format the code
 	@$(PY) -m ruff format .

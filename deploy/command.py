@@ -18,6 +18,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        if words in (["--help"], ["-h"], ["--version"]):
+            from deploy.commands.overview import overview, version_line  # noqa: PLC0415 - as below
+
+            print(version_line() if words == ["--version"] else overview())
+            return 0
         # The import is here, so that a Ctrl-C while modules load also ends the command quietly.
         from deploy.command_line import run  # noqa: PLC0415
 
@@ -64,11 +69,13 @@ def _interrupted(error: BaseException | None) -> bool:
 
 
 def _sentence(error: Exception) -> str:
-    text = " ".join(str(error).split())
+    kind = type(error).__name__
+    # A part that did not start shows its last lines as it wrote them.
+    text = str(error).rstrip() if kind in {"ServerError", "StackError"} else " ".join(str(error).split())
     known = isinstance(error, RuntimeError | ValueError | OSError) or type(error).__module__.startswith(
         ("deploy", "events", "ingest", "projectors", "retrieval")
     )
-    return text if known and text else f"{type(error).__name__}: {text}"
+    return text if known and text else f"{kind}: {text}"
 
 
 if __name__ == "__main__":

@@ -14,12 +14,12 @@ from cyclopts import App, CycloptsError, Parameter
 
 import events
 from deploy.commands import COMMANDS
+from deploy.commands.overview import DESCRIPTION, version_line
 from deploy.usage import explain, verb_of
 
 USAGE = 2
 _HELP = {"--help", "-h"}
 _QUIET: dict[str, Any] = {"exit_on_error": False, "print_error": False}
-DESCRIPTION = "Long-term memory for assistants. Settings are environment variables: cardlog settings"
 
 Data = Annotated[
     Path | None,
@@ -42,7 +42,7 @@ def command_line(words: Sequence[str] = ()) -> App:
         name="cardlog",
         help=DESCRIPTION,
         help_format="plaintext",
-        version=_version,
+        version=version_line,
         version_flags=["--version"],
         default_parameter=Parameter(negative=(), show_default=False),
     )
@@ -61,12 +61,6 @@ def command_line(words: Sequence[str] = ()) -> App:
 
     app.meta.default(launch)
     return app
-
-
-def _version() -> str:
-    from importlib.metadata import version  # noqa: PLC0415 - the import takes 30 ms, and only --version needs it
-
-    return f"cardlog {version('cardlog')}"
 
 
 def _reflow(app: App) -> None:
@@ -109,10 +103,12 @@ def run(words: Sequence[str]) -> int:
     if "settings" in wanted:
         from deploy import logs  # noqa: PLC0415 - --help and --version need none of these modules
         from events.platform.environment import load_settings  # noqa: PLC0415
+        from events.sealing import sealer  # noqa: PLC0415
         from events.store import authentication  # noqa: PLC0415
 
         settings = load_settings(data=data)
         authentication.use_file(settings.log_key_file)
+        sealer.use_settings(settings)
         logs.configure_logging(settings, os.environ.get("CARDLOG_PROCESS", verb_of(words).strip()), data=data)
         given["settings"] = settings
     return int(command(*bound.args, **bound.kwargs, **given) or 0)

@@ -10,8 +10,11 @@ from urllib.parse import urlsplit
 
 import psutil
 
+from deploy.embedded.processes import is_dead
+from deploy.security.private_files import key_in
 from events.platform.environment import data_folder
-from events.platform.settings import Settings
+from events.platform.settings import Settings, revealed
+from events.sealing import sealer
 from events.store import authentication
 
 READY_FILE = "ready.json"
@@ -34,6 +37,9 @@ class Instance:
     data: str
     admin_database_url: str = ""
     log_key_file: str = ""
+    tombstones_file: str = ""
+    kek_file: str = ""
+    key_file: str = ""
 
     @property
     def alive(self) -> bool:
@@ -42,8 +48,6 @@ class Instance:
             same = abs(psutil.Process(self.pid).create_time() - self.started) < 1.0
         except psutil.Error:
             return False
-        from deploy.embedded.processes import is_dead  # noqa: PLC0415 - its package brings the database driver
-
         return same and not is_dead(self.pid)
 
     @property
@@ -125,10 +129,26 @@ def _with(settings: Settings, instance: Instance) -> Settings:
         admin_database_url=instance.admin_database_url,
         redis_url=instance.redis_url,
         log_key_file=settings.log_key_file or instance.log_key_file,
+        tombstones_file=settings.tombstones_file or instance.tombstones_file,
+        kek_file=settings.kek_file or instance.kek_file,
+        key_file=settings.key_file or ("" if settings.api_key else instance.key_file),
     )
-    # The command authenticates its events with the same key as the instance's own processes.
+    # The command authenticates and seals its events with the same keys as the instance's own processes.
     authentication.use_file(settings.log_key_file)
+    sealer.use_settings(settings)
     return settings
+
+
+def authorization(settings: Settings) -> dict[str, str]:
+    """Returns the header with the API key of the command; nothing when there is no key.
+
+    Raises SettingsError when the key file cannot be read.
+    """
+    if settings.api_key:
+        return {"Authorization": f"Bearer {revealed(settings.api_key)}"}
+    if not settings.key_file:
+        return {}
+    return {"Authorization": f"Bearer {key_in(Path(settings.key_file))}"}
 
 
 def _registry() -> Path:

@@ -8,6 +8,8 @@ from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
+from events.types.tenancy import DEFAULT_TENANT, checked_tenant, storage_id
+
 T = TypeVar("T")
 
 Given = Annotated[T, Parameter(parse=False)]
@@ -15,6 +17,10 @@ Given = Annotated[T, Parameter(parse=False)]
 
 Flat = Annotated[T, Parameter(name="*")]
 """A dataclass whose fields are the options of a verb."""
+
+NoAuth = Annotated[
+    bool, Parameter(name="--insecure-no-auth", help="ask for no API key; only on loopback addresses")
+]
 
 Json = Annotated[bool, Parameter(name="--json", help="print JSON")]
 
@@ -43,6 +49,23 @@ def between(minimum: int, maximum: int) -> Callable[[object, Any], None]:
             raise ValueError(f"must be at most {maximum}")
 
     return check
+
+
+def _is_tenant(_kind: object, value: str | None) -> None:
+    if value is not None:
+        checked_tenant(value)
+
+
+Tenant = Annotated[str, Parameter(validator=_is_tenant, help="the tenant of the user")]
+"""The tenant of a user whom a command names."""
+
+OnlyTenant = Annotated[str | None, Parameter(metavar="TENANT", validator=_is_tenant, help="only this tenant")]
+"""A filter of a list. With a user and without a tenant, the user is one of the default tenant."""
+
+
+def wanted_user(user: str | None, tenant: str | None) -> str | None:
+    """Returns the storage id of the user whom the options name, and None when they name no user."""
+    return None if user is None else storage_id(tenant or DEFAULT_TENANT, user)
 
 
 def _named(_kind: object, value: str | None) -> None:

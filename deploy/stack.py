@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -22,116 +19,67 @@ from deploy.embedded.lock import FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.processes import DYING_S
 from deploy.embedded.redis import EmbeddedRedis
-from deploy.embedded.roles import service_url
+from deploy.embedded.roles import reader_url, service_url
 from deploy.embedded.server import EmbeddedServer, ServerError, StartStoppedError
 from deploy.instance import Instance, announce, left_over, withdraw
+from deploy.security import first_key
+from deploy.starting import parts
+from deploy.starting.child import Child
 from events.platform.database import Connection, connect, connect_with_retry, migrate
+from events.platform.encryption import require_encryption
 from events.platform.settings import DATA, Settings, revealed, variable_of
+from events.sealing import key_encryption, keystore, sealer
 from events.store import authentication
 from events.store.anchors import heads_of
+from ingest.erasure import tombstones
+from ingest.erasure.erasure import Eraser, ErasureRefusedError
+from ingest.erasure.subjects import replay
 from projectors.generations.generations import ensure_live
 from projectors.kafka.topic import require_kafka
-from projectors.registry import projectors
+from projectors.registry import derived, projectors
 
 logger = logging.getLogger(__name__)
 
 LOG_KEY_FILE = "log.key"
+TOMBSTONES_FILE = "tombstones.jsonl"
+KEK_FILE = "kek.key"
 WORKERS = ("recorder", "extractor", "projector", "vectors")
 _REPORT_EVERY_S = 10.0
 _IDLE_S = 60.0  # a service that uses no processor time for this long will not become ready
 _IDLE_SHARE = 0.01
 _READY_TIMEOUT_S = 900.0
 _DEATHS = 5  # the start fails when a service ends this often before its first answer
+_STOPPING = "Cardlog stops before it was ready"
 _STOP_TIMEOUT_S = 10.0
-_PR_SET_PDEATHSIG = 1
+_WORKERS_AFTER_S = 5.0  # the workers start at the latest so long after the services
 
 
 class StackError(RuntimeError):
     """The stack cannot start. The message gives the reason and the remedy."""
 
 
-class Child:
-    """One process of the stack. It is started again whenever it ends by itself."""
-
-    def __init__(
-        self, name: str, arguments: list[str], environment: dict[str, str], listener: socket.socket | None
-    ) -> None:
-        self.name = name
-        self._arguments = arguments
-        self._environment = environment
-        self._listener = listener
-        self._process: subprocess.Popen[bytes] | None = None
-        self._started = 0.0
-        self._delay = 0.0
-        self.deaths = 0
-
-    @property
-    def pid(self) -> int | None:
-        return None if self._process is None else self._process.pid
-
-    def start(self) -> None:
-        descriptors = () if self._listener is None else (self._listener.fileno(),)
-        self._process = subprocess.Popen(  # noqa: S603 - our own command
-            # -P: a folder or file called `deploy` or `events` in the working directory must not be imported.
-            [sys.executable, "-P", "-m", "deploy.command", *self._arguments],
-            env={**self._environment, "CARDLOG_PROCESS": self.name},
-            pass_fds=descriptors,
-            stdin=subprocess.DEVNULL,
-            stdout=sys.stderr.fileno(),  # stdout belongs to the ready line
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - one call of prctl, which takes no lock
-        )
-        self._started = time.monotonic()
-
-    def watch(self) -> None:
-        """Starts the process again if it ended. After a quick end it waits a growing delay first."""
-        if self._process is None or self._process.poll() is None:
-            return
-        lived = time.monotonic() - self._started
-        if lived > 5.0:
-            self._delay = 0.0
-        if lived < self._delay:
-            return
-        logger.warning(
-            "%s (pid %d) ended with %s; starting it again", self.name, self.pid, self._process.returncode
-        )
-        self._delay = min(max(self._delay * 2, 0.25), 10.0)
-        self.deaths += 1
-        self.start()
-
-    def worked(self) -> float:
-        """Returns the seconds of processor time that the process has used."""
-        try:
-            times = psutil.Process(self.pid).cpu_times()
-        except psutil.Error:
-            return 0.0
-        return float(times.user + times.system)
-
-    def signal(self, number: int) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(number)
-
-    def wait(self, timeout: float) -> bool:
-        if self._process is None:
-            return True
-        try:
-            self._process.wait(max(0.0, timeout))
-        except subprocess.TimeoutExpired:
-            return False
-        return True
-
-
 class Stack:
     """A whole Cardlog over one data folder. ``stopping`` lets a signal handler end the start.
 
+    The port 0 is any free one. The embedded servers keep the ports of the last start where theirs is None.
     :meth:`start` returns only when both services answer. When :meth:`stop` returns, every started process is gone.
     """
 
     def __init__(
-        self, settings: Settings, data: Path, *, port_write: int, port_read: int, stopping: Callable[[], bool]
+        self,
+        settings: Settings,
+        data: Path,
+        *,
+        port_write: int,
+        port_read: int,
+        port_redis: int | None = None,
+        port_postgres: int | None = None,
+        stopping: Callable[[], bool],
     ) -> None:
         self._settings = settings
         self._data = data.resolve()
         self._ports = (port_write, port_read)
+        self._port_redis, self._port_postgres = port_redis, port_postgres
         self._stopping = stopping
         self._lock = FolderLock(self._data / "lock")
         self._servers: list[EmbeddedServer] = []
@@ -139,6 +87,8 @@ class Stack:
             EmbeddedServer, tuple[float, float]
         ] = {}  # (time of the next attempt, delay after it in seconds)
         self._children: list[Child] = []
+        self._workers: list[Child] = []  # not started yet
+        self._reader_url = ""
         self.instance: Instance | None = None
 
     def start(self) -> Instance | None:
@@ -151,41 +101,41 @@ class Stack:
         except StartStoppedError:
             return None
 
-    def _start(self) -> Instance | None:
+    def _start(self) -> Instance:
+        require_encryption(self._settings)
         if self._settings.kafka_brokers:
             require_kafka(self._settings)
+        self._require_embedded("database_url", "--port-postgres", self._port_postgres)
+        self._require_embedded("redis_url", "--port-redis", self._port_redis)
         self._data.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock.acquire()
+        if not self._settings.tombstones_file:
+            self._settings = replace(self._settings, tombstones_file=str(self._data / TOMBSTONES_FILE))
         before = left_over(self._data)
         listeners = [
             _listen(port, option, patient=before is not None and port in before.ports)
             for port, option in zip(self._ports, ("--port-write", "--port-read"), strict=True)
         ]
         settings = self._with_servers(self._settings)
-        connection = connect_with_retry(
-            settings.admin_database_url or settings.database_url, application="up", stopping=self._stopping
-        )
-        if connection is None:
-            return None
-        with connection:
-            for name in migrate(connection):
-                logger.info("applied %s", name)
-            if not self._settings.database_url:
-                settings = self._guarded(settings, connection)
-        with connect(settings.database_url, application="up") as connection:
-            for projector in projectors(settings):
-                ensure_live(connection, projector)
+        key_file = self._data / first_key.FILE
+        with parts.part("the tables"):
+            settings = self._with_tables(settings, key_file)
         environment = {**os.environ, **_environment(settings), DATA: str(self._data)}
         urls = [f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in listeners]
-        for name in (*WORKERS, "relay") if settings.kafka_brokers else WORKERS:
-            self._children.append(Child(name, ["work", name], environment, None))
+        # A question needs the read service, which takes longest: the workers start when a service answers.
         for name, listener in zip(("write", "read"), listeners, strict=True):
             arguments = ["serve", name, "--fd", str(listener.fileno())]
-            self._children.append(Child(f"serve {name}", arguments, environment, listener))
-        for child in self._children:
-            child.start()
-        if not self._await(urls):
-            return None
+            own = (
+                {variable_of("database_url"): self._reader_url} if name == "read" and self._reader_url else {}
+            )
+            self._children.append(Child(f"serve {name}", arguments, environment | own, listener))
+        names = (*WORKERS, "relay") if settings.kafka_brokers else WORKERS
+        self._workers = [Child(name, ["work", name], environment, None) for name in names]
+        with parts.part("both services"):
+            for child in self._children:
+                child.start()
+            self._await(urls)
+        self._start_workers()
         self.instance = Instance(
             write_url=urls[0],
             read_url=urls[1],
@@ -196,6 +146,9 @@ class Stack:
             data=str(self._data),
             admin_database_url=settings.admin_database_url,
             log_key_file=settings.log_key_file,
+            tombstones_file=settings.tombstones_file,
+            kek_file=settings.kek_file,
+            key_file=str(key_file),
         )
         announce(self.instance)
         return self.instance
@@ -251,34 +204,112 @@ class Stack:
         self._servers.clear()
         self._lock.release()
 
+    def _with_tables(self, settings: Settings, key_file: Path) -> Settings:
+        """Makes or migrates the tables, and returns the settings of workers and services."""
+        connection = connect_with_retry(
+            settings.admin_database_url or settings.database_url, application="up", stopping=self._stopping
+        )
+        if connection is None:
+            raise StartStoppedError(_STOPPING)
+        with connection:
+            for name in migrate(connection):
+                logger.info("applied %s", name)
+            first_key.ensured(connection, key_file)
+            if not self._settings.database_url:
+                settings = self._guarded(settings, connection)
+            elif not settings.kek_file and not settings.kek:
+                logger.info(
+                    "payloads are not sealed: make a key-encryption key with `cardlog log kek new FILE`"
+                )
+        with connect(settings.database_url, application="up") as connection:
+            for projector in projectors(settings):
+                ensure_live(connection, projector)
+            self._erase_again(settings, connection)
+        return settings
+
+    def _start_workers(self) -> None:
+        """Starts the workers, once."""
+        for child in self._workers:
+            self._children.append(child)
+            child.start()
+        self._workers = []
+
+    def _require_embedded(self, setting: str, option: str, port: int | None) -> None:
+        """Raises :class:`StackError` when an option gives the port of a server that this stack does not start."""
+        if port is not None and getattr(self._settings, setting):
+            raise StackError(
+                f"{option} is the port of the embedded server, and {variable_of(setting)} names another server: "
+                "leave one of them out"
+            )
+
     def _with_servers(self, settings: Settings) -> Settings:
         if not settings.database_url:
-            postgres = EmbeddedPostgres(self._data, stopping=self._stopping)
-            postgres.start()
+            postgres = EmbeddedPostgres(self._data, self._port_postgres, stopping=self._stopping)
+            with parts.part("PostgreSQL"):
+                postgres.start()
             self._servers.append(postgres)
             settings = replace(settings, database_url=postgres.url, admin_database_url=postgres.url)
         if not settings.redis_url:
-            redis = EmbeddedRedis(self._data, stopping=self._stopping)
-            redis.start()
+            redis = EmbeddedRedis(self._data, self._port_redis, stopping=self._stopping)
+            with parts.part("Redis"):
+                redis.start()
             self._servers.append(redis)
             settings = replace(settings, redis_url=redis.url)
         return settings
 
     def _guarded(self, settings: Settings, owner: Connection) -> Settings:
-        """Returns settings with the role of workers and services instead of the owner, and with a log key."""
+        """Returns settings with the role of workers and services, and with the keys of the log and of its payloads."""
         key = Path(settings.log_key_file) if settings.log_key_file else self._data / LOG_KEY_FILE
         if not key.exists():
             authentication.create(key, heads_of(owner))
             logger.info("created %s: keep a copy of it outside the database server", key)
         authentication.load(key)
+        self._reader_url = reader_url(owner, settings.database_url)
         url = service_url(owner, settings.database_url)
-        return replace(settings, database_url=url, log_key_file=str(key.resolve()))
+        settings = replace(settings, database_url=url, log_key_file=str(key.resolve()))
+        return settings if settings.kek else replace(settings, kek_file=self._kek_file(settings, owner))
 
-    def _await(self, urls: list[str]) -> bool:
+    def _kek_file(self, settings: Settings, owner: Connection) -> str:
+        """Returns the file with the key-encryption key. The first start makes it.
+
+        Raises :class:`StackError` when the file is missing and the log holds payloads that were sealed under it.
+        """
+        file = Path(settings.kek_file) if settings.kek_file else self._data / KEK_FILE
+        if not file.exists():
+            if keystore.any_key(owner):
+                raise StackError(
+                    f"the log holds sealed payloads, and their key-encryption key {file} is missing: bring the file "
+                    "back from its backup, or name it in CARDLOG_KEK_FILE"
+                )
+            key_encryption.create(file)
+            logger.info(
+                "created %s: payloads are sealed under it; keep a copy of it apart from the database", file
+            )
+        key_encryption.KeyFileEncryption(file)
+        return str(file.resolve())
+
+    def _erase_again(self, settings: Settings, connection: Connection) -> None:
+        """Erases what a restored backup brought back, before any worker or service reads it."""
+        authentication.use_file(settings.log_key_file)
+        sealer.use_settings(settings)
+        eraser = Eraser(settings, derived(settings))
+        try:
+            for outcome in replay(eraser, connection, tombstones.read(Path(settings.tombstones_file))):
+                if outcome.users:
+                    logger.warning(
+                        "an older backup was restored: erasure %s was repeated", outcome.erasure_id
+                    )
+        except ErasureRefusedError as error:
+            raise StackError(
+                f"an older backup was restored, and its erasures cannot be repeated: {error}"
+            ) from error
+        eraser.keep_tombstones(connection)
+
+    def _await(self, urls: list[str]) -> None:
         """Waits for both services while they work, and logs the missing ones every few seconds.
 
-        Returns False when ``stopping`` becomes true. Raises :class:`StackError` for a service that ends again and
-        again, or that does nothing for too long.
+        Raises StartStoppedError when ``stopping`` becomes true, and :class:`StackError` for a service that ends again
+        and again, or that does nothing for too long.
         """
         began = reported = moved = time.monotonic()
         worked = 0.0
@@ -287,14 +318,16 @@ class Stack:
         )
         while waiting:
             if self._stopping():
-                return False
+                raise StartStoppedError(_STOPPING)
             self.watch()
             waiting = {url: child for url, child in waiting.items() if not _answers(f"{url}/readyz")}
             now = time.monotonic()
+            if len(waiting) < len(urls) or now - began > _WORKERS_AFTER_S:
+                self._start_workers()
             for child in waiting.values():
                 if child.deaths >= _DEATHS:
                     raise StackError(
-                        f"{child.name} ended {child.deaths} times before it answered; see the log above"
+                        f"{child.name} ended {child.deaths} times before it answered; its last lines:\n{child.tail}"
                     )
             if waiting and now - reported >= _REPORT_EVERY_S:
                 work = sum(child.worked() for child in waiting.values())
@@ -303,14 +336,14 @@ class Stack:
                 reported, worked = now, work
                 names = " and ".join(child.name for child in waiting.values())
                 if now - moved > _IDLE_S or now - began > _READY_TIMEOUT_S:
+                    lines = "\n".join(child.tail for child in waiting.values())
                     raise StackError(
                         f"{names} did not answer within {now - began:.0f} s, and used no processor time for "
-                        f"{now - moved:.0f} s; see the log above"
+                        f"{now - moved:.0f} s; the last lines:\n{lines}"
                     )
                 logger.warning("%s: starting for %.0f s", names, now - began)
             if waiting:
                 time.sleep(0.05)
-        return True
 
 
 def _answers(url: str) -> bool:
@@ -361,11 +394,12 @@ def _environment(settings: Settings) -> dict[str, str]:
         variable_of("admin_database_url"): "",  # workers and services must not have the owner's password
         variable_of("redis_url"): revealed(settings.redis_url),
         variable_of("log_key_file"): settings.log_key_file,
+        variable_of("tombstones_file"): settings.tombstones_file,
+        variable_of("kek_file"): settings.kek_file,
+        # The services of the stack listen on this machine only, and the stack asks them without TLS.
+        variable_of("tls_cert_file"): "",
+        variable_of("tls_key_file"): "",
+        variable_of("auth"): settings.auth,
+        variable_of("api_key"): "",  # services check keys and send none
         "PYTHONUNBUFFERED": "1",
     }
-
-
-def _die_with_parent() -> None:
-    """Asks the kernel to stop this child when the stack dies for any reason. Only Linux supports it."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

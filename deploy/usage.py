@@ -63,7 +63,8 @@ def _invalid(error: ValidationError) -> str:
     why = error.exception_message
     if error.argument is None:
         return why or " ".join(str(error).split())
-    return f"{_name(error)} {why}; it is {error.argument.value!s}"
+    typed = [token.value for token in error.argument.tokens if token.value]
+    return f"{_name(error)} {why}; it is {typed[-1] if typed else error.argument.value!s}"
 
 
 def _unreadable(error: CoercionError) -> str:

@@ -29,6 +29,9 @@ class Memory:
 
     def __init__(self, addresses: dict, user: str, session: str) -> None:
         self._addresses, self._user, self._session = addresses, user, session
+        # Both services want an API key. The last word of the key file is one that may push, read and write.
+        with open(addresses["key_file"], encoding="utf-8") as file:
+            self._key = file.read().split()[-1]
 
     def prompt(self, message: str) -> str:
         """Returns a prompt of at most 2,000 tokens. It knows what was pushed a moment ago."""
@@ -47,7 +50,7 @@ class Memory:
         self._post("write_url", "turns", turn)
 
     def _post(self, service: str, path: str, document: object) -> dict:
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
         url = f"{self._addresses[service]}/v1/{path}"
         request = urllib.request.Request(url, json.dumps(document).encode(), headers)
         with urllib.request.urlopen(request, timeout=30) as answer:

@@ -9,7 +9,7 @@ import { readFile } from "node:fs/promises";
 async function post(url, document) {
   const answer = await fetch(url, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
     body: JSON.stringify(document),
     signal: AbortSignal.timeout(30_000),
   });
@@ -21,6 +21,8 @@ async function post(url, document) {
 
 // `cardlog up` writes its addresses here. An app in production has them among its own settings.
 const addresses = JSON.parse(await readFile(process.argv[2] ?? "data/ready.json", "utf8"));
+// Both services want an API key. The last word of the key file is one that may push, read and write.
+const key = (await readFile(addresses.key_file, "utf8")).trim().split(/\s+/).at(-1);
 const user = "example-mei";
 
 const pushed = await post(`${addresses.write_url}/v1/turns`, [

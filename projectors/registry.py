@@ -5,21 +5,31 @@ from __future__ import annotations
 from events.platform.settings import Settings
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.projector import CardsProjector
+from projectors.core.projector import CoreProjector
 from projectors.embedding.embedders import embedders_of
 from projectors.generations.generations import Projector
+from projectors.parking.forgetting import ForgettingProjection
+from projectors.problems.projector import ProblemsProjector
+from projectors.references.projector import ReferencesProjector
 from projectors.vectors.projector import VectorsProjector
 
 
 def projectors(settings: Settings) -> list[Projector]:
     """Returns all projectors, configured by ``settings``. Raises SettingsError for modes that cannot be read."""
+    thresholds = Thresholds(
+        changes=settings.arbitration_changes,
+        days=settings.arbitration_days,
+        stale_days=settings.arbitration_stale_days,
+    )
     return [
-        CardsProjector(
-            supersede=settings.supersede_fork,
-            thresholds=Thresholds(
-                changes=settings.arbitration_changes,
-                days=settings.arbitration_days,
-                stale_days=settings.arbitration_stale_days,
-            ),
-        ),
+        CardsProjector(supersede=settings.supersede_fork, thresholds=thresholds),
         VectorsProjector(embedders_of(settings)),
+        ReferencesProjector(),
+        ProblemsProjector(),
+        CoreProjector(supersede=settings.supersede_fork, thresholds=thresholds),
     ]
+
+
+def derived(settings: Settings) -> list[ForgettingProjection]:
+    """Returns the tables of all projectors, as an erasure sees them."""
+    return [ForgettingProjection(projector) for projector in projectors(settings)]

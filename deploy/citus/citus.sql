@@ -20,6 +20,19 @@ SELECT create_distributed_table('vectors.card_vectors_384', 'user_id', colocate_
 SELECT create_distributed_table('vectors.card_vectors_768', 'user_id', colocate_with => 'cards.cards');
 SELECT create_distributed_table('vectors.card_vectors_1024', 'user_id', colocate_with => 'cards.cards');
 SELECT create_distributed_table('vectors.pending_vectors', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('vectors.reembeddings', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('references.objects', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('references.proposals', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('references.members', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('references.kinds', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('problems.entries', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('problems.problems', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('core.documents', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('core.snapshots', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('core.changes', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('core.queue', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('core.card_statements', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('core.card_remarks', 'user_id', colocate_with => 'cards.cards');
 
 -- Local to the coordinator: these tables are unchanged. "partition" after the name means that every key of the table
 -- holds the partition, which is a function of the user. Such a table could be distributed by partition.
@@ -28,7 +41,10 @@ SELECT create_distributed_table('vectors.pending_vectors', 'user_id', colocate_w
 -- local log.checkpoints (partition): moved by compare-and-swap together with what was folded, next to the log
 -- local log.parked (partition): refers to the checkpoint that passed the event
 -- local log.dropped (partition): read together with the log, and small
+-- local log.reference_use (user_id): counts of reads; joined with the references of all users when tiers are reviewed
 -- local log.token_key: one row, read by every service
+-- local vectors.blocked_slots: a few rows about embedders that fail; the same for all users
+-- local vectors.spaces: a few rows about embedders, read with every search; the same for all users
 -- local log.generations: a few rows about schemas; read by every statement that looks for the live generation
 -- local log.heartbeats: what each worker last said of itself; no user's
 -- local log.migrations: what was applied to this database

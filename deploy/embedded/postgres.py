@@ -21,7 +21,7 @@ from deploy.embedded.account import Account, service_account
 from deploy.embedded.installation import installation
 from deploy.embedded.processes import DYING_S, is_dead, is_dying
 from deploy.embedded.programs import InstallationError
-from deploy.embedded.server import LOOPBACK, PAUSE, EmbeddedServer, ServerError, tail
+from deploy.embedded.server import LOOPBACK, PAUSE, EmbeddedServer, ServerError, StartStoppedError, tail
 from events.platform.sql import statement
 
 MAJOR = "18"
@@ -45,6 +45,7 @@ TUNING = {
     "max_wal_size": "2GB",
     "checkpoint_timeout": "10min",
     "checkpoint_completion_target": "0.9",
+    "log_error_verbosity": "terse",  # the detail of an error quotes the refused row, and with it words of users
 }
 # After a crash PostgreSQL first syncs all files one by one, which takes 4 s for an almost empty cluster on a busy disk.
 # Linux can sync a whole file system in one call.
@@ -80,7 +81,7 @@ class EmbeddedPostgres(EmbeddedServer):
     def __init__(
         self,
         data: Path,
-        port: int = 0,
+        port: int | None = 0,
         *,
         durable: bool = True,
         stopping: Callable[[], bool] = lambda: False,
@@ -140,6 +141,8 @@ class EmbeddedPostgres(EmbeddedServer):
                     break
         if done.returncode != 0:
             shutil.rmtree(folder, ignore_errors=True)
+            if self._stopping():  # a Ctrl-C in a terminal reaches initdb too
+                raise StartStoppedError("initdb was interrupted, because Cardlog is stopping")
             raise ServerError(f"PostgreSQL's initdb failed:\n{tail(done.stdout + done.stderr)}")
         secret = folder / PASSWORD_FILE
         secret.touch(mode=0o600)

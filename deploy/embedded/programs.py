@@ -52,11 +52,13 @@ def installed(candidates: Sequence[Path], name: str, fill: Callable[[Path], None
 
 def _make(place: Path) -> None:
     """Creates the folder and its parents. As root, the server's account can read them with any umask."""
-    missing = [each for each in (place, *place.parents) if not each.exists()]
-    place.mkdir(mode=0o755, parents=True, exist_ok=True)
-    if os.geteuid() == 0:
-        for each in missing:
-            each.chmod(0o755)
+    umask = os.umask(0o022) if os.geteuid() == 0 else None
+    try:
+        # The folder has its final mode from the start, because another process may look at it at once.
+        place.mkdir(mode=0o755, parents=True, exist_ok=True)
+    finally:
+        if umask is not None:
+            os.umask(umask)
 
 
 def _ours(place: Path) -> bool:

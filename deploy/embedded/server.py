@@ -18,6 +18,7 @@ from typing import ClassVar, Self
 import psutil
 
 from deploy.embedded.account import Account
+from deploy.embedded.kept_port import KeptPort
 from deploy.embedded.lock import FolderLock
 from deploy.embedded.processes import DYING_S
 
@@ -27,6 +28,7 @@ LOOPBACK = "127.0.0.1"
 ATTEMPTS = 5
 PAUSE = 0.02
 LOG_LIMIT = 8 * 1024 * 1024
+_TAKEN = "Address already in use"
 
 
 class ServerError(Exception):
@@ -42,8 +44,10 @@ class EmbeddedServer(ABC):
 
     When `start` returns, the server answers. The server runs in its own session, so Ctrl-C reaches this process and
     not the server. When this process is killed, the server continues. The next `start` on the folder recognises the
-    old server by its marker and stops it first. `start` waits while the server works, and logs that every few seconds.
-    It raises ServerError, FolderInUseError when another process holds the folder, or StartStoppedError.
+    old server by its marker and stops it first. The port 0 is any free one. The port None is the port of the last
+    start on the folder, or any free one when another program has it by now. `start` waits while the server works, and
+    logs that every few seconds. It raises ServerError, FolderInUseError when another process holds the folder, or
+    StartStoppedError.
     """
 
     name: ClassVar[str]
@@ -61,7 +65,7 @@ class EmbeddedServer(ABC):
     def __init__(
         self,
         data: Path,
-        port: int = 0,
+        port: int | None = 0,
         *,
         durable: bool = True,
         stopping: Callable[[], bool] = lambda: False,
@@ -70,8 +74,10 @@ class EmbeddedServer(ABC):
         self.folder = self.data / self.name
         self.log = self.data / f"{self.name}.log"
         self.durable = durable
-        self.port = port
-        self._any_port = port == 0
+        self._kept_port = KeptPort(self.data / f"{self.name}.port")
+        self.port = self._kept_port.read() if port is None else port
+        self._any_port = self.port == 0
+        self._may_move = port is None and not self._any_port
         self._stopping = stopping
         self._lock = FolderLock(self.data / f"{self.name}.lock")
         self._process: subprocess.Popen[bytes] | None = None
@@ -153,12 +159,13 @@ class EmbeddedServer(ABC):
 
     def restart(self) -> None:
         """Stops the server and starts it on the same port, so that clients find it again."""
-        wanted, self._any_port = self._any_port, False
+        wanted = self._any_port, self._may_move
+        self._any_port = self._may_move = False
         try:
             self.stop()
             self.start()
         finally:
-            self._any_port = wanted
+            self._any_port, self._may_move = wanted
 
     def __enter__(self) -> Self:
         self.start()
@@ -180,17 +187,29 @@ class EmbeddedServer(ABC):
             written = self.log.stat().st_size if self.log.exists() else 0
             self._spawn(account)
             if self._await():
+                self._kept_port.write(self.port)
                 return
             output = self.log.read_bytes()[written:].decode(errors="replace")
             attempt += 1
+            taken = _TAKEN in output
+            if taken and self._may_move:
+                logger.warning(
+                    "port %d of %s is taken by another program: it gets another port", self.port, self.name
+                )
+                self._any_port = True
             # Another process may have taken the free port before the server did.
-            if self._any_port and "Address already in use" in output and attempt < ATTEMPTS:
+            if taken and self._any_port and attempt < ATTEMPTS:
                 continue
             if any(each in output for each in self.transient_errors) and time.monotonic() < deadline:
                 time.sleep(PAUSE)
                 self._stop_leftovers()
                 self._clean_up()
                 continue
+            if taken:
+                raise ServerError(
+                    f"port {self.port} cannot be used (another program has it); choose another with "
+                    f"--port-{self.name}, or 0 for any"
+                )
             if self._repair_data(output):
                 continue
             raise ServerError(f"{self.name} did not start; the end of {self.log}:\n{tail(output)}")

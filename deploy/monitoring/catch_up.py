@@ -8,8 +8,10 @@ from typing import TypeVar
 
 import psycopg
 
+from deploy.monitoring.counting import counted
 from events.health import heartbeat
 from events.platform.database import connect
+from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
@@ -47,7 +49,7 @@ class CatchingUp:
         heads = self._heads()
         self._until(lambda: self._behind(EXTRACTOR, heads))
         heads = self._heads()
-        for name in ("cards", "vectors"):
+        for name in sorted(PROJECTIONS, key="vectors".__eq__):
             self._until(lambda name=name: self._projection_behind(name, heads, note))  # type: ignore[misc]
 
     def _heads(self) -> Mapping[int, int]:
@@ -64,7 +66,7 @@ class CatchingUp:
     def _compare(self, connection: log.Connection, processor: Processor, heads: Mapping[int, int]) -> str:
         positions = processor.positions(connection)
         behind = sum(max(0, head - positions.get(partition, 0)) for partition, head in heads.items())
-        return f"{processor.name} is {behind} events behind" if behind else ""
+        return f"{processor.name} is {counted(behind, 'event')} behind" if behind else ""
 
     def _projection_behind(self, name: str, heads: Mapping[int, int], note: Callable[[str], None]) -> str:
         with connect(self._settings.database_url, application="wait") as connection:
@@ -75,7 +77,7 @@ class CatchingUp:
                 return f"{name} has no live generation yet"
             behind = self._compare(connection, Processor(name, row[0]), heads)
             if not behind and name == "vectors" and (waiting := waiting_up_to(connection, heads)):
-                behind = f"{waiting} cards wait for their vector"
+                behind = f"{counted(waiting, 'card')} without a vector"
             if behind and name != "cards":
                 alive = [
                     report

@@ -6,6 +6,7 @@ The container engine runs it. It reads the command line of process 1. It imports
 from __future__ import annotations
 
 import socket
+import ssl
 import sys
 import urllib.error
 import urllib.request
@@ -20,6 +21,7 @@ from events.platform.environment import load_settings
 from events.platform.settings import Settings, SettingsError
 
 PORTS = {"write": 8700, "read": 8701}
+EMBED_PORT = 8702
 _PATIENCE_S = 4.0
 
 
@@ -36,11 +38,14 @@ def check_liveness(words: Sequence[str], settings: Settings) -> str | None:
     return None
 
 
-def _service(words: list[str], _: Settings) -> str | None:
-    port = _option(words, "--port") or PORTS.get(words[0], 0)
-    url = f"http://127.0.0.1:{port}/healthz"
+def _service(words: list[str], settings: Settings) -> str | None:
+    port = _option(words, "--port") or {**PORTS, "embed": EMBED_PORT}.get(words[0], 0)
+    scheme = "https" if settings.tls_cert_file else "http"
+    url = f"{scheme}://127.0.0.1:{port}/healthz"
+    # The certificate names the service and not this address. Nothing secret is sent.
+    context = ssl._create_unverified_context() if settings.tls_cert_file else None  # noqa: S323
     try:
-        with urllib.request.urlopen(url, timeout=_PATIENCE_S):
+        with urllib.request.urlopen(url, timeout=_PATIENCE_S, context=context):  # noqa: S310 - this machine
             return None
     except (urllib.error.URLError, OSError) as error:
         return f"{url} does not answer: {error}"

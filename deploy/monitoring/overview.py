@@ -31,8 +31,8 @@ class Overview:
 
     @property
     def well(self) -> bool:
-        """True when no stage needs an operator."""
-        return all(stage.well for stage in self.stages)
+        """True when nothing needs an operator: every stage is well, and no turn is dead or parked."""
+        return all(stage.well for stage in self.stages) and not self.dead and not self.parked
 
     def document(self) -> dict[str, Any]:
         """Returns the overview as a JSON document."""

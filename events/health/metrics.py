@@ -83,6 +83,15 @@ def _metrics(seen: HealthSnapshot) -> Iterable[Metric]:
         ),
     ):
         yield _gauge(f"cardlog_stage_{name}", meaning, "stage", values)
+    blocked = GaugeMetricFamily(
+        "cardlog_vectors_blocked",
+        "cards that wait for an embedder that fails, by its mode; the reason names the remedy",
+        labels=["mode", "reason"],
+    )
+    for stage in stages:
+        for each in stage.blocked:
+            blocked.add_metric([each.mode, each.reason], each.cards)
+    yield blocked
     answers = {server: int(answered) for server, answered in seen.servers.items()}
     yield _gauge("cardlog_server_up", "1 when the server answered", "server", answers)
     yield _total("cardlog_log_events", "events in the log", seen.events)

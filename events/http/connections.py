@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import orjson
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from events.http.guard import security_headers
 from events.http.problem import MEDIA_TYPE, ProblemError
 from events.platform.settings import Settings
 
@@ -218,6 +219,7 @@ def raw_answer(problem: ProblemError) -> bytes:
         "content-type": MEDIA_TYPE,
         "content-length": len(body),
         "connection": "close",
+        **{name.decode(): value.decode() for name, value in security_headers("")},
         **problem.headers,
     }
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())

@@ -29,6 +29,7 @@ PROBLEM = {
 
 _PROBLEMS = {
     400: ("Malformed request", "send one Host header, not none or several", None),
+    401: ("Not authenticated", "this request has no valid credential; send one API key", "Authorization"),
     403: ("Foreign origin", "web pages of 'https://evil.example' may not ask this service", "Origin"),
     404: ("Not found", "this user has no such card", "card_id"),
     405: ("Method not allowed", "PUT is not allowed at '/v1/recall'; use POST", None),
@@ -39,6 +40,7 @@ _PROBLEMS = {
     421: ("Misdirected request", "this service is not called 'evil.example'", "Host"),
     422: ("Invalid request", "user_id: must not be empty", "user_id"),
     431: ("Request head too large", "the request line and the headers are longer than 65536 bytes", None),
+    429: ("Too many requests", "this API key asks faster than its rate allows", None),
     500: ("Internal error", "something went wrong here; the service's log says what", None),
     503: ("Cards unavailable", "Postgres is away; the cards cannot be read now", None),
 }
@@ -46,7 +48,13 @@ _OF_SOME = frozenset((409,))
 """Statuses of the routes that declare them. Any route can answer with the other statuses."""
 _RETRY_AFTER = {"description": "seconds to wait before the next try", "schema": {"type": "string"}}
 _ALLOW = {"description": "the allowed methods", "schema": {"type": "string"}}
-_HEADERS: dict[int, dict[str, Any]] = {405: {"Allow": _ALLOW}, 503: {"Retry-After": _RETRY_AFTER}}
+_CHALLENGE = {"description": "the scheme of the credential", "schema": {"type": "string"}}
+_HEADERS: dict[int, dict[str, Any]] = {
+    401: {"WWW-Authenticate": _CHALLENGE},
+    405: {"Allow": _ALLOW},
+    429: {"Retry-After": _RETRY_AFTER},
+    503: {"Retry-After": _RETRY_AFTER},
+}
 
 
 def describe(app: FastAPI) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -19,7 +19,7 @@ from events.http.problem import MEDIA_TYPE, ProblemError, invalid
 from events.platform.settings import Settings
 from events.types.turn_contract import TurnInvalidError, text_of
 
-Check = Callable[[Scope, Headers], None]
+Check = Callable[[Scope, Headers], Awaitable[None] | None]
 """Checks a request without its body. Raises a :class:`ProblemError` to refuse the request."""
 
 JSON = "cardlog.json"
@@ -27,6 +27,8 @@ JSON = "cardlog.json"
 HELD_BYTES = 64 * 1024 * 1024
 """Most bytes that the bodies of all requests of a process take together."""
 
+_PAGES = ("/docs",)
+"""Pages that set a content security policy of their own."""
 _UNCOUNTED = frozenset(("/healthz", "/readyz", "/metrics"))
 """Paths that do not count as requests. An operator of an overloaded service must still get an answer."""
 
@@ -69,7 +71,8 @@ class Guard:
     - At most ``requests`` requests run at the same time. Their bodies take at most 64 MiB together. The guard answers
       further requests with 503 at once.
 
-    ``checks`` run after the guard's own checks and before the guard reads the body. API keys belong there.
+    ``checks`` run after the guard's own checks and before the guard reads the body. Authentication is one of them.
+    Every answer has the security headers.
     """
 
     def __init__(self, app: ASGIApp, rules: Rules, checks: tuple[Check, ...] = ()) -> None:
@@ -84,10 +87,12 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        send = _secured(scope, send)
         counted = scope["path"] not in _UNCOUNTED
         try:
             for check in self._checks:
-                check(scope, headers)
+                if (pending := check(scope, headers)) is not None:
+                    await pending
             if counted and self._requests >= self._rules.requests:
                 raise ProblemError(
                     503,
@@ -201,6 +206,37 @@ class _Holding:
     """The bytes of ``HELD_BYTES`` that one request holds."""
 
     bytes: int = 0
+
+
+def security_headers(path: str, *, secure: bool = False) -> list[tuple[bytes, bytes]]:
+    """Returns the headers that every answer has. ``secure``: the request came over TLS.
+
+    Answers hold a memory, so no cache keeps them, and no page shows them in a frame. The pages of the documentation
+    load scripts, so they have no content policy.
+    """
+    found = [
+        (b"cache-control", b"no-store"),
+        (b"referrer-policy", b"no-referrer"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-frame-options", b"DENY"),
+    ]
+    if path not in _PAGES:
+        found.append((b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"))
+    if secure:
+        found.append((b"strict-transport-security", b"max-age=31536000"))
+    return found
+
+
+def _secured(scope: Scope, send: Send) -> Send:
+    """Returns a ``send`` that adds the security headers to the answer."""
+
+    async def secured(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            added = security_headers(scope["path"], secure=scope.get("scheme") == "https")
+            message["headers"] = [*message.get("headers", ()), *added]
+        await send(message)
+
+    return secured
 
 
 def problem_response(problem: ProblemError) -> Response:

@@ -43,3 +43,12 @@ class ProblemError(Exception):
 def invalid(field: str, reason: str, **extra: Any) -> ProblemError:
     """Returns a 422 problem. ``field`` is at fault; ``reason`` gives the cause and the remedy."""
     return ProblemError(422, "Invalid request", f"{field}: {reason}", field=field, reason=reason, **extra)
+
+
+def missing(thing: str, field: str, **extra: Any) -> ProblemError:
+    """Returns the 404 problem for a ``thing`` that a user does not have.
+
+    The caller of a thing of somebody else gets the same problem, so nobody learns from it what exists.
+    """
+    whose = "there is" if thing == "user" else "this user has"
+    return ProblemError(404, "Not found", f"{whose} no such {thing}", field=field, **extra)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -16,9 +17,14 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Match
 
+from events.access.principal import NotYoursError
+from events.http.audit import AuditLog, AuditMiddleware
+from events.http.authentication import Authentication
 from events.http.description import describe
+from events.http.docs_page import add_docs
 from events.http.guard import JSON, Guard, problem_response, rules_of
-from events.http.problem import ProblemError, invalid
+from events.http.limits import limits_of
+from events.http.problem import ProblemError, invalid, missing
 from events.http.wording import reason_of, where_of
 from events.platform.settings import Settings
 
@@ -55,29 +61,57 @@ def body_of(request: Request) -> Any:
         raise invalid("(body)", "is missing; send a JSON document") from None
 
 
+@asynccontextmanager
+async def running(app: FastAPI) -> AsyncIterator[None]:
+    """Runs the parts that :func:`install` added, while the context lasts: authentication and limits."""
+    async with AsyncExitStack() as stack:
+        if (authentication := app.state.authentication) is not None:
+            await stack.enter_async_context(authentication)
+        if (limits := app.state.limits) is not None:
+            stack.push_async_callback(limits.close)
+        yield
+
+
 def install(
-    app: FastAPI, settings: Settings | None = None, *, bodies: Mapping[str, int] | None = None
+    app: FastAPI,
+    settings: Settings | None = None,
+    *,
+    bodies: Mapping[str, int] | None = None,
+    audit: AuditLog | None = None,
+    authentication: Authentication | None = None,
 ) -> None:
     """Puts the guard before ``app``, adds ``/healthz``, and turns every error into a problem document.
 
     The caller must call ``install`` before it adds a route. ``bodies``: most bytes of the body, by path, for routes
-    with larger bodies.
+    with larger bodies. ``audit`` records the requests; None records none. Without ``authentication`` every request has
+    every right. The caller's lifespan must enter :func:`running`.
     """
-    rules = rules_of(settings or Settings(), bodies)
+    settings = settings or Settings()
+    rules = rules_of(settings, bodies)
+    app.state.authentication, app.state.limits = authentication, limits_of(settings)
     if rules.origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=sorted(rules.origins),
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-            allow_headers=["content-type"],
+            allow_headers=["authorization", "content-type"],
         )
-    app.add_middleware(Guard, rules=rules)
+    app.add_middleware(Guard, rules=rules, checks=() if authentication is None else (authentication,))
+    if audit is not None:
+        app.add_middleware(AuditMiddleware, log=audit, routes=app.router.routes)
+        if audit.strict:
+            app.router.dependencies.append(Depends(audit.begin))
     app.router.dependencies.append(Depends(_known_parameters))
     describe(app)
+    add_docs(app)
 
     @app.exception_handler(ProblemError)
     async def _problem(_: Request, problem: ProblemError) -> Response:
         return problem_response(problem)
+
+    @app.exception_handler(NotYoursError)
+    async def _not_yours(_: Request, error: NotYoursError) -> Response:
+        return problem_response(missing("user", "user_id"))
 
     @app.exception_handler(RequestValidationError)
     async def _validation(_: Request, error: RequestValidationError) -> Response:
@@ -88,7 +122,7 @@ def install(
     async def _http(request: Request, error: HTTPException) -> Response:
         path = request.url.path[:100]
         if error.status_code == 404:
-            problem = ProblemError(404, "Not found", f"there is nothing at {path!r}; see /openapi.json")
+            problem = ProblemError(404, "Not found", f"there is nothing at {path!r}; see /docs")
         elif error.status_code == 405:
             allowed = ", ".join(_methods(request))
             problem = ProblemError(
@@ -105,7 +139,9 @@ def install(
 
     @app.exception_handler(Exception)
     async def _unexpected(request: Request, error: Exception) -> Response:
-        logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        # The path itself may name a user.
+        route = getattr(request.scope.get("route"), "path", "a request without a route")
+        logger.error("%s %s failed", request.method, route, exc_info=error)
         return problem_response(
             ProblemError(500, "Internal error", "something went wrong here; the service's log says what")
         )
@@ -115,8 +151,11 @@ def install(
         return JSONResponse({"status": "ok"})
 
 
-def _known_parameters(request: Request) -> None:
-    """Raises a 422 problem for a query parameter that the route does not have."""
+async def _known_parameters(request: Request) -> None:
+    """Raises a 422 problem for a query parameter that the route does not have.
+
+    It is async because a dependency that is not costs every request a thread.
+    """
     route = request.scope.get("route")
     if not request.query_params or not isinstance(route, APIRoute):
         return

@@ -14,7 +14,10 @@ from hashlib import sha256
 import orjson
 
 from events.http.problem import ProblemError, invalid
+from events.platform.database import connect
 from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.types.queue_entry import QueueKey
 
 Awaited = str | int
 """The turn or event that a token waits for: a turn id, or the position of an event."""
@@ -62,7 +65,10 @@ class Keyring:
     """The token key of this process: the key in the settings, or else the key that the database keeps."""
 
     def __init__(self, settings: Settings) -> None:
-        self._sealer = Sealer(settings.token_key.encode()) if settings.token_key else None
+        self._sealer: Sealer | None = None
+        self._queue_key: QueueKey | None = None
+        if settings.token_key:
+            self.learn(settings.token_key.encode())
 
     @property
     def sealer(self) -> Sealer | None:
@@ -72,7 +78,23 @@ class Keyring:
     def learn(self, secret: bytes) -> Sealer:
         """Keeps the key that the statement ``token_key`` returned, and returns its sealer."""
         self._sealer = Sealer(bytes(secret))
+        self._queue_key = QueueKey(bytes(secret))
         return self._sealer
+
+    @property
+    def queue_key(self) -> QueueKey | None:
+        """The key that proves the tenant of a turn on the queue; None until :meth:`learn` has its secret."""
+        return self._queue_key
+
+
+def read_queue_key(settings: Settings) -> QueueKey:
+    """Returns the key that proves the tenant of a turn: the key in the settings, or else the key of the database."""
+    if settings.token_key:
+        return QueueKey(settings.token_key.encode())
+    with connect(settings.database_url, application="key of tenants") as connection:
+        row = connection.execute(statement("events.http", "token_key")).fetchone()
+    assert row is not None
+    return QueueKey(bytes(row[0]))
 
 
 def unread(error: BaseException) -> ProblemError:

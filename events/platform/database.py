@@ -13,6 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.sql import SQL
 
 from events.platform.sql import statement
+from events.types.tenancy import tenant_of
 
 logger = logging.getLogger(__name__)
 
@@ -37,13 +38,14 @@ def address_of(url: str) -> str:
 
 
 def connect(url: str, *, application: str, autocommit: bool = True) -> Connection:
-    """Returns a new connection. It detects a dead peer within 15 s.
+    """Returns a new connection of a worker or an operator. It detects a dead peer within 15 s.
 
-    Raises ``psycopg.OperationalError`` when the server is away.
+    It sees the rows of all tenants, as far as its role may: see ``0007_tenants.sql``. Services use pools
+    whose connections see one tenant. Raises ``psycopg.OperationalError`` when the server is away.
     """
-    return psycopg.connect(
+    connection = psycopg.connect(
         url,
-        autocommit=autocommit,
+        autocommit=True,
         application_name=f"cardlog {application}",
         connect_timeout=5,
         keepalives_idle=5,
@@ -51,6 +53,19 @@ def connect(url: str, *, application: str, autocommit: bool = True) -> Connectio
         keepalives_count=3,
         tcp_user_timeout=15_000,
     )
+    connection.execute(statement("events.platform", "see_every_tenant"))
+    connection.autocommit = autocommit
+    return connection
+
+
+def see_tenant_of(connection: Connection, user_id: str) -> None:
+    """Limits the transaction that runs now to the rows of one tenant, the tenant of the storage id ``user_id``."""
+    connection.execute(statement("events.platform", "see_tenant"), {"tenant": tenant_of(user_id)})
+
+
+def keep_to_tenant_of(connection: Connection, user_id: str) -> None:
+    """Limits every transaction of the session to the tenant of the storage id ``user_id``."""
+    connection.execute(statement("events.platform", "keep_to_tenant"), {"tenant": tenant_of(user_id)})
 
 
 def connect_with_retry(

@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 PREFIX = "CARDLOG_"
 DATA, PROCESS = "CARDLOG_DATA", "CARDLOG_PROCESS"
-OTHERS = frozenset((DATA, PROCESS))
+WRITE_URL = "CARDLOG_WRITE_URL"
+OTHERS = frozenset((DATA, PROCESS, WRITE_URL))
 """Variables that the command reads and that are not settings."""
 
 _MOST = 2**31 - 1
@@ -99,6 +100,20 @@ class Settings:
     log_key_file: str = _setting(
         "", "file with the key that authenticates appended events; `cardlog log key` makes one; empty: no key"
     )
+    tombstones_file: str = _setting(
+        "",
+        "file outside the database that lists all erasures; they are repeated after a restored backup; empty: none",
+    )
+    kek_file: str = _setting(
+        "",
+        "file with the key-encryption key that payloads are sealed under; `cardlog log kek` makes one; empty: payloads "
+        "are not sealed",
+    )
+    kek: str = _setting(
+        "",
+        "the key-encryption key itself in the place of the file: 32 bytes in base64, older keys behind it",
+        secret=True,
+    )
     read_database_url: str = _setting(
         "",
         "read replicas of that PostgreSQL, separated by spaces; they answer questions",
@@ -132,6 +147,18 @@ class Settings:
     kafka_fallback_s: int = _setting(
         5, "seconds after which a worker reads events from the log that Kafka has not delivered"
     )
+    kafka_security: Literal["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"] = _setting(
+        "plaintext",
+        "protocol to Kafka: plaintext, ssl, sasl_plaintext or sasl_ssl; ssl means TLS, sasl a login",
+    )
+    kafka_ca_file: str = _setting(
+        "", "file with the authority of Kafka's certificates (PEM); empty: those that the machine trusts"
+    )
+    kafka_sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = _setting(
+        "SCRAM-SHA-512", "login to Kafka: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"
+    )
+    kafka_user: str = _setting("", "user of the login to Kafka")
+    kafka_password: str = _setting("", "password of the login to Kafka", secret=True)
     consumer_group: str = _setting("recorders", "consumer group of the recorders", form="name")
     batch_turns: int = _setting(500, "most turns in one batch of a recorder", least=1)
     linger_ms: int = _setting(
@@ -153,6 +180,10 @@ class Settings:
     arbitration_days: int = _setting(30, "days in which `arbitration_changes` counts the changes of one fact")
     arbitration_stale_days: int = _setting(
         30, "a contradiction in passing of a fact that held this many days waits for a verdict"
+    )
+    schema_evolution: Literal["propose", "auto"] = _setting(
+        "propose",
+        "topics that recur in core documents are proposed as categories; auto: strong ones become categories",
     )
     knowledge_extraction: bool = _setting(True, "the extractor makes knowledge cards")
     model: str = _setting(
@@ -189,13 +220,36 @@ class Settings:
         0, "tokens a user may cost in a day (UTC); the rules extract further turns; 0: no limit"
     )
     knowledge_inject: bool = _setting(True, "assistants get knowledge cards")
-    embed_model: str = _setting(
-        "sentence-transformers/all-MiniLM-L6-v2", "embedding model of the default mode"
+    reference_proposals: bool = _setting(
+        False, "turns that ask for a change of a list become proposals; `cardlog proposals` shows them"
     )
+    forget_proposals: bool = _setting(
+        False,
+        "turns that ask to forget a fact become proposals to retract its card; each waits for an answer",
+    )
+    reference_apply_percent: int = _setting(
+        90, "confidence from which a proposal is applied at once; 101: never", most=101
+    )
+    reference_pin_uses: int = _setting(
+        10, "uses within `reference_pin_days`, on three days at least, that pin a reference; 0: never"
+    )
+    reference_pin_days: int = _setting(14, "days in which `reference_pin_uses` counts", least=1)
+    reference_archive_days: int = _setting(
+        90, "days without a use after which a reference has the tier archive; 0: never"
+    )
+    embed_model: str = _setting("intfloat/multilingual-e5-small", "embedding model of the default mode")
     embed_model_path: str = _setting(
         "", "folder with the ONNX files of the model; empty: the folder of `make model`"
     )
     embed_threads: int = _setting(0, "threads of one embedder; 0: one for each core")
+    embed_url: str = _setting(
+        "",
+        "server that embeds, OpenAI-style, up to /v1 (http://127.0.0.1:8702/v1); `cardlog serve embed` is one; empty: "
+        "the model runs in each process",
+        form="http",
+    )
+    embed_key: str = _setting("", "key for that server", secret=True)
+    embed_timeout_s: int = _setting(30, "longest wait for 64 texts of that server", least=1)
     semantic_deadline_ms: int = _setting(150, "deadline of the semantic channel")
     tags_deadline_ms: int = _setting(150, "deadline of the tags channel")
     fuzzy_deadline_ms: int = _setting(150, "deadline of the fuzzy channel")
@@ -240,6 +294,43 @@ class Settings:
         "",
         "web origins that may ask the services, separated by commas (https://app.example.com); *: any origin",
     )
+    auth: Literal["on", "off"] = _setting(
+        "on", "on: every request needs an API key or a signed token; off only works on loopback"
+    )
+    api_key: str = _setting("", "API key that the command and the client send", secret=True)
+    key_file: str = _setting(
+        "", "file whose last word is that key; empty: the first key of the Cardlog on this machine"
+    )
+    metrics_from: str = _setting(
+        "127.0.0.0/8, ::1/128",
+        "networks that may read /metrics without a key, separated by commas; a proxy on this machine must set "
+        "X-Forwarded-For",
+        form="networks",
+    )
+    jwt_jwks: str = _setting(
+        "",
+        "public keys of signed tokens (JSON Web Key Set): a file or an https URL; empty: only API keys count",
+        form="jwks",
+    )
+    jwt_audience: str = _setting("", "audience (aud) that a signed token must name")
+    jwt_issuer: str = _setting("", "issuer (iss) that a signed token must name")
+    jwt_tenant_claim: str = _setting(
+        "", "claim with the tenant; empty: every signed token belongs to the default tenant"
+    )
+    jwt_user_claim: str = _setting(
+        "sub", "claim with the user, or a list of users, that the token is limited to; a dash: not limited"
+    )
+    jwt_scope_claim: str = _setting("scope", "claim with the scopes push, read, write and admin")
+    key_rate: int = _setting(0, "requests a second of one API key, by cost; 0: no limit")
+    user_rate: int = _setting(0, "requests a second about one user, by cost; 0: no limit")
+    rate_burst_s: int = _setting(10, "seconds of its rate that a key or a user may use at once", least=1)
+    key_concurrency: int = _setting(
+        0, "requests of one API key at the same time, in one process; 0: no limit"
+    )
+    user_concurrency: int = _setting(
+        0, "requests about one user at the same time, in one process; 0: no limit"
+    )
+    max_page: int = _setting(500, "most cards of one answer", least=1, most=500)
     header_timeout_s: int = _setting(
         10, "longest time of a request's head; the service then closes the connection", least=1
     )
@@ -260,6 +351,17 @@ class Settings:
     )
     max_body_kib: int = _setting(
         256, "largest body of a request; the limit of POST /v1/turns is 16 MiB", least=1
+    )
+    require_tls: bool = _setting(
+        False, "refuse to start when the URL of a server on another machine does not ask for TLS"
+    )
+    tls_cert_file: str = _setting(
+        "", "certificate of the services `cardlog serve` (PEM, with its chain); empty: HTTP without TLS"
+    )
+    tls_key_file: str = _setting("", "key of that certificate (PEM)")
+    audit: Literal["off", "on", "strict"] = _setting(
+        "on",
+        "the audit log of requests: off, on, or strict (503 instead of a request that cannot be recorded)",
     )
     pool_size: int = _setting(8, "database connections of one API process", least=1)
     read_url: str = _setting(

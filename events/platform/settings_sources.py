@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
@@ -102,6 +103,22 @@ def _http(url: str) -> str:
     return url
 
 
+def _networks(text: str) -> str:
+    try:
+        for word in text.replace(",", " ").split():
+            ip_network(word)
+    except ValueError:
+        raise _unfit("use networks such as 10.0.0.0/8, separated by commas") from None
+    return text
+
+
+def _jwks(text: str) -> str:
+    parts = urlsplit(text)
+    if "://" in text and (parts.scheme != "https" or not parts.hostname or parts.username is not None):
+        raise _unfit("use a file, or an https URL without a login")
+    return text
+
+
 def _port_of(url: str) -> bool:
     try:
         return urlsplit(url).port != 0
@@ -167,6 +184,8 @@ _FORMS: dict[str, Callable[[str], str]] = {
     "topic": _topic,
     "name": _name,
     "modes": _modes,
+    "networks": _networks,
+    "jwks": _jwks,
 }
 
 

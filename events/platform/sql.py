@@ -9,8 +9,11 @@ from importlib.resources.abc import Traversable
 
 from psycopg.sql import SQL
 
-# Quoted text does not change. Comments and wide white space are only for readers of the files.
-_TOKEN = re.compile(r"('[^']*'|\"[^\"]*\"|\$\$.*?\$\$)|(?:--[^\n]*|\s)+", re.DOTALL)
+# Quoted text does not change. Comments and most white space are only for readers of the files.
+_SPACE = r"(?:--[^\n]*+|\s)"
+_TOKEN = re.compile(
+    rf"('[^']*'|\"[^\"]*\"|\$\$.*?\$\$)|{_SPACE}*+(<=|>=|<>|=|,){_SPACE}*+|{_SPACE}++", re.DOTALL
+)
 
 
 class _Files(dict[str, Traversable]):
@@ -36,8 +39,8 @@ def _files(package: str) -> _Files:
 def statement(package: str, name: str) -> SQL:
     """Returns the statement ``<name>.sql`` in the folder ``sql`` of a package, or in a folder below it.
 
-    The statement has no comments and no wide white space: psycopg caches its parse of a short statement, but parses a
+    The statement has no comments and little white space: psycopg caches its parse of a short statement, but parses a
     long one each time. Raises ``FileNotFoundError`` for an unknown name.
     """
     text = _files(package)[name].read_text("utf-8")
-    return SQL(_TOKEN.sub(lambda token: token[1] or " ", text))
+    return SQL(_TOKEN.sub(lambda token: token[1] or token[2] or " ", text))

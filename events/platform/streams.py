@@ -108,6 +108,14 @@ def in_cluster(url: str) -> bool:
     return urlsplit(url).scheme.endswith(_CLUSTER)
 
 
+def server_of(url: str) -> str:
+    """Returns the hosts and ports of ``url``, or the path of its socket, without its login: safe in a log."""
+    if in_cluster(url):
+        return ",".join(f"{host}:{port}" for host, port in _nodes(url)[0])
+    parts = urlsplit(url)
+    return parts.path if parts.scheme == "unix" else f"{parts.hostname or 'localhost'}:{parts.port or 6379}"
+
+
 def connect_redis(url: str, **options: Any) -> redis.Redis:
     """Returns a client of the Redis at ``url``. A cluster client finds the node of each key.
 

@@ -1,8 +1,8 @@
-"""Anchors: signed records of all heads of the log. Operators keep anchors outside the database."""
+"""Anchors: signed records of all heads of the log and of the audit log. Operators keep anchors outside the database."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,8 +11,10 @@ import orjson
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from events.access import audit_verification
+from events.platform.key_file import Key
 from events.platform.sql import statement
-from events.store.authentication import Heads, Key, Keyring, fingerprint
+from events.store.authentication import Heads, Keyring, fingerprint
 from events.store.log import Connection
 from events.types.envelope import PARTITIONS
 
@@ -30,13 +32,15 @@ class AnchorError(ValueError):
 class Anchor:
     """The head of every partition at ``at``. The digest of a head covers every event up to the head.
 
-    ``name`` is the file of the anchor. ``at`` is an ISO time. ``public_key`` are 32 bytes of Ed25519.
+    ``name`` is the file of the anchor. ``at`` is an ISO time. ``public_key`` are 32 bytes of Ed25519. ``audit`` is the
+    head of the audit log; None in an anchor of an earlier build.
     """
 
     name: str
     at: str
     heads: Heads
     public_key: bytes
+    audit: audit_verification.Head | None = None
 
 
 def public_key_of(key: Key) -> bytes:
@@ -45,9 +49,12 @@ def public_key_of(key: Key) -> bytes:
 
 
 def make(connection: Connection, key: Key) -> bytes:
-    """Returns the heads of all partitions from one snapshot, as a JSON document signed with ``key`` (Ed25519)."""
+    """Returns the heads of all partitions and of the audit log, as a JSON document signed with ``key`` (Ed25519).
+
+    The heads of the partitions are from one snapshot.
+    """
     signer = _signer(key)
-    heads = heads_of(connection)
+    heads, audit = heads_of(connection), audit_verification.head_of(connection)
     document = {
         "kind": _KIND,
         "format": _FORMAT,
@@ -55,6 +62,7 @@ def make(connection: Connection, key: Key) -> bytes:
         "heads": [
             [partition, position, digest.hex()] for partition, (position, digest) in sorted(heads.items())
         ],
+        "audit": None if audit is None else [audit[0], audit[1].hex()],
         "public_key": public_key_of(key).hex(),
     }
     document["signature"] = signer.sign(_signed(document)).hex()
@@ -79,6 +87,7 @@ def read(name: str, text: bytes, trusted: Keyring | bytes | None) -> Anchor:
             raise ValueError("heads")
         if any(position < 0 or len(digest) != _DIGEST_BYTES for position, digest in heads.values()):
             raise ValueError("heads")
+        audit = _audit_head(document.get("audit"))
         verifier = Ed25519PublicKey.from_public_bytes(public)
         at = str(document["at"])
     except (ValueError, KeyError, TypeError, IndexError) as error:
@@ -94,13 +103,29 @@ def read(name: str, text: bytes, trusted: Keyring | bytes | None) -> Anchor:
                 f"{name}: was signed with another key ({fingerprint(public)}) than the one trusted "
                 f"({', '.join(fingerprint(each) for each in own)})"
             )
-    return Anchor(name, at, heads, public)
+    return Anchor(name, at, heads, public, audit)
+
+
+def audit_witnesses(anchors: Iterable[Anchor]) -> list[tuple[str, audit_verification.Head]]:
+    """Returns name and head of the audit log in each anchor that has it."""
+    return [(f"anchor {each.name} of {each.at}", each.audit) for each in anchors if each.audit is not None]
 
 
 def heads_of(connection: Connection) -> dict[int, tuple[int, bytes]]:
     """Returns the head of every partition from one snapshot: its last position and the digest there."""
     rows = connection.execute(statement("events.store", "head_digests")).fetchall()
     return {partition: (position, bytes(digest)) for partition, position, digest in rows}
+
+
+def _audit_head(given: Any) -> audit_verification.Head | None:
+    """Returns the head of the audit log in an anchor. Raises ValueError or TypeError for a malformed one."""
+    if given is None:
+        return None
+    position, digest = given
+    head = int(position), bytes.fromhex(digest)
+    if head[0] < 0 or len(head[1]) != _DIGEST_BYTES:
+        raise ValueError("audit")
+    return head
 
 
 def _signer(key: Key) -> Ed25519PrivateKey:

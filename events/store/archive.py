@@ -8,7 +8,7 @@ bytes before it. A reader can check the chain of digests without a database.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from operator import index
@@ -18,6 +18,8 @@ import orjson
 import psycopg
 
 from events.platform.sql import statement
+from events.sealing import keystore
+from events.store.copying import copying
 from events.store.event_line import parse_line
 from events.store.log import Connection, announce
 from events.store.verification import SEED
@@ -32,6 +34,8 @@ _PLACE = re.compile(rb'\{"partition":(\d{1,5}),"position":(\d{1,19}),"digest":"(
 _LAST_LINE = b'{"events":'
 _OPTIONAL = ("dedupe_key", "causation_id", "correlation_id")
 _MAC = re.compile("[0-9a-f]{80}")
+_SALT = re.compile("[0-9a-f]{32}")
+_WRAPPED = re.compile("(?:[0-9a-f]{2}){40,4096}")
 _REQUIRED = (
     "partition", "position", "event_id", "user_id", "stream", "version", "type", "schema_version",
     "occurred_at", "recorded_at", "actor",
@@ -79,35 +83,49 @@ def export_log(
     write: Callable[[bytes], object],
     *,
     user_id: str | None = None,
+    with_keys: bool = False,
     progress: Progress = _quiet,
 ) -> ExportSummary:
     """Writes the whole log, or the events of one user, from one snapshot. Appends may happen meanwhile.
 
-    The memory does not depend on the size of the log. The archive of one user is for reading only, because its chain
-    of digests has gaps. :func:`import_log` refuses such an archive. Raises :class:`ArchiveError` for a log with a
-    hole.
+    Sealed payloads stay sealed. With ``with_keys`` each of their lines holds the salt and the wrapped key too, and
+    the archive needs only the key-encryption key. The memory does not depend on the size of the log. The archive of
+    one user is for reading only, because its chain of digests has gaps. :func:`import_log` refuses such an archive.
+    Raises :class:`ArchiveError` for a log with a hole.
     """
-    checksum, events = sha256(), 0
+    checksum, events = sha256(), -1
+    for line in export_lines(connection, user_id=user_id, with_keys=with_keys, progress=progress):
+        checksum.update(line)
+        write(line)
+        events += 1
+    write(orjson.dumps({"events": events, "sha256": checksum.hexdigest()}) + b"\n")
+    return ExportSummary(events, checksum.hexdigest())
 
-    def put(data: bytes) -> None:
-        checksum.update(data)
-        write(data)
 
+def export_lines(
+    connection: Connection,
+    *,
+    user_id: str | None = None,
+    with_keys: bool = False,
+    progress: Progress = _quiet,
+) -> Iterator[bytes]:
+    """Yields the first line of an archive, and one line for each event: see :func:`export_log`."""
+    events = 0
     with connection.transaction():
         connection.execute(statement("events.store", "export_snapshot"))
         heads = connection.execute(statement("events.store", "export_heads")).fetchall()
         total = sum(head for _, head, _ in heads) if user_id is None else None
-        put(orjson.dumps({"archive": _KIND, "format": FORMAT, "user": user_id, "heads": heads}) + b"\n")
+        yield orjson.dumps({"archive": _KIND, "format": FORMAT, "user": user_id, "heads": heads}) + b"\n"
         for partition, head, _ in heads:
             before = events
             with connection.cursor("export", binary=True) as cursor:
                 cursor.itersize = _FETCH
                 cursor.execute(
-                    statement("events.store", "export_partition"),
+                    statement("events.store", "export_with_keys" if with_keys else "export_partition"),
                     {"partition": partition, "user_id": user_id},
                 )
                 while page := cursor.fetchmany(_FETCH):
-                    put("".join([line for (line,) in page]).encode())
+                    yield from (_line(*row) for row in page)
                     events += len(page)
                     progress(events, total)
             if user_id is None and events - before != head:
@@ -115,8 +133,14 @@ def export_log(
                     f"partition {partition} holds {events - before} events, its head says {head}; "
                     "run cardlog log verify"
                 )
-    write(orjson.dumps({"events": events, "sha256": checksum.hexdigest()}) + b"\n")
-    return ExportSummary(events, checksum.hexdigest())
+
+
+def _line(line: str, salt: str | None = None, subject_key: str | None = None) -> bytes:
+    """Returns the line of an event, with the salt and the wrapped key of a sealed payload."""
+    if salt is not None and subject_key is not None:
+        place, event, rest = line.partition('"event_id":')
+        line = f'{place}"salt":"{salt}","subject_key":"{subject_key}",{event}{rest}'
+    return line.encode()
 
 
 def import_log(connection: Connection, file: BinaryIO, *, progress: Progress = _quiet) -> ImportSummary:
@@ -124,7 +148,7 @@ def import_log(connection: Connection, file: BinaryIO, *, progress: Progress = _
 
     The import recomputes the digest of each event before it writes the event. Events that the log holds already must
     be equal. The other events continue each partition exactly at its head. An interrupted import may be repeated, and
-    a repeated import changes nothing.
+    a repeated import changes nothing. Salts and wrapped keys of the file are imported with their events.
 
     Raises :class:`ArchiveError` for a file that was changed or cut off. The events before that place are imported
     then. Raises :class:`ArchiveError` for a log with another history, before anything is written. A pipe cannot be
@@ -134,7 +158,14 @@ def import_log(connection: Connection, file: BinaryIO, *, progress: Progress = _
         start = file.tell()
         _compare(connection, file)
         file.seek(start)
-    result = _Import(connection, progress).run(file)
+    return import_lines(connection, file, progress=progress)
+
+
+def import_lines(
+    connection: Connection, lines: Iterable[bytes], *, progress: Progress = _quiet
+) -> ImportSummary:
+    """Imports the lines of an archive, read once: see :func:`import_log`."""
+    result = _Import(connection, progress).run(lines)
     announce(connection)
     return result
 
@@ -190,7 +221,7 @@ class _Import:
         self._added = 0
         self._already = 0
 
-    def run(self, file: BinaryIO) -> ImportSummary:
+    def run(self, file: Iterable[bytes]) -> ImportSummary:
         checksum, seen, total = sha256(), 0, None
         ended = False
         try:
@@ -238,6 +269,9 @@ class _Import:
             digest = str(fields["digest"])
             if (mac := fields.get("mac")) is not None and not _MAC.fullmatch(mac):
                 raise ValueError("mac is no 80 hexadecimal digits")
+            for name, form in (("salt", _SALT), ("subject_key", _WRAPPED)):
+                if (given := fields.get(name)) is not None and not form.fullmatch(given):
+                    raise ValueError(f"{name} has not the right number of hexadecimal digits")
         except (ValueError, KeyError, TypeError) as error:
             raise ArchiveError(f"line {number} is no event of an archive: {error}") from error
         before, last = (self._digest, self._position) if partition == self._partition else (SEED, 0)
@@ -281,10 +315,7 @@ class _Import:
     def _write(self, partition: int, rows: Sequence[_Row]) -> None:
         last = rows[-1]
         try:
-            with (
-                self._connection.cursor() as cursor,
-                cursor.copy(statement("events.store", "copy_events")) as copy,
-            ):
+            with copying(self._connection, "log.events", statement("events.store", "copy_events")) as copy:
                 copy.write("".join([_copied(row.fields, row.payload) for row in rows]))
         except (psycopg.IntegrityError, psycopg.DataError) as error:
             raise ArchiveError(
@@ -300,6 +331,20 @@ class _Import:
                 "recorded_at": last.fields["recorded_at"],
             },
         )
+        sealed = [row for row in rows if row.fields.get("salt") is not None]
+        other = keystore.import_keys(
+            self._connection,
+            partition,
+            [row.position for row in sealed],
+            users=[row.fields["user_id"] for row in sealed],
+            salts=[row.fields["salt"] for row in sealed],
+            wrapped=[row.fields.get("subject_key") for row in sealed],
+        )
+        if other is not None:
+            raise ArchiveError(
+                f"partition {partition}: user {other!r} has another data key in this log than in the file; import "
+                "into an empty log instead"
+            )
 
 
 def _total(line: bytes) -> int:

@@ -16,6 +16,7 @@ from events.language.concepts import canonical_key, normalise_entity, normalise_
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
 from events.types.codec import Payload, PayloadError
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
+from events.types.memory.problems import PROBLEM_EVENTS, ProblemEvent
 from events.types.naming import KnowledgeMerged, TagAliased
 
 # Bytes of UTF-8. The longest row of an index belongs to a state of several values: user and project (512 bytes each,
@@ -27,6 +28,7 @@ MAX_VALUE = 768
 MAX_TITLE = 512
 MAX_TAG = 512
 MAX_HINT = 1_024
+MAX_METADATA = 4_096
 MAX_TEXT = 64 * 1024  # The bound of a turn: an episode holds the text of its turn.
 MAX_REASON = 8 * 1024
 
@@ -113,6 +115,21 @@ def _knowledge(card: KnowledgeLearned) -> Iterator[str]:
     yield from _common(card)
 
 
+def _problem(told: ProblemEvent) -> Iterator[str]:
+    for field in ("description", "problem", "approach", "outcome", "resolution", "reason"):
+        if (text := getattr(told, field, None)) is not None:
+            yield from _text(field, text, MAX_REASON)
+    priority = getattr(told, "priority", None)
+    if priority is not None and (isinstance(priority, bool) or priority not in range(1, 11)):
+        yield f"priority is {priority!r}; use 1 to 10"
+    yield from _instant("tried_at", getattr(told, "tried_at", None))
+    yield from _origin(told.origin)
+
+
+for _each in PROBLEM_EVENTS:
+    _faults.register(_each, _problem)
+
+
 @_faults.register
 def _merged(merged: KnowledgeMerged) -> Iterator[str]:
     yield from _name("from_title", merged.from_title, MAX_TITLE, _title_key)
@@ -154,6 +171,8 @@ def _origin(origin: CardOrigin) -> Iterator[str]:
         name = getattr(origin, field)
         if name is not None:
             yield from _text(f"origin.{field}", name, MAX_NAME)
+    if origin.metadata is not None:
+        yield from _text("origin.metadata", origin.metadata, MAX_METADATA)
     yield from _several("origin.turn_ids", origin.turn_ids, MAX_TURNS, MAX_NAME)
     yield from _instant("origin.said_at", origin.said_at)
     if origin.source_span is not None:

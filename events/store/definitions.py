@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 
 import psycopg
 from psycopg import sql
@@ -12,8 +13,7 @@ from events.platform.database import migration_texts
 from events.platform.sql import statement
 from events.store.log import Connection
 
-_SCHEMA = re.compile(r"\blog\.")
-_QUALIFIED = "log."
+_CREATED = re.compile(r"^CREATE SCHEMA (\w+);", re.MULTILINE)
 
 
 class DefinitionsUnknownError(RuntimeError):
@@ -21,25 +21,26 @@ class DefinitionsUnknownError(RuntimeError):
 
 
 def differences(connection: Connection) -> list[str]:
-    """Returns the functions, triggers, columns, constraints and indexes of the log that differ from the migrations.
+    """Returns the functions, triggers, columns, constraints and indexes that differ from the migrations.
 
-    The migrations run once more, in another schema, in a transaction that is rolled back. The same server prints both
-    sets of definitions, so the result does not depend on its version. Raises :class:`DefinitionsUnknownError` for a
-    role that may not create a schema, and for a standby.
+    The guarded schemas are that of the log and every schema that a migration creates. The migrations run once more,
+    in other schemas, in a transaction that is rolled back. The same server prints both sets of definitions, so the
+    result does not depend on its version. Raises :class:`DefinitionsUnknownError` for a role that may not create a
+    schema, and for a standby.
     """
-    schema = f"log_expected_{secrets.token_hex(6)}"
+    texts = migration_texts()
+    schemas = ["log", *(name for text in texts for name in _CREATED.findall(text))]
+    mark = f"_expected_{secrets.token_hex(6)}"
+    ours = re.compile(rf"\b(CREATE SCHEMA )?({'|'.join(schemas)})(?=\.|;)")
     try:
         with connection.transaction(force_rollback=True):
             # Without a search path both sets name other schemas in full.
             connection.execute(statement("events.store", "bare_search_path"))
-            found = _definitions(connection, "log")
-            connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
-            for text in migration_texts():
-                connection.execute(sql.SQL(_SCHEMA.sub(f"{schema}.", text)))
-            expected = {
-                _as_log(name, schema): _as_log(definition, schema)
-                for name, definition in _definitions(connection, schema).items()
-            }
+            found = _definitions(connection, schemas)
+            connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(f"log{mark}")))
+            for text in texts:
+                connection.execute(sql.SQL(ours.sub(rf"\1\2{mark}", text)))
+            expected = _definitions(connection, schemas, mark)
     except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction) as error:
         raise DefinitionsUnknownError(
             f"the guards of the log were not compared: {error.diag.message_primary}; "
@@ -58,9 +59,11 @@ def _what(found: bool, expected: bool) -> str:
     return "was added" if found else "is missing"
 
 
-def _as_log(text: str, schema: str) -> str:
-    return text.replace(f"{schema}.", _QUALIFIED)
-
-
-def _definitions(connection: Connection, schema: str) -> dict[str, str]:
-    return dict(connection.execute(statement("events.store", "definitions"), {"schema": schema}).fetchall())
+def _definitions(connection: Connection, schemas: Sequence[str], mark: str = "") -> dict[str, str]:
+    """Returns the definitions in ``schemas`` by name. ``mark`` is the end of the schemas' names in the database."""
+    found: dict[str, str] = {}
+    for schema in schemas:
+        rows = connection.execute(statement("events.store", "definitions"), {"schema": schema + mark})
+        for name, definition in rows:
+            found[name if schema == "log" else f"{schema}: {name}"] = definition
+    return {name.replace(mark, ""): text.replace(mark, "") for name, text in found.items()}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
@@ -13,7 +13,9 @@ from uuid import UUID
 
 import orjson
 
-from events.store.log import event_if_readable
+from events.sealing import keystore
+from events.sealing.sealer import PREFIX
+from events.store.log import Connection, event_if_readable
 from events.types.envelope import Event
 
 _DATA = b',"data":'
@@ -55,6 +57,14 @@ class EventLine:
             raise EventLineError(str(error)) from error
         return sha256(before + sha256(content).digest()).digest()
 
+    @property
+    def event_id(self) -> UUID:
+        """The id of the event. Raises :class:`EventLineError` for a line without one."""
+        try:
+            return UUID(self.fields["event_id"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise EventLineError(str(error)) from error
+
     def event(self) -> Event:
         """Returns the event, with :class:`events.store.log.Unreadable` for an unreadable payload.
 
@@ -71,6 +81,24 @@ class EventLine:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EventLineError(str(error)) from error
         return event_if_readable({**row, "data": self.payload})
+
+
+def with_keys(connection: Connection, lines: Sequence[EventLine]) -> list[EventLine]:
+    """Returns ``lines`` with what opens their sealed payloads, as ``sealing.readable`` adds it in the database.
+
+    A line never carries its salt, so nobody can open a copy of an erased event.
+    """
+    sealed = [line.fields for line in lines if line.payload.startswith(PREFIX)]
+    if not sealed:
+        return list(lines)
+    names = ("partition", "position", "user_id")
+    found = keystore.salts_and_keys(connection, *([fields[name] for fields in sealed] for name in names))
+    return [
+        replace(
+            line, payload=line.payload + found.get((line.fields["partition"], line.fields["position"]), "")
+        )
+        for line in lines
+    ]
 
 
 def parse_line(line: bytes) -> EventLine:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import orjson
 import psycopg
@@ -14,20 +15,39 @@ from psycopg.rows import tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
 from events.platform.failures import in_a_line
+from events.platform.settings import SettingsError
 from events.platform.sql import statement
+from events.sealing import keystore
+from events.sealing import sealer as sealing
 from events.store import authentication
 from events.store.bounds import check
 from events.store.rows import rows_of
-from events.types.codec import PayloadError, UnknownEventTypeError, decode, describe, encode
+from events.types.codec import (
+    Payload,
+    PayloadError,
+    UnknownEventTypeError,
+    decode,
+    describe,
+    encode,
+    visible,
+)
 from events.types.envelope import Appended, Event, NewEvent, partition_of
+from events.types.erasure import Erased
 
 CHANNEL = "cardlog_log"
 
 Connection = psycopg.Connection[Any]
 
+EVENT_COLUMNS = (
+    "partition", "position", "event_id", "user_id", "stream", "version", "type", "schema_version", "dedupe_key",
+    "occurred_at", "recorded_at", "actor", "causation_id", "correlation_id", "data",
+)  # fmt: skip
+"""The columns of a row of :func:`event_of`."""
+
 # Postgres and Python can both read these years in every timezone.
 _YEARS = range(2, 9999)
 _INSTANTS = ("occurred_at", "recorded_at")
+_SEALING_ATTEMPTS = 5
 _NO_INSTANT = datetime(1970, 1, 1, tzinfo=UTC)
 # NUL as JSON writes it. The server stores such a payload, and then refuses every query that looks into it.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -35,6 +55,10 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 class EventRefusedError(ValueError):
     """The event is refused because some reader of the log could not read it. The log keeps events forever."""
+
+
+class SealedPayloadError(PayloadError):
+    """A sealed payload does not fit its event. The message names partition, position and what does not fit."""
 
 
 class AppendConflictError(RuntimeError):
@@ -52,37 +76,11 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
     """
     if not batch:
         return []
-    items = []
-    keyring = authentication.in_use()
-    for event in batch:
-        check(event.payload)
-        name, schema_version = describe(event.payload)
-        data = _data(event)
-        items.append(
-            {
-                "partition": partition_of(event.user_id),
-                "event_id": event.event_id,
-                "user_id": event.user_id,
-                "stream": event.stream,
-                "type": name,
-                "schema_version": schema_version,
-                "dedupe_key": event.dedupe_key,
-                "expected_version": event.expected_version,
-                "occurred_at": _instant(event.occurred_at),
-                "actor": event.actor,
-                "causation_id": event.causation_id,
-                "correlation_id": event.correlation_id,
-                "data": orjson.Fragment(data),
-                "mac": None
-                if keyring is None
-                else "\\x" + _mac(keyring, event, name, schema_version, data).hex(),
-            }
-        )
+    sealer = sealing.in_use()
     try:
-        with connection.cursor(row_factory=tuple_row) as cursor:
-            rows = cursor.execute(
-                statement("events.store", "append"), {"batch": orjson.dumps(items).decode()}
-            ).fetchall()
+        rows = (
+            _append_plain(connection, batch) if sealer is None else _append_sealed(connection, batch, sealer)
+        )
     except psycopg.errors.SerializationFailure as error:
         raise AppendConflictError(str(error.diag.message_primary)) from error
     places = [Appended(row[1], row[2] or 0, row[3] or 0, row[4], row[5]) for row in rows]
@@ -94,6 +92,66 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
                 # The server only finds duplicates of older events. The first of these two is in this batch.
                 places[index] = replace(first, duplicate=True)
     return places
+
+
+def _append_plain(connection: Connection, batch: Sequence[NewEvent]) -> list[tuple[Any, ...]]:
+    items = [_item(event, _data(event)) for event in batch]
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        return cursor.execute(
+            statement("events.store", "append"), {"batch": orjson.dumps(items).decode()}
+        ).fetchall()
+
+
+def _append_sealed(
+    connection: Connection, batch: Sequence[NewEvent], sealer: sealing.Sealer
+) -> list[tuple[Any, ...]]:
+    """Appends ``batch`` with sealed payloads, and their salts in the same transaction."""
+    plain = [_data(event) for event in batch]
+    for _ in range(_SEALING_ATTEMPTS):
+        keys = keystore.keys_for(connection, sealer, {event.user_id for event in batch})
+        salts = sealing.new_salts(len(batch))
+        items = []
+        for event, data, salt in zip(batch, plain, salts, strict=True):
+            name, schema_version = describe(event.payload)
+            sealed = sealer.seal(
+                keys.wrapped[event.user_id], salt, event.user_id, event.event_id, name, schema_version, data,
+                visible(event.payload),
+            )  # fmt: skip
+            items.append(_item(event, sealed))
+        rows = keystore.append(
+            connection,
+            keys,
+            batch=orjson.dumps(items).decode(),
+            partitions=[item["partition"] for item in items],
+            subjects=[event.user_id for event in batch],
+            salts=salts,
+        )
+        if rows:
+            return rows
+        # The key of a subject was destroyed, wrapped again or made by another writer since this process read it.
+    raise AppendConflictError("the keys of the subjects changed during every attempt")
+
+
+def _item(event: NewEvent, data: bytes) -> dict[str, Any]:
+    """Returns the item of ``log.append`` for an event with the stored payload ``data``."""
+    name, schema_version = describe(event.payload)
+    keyring = authentication.in_use()
+    return {
+        "partition": partition_of(event.user_id),
+        "event_id": event.event_id,
+        "user_id": event.user_id,
+        "stream": event.stream,
+        "type": name,
+        "schema_version": schema_version,
+        "dedupe_key": event.dedupe_key,
+        "expected_version": event.expected_version,
+        "occurred_at": _instant(event.occurred_at),
+        "actor": event.actor,
+        "causation_id": event.causation_id,
+        "correlation_id": event.correlation_id,
+        "data": orjson.Fragment(data),
+        "mac": None if keyring is None else "\\x" + _mac(keyring, event, name, schema_version, data).hex(),
+    }
 
 
 def _instant(instant: datetime) -> datetime:
@@ -112,6 +170,7 @@ def _instant(instant: datetime) -> datetime:
 
 
 def _data(event: NewEvent) -> bytes:
+    check(event.payload)
     data = encode(event.payload)
     if b"\\u0000" in data and _NUL.search(data) is not None:
         raise EventRefusedError(f"{type(event.payload).__name__} holds a NUL character")
@@ -129,13 +188,13 @@ def _mac(
     )  # fmt: skip
 
 
-def announce(connection: Connection, events: Iterable[NewEvent] = ()) -> None:
-    """Wakes the followers of the types of ``events``. Without events, wakes every follower.
+def announce(connection: Connection, events: Iterable[NewEvent] = (), *, types: Collection[str] = ()) -> None:
+    """Wakes the followers of ``types`` and of the types of ``events``. Without both, wakes every follower.
 
     The announcement may get lost, because followers also look at regular intervals.
     """
-    types = sorted({describe(event.payload)[0] for event in events})
-    connection.execute(statement("events.store", "notify"), {"types": " ".join(types)})
+    named = sorted({*types, *(describe(event.payload)[0] for event in events)})
+    connection.execute(statement("events.store", "notify"), {"types": " ".join(named)})
 
 
 def read(connection: Connection, partition: int, *, after: int = 0, limit: int | None = None) -> list[Event]:
@@ -151,12 +210,69 @@ def read(connection: Connection, partition: int, *, after: int = 0, limit: int |
 
 
 def event_of(row: dict[str, Any]) -> Event:
-    """Returns the event of ``row`` and changes ``row``. Raises the errors of the codec for data it cannot read."""
+    """Returns the event of ``row`` and changes ``row``. A sealed payload is opened.
+
+    The payload of an erased event is :class:`Erased`. Raises the errors of the codec for data it cannot read,
+    :class:`SealedPayloadError` for a sealed payload that was changed, and
+    :class:`events.sealing.key_encryption.KeyUnavailableError` without the key-encryption key.
+    """
     for field in _INSTANTS:
         if not isinstance(row[field], datetime):
             raise PayloadError(f"{field}: {in_a_line(str(row[field]), 40)} is no instant that can be read")
-    row["payload"] = decode(row["type"], row["schema_version"], row.pop("data"))
+    row["payload"] = payload_of(
+        row.pop("data"),
+        row["partition"],
+        row["position"],
+        row["event_id"],
+        row["user_id"],
+        row["type"],
+        row["schema_version"],
+    )
     return Event(**row)
+
+
+def payload_of(
+    data: str, partition: int, position: int, event_id: UUID, user_id: str, type: str, schema_version: int
+) -> Payload:
+    """Returns the payload in ``data``, the text of ``sealing.readable``, as :func:`event_of` does."""
+    if not _is_sealed(data):
+        return decode(type, schema_version, data)
+    try:
+        opened = sealing.opened(data, user_id, event_id, type, schema_version)
+    except sealing.SealBrokenError as error:
+        raise SealedPayloadError(f"partition {partition}, position {position}: {error}") from None
+    return opened if isinstance(opened, Erased) else decode(type, schema_version, opened)
+
+
+def text_of(data: str, user_id: str, event_id: UUID, type: str, schema_version: int) -> str:
+    """Returns the payload in ``data``, the text of ``sealing.readable``, as one JSON object for operators.
+
+    An erased payload is ``{"erased": reason}``. A payload that cannot be opened here is returned as it is stored.
+    """
+    if not _is_sealed(data):
+        return data
+    try:
+        opened = sealing.opened(data, user_id, event_id, type, schema_version)
+    except (sealing.SealBrokenError, SettingsError):
+        return stored_of(data)
+    return orjson.dumps(
+        {"erased": opened.reason} if isinstance(opened, Erased) else orjson.Fragment(opened)
+    ).decode()
+
+
+def stored_of(data: str) -> str:
+    """Returns the payload as it is stored, from the text of ``sealing.readable``."""
+    return data.partition("\n")[0] if _is_sealed(data) else data
+
+
+def events_of(rows: Iterable[dict[str, Any]]) -> list[Event]:
+    """Returns the events of ``rows`` that are not erased. Changes ``rows``. Raises the errors of :func:`event_of`."""
+    return unerased(map(event_of, rows))
+
+
+def unerased(events: Iterable[Event]) -> list[Event]:
+    """Returns ``events`` without the erased ones. An erased event says nothing any more."""
+    return [event for event in events if not isinstance(event.payload, Erased)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,19 +284,27 @@ class Unreadable:
 
 
 def event_if_readable(row: dict[str, Any]) -> Event:
-    """Returns the event of ``row``, with :class:`Unreadable` for an unreadable payload. Never raises.
+    """Returns the event of ``row``, with :class:`Unreadable` for an unreadable payload.
 
-    An unreadable instant of such an event is 1970-01-01.
+    An unreadable instant of such an event is 1970-01-01. Raises only
+    :class:`events.sealing.key_encryption.KeyUnavailableError`, without the key-encryption key.
     """
     data = row["data"]
     try:
         return event_of(row)
+    except SettingsError:
+        # A missing key-encryption key says nothing about the event.
+        raise
     except Exception as error:
         # Decoding is pure. Every error of the codec or of an upcaster therefore comes from these bytes.
         row.pop("data", None)
-        row["payload"] = Unreadable(reason_of(error), data)
+        row["payload"] = Unreadable(reason_of(error), stored_of(data))
         row.update({field: _NO_INSTANT for field in _INSTANTS if not isinstance(row[field], datetime)})
         return Event(**row)
+
+
+def _is_sealed(data: str) -> bool:
+    return data.startswith(sealing.PREFIX)
 
 
 def reason_of(error: Exception) -> str:

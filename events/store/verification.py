@@ -10,11 +10,14 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
+from events.platform.settings import SettingsError
 from events.platform.sql import statement
+from events.sealing.sealer import PREFIX, SealBrokenError, Sealer
 from events.store.anchors import Anchor
 from events.store.authentication import Heads, Keyring, content
-from events.store.log import Connection
+from events.store.log import Connection, stored_of
 from events.types.envelope import PARTITIONS
+from events.types.erasure import Erased
 
 SEED = sha256(b"").digest()  # The digest before the first event of a partition.
 _SLICE = 10_000
@@ -25,16 +28,19 @@ _BIRTH = "the log key file"
 class Verification:
     """The result of a verification.
 
-    ``faults`` names up to three places in each partition: the first break of the chain, the first event without a valid
-    HMAC, and the first difference from an anchor. ``authenticated`` counts events with the HMAC of a known key.
-    ``before_key`` counts events that are older than the key. Both are None without a key, and forged events then stay
-    unnoticed.
+    ``faults`` names up to four places in each partition: the first break of the chain, the first event without a
+    valid HMAC, the first sealed payload that does not open, and the first difference from an anchor.
+    ``authenticated`` counts events with the HMAC of a known key. ``before_key`` counts events that are older than the
+    key. Both are None without a key, and forged events then stay unnoticed. ``sealed`` counts sealed payloads that
+    were opened, and ``erased`` those whose key was destroyed. Both are None without a key-encryption key.
     """
 
     events: int
     faults: tuple[str, ...]
     authenticated: int | None = None
     before_key: int | None = None
+    sealed: int | None = None
+    erased: int | None = None
 
 
 def verify(
@@ -43,21 +49,22 @@ def verify(
     *,
     slice_events: int = _SLICE,
     keyring: Keyring | None = None,
+    sealer: Sealer | None = None,
     anchors: Sequence[Anchor] = (),
 ) -> Verification:
     """Checks every partition against its chain of digests and its head, in slices of ``slice_events`` events.
 
     The server recomputes the chain from the stored columns. The first position whose digest does not follow from the
     digest before is a fault. With ``keyring``, every event must carry the HMAC of one of its keys, except the events
-    that are older than the first key. With ``anchors``, every partition must still have their digests, which finds a
-    history that was rewritten or cut together with its digests. The verification only reads, holds no snapshot while
-    writers append, and its memory does not depend on the size of the log. ``progress`` gets the number of events
-    checked so far.
+    that are older than the first key. With ``sealer``, every sealed payload that was not erased must open. With
+    ``anchors``, every partition must still have their digests, which finds a history that was rewritten or cut
+    together with its digests. The verification only reads, holds no snapshot while writers append, and its memory
+    does not depend on the size of the log. ``progress`` gets the number of events checked so far.
     """
     witnesses = [(f"anchor {anchor.name} of {anchor.at}", anchor.heads) for anchor in anchors]
     if keyring is not None:
         witnesses.append((_BIRTH, keyring.since))
-    total, authenticated, before_key = 0, 0, 0
+    total, authenticated, before_key, sealed, erased = 0, 0, 0, 0, 0
     faults: list[str] = []
     for partition in range(PARTITIONS):
         done = total
@@ -65,34 +72,46 @@ def verify(
         def report(count: int, done: int = done) -> None:
             progress(done + count)
 
-        checked = _Partition(connection, partition, keyring)
+        checked = _Partition(connection, partition, keyring, sealer)
         checked.run(report, slice_events)
         total += checked.events
         authenticated += checked.authenticated
         before_key += checked.before_key
-        found = [checked.fault, checked.forged, _difference(connection, partition, witnesses)]
+        sealed += checked.sealed
+        erased += checked.erased
+        found = [checked.fault, checked.forged, checked.broken, _difference(connection, partition, witnesses)]
         faults += [f"partition {partition}, position {fault}" for fault in found if fault is not None]
-    if keyring is None:
-        return Verification(total, tuple(faults))
-    return Verification(total, tuple(faults), authenticated, before_key)
+    return Verification(
+        total,
+        tuple(faults),
+        *((None, None) if keyring is None else (authenticated, before_key)),
+        *((None, None) if sealer is None else (sealed, erased)),
+    )
 
 
 class _Partition:
     """Verifies one partition in one pass.
 
-    ``fault`` is the first break of its chain. ``forged`` is the first event without a valid HMAC.
+    ``fault`` is the first break of its chain. ``forged`` is the first event without a valid HMAC. ``broken`` is the
+    first sealed payload that does not open.
     """
 
-    def __init__(self, connection: Connection, partition: int, keyring: Keyring | None) -> None:
+    def __init__(
+        self, connection: Connection, partition: int, keyring: Keyring | None, sealer: Sealer | None
+    ) -> None:
         self._connection = connection
         self._partition = partition
         self._keyring = keyring
+        self._sealer = sealer
         self._exempt = 0 if keyring is None else keyring.since.get(partition, (0, SEED))[0]
         self.events = 0
         self.authenticated = 0
         self.before_key = 0
+        self.sealed = 0
+        self.erased = 0
         self.fault: str | None = None
         self.forged: str | None = None
+        self.broken: str | None = None
 
     def run(self, progress: Callable[[int], None], limit: int) -> None:
         self.events, self.fault = self._chain(progress, limit)
@@ -110,7 +129,7 @@ class _Partition:
                 found = self._one("verify_slice", where)
                 assert found is not None
                 count, hole, broken, last_digest = found
-                self._authenticate(position, position + count)
+                self._read(position, position + count)
             except psycopg.InternalError as error:
                 # The damage is below the rows, in checksums or lengths. The server does not name the row.
                 return position, f"{position + 1} or after: cannot be read: {error.diag.message_primary}"
@@ -136,9 +155,9 @@ class _Partition:
                 self.forged = f"{row[0]}: is an earlier event appended again"
         return position, None
 
-    def _authenticate(self, after: int, last: int) -> None:
-        """Checks the HMACs of the positions above ``after`` up to ``last``."""
-        if self._keyring is None or self.forged is not None:
+    def _read(self, after: int, last: int) -> None:
+        """Checks the HMACs and opens the payloads of the positions above ``after`` up to ``last``."""
+        if self._keyring is None and self._sealer is None:
             return
         with self._connection.cursor(row_factory=tuple_row, binary=True) as cursor:
             rows = cursor.execute(
@@ -146,13 +165,30 @@ class _Partition:
                 {"partition": self._partition, "after": after, "last": last},
             )
             for position, *given, data, mac in rows:
-                if mac is not None and self._keyring.confirms(mac, _given(given, data)):
-                    self.authenticated += 1
-                elif position <= self._exempt and (mac is None or not self._keyring.knows(mac)):
-                    self.before_key += 1
-                else:
-                    self.forged = f"{position}: {_why(self._keyring, mac)}"
-                    return
+                if self._keyring is not None and self.forged is None:
+                    self._authenticate(self._keyring, position, _given(given, stored_of(data)), mac)
+                if self._sealer is not None and self.broken is None and data.startswith(PREFIX):
+                    self._open(self._sealer, position, given, data)
+
+    def _authenticate(self, keyring: Keyring, position: int, content: bytes, mac: bytes | None) -> None:
+        if mac is not None and keyring.confirms(mac, content):
+            self.authenticated += 1
+        elif position <= self._exempt and (mac is None or not keyring.knows(mac)):
+            self.before_key += 1
+        else:
+            self.forged = f"{position}: {_why(keyring, mac)}"
+
+    def _open(self, sealer: Sealer, position: int, given: Sequence[Any], data: str) -> None:
+        event_id, user_id, _, kind, schema_version, *_ = given
+        try:
+            opened = sealer.open(data, user_id, event_id, kind, schema_version)
+        except (SealBrokenError, SettingsError) as error:
+            self.broken = f"{position}: {error}"
+            return
+        if isinstance(opened, Erased):
+            self.erased += 1
+        else:
+            self.sealed += 1
 
     def _one(self, name: str, parameters: dict[str, object]) -> tuple[Any, ...] | None:
         return self._connection.execute(

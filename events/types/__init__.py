@@ -1,4 +1,4 @@
-"""The event types, one module for each family. The import of this package registers all of them.
+"""The event types, one module for each family.
 
 A new type needs only a module in this folder. Its frozen dataclasses carry ``@event_type``.
 """
@@ -7,6 +7,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+
+@cache
+def register_all() -> None:
+    """Imports every module of this package, and thereby registers its event types. Later calls do nothing.
+
+    The codec calls it for a name that it does not know, so a process that reads no log imports no event type.
+    """
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")

@@ -34,7 +34,7 @@ class CardOrigin:
     """The scope and the source of a card. Every card has these fields.
 
     ``time_zone`` is the clock of the speaker, as an IANA name or an offset such as ``+08:00``. Readers tell the times
-    of the card on this clock. It is None in events of earlier versions.
+    of the card on this clock. It is None in events of earlier versions. ``metadata`` is that of the turn.
     """
 
     project_id: str
@@ -49,6 +49,7 @@ class CardOrigin:
     context_layer: ContextLayer | None = None
     mode: str | None = None
     time_zone: str | None = None
+    metadata: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class StateAsserted:
     weight: float = 1.0
 
 
-@event_type(version=1)
+@event_type(version=1, visible=("episode",))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventNoted:
     """Something happened at ``occurred_at``. For a range, ``occurred_until`` is its end, exclusive.
@@ -113,7 +114,7 @@ class EventNoted:
     - ``"happened"``: it happened or is happening.
     - ``"planned"``: it is going to happen at ``occurred_at``.
     - ``"cancelled"``: an earlier plan is called off.
-    - ``"corrected"``: an earlier event was told wrongly. This event is the right telling.
+    - ``"corrected"``: an earlier event was told wrongly. This event is the right version.
 
     ``replaces`` are the words that name the earlier event, for ``"cancelled"`` and ``"corrected"``, and for a plan that
     moves. ``replaces_event`` is the event id of the earlier ``EventNoted``, when one was found.

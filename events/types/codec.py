@@ -15,6 +15,8 @@ from uuid import UUID
 
 import orjson
 
+from events.types import register_all
+
 Payload = Any
 _T = TypeVar("_T")
 _Converter = Callable[[Any], Any]
@@ -36,6 +38,7 @@ class _Registered:
     fields: frozenset[str]
     required: frozenset[str]
     converters: tuple[tuple[str, _Converter], ...]
+    visible: tuple[str, ...]
 
 
 _BY_NAME: dict[str, _Registered] = {}
@@ -43,10 +46,15 @@ _BY_CLASS: dict[type, _Registered] = {}
 _UPCASTERS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
-def event_type(*, version: int = 1) -> Callable[[type[_T]], type[_T]]:
+SEALED = "sealed"
+"""The field of the stored JSON that holds a sealed payload. No event type has a field of this name."""
+
+
+def event_type(*, version: int = 1, visible: tuple[str, ...] = ()) -> Callable[[type[_T]], type[_T]]:
     """Registers a frozen dataclass as an event type at schema version ``version``. The class name is the type name.
 
-    Raises ``TypeError`` when the name is registered already.
+    ``visible`` are fields that queries of the database look at. A sealed payload has a copy of them beside it, so they
+    hold no words of a user. Raises ``TypeError`` when the name is registered already or a field has the name "sealed".
     """
 
     def register(cls: type[_T]) -> type[_T]:
@@ -54,6 +62,8 @@ def event_type(*, version: int = 1) -> Callable[[type[_T]], type[_T]]:
             raise TypeError(f"event type {cls.__name__} is registered twice")
         hints = get_type_hints(cls)
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        if any(f.name == SEALED for f in fields):
+            raise TypeError(f"event type {cls.__name__} has a field {SEALED!r}: choose another name")
         entry = _Registered(
             cls,
             cls.__name__,
@@ -65,6 +75,7 @@ def event_type(*, version: int = 1) -> Callable[[type[_T]], type[_T]]:
                 if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
             ),
             _converters(cls, hints),
+            visible,
         )
         _BY_NAME[entry.name] = entry
         _BY_CLASS[cls] = entry
@@ -89,9 +100,28 @@ def describe(payload: Payload) -> tuple[str, int]:
     return entry.name, entry.version
 
 
+def visible(payload: Payload) -> bytes:
+    """Returns the visible fields of ``payload`` as a JSON object."""
+    names = _BY_CLASS[type(payload)].visible
+    return encode({name: getattr(payload, name) for name in names}) if names else b"{}"
+
+
+def visible_names(name: str) -> tuple[str, ...]:
+    """Returns the visible fields of the event type ``name``. An unknown type has none."""
+    entry = _registered(name)
+    return () if entry is None else entry.visible
+
+
 def known_types() -> Mapping[str, int]:
     """Returns every registered type name with its current schema version."""
+    register_all()
     return {name: entry.version for name, entry in sorted(_BY_NAME.items())}
+
+
+def _registered(name: str) -> _Registered | None:
+    if name not in _BY_NAME:
+        register_all()
+    return _BY_NAME.get(name)
 
 
 def encode(payload: Payload) -> bytes:
@@ -121,7 +151,7 @@ def decode(name: str, version: int, data: bytes | str | Mapping[str, Any]) -> Pa
     :class:`PayloadError` for data that do not fit the type. Unknown fields are an error too: a dropped field would
     silently lose data of a newer writer.
     """
-    entry = _BY_NAME.get(name)
+    entry = _registered(name)
     if entry is None:
         raise UnknownEventTypeError(f"unknown event type {name!r}; a newer Cardlog may have written it")
     values: dict[str, Any] = orjson.loads(data) if isinstance(data, bytes | str) else dict(data)

@@ -42,7 +42,7 @@ class Usage:
         )
 
 
-@event_type(version=2)
+@event_type(version=2, visible=("turn_positions", "usage"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnsExtracted:
     """An extractor extracted turns. The card events of the extraction follow in the same append.
@@ -50,6 +50,9 @@ class TurnsExtracted:
     ``refused`` counts the cards that grounding refused. ``rules_fallback`` is True when the rules extractor ran in the
     place of the model; a reextraction of these turns is then useful. ``replaces`` are the events of earlier extractions
     of the same turns. A :class:`CardsWithdrawn` withdraws the cards of those extractions.
+
+    ``modes`` are the modes of the turns, in the order of ``turn_ids``; None is the general mode. It is empty when
+    nobody had declared a mode. ``modes_digest`` is the version of the modes and hints that the extractor saw.
     """
 
     extractor: str
@@ -62,6 +65,8 @@ class TurnsExtracted:
     refused: int = 0
     rules_fallback: bool = False
     replaces: tuple[UUID, ...] = ()
+    modes: tuple[str | None, ...] = ()
+    modes_digest: str | None = None
 
 
 @upcaster("TurnsExtracted", from_version=1)
@@ -70,7 +75,7 @@ def _rules_fallback(data: dict[str, Any]) -> dict[str, Any]:
     return {("rules_fallback" if name == "stand_in" else name): value for name, value in data.items()}
 
 
-@event_type(version=1)
+@event_type(version=1, visible=("turn_positions", "usage"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionFailed:
     """An extractor gave up turns. ``reason`` is for an operator. A reextraction may try the turns again."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from hashlib import sha256
-from typing import cast
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
+from events.types.contract.instants import InstantInvalidError, instant_of
+from events.types.contract.metadata import MetadataInvalidError, metadata_text
+from events.types.tenancy import SEPARATOR
 from events.types.turns import ContextLayer, Role, TurnRecorded
 
 FIELDS = (
     "user_id", "text", "role", "speaker", "session_id", "project_id", "agent_id", "document_id",
-    "context_layer", "mode", "said_at", "timezone", "turn_id",
+    "context_layer", "mode", "said_at", "timezone", "turn_id", "metadata",
 )  # fmt: skip
 ROLES = ("user", "assistant", "system")
 LAYERS = ("personal", "work", "social")
@@ -21,8 +24,6 @@ MAX_TEXT_BYTES = 64 * 1024
 MAX_NAME_BYTES = 512
 MAX_AHEAD = timedelta(days=1)
 """``said_at`` may be this far ahead of the arrival of its turn. Clocks differ, and dates differ by timezone."""
-_YEARS = range(1900, 2201)  # wide enough for any conversation, and far from datetime's own limits
-_FURTHEST_OFFSET = timedelta(hours=14)  # Kiritimati; Postgres accepts less than 16 hours
 _LONGEST_ZONE = 255
 _LONGEST_PART = 600
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -73,6 +74,11 @@ def parse_turn(
     user_id = _name(fields, "user_id")
     if user_id is None:
         raise TurnInvalidError("user_id", "is required")
+    if SEPARATOR in user_id:
+        raise TurnInvalidError(
+            "user_id",
+            f"holds the control character U+001F (character {user_id.index(SEPARATOR)}); leave it out",
+        )
     text = fields.get("text")
     if text is None:
         raise TurnInvalidError("text", "is required")
@@ -91,7 +97,7 @@ def parse_turn(
     zone = _zone(timezone)
     if zone is None:
         raise TurnInvalidError("timezone", f"is {_shown(timezone)}; use an IANA name such as Asia/Taipei")
-    if fields.get("said_at"):
+    if fields.get("said_at", "").strip():
         said_at = _instant(fields["said_at"], now or entry_time)
     else:
         said_at = entry_time.astimezone(zone)
@@ -110,7 +116,32 @@ def parse_turn(
         document_id=_name(fields, "document_id"),
         context_layer=cast("ContextLayer | None", layer),
         mode=_name(fields, "mode"),
+        metadata=_metadata(fields),
     )
+
+
+def fields_of(document: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the fields of a turn that is a JSON object. A field that is null is absent.
+
+    ``metadata`` is a JSON object, and every other value is a string. Raises :class:`TurnInvalidError`.
+    """
+    fields: dict[str, str] = {}
+    for name, value in document.items():
+        if name not in FIELDS:
+            raise TurnInvalidError(
+                _shown(name)[1:-1], f"is not a field of a turn; allowed are {', '.join(FIELDS)}"
+            )
+        if value is None:
+            continue
+        if name == "metadata":
+            if not isinstance(value, dict):
+                raise TurnInvalidError(name, 'must be a JSON object, such as {"ticket": "A-17"}')
+            fields[name] = _metadata({name: value}) or ""
+        elif not isinstance(value, str):
+            raise TurnInvalidError(name, "must be a string")
+        else:
+            fields[name] = text_of(name, value)
+    return {name: value for name, value in fields.items() if value or name != "metadata"}
 
 
 def session_of(turn: TurnRecorded) -> str:
@@ -151,7 +182,7 @@ def clock_of(turn: TurnRecorded) -> str:
     """Returns the name of the clock of :func:`local_said_at`: an IANA zone or an offset such as ``+08:00``."""
     local = local_said_at(turn)
     zone = local.tzinfo
-    return zone.key if isinstance(zone, ZoneInfo) else _offset(local)
+    return zone.key if isinstance(zone, ZoneInfo) else _offset(local.utcoffset() or timedelta())
 
 
 def on_clock(instant: datetime, clock: str | None) -> datetime:
@@ -164,9 +195,9 @@ def on_clock(instant: datetime, clock: str | None) -> datetime:
         return instant
 
 
-def _offset(local: datetime) -> str:
-    offset = f"{local:%z}"
-    return f"{offset[:3]}:{offset[3:5]}"
+@lru_cache(maxsize=128)
+def _offset(offset: timedelta) -> str:
+    return timezone(offset).tzname(None)[len("UTC") : len("UTC+00:00")] or "+00:00"
 
 
 def _name(fields: Mapping[str, str], field: str) -> str | None:
@@ -182,6 +213,13 @@ def _name(fields: Mapping[str, str], field: str) -> str | None:
     return value
 
 
+def _metadata(fields: Mapping[str, Any]) -> str | None:
+    try:
+        return metadata_text(fields.get("metadata"))
+    except MetadataInvalidError as error:
+        raise TurnInvalidError("metadata", str(error)) from None
+
+
 def _has_seconds(instant: datetime) -> bool:
     offset = instant.utcoffset()
     return offset is not None and offset.total_seconds() % 60 != 0
@@ -189,26 +227,9 @@ def _has_seconds(instant: datetime) -> bool:
 
 def _instant(text: str, now: datetime) -> datetime:
     try:
-        instant = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise TurnInvalidError(
-            "said_at", f"is {_shown(text)}; use ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00"
-        ) from None
-    if instant.tzinfo is None:
-        raise TurnInvalidError(
-            "said_at", f"is {_shown(text)} without an offset; append one, such as +08:00 or Z"
-        )
-    if instant.year not in _YEARS:
-        raise TurnInvalidError("said_at", f"is in the year {instant.year}; use {_YEARS[0]} to {_YEARS[-1]}")
-    if _has_seconds(instant):
-        raise TurnInvalidError(
-            "said_at", f"is {_shown(text)}, with seconds in its offset; use whole minutes, such as +08:00"
-        )
-    if abs(instant.utcoffset() or timedelta()) > _FURTHEST_OFFSET:
-        raise TurnInvalidError(
-            "said_at",
-            f"is {_shown(text)}; use an offset between -14:00 and +14:00",
-        )
+        instant = instant_of(text)
+    except InstantInvalidError as error:
+        raise TurnInvalidError("said_at", str(error)) from None
     if instant > now + MAX_AHEAD:
         raise TurnInvalidError(
             "said_at",

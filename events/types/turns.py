@@ -18,7 +18,7 @@ class TurnRecorded:
     """One message of a conversation, exactly as the app pushed it.
 
     ``said_at`` has the offset of the speaker's clock. ``timezone`` is the IANA zone of the speaker's words.
-    Neither comes from the machine that recorded the turn.
+    Neither comes from the machine that recorded the turn. ``metadata`` is the canonical text of a JSON object.
     """
 
     turn_id: str
@@ -33,3 +33,4 @@ class TurnRecorded:
     document_id: str | None = None
     context_layer: ContextLayer | None = None
     mode: str | None = None
+    metadata: str | None = None

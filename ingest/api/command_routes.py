@@ -12,11 +12,12 @@ from fastapi import APIRouter
 from psycopg_pool import ConnectionPool
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
+from events.http.access import Writer, owner_of
 from events.http.database import problem_of
-from events.http.instants import Instant, refuse_future
+from events.http.formats.instants import Instant, refuse_future
+from events.http.formats.uuids import Uuid
 from events.http.service import JSONResponse
 from events.http.tokens import Keyring, Sealer
-from events.platform.sql import statement
 from events.store.log import Connection
 from events.types.relations import CardsConnected, Predicate
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
@@ -43,6 +44,11 @@ def _described(longest: int) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "minLength": 1, "maxLength": longest, "pattern": r"\S"})
 
 
+def storable(longest: int) -> tuple[AfterValidator, WithJsonSchema]:
+    """Returns the annotations of a text that the log can hold, with at most ``longest`` bytes."""
+    return _storable(longest), _described(longest)
+
+
 Name = Annotated[str, _storable(MAX_NAME_BYTES), _described(MAX_NAME_BYTES)]
 Words = Annotated[str, _storable(MAX_TEXT_BYTES), _described(MAX_TEXT_BYTES)]
 
@@ -64,8 +70,8 @@ class RelationIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
-    from_card: UUID
-    to_card: UUID
+    from_card: Uuid
+    to_card: Uuid
     predicate: Predicate
     reason: Words = Field(description="why, for whoever asks later")
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
@@ -111,11 +117,14 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         operation_id="settle_arbitration",
         tags=["arbitrations"],
     )
-    def verdict(arbitration_id: UUID, body: VerdictIn) -> JSONResponse:
+    def verdict(arbitration_id: Uuid, body: VerdictIn, caller: Writer) -> JSONResponse:
+        owner = owner_of(caller, body.user_id, thing="arbitration", field="arbitration_id")
         ruled = ConflictRuled(
             arbitration_id=arbitration_id, verdict=body.verdict, reason=body.reason, by=body.by
         )
-        return answer(body.user_id, lambda c: commands.rule(c, body.user_id, ruled, now=datetime.now(UTC)))
+        return answer(
+            owner, lambda c: commands.rule(c, owner, ruled, now=datetime.now(UTC), reach=caller.reach)
+        )
 
     @router.post(
         "/v1/relations",
@@ -125,7 +134,8 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         operation_id="relate_cards",
         tags=["cards"],
     )
-    def relate(body: RelationIn) -> JSONResponse:
+    def relate(body: RelationIn, caller: Writer) -> JSONResponse:
+        owner = owner_of(caller, body.user_id, thing="card", field="from_card")
         connected = CardsConnected(
             from_card=body.from_card,
             to_card=body.to_card,
@@ -135,8 +145,10 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         )
         actor = f"agent/{body.agent_id}" if body.agent_id else "api"
         return answer(
-            body.user_id,
-            lambda c: commands.connect(c, body.user_id, connected, actor=actor, now=datetime.now(UTC)),
+            owner,
+            lambda c: commands.connect(
+                c, owner, connected, actor=actor, now=datetime.now(UTC), reach=caller.reach
+            ),
         )
 
     @router.post(
@@ -147,35 +159,33 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         operation_id="verify_card",
         tags=["cards"],
     )
-    def verify(card_id: UUID, body: VerifyIn) -> JSONResponse:
+    def verify(card_id: Uuid, body: VerifyIn, caller: Writer) -> JSONResponse:
+        owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         now = datetime.now(UTC)
         refuse_future("verified_at", body.verified_at, now)
         return answer(
-            body.user_id,
+            owner,
             lambda c: commands.verify(
                 c,
-                body.user_id,
+                owner,
                 card_id,
                 by=body.by,
                 note=body.note,
                 verified_at=body.verified_at or now,
                 request_id=body.request_id,
+                reach=caller.reach,
             ),
         )
 
     def answer(user_id: str, command: Callable[[Connection], CommandResult]) -> JSONResponse:
         try:
             with pool.connection(timeout=2.0) as connection:
-                sealer = keyring.sealer or load_sealer(connection)
-                result = command(connection)
+                sealer = keyring.sealer or commands.load_sealer(connection, keyring)
+                with commands.commanding(connection, user_id):
+                    result = command(connection)
         except psycopg.Error as error:
             raise problem_of(error, "Log unavailable") from error
         return JSONResponse(document_of(user_id, result, sealer), status_code=202)
-
-    def load_sealer(connection: Connection) -> Sealer:
-        row = connection.execute(statement("events.http", "token_key")).fetchone()
-        assert row is not None
-        return keyring.learn(row[0])
 
     return router
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from functools import cache
+from typing import Any
 
 import psycopg
 from fastapi import FastAPI, Request
@@ -16,83 +16,58 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client import Counter as Count
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.health.cached_probe import CachedProbe
 from events.health.health_status import LogHealth, LogMonitor, refuse_if_stuck
 from events.health.metrics import HealthSnapshot, StageMetrics
-from events.http.concurrency_limiter import ConcurrencyLimiter, SaturatedError
-from events.http.instants import Instant
-from events.http.problem import ProblemError, invalid
-from events.http.service import JSONResponse, Stages, Status, body_of, install
+from events.http.access import Pusher
+from events.http.audit import audit_of
+from events.http.authentication import authentication_of
+from events.http.problem import ProblemError
+from events.http.service import JSONResponse, Stages, Status, body_of, install, running
 from events.http.tokens import Keyring, Sealer
+from events.modes.reembedding import Planner, ReembeddingPlan
+from events.modes.registry import Modes
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
-from events.types.envelope import partition_of
+from events.types.envelope import partition_of, uuid7
+from events.types.queue_entry import QueueKey
+from events.types.tenancy import DEFAULT_TENANT, storage_id
 from events.types.turn_contract import (
     FIELDS,
-    MAX_NAME_BYTES,
-    MAX_TEXT_BYTES,
-    TurnInvalidError,
-    parse_turn,
-    text_of,
     turn_key,
 )
-from events.types.turns import ContextLayer, Role
 from ingest.api.command_routes import command_router
-from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
+from ingest.api.daily_erasures import keep_erasing
+from ingest.api.declaration_routes import declaration_router
+from ingest.api.erasure_routes import erasure_router
+from ingest.api.memory.memory_routes import memory_router
+from ingest.api.memory.migration_routes import migration_router
+from ingest.api.memory.schema_review import keep_evolving
+from ingest.api.memory.schema_routes import schema_router
+from ingest.api.mode_routes import mode_router
+from ingest.api.problem_routes import problem_router
+from ingest.api.proposal_routes import proposal_router
+from ingest.api.reference_routes import reference_router
+from ingest.api.tier_review import keep_reviewing
+from ingest.api.turns.turn_input import body_schema, refuse_unreached, turns_of
+from ingest.api.turns.turn_publisher import PublishFailedError, TurnPublisher
+from ingest.core.documents import Documents, NoDocuments
+from ingest.erasure.derived import Derived
+from ingest.erasure.erasure import Eraser
+from ingest.extraction.workers.extractor_factory import create_extractor
+from ingest.modes.mode_commands import DimensionOf
 from ingest.recording.intake import open_intake
 from ingest.recording.queue_health import QueueHealth, QueueMonitor
 
 logger = logging.getLogger(__name__)
 
-MAX_TURNS = 1000
 MAX_BODY_BYTES = 16 * 1024 * 1024
 PUSH_WAIT_S = 1.0
-
-
-_Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_BYTES, pattern=r"\S")]
-
-
-class TurnIn(BaseModel):
-    """One message of a conversation."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "user_id": "ada",
-                    "text": "I moved to Lisbon last week.",
-                    "said_at": "2026-05-08T16:44:10+08:00",
-                    "timezone": "Asia/Taipei",
-                }
-            ]
-        },
-    )
-
-    user_id: _Name = Field(description="whose memory this is")
-    text: str = Field(
-        min_length=1,
-        max_length=MAX_TEXT_BYTES,
-        description="the words of the message, at most 64 KiB of UTF-8",
-    )
-    role: Role | None = "user"
-    speaker: _Name | None = Field(None, description="the person who speaks, when several people speak")
-    session_id: _Name | None = "default"
-    project_id: _Name | None = "default"
-    agent_id: _Name | None = None
-    document_id: _Name | None = None
-    context_layer: ContextLayer | None = None
-    mode: _Name | None = None
-    said_at: Annotated[
-        Instant | None, Field(description="ISO 8601 with offset; default: the time of arrival")
-    ] = None
-    timezone: Annotated[str | None, Field(description="IANA name of the speaker's time zone")] = "UTC"
-    turn_id: Annotated[
-        _Name | None, Field(description="idempotency key within the user; default: an id made by the service")
-    ] = None
 
 
 class TurnsAccepted(BaseModel):
@@ -106,9 +81,30 @@ class TurnsAccepted(BaseModel):
     )
 
 
-def create_app(settings: Settings) -> FastAPI:
+def no_models(model: str) -> int:
+    """Raises ValueError: this service was started without a way to look at models."""
+    raise ValueError(f"this service cannot look at the model {model}; start it with cardlog serve write")
+
+
+def no_plan(
+    connection: Connection, owner: str, modes: Modes, project_id: str | None, name: str, *, measure: bool
+) -> ReembeddingPlan:
+    """Raises ValueError: this service was started without a way to look at vectors."""
+    raise ValueError("this service cannot look at vectors; start it with cardlog serve write")
+
+
+def create_app(
+    settings: Settings,
+    derived: Callable[[], Sequence[Derived]] = tuple,
+    dimension_of: DimensionOf = no_models,
+    documents: Callable[[], Documents] = NoDocuments,
+    planner: Planner = no_plan,
+) -> FastAPI:
     """Returns the write service. An accepted turn is on its Redis stream. Pushes answer 503 while Redis is away.
 
+    ``derived`` returns the tables that an erasure must clean, besides the log and the queue. ``dimension_of`` tells the
+    length of a model's vectors, and refuses a model that is not there. ``documents`` returns the core
+    documents of users, which commands on them need. ``planner`` tells the cost of a re-embedding.
     Pushes also answer 503 when ``max_pushes`` are running and none ends within :data:`PUSH_WAIT_S` seconds.
     """
     publisher = TurnPublisher(settings)
@@ -130,6 +126,9 @@ def create_app(settings: Settings) -> FastAPI:
     keyring = Keyring(settings)
     limiter = ConcurrencyLimiter(max(1, settings.max_pushes), PUSH_WAIT_S, "pushes")
     registry = CollectorRegistry()
+    audit = audit_of(settings, "write")
+    if audit is not None:
+        registry.register(audit)
     accepted = Count("cardlog_turns_accepted", "turns pushed onto the queue over HTTP", registry=registry)
     refused = Count(
         "cardlog_turns_refused", "requests refused over HTTP, by field", ["field"], registry=registry
@@ -142,25 +141,60 @@ def create_app(settings: Settings) -> FastAPI:
     )
     registry.register(StageMetrics(lambda: seen_in(health_status(), queue_health())))
 
+    @cache
+    def eraser() -> Eraser:
+        return Eraser(settings, derived())
+
+    cached_documents = cache(documents)
+
+    def seeing_all() -> Connection:
+        """Returns a new connection that sees every tenant, for work that no request of one tenant does."""
+        return connect(settings.database_url, application="write, chores")
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await pool.open(wait=False)
         appenders.open(wait=False)
-        yield
+        chores = (
+            keep_erasing(seeing_all, eraser),
+            keep_reviewing(seeing_all, settings),
+            keep_evolving(seeing_all, settings, cached_documents),
+        )
+        tasks = [asyncio.create_task(each) for each in chores]
+        async with running(app):
+            yield
+        for task in tasks:
+            task.cancel()
         appenders.close()
         await pool.close()
         watch.close()
         await publisher.close()
 
-    app = FastAPI(title="Cardlog write API", version="1", lifespan=lifespan)
-    install(app, settings, bodies={"/v1/turns": MAX_BODY_BYTES})
+    app = FastAPI(title="Cardlog write API", version="1", lifespan=lifespan, docs_url=None, redoc_url=None)
+    install(
+        app,
+        settings,
+        bodies={"/v1/turns": MAX_BODY_BYTES},
+        audit=audit,
+        authentication=authentication_of(settings, "write"),
+    )
     app.include_router(command_router(appenders, keyring))
+    app.include_router(erasure_router(seeing_all, eraser))
+    app.include_router(reference_router(appenders, keyring))
+    app.include_router(declaration_router(appenders))
+    app.include_router(mode_router(appenders, keyring, settings, dimension_of, planner))
+    app.include_router(proposal_router(appenders))
+    app.include_router(problem_router(appenders, keyring))
+    app.include_router(memory_router(appenders, keyring, cached_documents))
+    app.include_router(schema_router(appenders, keyring, cached_documents))
+    extractor = cache(lambda: create_extractor(settings))
+    app.include_router(migration_router(appenders, keyring, cached_documents, publisher, extractor))
 
     @app.post(
         "/v1/turns",
         status_code=202,
         response_model=TurnsAccepted,
-        summary="Push one turn or a list of turns",
+        summary="Push one turn, a list of turns, or a conversation",
         operation_id="push_turns",
         tags=["turns"],
         openapi_extra={
@@ -168,32 +202,26 @@ def create_app(settings: Settings) -> FastAPI:
                 "required": True,
                 "content": {
                     "application/json": {
-                        "schema": {
-                            "oneOf": [
-                                turn_schema(),
-                                {
-                                    "type": "array",
-                                    "items": turn_schema(),
-                                    "minItems": 1,
-                                    "maxItems": MAX_TURNS,
-                                },
-                            ]
-                        }
+                        "schema": body_schema(),
                     }
                 },
             }
         },
     )
-    async def push(request: Request) -> JSONResponse:
+    async def push(request: Request, caller: Pusher) -> JSONResponse:
+        tenant = caller.tenant
         try:
             turns = turns_of(body_of(request))
+            refuse_unreached(turns, caller)
         except ProblemError as problem:
-            refused.labels(problem.document.get("field", "(body)")).inc()
+            field = problem.document.get("field", "(body)")
+            # The name of an unknown field is foreign text.
+            refused.labels(field if field in {*FIELDS, "(body)"} else "(unknown field)").inc()
             raise
         try:
             async with limiter.place():
-                known = await duplicates(turns)
-                entries = await publisher.push(turns)
+                known = await duplicates(turns, tenant)
+                entries = await publisher.push(turns, tenant=tenant, key=await queue_key(turns, tenant))
         except SaturatedError as error:
             raise ProblemError(503, "Too many pushes", str(error)) from error
         except PublishFailedError as error:
@@ -211,7 +239,9 @@ def create_app(settings: Settings) -> FastAPI:
             for turn, entry in zip(turns, entries, strict=True)
         ]
         # The token names the last turn of each user. It implies the earlier turns of the user.
-        awaited = {turn["user_id"]: name for turn, name in zip(turns, turn_ids, strict=True)}
+        awaited = {
+            storage_id(tenant, turn["user_id"]): name for turn, name in zip(turns, turn_ids, strict=True)
+        }
         sealer = keyring.sealer or await load_sealer()
         return JSONResponse(
             {
@@ -221,6 +251,21 @@ def create_app(settings: Settings) -> FastAPI:
             },
             status_code=202,
         )
+
+    async def queue_key(turns: list[dict[str, str]], tenant: str) -> QueueKey | None:
+        """Returns the key that proves the tenant of ``turns``, and names the turns without a turn_id."""
+        if tenant == DEFAULT_TENANT:
+            return None
+        if keyring.queue_key is None and await load_sealer() is None:
+            raise ProblemError(
+                503,
+                "Queue unavailable",
+                "postgres is away, which keeps the key of tenants; push the turns again",
+            )
+        for turn in turns:
+            if not turn.get("turn_id", "").strip():
+                turn["turn_id"] = str(uuid7())
+        return keyring.queue_key
 
     async def load_sealer() -> Sealer | None:
         try:
@@ -232,15 +277,22 @@ def create_app(settings: Settings) -> FastAPI:
         assert row is not None
         return keyring.learn(row[0])
 
-    async def duplicates(turns: list[dict[str, str]]) -> list[str]:
+    async def duplicates(turns: list[dict[str, str]], tenant: str) -> list[str]:
         """Returns the turn ids that are in the log or twice in the request. The recorder drops such duplicates."""
-        named = [(turn["user_id"], turn["turn_id"]) for turn in turns if turn.get("turn_id")]
+        named = [
+            (storage_id(tenant, turn["user_id"]), turn["turn_id"]) for turn in turns if turn.get("turn_id")
+        ]
         if not named:
             return []
         counts = Counter(named)
         twice = [turn_id for (_, turn_id), count in counts.items() if count > 1]
         try:
-            async with pool.connection(timeout=1.0) as connection:
+            async with (
+                pool.connection(timeout=1.0) as connection,
+                connection.pipeline(),
+                connection.transaction(),
+            ):
+                await connection.execute(statement("events.platform", "see_tenant"), {"tenant": tenant})
                 cursor = await connection.execute(
                     statement("ingest.api", "known_turns"),
                     {
@@ -291,41 +343,3 @@ def seen_in(found: LogHealth | None, queue: QueueHealth | None) -> HealthSnapsho
         events=found.events,
         reports=found.reports,
     )
-
-
-def turns_of(body: Any) -> list[dict[str, str]]:
-    """Returns the turns of a request as fields for the Redis stream.
-
-    Raises a 422 :class:`ProblemError` that names field and index when any turn breaks the contract.
-    """
-    several = isinstance(body, list)
-    items = body if several else [body]
-    if not items:
-        raise invalid("(body)", "is an empty list; give at least one turn")
-    if len(items) > MAX_TURNS:
-        raise invalid("(body)", f"holds {len(items)} turns; at most {MAX_TURNS} are allowed in one request")
-    now = datetime.now(UTC)
-    turns = []
-    for index, item in enumerate(items):
-        where = {"index": index} if several else {}
-        if not isinstance(item, dict):
-            raise invalid("(body)", "must be an object, or a list of objects", **where)
-        turn: dict[str, str] = {}
-        try:
-            for name, value in item.items():
-                if name not in FIELDS:
-                    raise TurnInvalidError(name, f"is not a field of a turn; allowed are {', '.join(FIELDS)}")
-                if value is None:
-                    continue
-                if not isinstance(value, str):
-                    raise TurnInvalidError(name, "must be a string")
-                turn[name] = text_of(name, value)
-            parse_turn(turn, entry_time=now, entry_id="0-0")
-        except TurnInvalidError as error:
-            raise invalid(error.field, error.reason, **where) from None
-        turns.append(turn)
-    return turns
-
-
-def turn_schema() -> dict[str, Any]:
-    return TurnIn.model_json_schema()

@@ -19,8 +19,16 @@ from events.types.relations import CardsConnected
 from events.types.turn_contract import part_of_key, session_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.event_linking import linked
-from ingest.extraction.extractor_port import CardEvent, CardLink, Extraction, Extractor, SessionBatch
+from ingest.extraction.extractor_port import (
+    CardEvent,
+    CardLink,
+    Extraction,
+    Extractor,
+    ProblemTold,
+    SessionBatch,
+)
 from ingest.extraction.grounding import without_memory_blocks
+from ingest.extraction.turn_modes import ModeContext, modes_of_turns
 
 logger = logging.getLogger(__name__)
 
@@ -115,11 +123,21 @@ def _with_preceding(card: CardEvent, batch: SessionBatch) -> CardEvent:
     if not indexes:
         return card
     nearest_first = reversed(session[max(0, indexes[0] - _TURNS_BEFORE) : indexes[0]])
-    before = tuple(
-        Utterance(without_memory_blocks(each.turn.text).strip()[:_LONGEST_BEFORE], each.turn.speaker)
-        for each in nearest_first
-    )
+    before = tuple(Utterance(words_before(each.turn), each.turn.speaker) for each in nearest_first)
     return replace(card, before=before)
+
+
+def _in_mode(card: CardEvent, context: ModeContext, modes: Mapping[str, str | None]) -> CardEvent:
+    """Returns the card with the mode of its first turn. Without declared modes it keeps what its caller said."""
+    turn = next((each for each in card.origin.turn_ids if each in modes), None)
+    if not context or turn is None or modes[turn] == card.origin.mode:
+        return card
+    return replace(card, origin=replace(card.origin, mode=modes[turn]))
+
+
+def words_before(turn: TurnRecorded) -> str:
+    """Returns the words of ``turn`` that the episode of a later turn repeats."""
+    return without_memory_blocks(turn.text).strip()[:_LONGEST_BEFORE]
 
 
 def events_of(
@@ -137,6 +155,9 @@ def events_of(
     the batch or in ``batch.known`` (:func:`ingest.extraction.event_linking.linked`). Without ``link``, the caller finds
     the earlier events later.
 
+    The events of problems follow the cards, and count as cards. A card has the mode of its turn: the caller's, else the
+    one that the extractor read, else the project's default.
+
     Without ``knowledge``, the result has no knowledge card. A card that the tables cannot store
     (:mod:`events.store.bounds`) is refused and counted. Every event is encoded once, so an invalid card does not fail
     the append of other events. Raises the error of the codec when an event cannot be encoded.
@@ -149,7 +170,11 @@ def events_of(
     cards = [
         (place, card) for place, card in wanted if (fault := fault_of(card)) is None or _refuse(fault, batch)
     ]
-    refused = extraction.refused + len(wanted) - len(cards)
+    problems = [
+        told for told in extraction.problems if (fault := fault_of(told)) is None or _refuse(fault, batch)
+    ]
+    refused = extraction.refused + len(wanted) + len(extraction.problems) - len(cards) - len(problems)
+    modes = modes_of_turns(batch.modes, (each.turn for each in batch.turns), dict(extraction.modes))
     first = batch.turns[0]
     stream = stream_of(first.turn)
     occurred_at = max(turn.turn.said_at for turn in batch.turns)
@@ -164,9 +189,11 @@ def events_of(
             turn_ids=tuple(turn.turn.turn_id for turn in batch.turns),
             turn_positions=tuple(turn.position for turn in batch.turns),
             usage=extraction.usage,
-            cards=len(cards),
+            cards=len(cards) + len(problems),
             refused=refused,
             rules_fallback=rules_fallback,
+            modes=tuple(modes[turn.turn.turn_id] for turn in batch.turns) if batch.modes else (),
+            modes_digest="-".join(filter(None, (extraction.modes_version, batch.modes.digest))) or None,
         ),
         occurred_at=occurred_at,
         actor=f"extractor/{extractor.name}",
@@ -175,7 +202,7 @@ def events_of(
     caused = {
         place: _caused(
             leader,
-            _with_preceding(card, batch),
+            _in_mode(_with_preceding(card, batch), batch.modes, modes),
             card.occurred_at if isinstance(card, EventNoted) else card.origin.said_at,
         )
         for place, card in cards
@@ -185,7 +212,8 @@ def events_of(
         for link in extraction.links
         if (connected := _connected(link, caused)) is not None
     ]
-    events = [leader, *caused.values(), *relations]
+    told = [_caused(leader, each, each.origin.said_at) for each in problems]
+    events = [leader, *caused.values(), *told, *relations]
     if link:
         events = linked(events, batch.known)
     for event in events:
@@ -193,7 +221,9 @@ def events_of(
     return events
 
 
-def _caused(leader: NewEvent, payload: CardEvent | CardsConnected, occurred_at: datetime) -> NewEvent:
+def _caused(
+    leader: NewEvent, payload: CardEvent | ProblemTold | CardsConnected, occurred_at: datetime
+) -> NewEvent:
     return NewEvent(
         event_id=uuid7(),
         user_id=leader.user_id,

@@ -8,10 +8,13 @@ from uuid import UUID
 
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.extraction import Usage
+from events.types.memory.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from events.types.turns import TurnRecorded
 from ingest.extraction.known_cards import NOTHING, KnownCards
+from ingest.extraction.turn_modes import NO_MODES, ModeContext
 
 CardEvent = StateAsserted | EventNoted | KnowledgeLearned
+ProblemTold = ProblemOpened | ProblemAttempted | ProblemClosed
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,13 @@ class SessionBatch:
 
     ``preceding`` are earlier turns of the session. They are context only: no card may rest on them.
     ``known`` are the cards that the user already has in the project of the turns. They keep names and values of facts
-    stable, and a correction finds there what it corrects.
+    stable, and a correction finds there what it corrects. ``modes`` are the modes that the turns may belong to.
     """
 
     turns: tuple[RecordedTurn, ...]
     preceding: tuple[RecordedTurn, ...] = ()
     known: KnownCards = NOTHING
+    modes: ModeContext = NO_MODES
 
     @property
     def known_concepts(self) -> tuple[str, ...]:
@@ -59,13 +63,18 @@ class CardLink:
 class Extraction:
     """The cards of a session batch in reading order, the tokens spent, and the number of refused cards.
 
-    ``links`` are relations from these cards to known ones.
+    ``links`` are relations from these cards to known ones. ``problems`` are what the turns tell of problems. ``modes``
+    are pairs of a turn id and the mode that the extractor reads in the turn; a turn without a clear mode has none.
+    ``modes_version`` is the version of the part of the prompt that is about modes.
     """
 
     cards: tuple[CardEvent, ...] = ()
     usage: Usage = field(default_factory=Usage)
     refused: int = 0
     links: tuple[CardLink, ...] = ()
+    problems: tuple[ProblemTold, ...] = ()
+    modes: tuple[tuple[str, str], ...] = ()
+    modes_version: str | None = None
 
 
 class ExtractorUnavailableError(RuntimeError):

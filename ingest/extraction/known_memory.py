@@ -59,6 +59,10 @@ class KnownMemory:
                 "events": self._depth * _EVENTS_A_CARD,
             }  # fmt: skip
             rows = rows_of(connection, statement("ingest.extraction", name), values)
+            if any(row["type"] == "SubjectErased" for row in rows):
+                # What is in memory may be erased.
+                known = _UserCards(self._depth)
+                rows = rows_of(connection, statement("ingest.extraction", "cards_of_user"), values)
             known.add(map(log.event_if_readable, rows))
         known.position = head
         self._users[partition, user_id] = known

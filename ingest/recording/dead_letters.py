@@ -13,7 +13,10 @@ from typing import Any, cast
 import redis
 
 from events.platform.streams import StreamKeys, existing, keys_of, mark_of, streams_named
-from events.types.turn_contract import entry_time, is_date, parse_turn, pushed_at, text_of
+from events.sealing.entries import opened_entry, sealed_entry
+from events.types.queue_entry import PROOF, TENANT, QueueKey
+from events.types.tenancy import DEFAULT_TENANT
+from events.types.turn_contract import TurnInvalidError, entry_time, is_date, parse_turn, pushed_at, text_of
 from ingest.recording.turn_queue import DEAD_FIELD, MOST_FIELDS, lua_script
 
 _PAGE = 500
@@ -24,6 +27,8 @@ _ENTRY_ID = re.compile(rb"\d{1,20}-\d{1,20}")
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
     """A refused entry with the field that broke the contract, the reason and the original bytes of its fields.
+
+    A sealed entry stays sealed in ``fields``. :attr:`opened` has what the app pushed.
 
     ``id`` is the id in the dead stream. ``entry_id`` is the id under which the turn was pushed. Both ids end in the
     ``mark`` of their stream. The mark is empty when there is only one stream.
@@ -42,20 +47,41 @@ class DeadLetter:
         return self.id.removesuffix(self.mark)
 
     @property
+    def opened(self) -> Mapping[bytes, bytes]:
+        """The fields as the app pushed them. A sealed entry that cannot be opened here has its sealed fields."""
+        try:
+            return opened_entry(self.fields)
+        except TurnInvalidError:
+            return self.fields
+
+    @property
     def pushed_at(self) -> datetime:
         """The time at which the app pushed the turn, or the time of the refusal when the entry id is no date."""
         return pushed_at(self.entry_id, entry_time(self.own_id))
 
+    @property
+    def tenant(self) -> str:
+        """The tenant of the turn. An entry without a valid proof of its tenant belongs to the default tenant."""
+        return (
+            DEFAULT_TENANT
+            if self.field == TENANT
+            else _text(self.fields.get(TENANT.encode(), DEFAULT_TENANT))
+        )
+
     def fields_to_retry(
-        self, changes: Mapping[str, str], without: frozenset[str] = frozenset()
+        self,
+        changes: Mapping[str, str],
+        without: frozenset[str] = frozenset(),
+        key: QueueKey | None = None,
     ) -> dict[bytes, bytes]:
         """Returns the fields to push again: the original ones with ``changes``, without the names in ``without``.
 
         The new entry has another id, so ``said_at`` and ``turn_id`` are filled from the first entry's id when they are
-        missing. The turn therefore keeps its time and counts once. Raises :class:`TurnInvalidError` when the turn still
+        missing. The turn therefore keeps its time and counts once. ``key`` proves the tenant of the turn again, because
+        the proof covers all fields. Raises :class:`TurnInvalidError` when the turn still
         breaks the contract.
         """
-        fields = dict(self.fields)
+        fields = dict(self.opened)
         for name in without:
             fields.pop(name.encode("utf-8", "surrogateescape"), None)
         fields.update({name.encode(): value.encode() for name, value in changes.items()})
@@ -69,8 +95,13 @@ class DeadLetter:
         for raw_name, value in fields.items():
             name = text_of("(field name)", raw_name)
             texts[name] = text_of(name, value)
+        if self.tenant != DEFAULT_TENANT:
+            assert key is not None, "a turn of another tenant needs a key"
+            texts = {name: value for name, value in texts.items() if name not in (TENANT, PROOF)}
         parse_turn(texts, entry_time=self.pushed_at, entry_id=self.entry_id, now=datetime.now(UTC))
-        return fields
+        if self.tenant == DEFAULT_TENANT or key is None:
+            return fields
+        return {name.encode(): value.encode() for name, value in key.entry_of(texts, self.tenant).items()}
 
 
 class DeadLetters:
@@ -118,7 +149,9 @@ class DeadLetters:
         Returns None and pushes nothing when the letter is gone: somebody else retried or dropped it.
         """
         keys = self._keys[letter.mark]
-        pushed = self._run("retry_dead_letter", [keys.dead, keys.stream, keys.counts], letter, _flat(fields))
+        pushed = self._run(
+            "retry_dead_letter", [keys.dead, keys.stream, keys.counts], letter, _flat(_sealed(fields))
+        )
         return None if pushed is None else _text(pushed) + letter.mark
 
     def drop(self, letter: DeadLetter, because: str) -> bool:
@@ -156,6 +189,11 @@ def _letter(letter_id: bytes | str, fields: Mapping[bytes, bytes], mark: str) ->
             if name.startswith(DEAD_FIELD)
         },
     )
+
+
+def _sealed(fields: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    entry = sealed_entry({name.decode(): value.decode() for name, value in fields.items()})
+    return {name.encode(): value.encode() for name, value in entry.items()}
 
 
 def _flat(fields: Mapping[bytes, bytes]) -> list[bytes]:

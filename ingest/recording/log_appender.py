@@ -6,12 +6,14 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from events.health.heartbeat import Heartbeat
 from events.platform.database import connect_with_retry
 from events.platform.failures import is_away
 from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.linger import pause
+from events.platform.sql import statement
 from events.store import log
 from events.types.envelope import Appended, NewEvent
 
@@ -19,6 +21,8 @@ logger = logging.getLogger(__name__)
 
 _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 2.0
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,33 @@ class LogAppender:
             results[culprit.item] = Refused(log.reason_of(culprit.error))
         return [results[index] for index in range(len(events))]
 
-    def _append(self, events: Sequence[NewEvent]) -> list[Appended]:
-        """Appends all ``events`` or none.
+    def token_key(self) -> bytes | None:
+        """Returns the key of tokens that the database keeps. Waits and returns None as :meth:`append` does."""
+        with self._lock:
+            try:
+                row = self._tried(
+                    lambda connection: connection.execute(statement("events.http", "token_key")).fetchone()
+                )
+            except _StoppedError:
+                return None
+        assert row is not None
+        return bytes(row[0])
 
-        Raises the database error when the events are at fault. Raises :class:`_StoppedError` when ``stopping()``
-        becomes true while Postgres is away.
+    def _append(self, events: Sequence[NewEvent]) -> list[Appended]:
+        """Appends all ``events`` or none. Raises as :meth:`_tried`."""
+
+        def attempt(connection: log.Connection) -> list[Appended]:
+            appended = log.append(connection, events)
+            log.announce(connection, events)
+            return appended
+
+        return self._tried(attempt)
+
+    def _tried(self, work: Callable[[log.Connection], _T]) -> _T:
+        """Returns the result of ``work``, and tries again while Postgres is away or misconfigured.
+
+        Raises the database error when the data are at fault. Raises :class:`_StoppedError` when ``stopping()`` becomes
+        true while Postgres is away.
         """
         delay = _FIRST_PAUSE_S
         while True:
@@ -78,8 +104,7 @@ class LogAppender:
                 if self._connection is None:
                     raise _StoppedError
             try:
-                appended = log.append(self._connection, events)
-                log.announce(self._connection, events)
+                return work(self._connection)
             except Exception as error:
                 if is_the_datas_fault(error):
                     raise
@@ -89,8 +114,6 @@ class LogAppender:
                 self._connection.close()
                 pause(delay, self._stopping)
                 delay = min(delay * 2, _LONGEST_PAUSE_S)
-                continue
-            return appended
 
     def close(self) -> None:
         """Closes the connection."""

@@ -19,9 +19,13 @@ from events.platform.isolation import is_the_datas_fault
 from events.platform.linger import Linger
 from events.platform.settings import Settings
 from events.platform.streams import MOST_STREAMS, REDIS_AWAY, connect_redis, read_streams
+from events.sealing.entries import opened_entry
 from events.store import log
 from events.types.envelope import NewEvent, uuid7
+from events.types.queue_entry import QueueKey, names_tenant, unproven
+from events.types.tenancy import DEFAULT_TENANT, storage_id
 from events.types.turn_contract import (
+    FIELDS,
     TurnInvalidError,
     is_date,
     parse_turn,
@@ -47,19 +51,31 @@ _ASK_CLOCK_EVERY_S = 60.0
 
 WHOLE_TURN = "(turn)"
 """The field of a dead letter when no single field is at fault."""
+KNOWN = frozenset((*FIELDS, WHOLE_TURN))
+"""The fields that a log line may name."""
 
 
-def event_of(entry: Entry, now: datetime) -> NewEvent:
+def event_of(entry: Entry, now: datetime, key: QueueKey | None = None) -> NewEvent:
     """Returns the ``TurnRecorded`` event of a stream entry.
 
-    ``now`` is the time on the clock of the entry's Redis server. Raises :class:`TurnInvalidError` when the entry
-    breaks the turn contract.
+    ``now`` is the time on the clock of the entry's Redis server. ``key`` checks the tenant of an entry that names one.
+    Raises :class:`TurnInvalidError` when the entry breaks the turn contract, and for a tenant without its proof.
     """
     fields: dict[str, str] = {}
-    for raw_name, raw_value in entry.fields.items():
+    for raw_name, raw_value in opened_entry(entry.fields).items():
         name = text_of("(field name)", raw_name)
         fields[name] = text_of(name, raw_value)
+    tenant = DEFAULT_TENANT
+    if names_tenant(fields):
+        if key is None:
+            raise unproven()
+        tenant, fields = key.opened(fields)
     user_id, turn = parse_turn(fields, entry_time=pushed_at(entry.id, now), entry_id=entry.name, now=now)
+    return recorded_event(storage_id(tenant, user_id), turn)
+
+
+def recorded_event(user_id: str, turn: TurnRecorded) -> NewEvent:
+    """Returns the event that records ``turn``. The id of the turn is its idempotency key."""
     return NewEvent(
         event_id=uuid7(),
         user_id=user_id,
@@ -184,6 +200,7 @@ class StreamReader:
         self._stream_health = stream_health
         self._stopping = stopping
         self._client: redis.Redis | None = None
+        self._key: QueueKey | None = None
         self._far_ahead = False
         self._clock: tuple[float, datetime | None] = (0.0, None)
         self._linger = Linger(settings.linger_ms / 1000, stopping)
@@ -285,9 +302,14 @@ class StreamReader:
         good: list[tuple[Entry, NewEvent]] = []
         dead: list[tuple[Entry, str, str]] = []
         now = self._now(queue)
+        if self._key is None and any(names_tenant(entry.fields) for entry in entries):
+            secret = self._settings.token_key.encode() or self._appender.token_key()
+            if secret is None:
+                return  # as below
+            self._key = QueueKey(secret)
         for entry in self._named(queue, entries, now):
             try:
-                good.append((entry, event_of(entry, now)))
+                good.append((entry, event_of(entry, now, self._key)))
             except TurnInvalidError as error:
                 dead.append((entry, error.field, error.reason))
             except Exception as error:
@@ -315,15 +337,12 @@ class StreamReader:
                         "turn_id": turn.turn_id, "partition": result.partition, "position": result.position,
                     },
                 )  # fmt: skip
-        for entry, field, reason in dead:
-            logger.warning(
-                "turn %s is invalid: %s: %s",
-                entry.name,
-                field,
-                reason,
-                extra={"entry_id": entry.name, "field": field},
-            )
-            self._appender.heartbeat.failed(f"turn {entry.name} is invalid: {field}: {reason}")
+        for entry, field, _reason in dead:
+            # The reason quotes the value, and a confused app may give a user's words anywhere, also as a field's name.
+            named = field if field in KNOWN else "(unknown field)"
+            fault = f"turn {entry.name} is invalid: {named}; `cardlog dead list` gives the reason"
+            logger.warning("%s", fault, extra={"entry_id": entry.name, "field": named})
+            self._appender.heartbeat.failed(fault)
         queue.settle(recorded, dead, duplicates)
         self._appender.heartbeat.passed(len(entries))
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 import orjson
 
 from events.types.cards import Cardinality, EventStatus, Provenance, Sentiment, SourceSpan
+from events.types.contract.metadata import metadata_text
 from events.types.turns import ContextLayer
 
-Kind = Literal["state", "event", "knowledge"]
+Kind = Literal["state", "event", "knowledge", "reference"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,7 @@ class Card:
     speaker: str | None = None
     turn_ids: list[str]
     source_span: SourceSpan | None = None
+    metadata: dict[str, Any] | None = None
     provenance: Provenance
     confidence: float
     weight: float
@@ -110,6 +112,11 @@ class StoredCard(Card):
     def source_span_json(self) -> str | None:
         """The text of the column ``source_span``."""
         return None if self.source_span is None else orjson.dumps(self.source_span).decode()
+
+    @property
+    def metadata_json(self) -> str | None:
+        """The text of the column ``metadata``."""
+        return metadata_text(self.metadata)
 
 
 CARD_FIELDS = tuple(field.name for field in fields(Card))

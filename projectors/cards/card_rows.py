@@ -1,17 +1,17 @@
-"""The cards of valid periods and of noted events, with their search keys."""
+"""The cards of valid periods, of noted events and of references, with their search keys."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import TypedDict
+from typing import Any, TypedDict
 from uuid import UUID
 
 from events.language.concepts import canonical_key, normalise_entity
 from events.language.continuation import continued
 from events.language.ngrams import pairs
-from events.language.terms import GRAMS, TERMS, USERS, analyse
+from events.language.terms import GRAMS, TERMS, USERS, analyse, term_keys
 from events.store.bounds import as_real
 from events.types.cards import (
     CardOrigin,
@@ -22,8 +22,10 @@ from events.types.cards import (
     StateAsserted,
     Utterance,
 )
+from events.types.contract.metadata import metadata_of
 from events.types.envelope import Event
 from events.types.naming import KnowledgeMerged
+from events.types.references import ReferenceChanged, ReferenceCreated, reference_id
 from events.types.turns import ContextLayer
 from projectors.cards.card import StoredCard
 from projectors.cards.statement import name_key
@@ -31,6 +33,13 @@ from projectors.cards.timeline import ValidPeriod
 
 CONCEPT_TERM = "concept:"
 _SHORT = 48
+_KIND_NAMES: Mapping[str, tuple[str, ...]] = {
+    "todo_list": ("todo list", "待办清单", "待办事项"),
+    "plan": ("plan", "计划"),
+    "decision_log": ("decisions", "决定"),
+    "variable": (),
+}
+"""What people call the kinds, in both languages. The words are tags of the card, so a question finds it by them."""
 
 
 class _Source(TypedDict):
@@ -48,6 +57,7 @@ class _Source(TypedDict):
     document_id: str | None
     speaker: str | None
     source_span: SourceSpan | None
+    metadata: dict[str, Any] | None
     provenance: Provenance
     mode: str | None
     time_zone: str | None
@@ -125,7 +135,7 @@ def state_card(period: ValidPeriod) -> StoredCard:
     terms = _terms(payload.content, payload.tags, names, origin.speaker, (concept_key,))
     return StoredCard(
         kind="state",
-        **_source(event, origin),
+        **_source(event, origin, period.mode),
         **_support(period),
         **_keys(event.user_id, terms, payload.content, names),
         content=payload.content,
@@ -169,7 +179,7 @@ def knowledge_card(period: ValidPeriod) -> StoredCard:
     terms = _terms(latest.content, latest.tags, texts, origin.speaker, ())
     return StoredCard(
         kind="knowledge",
-        **_source(event, origin),
+        **_source(event, origin, period.mode),
         **_support(period),
         **_keys(event.user_id, terms, latest.content, texts),
         content=latest.content,
@@ -200,7 +210,7 @@ def spoken_terms(event: Event) -> list[str]:
     return _terms(payload.content, payload.tags, names, payload.origin.speaker, concepts)
 
 
-def _source(event: Event, origin: CardOrigin) -> _Source:
+def _source(event: Event, origin: CardOrigin, mode: str | None = None) -> _Source:
     return {
         "user_id": event.user_id,
         "card_id": event.event_id,
@@ -214,8 +224,9 @@ def _source(event: Event, origin: CardOrigin) -> _Source:
         "document_id": origin.document_id,
         "speaker": origin.speaker,
         "source_span": origin.source_span,
+        "metadata": metadata_of(origin.metadata),
         "provenance": origin.provenance,
-        "mode": origin.mode,
+        "mode": mode or origin.mode,
         "time_zone": origin.time_zone or _offset(origin.said_at),
     }
 
@@ -311,3 +322,38 @@ def pair_keys(user_id: str, *texts: str) -> list[int]:
 def is_word(term: str) -> bool:
     """True when a term is a Latin word. Misspelt words are looked up among such words."""
     return 3 <= len(term) <= 40 and term.isascii() and not term.startswith(CONCEPT_TERM)
+
+
+def reference_card(event: Event) -> tuple[StoredCard, list[str]] | None:
+    """Returns the card of a reference after ``event``, and its terms. None: the reference is put away or moved."""
+    payload, card_id = event.payload, reference_id(event)
+    if card_id is None or not isinstance(payload, ReferenceCreated | ReferenceChanged):
+        return None
+    changed = payload if isinstance(payload, ReferenceChanged) else None
+    names = _KIND_NAMES.get(payload.name.kind, (payload.name.kind.replace("_", " "),))
+    tags = [payload.name.kind, *names]
+    terms = [term for text in (payload.rendering, *names) for term in analyse(text)]
+    card = StoredCard(
+        kind="reference",
+        user_id=event.user_id,
+        card_id=card_id,
+        content=payload.rendering,
+        title=payload.name.key,
+        tags=tags,
+        effective_at=event.occurred_at,
+        created_at=event.recorded_at,
+        said_at=event.occurred_at,
+        last_verified=event.occurred_at,
+        project_id=payload.name.project_id or "default",
+        session_id="default",
+        turn_ids=[] if changed is None else list(changed.turn_ids),
+        provenance="user_stated" if changed is None or not changed.derived else "agent_inferred",
+        confidence=1.0 if changed is None or changed.confidence is None else changed.confidence,
+        weight=1.0,
+        position=event.position,
+        caused_by=None,
+        term_keys=term_keys(event.user_id, terms),
+        own_terms=len(terms),
+        pair_keys=pair_keys(event.user_id, payload.rendering, *names),
+    )
+    return card, terms

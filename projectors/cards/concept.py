@@ -9,7 +9,7 @@ from events.language.chinese_script import to_simplified
 from events.types.cards import KnowledgeLearned
 from events.types.naming import KnowledgeMerged
 from projectors.cards.statement import Statement, name_key, names_of
-from projectors.cards.timeline import Remarks, Timeline, TimelineEdge, ValidPeriod, verified_at
+from projectors.cards.timeline import Remarks, Timeline, TimelineEdge, ValidPeriod, mode_given, verified_at
 
 _PIECE = re.compile(r"[\u2e80-\U0003134f]|[^\W\u2e80-\U0003134f]+")
 
@@ -35,6 +35,7 @@ def knowledge_timeline(statements: Sequence[Statement], remarks: Remarks | None 
         )
         period.revisions = _deepened(learned)
         period.verified_at = verified_at(learned, remarks or {})
+        period.mode = mode_given(learned, remarks or {})
         periods.append(period)
         seen = {learned[0].value_key}
         for one in learned:

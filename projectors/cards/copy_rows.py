@@ -19,7 +19,7 @@ from projectors.generations.copy_format import as_arrays, line
 _Values = Callable[[Any], tuple[Any, ...]]
 
 _card_values: _Values = attrgetter(
-    *("source_span_json" if name == "source_span" else name for name in STORED_FIELDS)
+    *(f"{name}_json" if name in ("source_span", "metadata") else name for name in STORED_FIELDS)
 )
 
 

@@ -12,12 +12,14 @@ from events.store.bounds import as_real
 from events.types.cards import EventNoted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
+from events.types.modes import CardReclassified
 from events.types.naming import TagAliased
+from events.types.references import reference_id
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import CardVerified, ConflictRuled
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.card import StoredCard
-from projectors.cards.card_rows import event_card, knowledge_card, spoken_terms, state_card
+from projectors.cards.card_rows import event_card, knowledge_card, reference_card, spoken_terms, state_card
 from projectors.cards.concept import knowledge_timeline
 from projectors.cards.connections import Connections, Link
 from projectors.cards.event_standing import EventKey, Replacements, changed_standings, standings_touched
@@ -45,7 +47,8 @@ class Changes:
     """The row changes of a batch. Rows that are gone are deleted before rows are put. Counts are differences.
 
     ``terms`` are the terms of each user. A term stays when its card goes, so terms are only added. ``verified`` are
-    event cards with the time of their last verification, ``aliases`` are tags with the tag they mean. ``standings`` are
+    event cards with the time of their last verification, ``modes`` event cards with the mode that somebody gave them,
+    ``aliases`` tags with the tag they mean. ``standings`` are
     event cards of earlier batches whose standing changes, as they are then.
     """
 
@@ -61,6 +64,7 @@ class Changes:
     statements_gone: list[Statement] = field(default_factory=list)
     remarks: list[tuple[UUID, Event]] = field(default_factory=list)
     verified: dict[tuple[str, UUID], datetime] = field(default_factory=dict)
+    modes: dict[tuple[str, UUID], str] = field(default_factory=dict)
     standings: dict[CardKey, StoredCard] = field(default_factory=dict)
     aliases: dict[tuple[str, str], tuple[datetime, UUID, str]] = field(default_factory=dict)
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -84,7 +88,7 @@ def remarked(event: Event) -> UUID | None:
     payload = event.payload
     if isinstance(payload, ConflictRuled):
         return payload.arbitration_id
-    if isinstance(payload, CardVerified) and payload.kind != "event":
+    if isinstance(payload, CardVerified | CardReclassified) and payload.kind != "event":
         return payload.card_id
     return None
 
@@ -97,6 +101,7 @@ def fold(
     remarks: Sequence[Event] = (),
     connections: Iterable[Link] = (),
     replaced: Sequence[Event] = (),
+    references: Mapping[tuple[str, UUID], int] | None = None,
     supersede: bool = True,
     thresholds: Thresholds | None = None,
 ) -> Changes:
@@ -108,8 +113,10 @@ def fold(
     ``CardsWithdrawn`` among ``events`` takes back. ``remarks`` are the earlier remarks on these statements.
     ``connections`` are the chains that lead on from the cards that ``events`` connect. ``replaced`` are the events of
     :func:`~projectors.cards.event_standing.standings_touched` that the tables hold, and the events that replace them.
+    ``references`` are the cards of references that the tables hold, each with the number of its terms.
     """
     changes = Changes()
+    held = dict(references or {})
     chains = Connections(connections)
     said: dict[Key, list[Statement]] = {}
     earlier = _by_target(remarks)
@@ -122,9 +129,13 @@ def fold(
             _connect(changes, chains, event, payload)
         elif isinstance(payload, TagAliased):
             _alias(changes, event, payload)
+        elif (card_id := reference_id(event)) is not None:
+            _refer(changes, event, (event.user_id, card_id), held)
         elif isinstance(payload, CardVerified) and payload.kind == "event":
             card = (event.user_id, payload.card_id)
             changes.verified[card] = max(changes.verified.get(card, event.occurred_at), event.occurred_at)
+        elif isinstance(payload, CardReclassified) and payload.kind == "event":
+            changes.modes[event.user_id, payload.card_id] = payload.mode
         elif (target := remarked(event)) is not None:
             changes.remarks.append((target, event))
             all_remarks.setdefault((event.user_id, target), []).append(event)
@@ -180,6 +191,22 @@ def _note(changes: Changes, event: Event, payload: EventNoted) -> None:
     changes.terms.setdefault(event.user_id, set()).update(terms)
     changes.cards_put[event.user_id, "event", event.event_id] = noted
     _count(changes, 1, noted)
+
+
+def _refer(changes: Changes, event: Event, card: tuple[str, UUID], held: dict[tuple[str, UUID], int]) -> None:
+    """Puts the card of a reference as it is after ``event``, in the place of the card before."""
+    key = (card[0], "reference", card[1])
+    before = changes.cards_put.pop(key, None)
+    if before is not None:
+        _count(changes, -1, before)
+    elif (own_terms := held.pop(card, None)) is not None:
+        changes.cards_gone.add(key)
+        cards, terms = changes.counts.get(card[0], (0, 0))
+        changes.counts[card[0]] = (cards - 1, terms - own_terms)
+    if (made := reference_card(event)) is not None:
+        changes.cards_put[key], terms_found = made
+        changes.terms.setdefault(card[0], set()).update(terms_found)
+        _count(changes, 1, changes.cards_put[key])
 
 
 def _stand(changes: Changes, touched: set[EventKey], before: Replacements, after: Replacements) -> None:
@@ -327,7 +354,7 @@ def _card(period: ValidPeriod) -> StoredCard:
 def _content(period: ValidPeriod) -> tuple[Any, ...]:
     return (
         period.effective_at, period.superseded_at, period.retracted, period.contested, period.ended,
-        period.verified_at, period.names,
+        period.verified_at, period.mode, period.names,
         [statement.event.event_id for statement in period.agreeing],
         [statement.event.event_id for statement in period.revisions],
     )  # fmt: skip

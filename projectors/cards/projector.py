@@ -11,9 +11,11 @@ from psycopg.rows import dict_row
 from psycopg.sql import SQL
 
 from events.platform.sql import statement
-from events.store.log import Connection, event_of
+from events.store.log import Connection, event_of, events_of
 from events.types.cards import EventNoted
 from events.types.envelope import Event, partition_of
+from events.types.erasure import Erased
+from events.types.references import REFERENCE_TYPES, reference_id
 from events.types.relations import CardsConnected
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.connections import CHAINS, Link
@@ -43,9 +45,19 @@ from projectors.generations.copy_format import CopyBuffer, as_array, line
 
 _INDEXES = (
     "index_card_terms", "index_words", "index_card_pairs", "index_event_cards", "index_state_cards", "index_relations",
-    "index_statements",
+    "index_statements", "index_modes",
 )  # fmt: skip
-_TABLES = ("cards", "statements", "relations", "remarks", "arbitrations", "updates")
+_COPIED = {
+    "cards": "cards",
+    "statements": "statements",
+    "relations": "relations",
+    "remarks": "remarks",
+    "arbitrations": "arbitrations",
+    "updates": "card_update_log",
+    "words": "words",
+    "counts": "card_counts",
+}
+"""The table of each statement ``copy_*``."""
 _AT_ONCE = 500
 
 
@@ -65,9 +77,11 @@ class CardsProjector:
             "CardsConnected",
             "ConnectionWithdrawn",
             "CardVerified",
+            "CardReclassified",
             "ConflictRuled",
             "TagAliased",
             "KnowledgeMerged",
+            *REFERENCE_TYPES,
         )
     )
 
@@ -106,6 +120,7 @@ class CardsProjector:
             remarks=self._remarks(connection, [*said, *events]) if keys else (),
             connections=self._connections(connection, events),
             replaced=self._replaced(connection, events, recalled),
+            references=self._references(connection, events),
             supersede=self._supersede,
             thresholds=self._thresholds,
         )
@@ -118,8 +133,8 @@ class CardsProjector:
         time, to the cards in the table. Memory holds the statements of one user and a few megabytes of lines.
         """
         buffers = {
-            table: CopyBuffer(connection, self._statement(f"copy_{table}"))
-            for table in (*_TABLES, "words", "counts")
+            name: CopyBuffer(connection, table, self._statement(f"copy_{name}"))
+            for name, table in _COPIED.items()
         }
         aside: list[Changes] = []
         replacing: list[Event] = []
@@ -140,7 +155,7 @@ class CardsProjector:
                 spoken |= changes.terms.get(user_id, set())
                 for more_cards, more_terms in changes.counts.values():
                     number, terms = number + more_cards, terms + more_terms
-                if changes.verified or changes.aliases:
+                if changes.verified or changes.modes or changes.aliases:
                     aside.append(changes)
             buffers["words"].add(word_lines(user_id, spoken))
             if number:
@@ -154,6 +169,29 @@ class CardsProjector:
             buffer.flush()
         for changes in aside:
             self._write_aside(connection, changes)
+
+    def forget(
+        self,
+        connection: Connection,
+        storage_id: str,
+        event_ids: Sequence[UUID] | None,
+        remaining: Iterable[Event],
+    ) -> None:
+        """Deletes every row of the user and folds the remaining events again. A row may rest on many events."""
+        gone = {"user_id": storage_id, "events": list(event_ids or ())}
+        if event_ids is not None and not self._rows(connection, "folded", gone)[0]["folded"]:
+            return
+        connection.execute(self._statement("forget_user"), gone)
+        if event_ids is not None:
+            self.load(connection, remaining)
+
+    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int:
+        """Returns 0: every row names its user."""
+        return 0
+
+    def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
+        rows = self._rows(connection, "held", {"user_id": storage_id})
+        return {row["table_name"]: row["held"] for row in rows}
 
     def _load_replacements(
         self, connection: Connection, buffers: Mapping[str, CopyBuffer], replacing: Sequence[Event]
@@ -190,7 +228,7 @@ class CardsProjector:
         if not places:
             return []
         named = {"partitions": [part for part, _ in places], "positions": [place for _, place in places]}
-        return [event_of(row) for row in self._rows(connection, "recalled_events", named)]
+        return events_of(self._rows(connection, "recalled_events", named))
 
     def _remarked(self, connection: Connection, events: Sequence[Event]) -> set[Key]:
         """The identities of the statements that ``events`` are remarks on."""
@@ -217,6 +255,8 @@ class CardsProjector:
             for row in self._rows(connection, "known_statements", named):
                 identity = row.pop("identity")
                 event = event_of(row)
+                if isinstance(event.payload, Erased):
+                    continue
                 for said in statements_of(event, supersede=self._supersede):
                     key = (event.user_id, said.identity)
                     if said.identity == identity:
@@ -229,7 +269,7 @@ class CardsProjector:
         """The earlier remarks on statements."""
         said = [event for event in events if not isinstance(event.payload, EventNoted)]
         named = {"users": [event.user_id for event in said], "targets": [event.event_id for event in said]}
-        return [event_of(row) for row in self._rows(connection, "known_remarks", named)]
+        return events_of(self._rows(connection, "known_remarks", named))
 
     def _connections(self, connection: Connection, events: Sequence[Event]) -> list[Link]:
         """The chains that lead on from the cards that ``events`` connect."""
@@ -259,7 +299,19 @@ class CardsProjector:
             "cards": [card for _, card in touched],
             "partitions": [partition_of(user) for user, _ in touched],
         }
-        return [event_of(row) for row in self._rows(connection, "replaced_events", named)]
+        return events_of(self._rows(connection, "replaced_events", named))
+
+    def _references(self, connection: Connection, events: Sequence[Event]) -> dict[tuple[str, UUID], int]:
+        """The cards of references that ``events`` change, each with the number of its terms."""
+        cards = {(event.user_id, card) for event in events if (card := reference_id(event)) is not None}
+        if not cards:
+            return {}
+        ordered = sorted(cards)
+        named = {"users": [user for user, _ in ordered], "cards": [card for _, card in ordered]}
+        return {
+            (row["user_id"], row["card_id"]): row["own_terms"]
+            for row in self._rows(connection, "reference_terms", named)
+        }
 
     def _rows(self, connection: Connection, name: str, named: dict[str, Any]) -> list[dict[str, Any]]:
         with connection.cursor(row_factory=dict_row) as cursor:
@@ -281,7 +333,7 @@ class CardsProjector:
         ):
             self._delete(connection, name, columns, gone)
         for table, lines in _lines(changes):
-            buffer = CopyBuffer(connection, self._statement(f"copy_{table}"))
+            buffer = CopyBuffer(connection, _COPIED[table], self._statement(f"copy_{table}"))
             for text in lines:
                 buffer.add(text)
             buffer.flush()
@@ -328,7 +380,16 @@ class CardsProjector:
             )
 
     def _write_aside(self, connection: Connection, changes: Changes) -> None:
-        """Writes verifications of event cards and aliases of tags. The fold reads neither again."""
+        """Writes verifications and modes of event cards, and aliases of tags. The fold reads none of them again."""
+        if changes.modes:
+            connection.execute(
+                self._statement("reclassify_events"),
+                {
+                    "users": [user for user, _ in changes.modes],
+                    "cards": [card for _, card in changes.modes],
+                    "modes": list(changes.modes.values()),
+                },
+            )
         if changes.verified:
             connection.execute(
                 self._statement("verify_events"),

@@ -19,6 +19,7 @@ from uuid import UUID
 
 from events.types.cards import StateAsserted
 from events.types.envelope import Event
+from events.types.modes import CardReclassified
 from events.types.verdicts import CardVerified, ConflictRuled
 from projectors.cards.arbitration import ConflictResolver, ContestedStatement, OrderedStatement, Thresholds
 from projectors.cards.corrections import Correction, find_corrections
@@ -35,7 +36,7 @@ class ValidPeriod:
     """The time in which one value was true, with the statement that made its card and the statements that agree.
 
     ``revisions`` are the statements that overwrote the content in place, in order. ``names`` are the names of a
-    concept, its title first.
+    concept, its title first. ``mode`` is the mode that somebody gave the card; None leaves it the mode of its turn.
     """
 
     first: Statement
@@ -47,6 +48,7 @@ class ValidPeriod:
     agreeing: list[Statement] = field(default_factory=list)
     revisions: list[Statement] = field(default_factory=list)
     verified_at: datetime | None = None
+    mode: str | None = None
     names: tuple[str, ...] = ()
 
     @property
@@ -130,6 +132,7 @@ def state_timeline(
     for period in walk.periods:
         cards.update((each.event.event_id, period.first) for each in period.statements)
         period.verified_at = verified_at(period.statements, remarks)
+        period.mode = mode_given(period.statements, remarks)
     return Timeline(
         tuple(
             sorted(
@@ -170,6 +173,17 @@ def verified_at(statements: Iterable[Statement], remarks: Remarks) -> datetime |
         ),
         default=None,
     )
+
+
+def mode_given(statements: Iterable[Statement], remarks: Remarks) -> str | None:
+    """Returns the mode that the last reclassification of any of ``statements`` gave, or None."""
+    given = [
+        (remark.position, remark.payload.mode)
+        for statement in statements
+        for remark in remarks.get(statement.event.event_id, ())
+        if isinstance(remark.payload, CardReclassified)
+    ]
+    return max(given)[1] if given else None
 
 
 def _never_true(

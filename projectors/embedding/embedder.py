@@ -6,11 +6,14 @@ A model that is not on this machine is an error, and the error says how to get t
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from math import log1p
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -27,7 +30,15 @@ if TYPE_CHECKING:
 
 Vectors = NDArray[np.float32]
 
-DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+SMALL_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+MULTILINGUAL_MODEL = "intfloat/multilingual-e5-small"
+DEFAULT_MODEL = MULTILINGUAL_MODEL
+BUILT_MODELS = (MULTILINGUAL_MODEL, SMALL_MODEL)
+"""The models that `make model` builds from Python packages."""
+
+_VOCABULARIES = {MULTILINGUAL_MODEL: range(250_000, 250_100), SMALL_MODEL: range(30_522, 30_523)}
+"""The sizes of their vocabularies. Some files of multilingual-e5-small leave rows without a token out."""
+
 HASH_MODEL = "hash"
 _HASH = re.compile(rf"{HASH_MODEL}(?:-(384|768|1024))?")
 
@@ -44,11 +55,25 @@ class Embedder(Protocol):
 
     The same text gives the same vector up to float rounding (1e-6). The other texts of the call do not matter.
     Any text is accepted, also the empty text.
+    ``fingerprint`` names the vector space: the model, the revision of its files, its quantisation and its pooling.
+    Two embedders with the same fingerprint give the same vectors. Vectors of two fingerprints are never compared.
     Raises :class:`EmbedderUnavailableError` when the model cannot be loaded.
     """
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def revision(self) -> str: ...
+
+    @property
+    def quantisation(self) -> str: ...
+
+    @property
+    def pooling(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str: ...
 
     @property
     def dimension(self) -> int: ...
@@ -66,48 +91,80 @@ class FastEmbedder:
     """Runs a sentence transformer with fastembed, from the files in ``folder``.
 
     The model is loaded at the first text, which takes about one second. Threads may share it.
-    ``threads`` 0 means half the cores. The threads of the model spin while they wait: on two cores that have other
-    work, two threads are three times slower than one.
+    ``threads`` 0 means one for each core that the process may use. ``file`` is the graph in the folder; None means
+    ``model_int8.onnx`` if the folder has it, else its other graph.
+    Each text is one run of the graph, and ``threads`` runs go on at the same time. An int8 graph scales its numbers by
+    the whole batch, so in a batch the vector of a text would depend on the other texts. One run a text is as fast as
+    batches on two cores, and no core waits (docs/benchmarks.md).
     Raises :class:`EmbedderUnavailableError` at once when the folder does not hold a model.
     """
 
     longest = 256
-    """The number of tokens at which a text is cut, as in the model's training. The rest of the text is ignored."""
+    """The number of tokens at which a text is cut, as in MiniLM's training. The rest of the text is ignored."""
 
+    pooling = "mean"
     _longest_text = 8192
-    _batch_size = 16
-    """A batch of 16 texts, sorted by length, uses both cores. 256 texts are half as fast, because of padding, and
-    take 16 times the memory."""
 
-    def __init__(self, folder: Path, *, model: str = DEFAULT_MODEL, threads: int = 0) -> None:
+    def __init__(
+        self, folder: Path, *, model: str = DEFAULT_MODEL, threads: int = 0, file: str | None = None
+    ) -> None:
         _check(folder, model)
         self.name = model
         self.dimension = _dimension(folder)
         self._folder = folder
-        self._threads = threads or max(1, (os.cpu_count() or 1) // 2)
+        self._file = file or graph_of(folder)
+        self.quantisation = "int8" if "int8" in self._file or "quantized" in self._file else "fp32"
+        self._threads = threads or usable_cores()
+        self._question_prefix, self._text_prefix = prefixes_of(model)
         self._model: TextEmbedding | None = None
+        self._runs: ThreadPoolExecutor | None = None
         self._loading = threading.Lock()
+
+    @cached_property
+    def revision(self) -> str:
+        """The first 12 hexadecimal digits of the SHA-256 of the graph and the tokenizer."""
+        digest = hashlib.sha256()
+        for name in (self._file, "tokenizer.json"):
+            with (self._folder / name).open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+        return digest.hexdigest()[:12]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return f"{self.name}@{self.revision} {self.quantisation} {self.pooling} {self.dimension}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         model = self._loaded()
-        # Texts of similar length share a batch, because a batch is padded to its longest text.
-        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        for start in range(0, len(order), self._batch_size):
-            batch = order[start : start + self._batch_size]
-            cut = [_encodable(texts[index][: self._longest_text]) for index in batch]
-            vectors[batch] = np.asarray(list(model.embed(cut, batch_size=self._batch_size)))
+
+        def run(index: int) -> None:
+            vectors[index] = self._run(model, self._text_prefix, texts[index])
+
+        if len(texts) < 2 or self._runs is None:
+            for index in range(len(texts)):
+                run(index)
+        else:
+            # The longest texts come first, so that all threads end at the same time.
+            order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
+            list(self._runs.map(run, order))
         return vectors
 
     def embed_question(self, text: str) -> Vectors:
-        cut = _encodable(text[: self._longest_text])
+        cut = self._question_prefix + encodable(text[: self._longest_text])
         vector: Vectors = np.asarray(next(iter(self._loaded().query_embed([cut]))), dtype=np.float32)
+        return vector
+
+    def _run(self, model: TextEmbedding, prefix: str, text: str) -> Vectors:
+        cut = prefix + encodable(text[: self._longest_text])
+        vector: Vectors = np.asarray(next(iter(model.embed([cut], batch_size=1))), dtype=np.float32)
         return vector
 
     def _loaded(self) -> TextEmbedding:
         with self._loading:
             if self._model is None:
                 self._model = self._load()
+                if self._threads > 1:
+                    self._runs = ThreadPoolExecutor(self._threads, "embedder")
         return self._model
 
     def _load(self) -> TextEmbedding:
@@ -115,9 +172,9 @@ class FastEmbedder:
 
         try:
             model = TextEmbedding(
-                self.name,
+                _registered(self.name, self._file, self.dimension),
                 cache_dir=str(self._folder),
-                threads=self._threads,
+                threads=1,
                 local_files_only=True,
                 specific_model_path=str(self._folder),
             )
@@ -131,6 +188,49 @@ class FastEmbedder:
         return model
 
 
+def _registered(model: str, file: str, dimension: int) -> str:
+    """Registers a graph as a custom model of fastembed, once a process. Returns the name to open it by.
+
+    Models that fastembed knows itself keep their own name, graph and pooling. Others are pooled by the mean.
+    """
+    from fastembed import TextEmbedding  # noqa: PLC0415 - as above
+    from fastembed.common.model_description import ModelSource, PoolingType  # noqa: PLC0415
+
+    name = f"{model}#{file}"
+    with _registering:
+        known = {each["model"].casefold() for each in TextEmbedding.list_supported_models()}
+        if model.casefold() in known and model not in BUILT_MODELS:
+            return model
+        if name.casefold() not in known:
+            TextEmbedding.add_custom_model(
+                name,
+                pooling=PoolingType.MEAN,
+                normalization=True,
+                sources=ModelSource(hf=model),
+                dim=dimension,
+                model_file=file,
+            )
+    return name
+
+
+_registering = threading.Lock()
+
+
+def prefixes_of(model: str) -> tuple[str, str]:
+    """Returns the words that the model wants before a question and before a text. Most models want none."""
+    if re.search(r"(^|/|-)e5-", model.casefold()):
+        return "query: ", "passage: "
+    return "", ""
+
+
+def usable_cores() -> int:
+    """Returns the number of cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1
+
+
 class HashEmbedder:
     """Makes vectors from hashed terms and n-grams, without a model. Texts with the same words are near each other.
 
@@ -138,10 +238,12 @@ class HashEmbedder:
     on every machine.
     """
 
+    revision, quantisation, pooling = "1", "fp32", "sum"
     _gram_weight = 0.25
 
     def __init__(self, dimension: int = 384) -> None:
         self.name = HASH_MODEL if dimension == 384 else f"{HASH_MODEL}-{dimension}"
+        self.fingerprint = self.name
         self.dimension = dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -177,6 +279,32 @@ def open_embedder(model: str = DEFAULT_MODEL, path: str | Path = "", *, threads:
     return FastEmbedder(folder, model=model, threads=threads)
 
 
+def embedder_of_fingerprint(
+    model: str, fingerprint: str, path: str | Path = "", *, threads: int = 0
+) -> Embedder:
+    """Returns the embedder called ``model`` that has ``fingerprint``, from any of its graphs on this machine.
+
+    A bare name as fingerprint means the graph with full precision: earlier versions ran no other graph.
+    Raises :class:`EmbedderUnavailableError` when no graph has that fingerprint.
+    """
+    found: list[Embedder] = []
+    if _HASH.fullmatch(model):
+        found.append(open_embedder(model))
+    for folder in [Path(path)] if path else model_folders(model):
+        if not _is_model(folder):
+            continue
+        for graph in sorted(str(each.relative_to(folder)) for each in folder.rglob("*.onnx")):
+            embedder = FastEmbedder(folder, model=model, threads=threads, file=graph)
+            if fingerprint == model and embedder.quantisation == "fp32":
+                embedder.fingerprint = model
+            found.append(embedder)
+    for each in found:
+        if each.fingerprint == fingerprint:
+            return each
+    here = ", ".join(each.fingerprint for each in found) or "no files of this model"
+    raise EmbedderUnavailableError(f"this machine has {here}")
+
+
 def reads_chinese(model: str) -> bool:
     """True when the model probably reads Chinese. Only its name decides; known English-only families are excluded."""
     name = model.casefold()
@@ -193,15 +321,49 @@ def model_folders(model: str = DEFAULT_MODEL) -> list[Path]:
     return [project / ".cache" / "model" / name, Path(home) / "cardlog" / "model" / name]
 
 
+INT8_GRAPH = "model_int8.onnx"
+
+
+def graph_of(folder: Path) -> str:
+    """Returns the graph of ``folder`` that an embedder runs, as a path in the folder: the int8 graph comes first."""
+    graphs = sorted(str(each.relative_to(folder)) for each in folder.rglob("*.onnx"))
+    for wanted in (INT8_GRAPH, f"onnx/{INT8_GRAPH}", "model.onnx", "onnx/model.onnx"):
+        if wanted in graphs:
+            return wanted
+    return graphs[0]
+
+
 def _is_model(folder: Path) -> bool:
     return (folder / "tokenizer.json").is_file() and any(folder.rglob("*.onnx"))
 
 
+def holds(folder: Path, model: str) -> bool:
+    """True when ``folder`` has the files of a model, and they are not known to be of another model than ``model``."""
+    return _is_model(folder) and _other_model(folder, model) is None
+
+
+def _other_model(folder: Path, model: str) -> str | None:
+    """Returns the built model that ``folder`` holds instead of the built model ``model``, or None."""
+    if model not in _VOCABULARIES:
+        return None
+    try:
+        size = orjson.loads((folder / "config.json").read_bytes())["vocab_size"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    found = next((name for name, sizes in _VOCABULARIES.items() if size in sizes), None)
+    return None if found == model else found
+
+
 def _check(folder: Path, model: str) -> None:
+    if other := _other_model(folder, model):
+        raise EmbedderUnavailableError(
+            f"{folder} holds {other} and not {model}; name another folder in CARDLOG_EMBED_MODEL_PATH, or set "
+            f"CARDLOG_EMBED_MODEL to {other}"
+        )
     if not _is_model(folder):
         remedy = (
             "build it with: make model (or name its folder in CARDLOG_EMBED_MODEL_PATH)"
-            if model == DEFAULT_MODEL
+            if model in BUILT_MODELS
             else "put its tokenizer.json, config.json and .onnx file there"
         )
         raise EmbedderUnavailableError(f"no embedding model {model} in {folder}; {remedy}")
@@ -216,6 +378,6 @@ def _dimension(folder: Path) -> int:
         ) from error
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Returns the text with lone surrogates replaced, because the tokenizer refuses them."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

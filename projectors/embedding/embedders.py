@@ -2,14 +2,48 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
+from events.modes.registry import Modes
 from events.platform.modes import modes_of
-from events.platform.settings import Settings
-from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, open_embedder
+from events.platform.settings import Settings, revealed
+from projectors.embedding.embedder import (
+    DEFAULT_MODEL,
+    HASH_MODEL,
+    SMALL_MODEL,
+    Embedder,
+    EmbedderUnavailableError,
+    embedder_of_fingerprint,
+    holds,
+    model_folders,
+    open_embedder,
+)
+from projectors.embedding.remote_embedder import RemoteEmbedder
+
+logger = logging.getLogger(__name__)
 
 Open = Callable[[], Embedder]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A vector space: the name of the embedder that made its vectors, and the embedder's fingerprint."""
+
+    name: str
+    fingerprint: str
+
+
+OpenSpace = Callable[[Space], Embedder]
+
+_MODEL = "model="  # a slot of a model that users name; no mode of the settings has "=" in its name
+
+
+def _closed(space: Space) -> Embedder:
+    raise EmbedderUnavailableError(f"no embedder {space.name} is configured")
 
 
 class Embedders:
@@ -18,10 +52,26 @@ class Embedders:
     The object can be pickled before the first embedder is opened.
     """
 
-    def __init__(self, default: Open, by_mode: Mapping[str, Open] | None = None) -> None:
+    def __init__(
+        self,
+        default: Open,
+        by_mode: Mapping[str, Open] | None = None,
+        *,
+        names: Mapping[str, str] | None = None,
+        open_space: OpenSpace = _closed,
+        by_model: Callable[[str], Embedder] = open_embedder,
+        known: Mapping[str, Open] | None = None,
+    ) -> None:
+        """``by_model`` opens a model that a user's mode names, unless ``known`` opens it."""
         self._default = default
         self._by_mode = dict(by_mode or {})
+        self._names = dict(names or {})
+        self._open_space = open_space
+        self._by_model = by_model
+        self._named: dict[str, Open] = dict(known or {})
         self._opened: dict[Open, Embedder] = {}
+        self._of_space: dict[Space, Embedder] = {}
+        self._in_use: dict[str, Embedder] = {}
 
     @property
     def modes(self) -> tuple[str | None, ...]:
@@ -31,12 +81,21 @@ class Embedders:
             first.setdefault(self._opener(mode), mode)
         return tuple(first.values())
 
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The slots of the settings, also those that share a model."""
+        return ("", *self._by_mode)
+
     def of(self, mode: str | None) -> Embedder:
         """Returns the embedder of the mode's cards.
 
         Raises :class:`EmbedderUnavailableError`, which names the modes of that model.
         """
-        opener = self._opener(mode)
+        return self.of_slot(self.slot(mode))
+
+    def of_slot(self, slot: str) -> Embedder:
+        """Returns the embedder that the settings, or the name of the model, give the slot. Raises as :meth:`of`."""
+        opener = self.opener(slot)
         if opener not in self._opened:
             try:
                 self._opened[opener] = opener()
@@ -47,26 +106,171 @@ class Embedders:
                 raise EmbedderUnavailableError(f"for the mode {', '.join(sharing)}: {error}") from error
         return self._opened[opener]
 
+    def slot(self, mode: str | None) -> str:
+        """Returns the mode if it has a model of its own, else ''. The vectors of a slot have one embedder."""
+        return "" if mode is None or mode not in self._by_mode else mode
+
+    def slot_of_model(self, model: str) -> str:
+        """Returns the slot of the cards of every user's mode that names ``model``. "" is the default model."""
+        return f"{_MODEL}{model}" if model else ""
+
+    def slot_of_card(self, modes: Modes, project_id: str, name: str | None) -> str:
+        """Returns the slot of a card with the mode ``name``, as ``modes`` declare it."""
+        declared = None if not modes else modes.mode(project_id, name)
+        if declared is None:
+            return self.slot(modes.meaning(project_id, name) if modes else name)
+        return self.slot_of_model(declared.embedder or "")
+
+    def opener(self, slot: str) -> Open:
+        """Returns what opens the embedder of a slot. Slots with the same model have the same opener."""
+        if not is_of_model(slot):
+            return self._opener(slot or None)
+        model = slot.removeprefix(_MODEL)
+        return self._named.setdefault(model, partial(self._by_model, model))
+
+    def wanted(self) -> dict[str, str]:
+        """Returns the name of the embedder that the settings give each slot."""
+        return dict(self._names)
+
+    def of_space(self, slot: str, space: Space) -> Embedder:
+        """Returns the embedder whose vectors the slot's cards have, also when the settings name another one now.
+
+        Raises :class:`EmbedderUnavailableError` when that embedder is not on this machine. The message says how to
+        embed the cards with the embedder of the settings.
+        """
+        reason = ""
+        try:
+            wanted = self.of_slot(slot)
+            if wanted.fingerprint == space.fingerprint:
+                self._in_use[slot] = wanted
+                return wanted
+        except EmbedderUnavailableError as error:
+            if (
+                space.fingerprint
+                == space.name
+                == (slot.removeprefix(_MODEL) if is_of_model(slot) else self._names.get(slot))
+            ):
+                raise
+            reason = f" ({error})"
+        if space not in self._of_space:
+            try:
+                self._of_space[space] = self._open_space(space)
+            except EmbedderUnavailableError as error:
+                raise EmbedderUnavailableError(
+                    f"the vectors are of {space.fingerprint}, and this embedder is not here: {error}{reason}; bring "
+                    "its files back, or embed the cards again with: cardlog reembed"
+                ) from error
+        self._in_use[slot] = self._of_space[space]
+        return self._of_space[space]
+
     def opened(self, mode: str | None) -> Embedder | None:
-        """Returns the embedder of the mode if it is already open, else None."""
-        return self._opened.get(self._opener(mode))
+        """Returns the embedder of the mode's vectors, or of the settings, if it is already open, else None."""
+        return self.is_open(self.slot(mode))
+
+    def is_open(self, slot: str) -> Embedder | None:
+        """Returns the embedder of the slot's vectors, or else of the settings, if it is already open, else None."""
+        return self._in_use.get(slot) or self._opened.get(self.opener(slot))
+
+    def forget(self, slot: str) -> None:
+        """Forgets the embedder of one slot. The next use opens it again."""
+        gone = self._in_use.pop(slot, None)
+        self._opened.pop(self.opener(slot), None)
+        self._of_space = {space: each for space, each in self._of_space.items() if each is not gone}
 
     def close(self) -> None:
         """Forgets all embedders. The next use opens them again."""
         self._opened.clear()
+        self._of_space.clear()
+        self._in_use.clear()
 
     def _opener(self, mode: str | None) -> Open:
         return self._default if mode is None else self._by_mode.get(mode, self._default)
 
 
+def is_of_model(slot: str) -> bool:
+    """True for the slot of a model that users' modes name. The other slots are of the settings."""
+    return slot.startswith(_MODEL)
+
+
 def embedders_of(settings: Settings) -> Embedders:
     """Returns the embedders that ``settings`` names. Raises SettingsError for modes that cannot be read."""
-    default = partial(
-        open_embedder, settings.embed_model, settings.embed_model_path, threads=settings.embed_threads
+    open_named = partial(_open_remote, settings) if settings.embed_url else open_embedder
+    exact = partial(
+        open_named, settings.embed_model, settings.embed_model_path, threads=settings.embed_threads
     )
+    default = exact if substitute_of(settings) is None else partial(_open_default, settings, exact)
     declared = modes_of(settings)
     openers = {
-        model: partial(open_embedder, model, threads=settings.embed_threads)
+        model: partial(open_named, model, threads=settings.embed_threads)
         for model in set(declared.values()) - {"", settings.embed_model}
     }
-    return Embedders(default, {mode: openers[model] for mode, model in declared.items() if model in openers})
+    own = {mode: model for mode, model in declared.items() if model in openers}
+    return Embedders(
+        default,
+        {mode: openers[model] for mode, model in own.items()},
+        names={"": settings.embed_model, **own},
+        open_space=partial(_open_space, settings),
+        by_model=partial(open_named, threads=settings.embed_threads),
+        known={settings.embed_model: exact, **openers},
+    )
+
+
+def substitute_of(settings: Settings) -> str | None:
+    """Returns the model that takes the place of the default model, or None.
+
+    The default model is built from a package index, and a machine may have no such index. When the files of the
+    default model are missing and those of all-MiniLM-L6-v2 are there, that model embeds. Any other model that the
+    settings name, and a model of an embedding server, has no substitute.
+    """
+    if settings.embed_model != DEFAULT_MODEL or settings.embed_url:
+        return None
+    if _is_here(DEFAULT_MODEL, settings.embed_model_path):
+        return None
+    return SMALL_MODEL if _is_here(SMALL_MODEL, settings.embed_model_path) else None
+
+
+def _is_here(model: str, path: str) -> bool:
+    return any(holds(folder, model) for folder in ([Path(path)] if path else model_folders(model)))
+
+
+def _open_default(settings: Settings, exact: Open) -> Embedder:
+    """Returns the default model, or its substitute with a warning while the files of the default model are missing."""
+    found = substitute_of(settings)
+    if found is None:
+        return exact()
+    logger.warning(
+        "the embedding model %s is not on this machine; new memories are embedded with %s instead; "
+        "build it with: make model, restart, and then run: cardlog reembed",
+        settings.embed_model,
+        found,
+    )
+    return open_embedder(found, settings.embed_model_path, threads=settings.embed_threads)
+
+
+def _open_remote(settings: Settings, model: str, _path: str = "", *, threads: int = 0) -> Embedder:
+    """Returns the embedder called ``model`` of the server of ``settings``. Hash embedders need no server."""
+    if model.partition("-")[0] == HASH_MODEL:
+        return open_embedder(model, threads=threads)
+    return RemoteEmbedder(
+        settings.embed_url, model, key=revealed(settings.embed_key), timeout_s=settings.embed_timeout_s
+    )
+
+
+def _open_space(settings: Settings, space: Space) -> Embedder:
+    """Returns the embedder of ``space``: the server of the settings, or the graph on this machine that has its
+    fingerprint.
+    """
+    if settings.embed_url and space.name.partition("-")[0] != HASH_MODEL:
+        try:
+            remote = _open_remote(settings, space.name)
+            if remote.fingerprint == space.fingerprint:
+                return remote
+        except EmbedderUnavailableError as error:
+            logger.info("%s is not asked for %s: %s", settings.embed_url, space.name, error)
+    path = settings.embed_model_path
+    return embedder_of_fingerprint(
+        space.name,
+        space.fingerprint,
+        path if path and holds(Path(path), space.name) else "",
+        threads=settings.embed_threads,
+    )

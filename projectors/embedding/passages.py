@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from events.language.chinese_script import has_cjk
 from events.language.continuation import continued
 from events.language.terms import analyse
 from events.types.cards import Utterance
@@ -29,8 +30,14 @@ English and Chinese."""
 
 
 def line_of(said: Utterance) -> str:
-    """Returns the text to embed, with the speaker's name. A question about a person is then near the person's words."""
-    return f"{said.speaker}: {said.text}" if said.speaker else said.text
+    """Returns the text to embed, with the speaker's name. A question about a person is then near the person's words.
+
+    An English sentence tells a model more than a name and a colon (docs/benchmarks.md). No set of Chinese turns with
+    names was measured.
+    """
+    if not said.speaker:
+        return said.text
+    return f"{said.speaker}: {said.text}" if has_cjk(said.text) else f"{said.speaker} said: {said.text}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from uuid import UUID
 import orjson
 from psycopg.sql import SQL
 
+from events.store.copying import copying
 from events.store.log import Connection
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -72,8 +73,9 @@ class CopyBuffer:
     Each send is a separate COPY, so one connection can fill several tables.
     """
 
-    def __init__(self, connection: Connection, copy: SQL) -> None:
+    def __init__(self, connection: Connection, table: str, copy: SQL) -> None:
         self._connection = connection
+        self._table = table
         self._copy = copy
         self._lines: list[str] = []
         self._size = 0
@@ -87,5 +89,5 @@ class CopyBuffer:
     def flush(self) -> None:
         if self._lines:
             lines, self._lines, self._size = self._lines, [], 0
-            with self._connection.cursor() as cursor, cursor.copy(self._copy) as copy:
+            with copying(self._connection, self._table, self._copy) as copy:
                 copy.write("".join(lines))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
+from uuid import UUID
 
 import psycopg
 from psycopg import sql
@@ -40,6 +41,11 @@ class Projector(Protocol):
     ``package`` holds ``sql/digest.sql``.
     A live round begins at least ``rest_s`` seconds after the round before, unless more events are known to wait.
     A projector must be picklable, because the processes of a rebuild receive it that way.
+
+    ``forget`` removes every row that was made of the events ``event_ids`` of a user, or every row of the user for
+    None. ``remaining`` are the other events of the user that the tables hold, in order; the rows are then the same as
+    after a fold of these events alone. ``held`` counts the rows of a user by table. ``forget_words`` deletes what the
+    projector keeps under the words of ``events`` without a user, and returns the number of rows.
     """
 
     name: str
@@ -60,6 +66,30 @@ class Projector(Protocol):
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None: ...
 
+    def forget(
+        self,
+        connection: Connection,
+        storage_id: str,
+        event_ids: Sequence[UUID] | None,
+        remaining: Iterable[Event],
+    ) -> None: ...
+
+    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int: ...
+
+    def held(self, connection: Connection, storage_id: str) -> dict[str, int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """Why deferred work cannot be done now. ``reason`` names the remedy. The next attempt is ``again_s`` seconds away.
+
+    ``whole``: nothing can be done. Else a part of the work goes on.
+    """
+
+    reason: str
+    whole: bool
+    again_s: float
+
 
 @runtime_checkable
 class Deferring(Protocol):
@@ -68,7 +98,8 @@ class Deferring(Protocol):
     When the lag is above ``defer_above`` events, ``deferred`` folds in its place, ``defer_partitions`` partitions at
     a time. ``settle`` does a part of the deferred work. It runs in the runner's transaction, with the generation's
     schema first on the search path. It returns the number of finished items, and 0 when no deferred work is left.
-    ``left`` returns the number of deferred items and the age of the oldest item in seconds.
+    ``left`` returns the number of deferred items and the age of the oldest item in seconds. ``hindrance`` says why some
+    items cannot be settled now; it is None when all can.
     When all work is settled, the rows are the same as after ``project``.
     """
 
@@ -77,6 +108,9 @@ class Deferring(Protocol):
 
     @property
     def deferred(self) -> Projector: ...
+
+    @property
+    def hindrance(self) -> Hindrance | None: ...
 
     def settle(self, connection: Connection) -> int: ...
 
@@ -129,13 +163,18 @@ def use_schema(connection: Connection, schema: str) -> None:
 
 
 def settle_all(connection: Connection, projector: Projector, schema: str) -> int:
-    """Does all deferred work in ``schema``, in several transactions. Returns the number of finished items."""
+    """Does all deferred work in ``schema``, in several transactions. Returns the number of finished items.
+
+    Raises :class:`ProjectorBlockedError` when some of it cannot be done now.
+    """
     done = 0
     while isinstance(projector, Deferring):
         with connection.transaction():
             use_schema(connection, schema)
             settled = projector.settle(connection)
         if not settled:
+            if (hindrance := projector.hindrance) is not None:
+                raise ProjectorBlockedError(hindrance.reason)
             break
         done += settled
     return done
@@ -152,11 +191,23 @@ def ensure_live(connection: Connection, projector: Projector) -> Generation:
             statement(_PACKAGE, "live_generation"), {"projection": projector.name}
         ).fetchone()
         if row is not None:
+            protect(connection, projector.name)
             return Generation(projector.name, row[0])
         generation = _add(connection, projector, "live")
         use_schema(connection, projector.name)
         projector.create_indexes(connection)
+        protect(connection, projector.name)
     return generation
+
+
+def protect(connection: Connection, schema: str) -> None:
+    """Protects every table of users in ``schema`` by row-level security, and then lets readers read the tables.
+
+    A generation is protected before it becomes live. While it is built, nobody reads it, and COPY writes it.
+    """
+    done = connection.execute(statement(_PACKAGE, "protect_tables"), {"schema": schema})
+    if done.rowcount:
+        connection.execute(statement(_PACKAGE, "let_read"), {"schema": schema})
 
 
 def begin(connection: Connection, projector: Projector) -> Generation:

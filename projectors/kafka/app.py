@@ -10,6 +10,7 @@ from typing import Any
 
 from events.platform.settings import Settings
 from projectors.kafka.feed import StreamFeed
+from projectors.kafka.security import credentials
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ async def listen(
     app: Any = faust.App(
         f"{settings.kafka_topic}.{reader}",
         broker=[f"kafka://{broker.strip()}" for broker in settings.kafka_brokers.split(",")],
+        broker_credentials=credentials(settings),
         key_serializer="raw",
         value_serializer="raw",
         store="memory://",

@@ -8,11 +8,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Generic, TypeVar
 
 from events.platform.sql import statement
 from events.store.checkpoints import Claim, Processor, read_claimed
-from events.store.event_line import EventLineError, parse_line
+from events.store.event_line import EventLine, EventLineError, parse_line, with_keys
 from events.store.log import Connection
 from events.store.verification import SEED
 from events.types.envelope import Event
@@ -210,7 +211,7 @@ class StreamFeed(Generic[R]):
         """Returns the events of the claims whose lines equal the log to the last byte."""
         last = {claim: claim.position + len(found) for claim, found in lines.items()}
         digests = self._digests(connection, last)
-        events: dict[Claim, list[Event]] = {}
+        genuine: dict[Claim, list[EventLine]] = {}
         for claim, found in lines.items():
             try:
                 parsed = [parse_line(line) for line in found]
@@ -220,7 +221,15 @@ class StreamFeed(Generic[R]):
                     digest = line.digest_after(digest)
                 if digest != digests.get((claim.partition, last[claim])):
                     raise EventLineError("differs from the log")
-                events[claim] = [line.event() for line in parsed]
+                genuine[claim] = parsed
+            except EventLineError as error:
+                self._distrust(claim.partition, str(error))
+        openable = with_keys(connection, list(chain(*genuine.values())))
+        events: dict[Claim, list[Event]] = {}
+        for claim, parsed in genuine.items():
+            own, openable = openable[: len(parsed)], openable[len(parsed) :]
+            try:
+                events[claim] = [line.event() for line in own]
             except EventLineError as error:
                 self._distrust(claim.partition, str(error))
         return events

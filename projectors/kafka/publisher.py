@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from events.platform.settings import Settings
+from projectors.kafka.security import client_options
 from projectors.kafka.topic import BrokerAwayError
 
 logger = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ class Publisher:
         journal.setLevel(logging.CRITICAL)
         self._producer = Producer(
             {
-                "bootstrap.servers": settings.kafka_brokers,
+                **client_options(settings),
                 "enable.idempotence": True,
                 "acks": "all",
                 "linger.ms": 5,

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 from events.platform.settings import Settings, SettingsError
 from events.types.envelope import PARTITIONS
+from projectors.kafka.security import check_security, client_options
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +25,8 @@ class TopicUnfitError(RuntimeError):
 
 
 def require_kafka(settings: Settings) -> None:
-    """Raises :class:`SettingsError` unless brokers are named and the client packages are installed."""
+    """Raises :class:`SettingsError` unless brokers are named, the client packages are installed, and the brokers have
+    the TLS that the settings ask for."""
     if not settings.kafka_brokers:
         raise SettingsError("CARDLOG_KAFKA_BROKERS is not set: name Kafka's brokers, host:port with commas")
     for broker in settings.kafka_brokers.split(","):
@@ -37,6 +39,7 @@ def require_kafka(settings: Settings) -> None:
                 f"CARDLOG_KAFKA_BROKERS is set and {package} is not installed: "
                 "install the extra, pip install '.[kafka]'"
             )
+    check_security(settings)
 
 
 def ensure_topic(settings: Settings) -> None:
@@ -54,9 +57,7 @@ def ensure_topic(settings: Settings) -> None:
     # The client also raises every problem as an error, so its log is silent.
     quiet = logging.getLogger(f"{__name__}.client")
     quiet.setLevel(logging.CRITICAL)
-    admin = AdminClient(
-        {"bootstrap.servers": settings.kafka_brokers, "socket.timeout.ms": 5_000}, logger=quiet
-    )
+    admin = AdminClient({**client_options(settings), "socket.timeout.ms": 5_000}, logger=quiet)
     deadline = time.monotonic() + _MADE_WITHIN_S
     asked = False
     try:

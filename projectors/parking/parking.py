@@ -20,6 +20,7 @@ from events.store.checkpoints import CheckpointMovedError, LogHoleError, Process
 from events.store.log import Connection, Unreadable, event_if_readable, reason_of
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
+from events.types.erasure import Erased
 from projectors.generations.generations import (
     Generation,
     Projector,
@@ -27,6 +28,7 @@ from projectors.generations.generations import (
     hold_live,
     use_schema,
 )
+from projectors.parking.forgetting import fold_tombstones
 
 logger = logging.getLogger(__name__)
 
@@ -55,16 +57,22 @@ class Refusal:
 
 
 def fold(
-    connection: Connection, generation: Generation, projector: Projector, events: Sequence[Event]
+    connection: Connection,
+    generation: Generation,
+    projector: Projector,
+    events: Sequence[Event],
+    schema: str | None = None,
 ) -> list[Refusal]:
     """Fold ``events``, and park what cannot be; both in the caller's transaction.
 
     ``events`` are whole, in order, and right behind the checkpoints of ``generation``, whose schema is first
-    on the search path. Guarantees that each of them is afterwards either folded, parked, or one that was
-    dropped by decision. Raises what is not the fault of an event; then nothing of the batch counts.
+    on the search path: ``schema``, by default that of the live generation. Guarantees that each of them is
+    afterwards either folded, parked, or one that was dropped by decision. Raises what is not the fault of an event;
+    then nothing of the batch counts.
     """
     if not events:
         return []
+    fold_tombstones(connection, generation, projector, schema or generation.projection, events)
     row = connection.execute(
         statement(_PACKAGE, "set_aside"),
         {
@@ -80,7 +88,7 @@ def fold(
     good: list[Event] = []
     unreadable: dict[str, list[Event]] = {}
     for event in events:
-        if event.event_id in dropped:
+        if event.event_id in dropped or isinstance(event.payload, Erased):
             continue
         if event.user_id in waiting:
             behind.append(event)

@@ -18,11 +18,14 @@ from psycopg import sql
 
 from events.platform.database import connect
 from events.platform.failures import is_away
+from events.platform.settings import Settings, SettingsError
 from events.platform.sql import statement
+from events.sealing import sealer
 from events.store.checkpoints import Claim
-from events.store.log import Connection, heads, reason_of
-from events.types.codec import decode, known_types
+from events.store.log import Connection, heads, payload_of, reason_of
+from events.types.codec import known_types
 from events.types.envelope import Event
+from events.types.erasure import Erased
 from projectors.generations.generations import Generation, Projector, ProjectorBlockedError
 from projectors.parking.parking import is_the_events_fault
 from projectors.rebuild.fail_fast_fold import FoldFailedError, fold_or_fail, found_in, place_of
@@ -39,7 +42,7 @@ OnProgress = Callable[[int, int, int], None]
 class Task:
     """The task of a rebuild, the same for every process."""
 
-    database_url: str
+    settings: Settings
     projector: Projector
     generation: Generation
 
@@ -67,8 +70,8 @@ class Loader:
     def __init__(self, task: Task) -> None:
         self._task = task
         name = f"rebuild {task.projector.name}"
-        self._reader = bulk_connection(task.database_url, f"{name}, reading", "log")
-        self._writer = bulk_connection(task.database_url, f"{name}, writing", task.generation.schema)
+        self._reader = bulk_connection(task.settings.database_url, f"{name}, reading", "log")
+        self._writer = bulk_connection(task.settings.database_url, f"{name}, writing", task.generation.schema)
 
     def close(self) -> None:
         self._reader.close()
@@ -132,7 +135,9 @@ class Loader:
                 },
             )
             for number, row in enumerate(cursor, 1):
-                yield _event(partition, row)
+                event = _event(partition, row)
+                if not isinstance(event.payload, Erased):
+                    yield event
                 if number % _EVENTS_PER_REPORT == 0:
                     on_progress(partition, number * head // wanted, head)
         on_progress(partition, head, head)
@@ -165,7 +170,10 @@ def _event(partition: int, row: Sequence[Any]) -> Event:
     position, event_id, user_id, stream, version, kind, schema_version, dedupe_key, *rest = row
     occurred_at, recorded_at, actor, causation_id, correlation_id, data = rest
     try:
-        payload = decode(kind, schema_version, data)
+        payload = payload_of(data, partition, position, event_id, user_id, kind, schema_version)
+    except SettingsError:
+        # A missing key-encryption key says nothing about the event.
+        raise
     except Exception as error:
         raise found_in(partition, position, event_id, kind, error) from error
     return Event(
@@ -245,6 +253,7 @@ def _work(pipe: Pipe[Any, Any], task: Task) -> None:
     # Folding makes no reference cycles. Collecting cycles among thousands of events takes a sixth of the time.
     gc.disable()
     try:
+        sealer.use_settings(task.settings)
         loader = Loader(task)
         while (partition := pipe.recv()) is not None:
             loader.fold(partition, lambda *place: pipe.send(("folded", *place)))

@@ -7,10 +7,11 @@ from uuid import UUID
 
 from events.platform.sql import statement
 from events.store.checkpoints import Claim, read_claimed
-from events.store.log import Connection, Unreadable, reason_of
+from events.store.log import Connection, Unreadable, reason_of, unerased
 from events.types.envelope import Event
 from projectors.generations.generations import Generation, Projector, use_schema
 from projectors.parking import parking
+from projectors.parking.forgetting import fold_tombstones
 
 _PACKAGE = "projectors.rebuild"
 
@@ -30,10 +31,11 @@ def found_in(partition: int, position: int, event_id: UUID, kind: str, error: Ex
 
 
 def fold_or_fail(connection: Connection, projector: Projector, events: Sequence[Event]) -> None:
-    """Folds ``events`` in the caller's transaction.
+    """Folds ``events`` in the caller's transaction, without the erased ones.
 
     Raises :class:`FoldFailedError`, which names the first event that cannot be folded.
     """
+    events = unerased(events)
     for event in events:
         if isinstance(event.payload, Unreadable):
             place = place_of(event.partition, event.position, event.event_id, event.type)
@@ -88,8 +90,9 @@ def step(
         events = [event for _, batch in batches for event in batch]
         use_schema(connection, schema)
         if park:
-            parking.fold(connection, generation, projector, events)
+            parking.fold(connection, generation, projector, events, schema)
         else:
+            fold_tombstones(connection, generation, projector, schema, events)
             dropped = _dropped(connection, generation.projection)
             fold_or_fail(
                 connection,

@@ -142,7 +142,7 @@ class Rebuild:
         total = sum(heads.values())
         self._started_at = time.perf_counter()
         workers = self._workers or max(1, min(usual_workers(), total // _SMALL))
-        task = Task(self._settings.database_url, self._projector, generation)
+        task = Task(self._settings, self._projector, generation)
         done = dict.fromkeys(heads, 0)
         shares: dict[int, float] = {}
 

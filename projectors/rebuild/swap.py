@@ -15,6 +15,7 @@ from projectors.generations.generations import (
     Projector,
     changing,
     list_generations,
+    protect,
     with_fold_paused,
 )
 from projectors.rebuild.fail_fast_fold import step
@@ -91,6 +92,7 @@ def swap(
             raise GenerationError(f"{incoming.projection} has no live generation to replace")
         outgoing = Generation(incoming.projection, row[0])
         _rename(connection, incoming.projection, outgoing.schema)
+        protect(connection, incoming.schema)
         _rename(connection, incoming.schema, incoming.projection)
         connection.execute(statement(_PACKAGE, "make_live"), names)
     log.announce(connection)

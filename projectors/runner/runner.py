@@ -93,11 +93,14 @@ class Runner(Handler):
             settled = self._projector.settle(connection)
             if self._backlog.due(now := time.monotonic()):
                 self._note = self._backlog.count(*self._projector.left(connection), now)
+        hindrance = None if settled else self._projector.hindrance
         return RoundResult(
             passed=folded.passed + settled,
             done=(folded.passed if folded.done is None else folded.done) + settled,
             more=settled > 0,
             note=self._note,
+            wait_s=None if hindrance is None else hindrance.again_s,
+            stalled=hindrance.reason if hindrance is not None and hindrance.whole else None,
         )
 
     def _fold(self, connection: Connection) -> RoundResult:

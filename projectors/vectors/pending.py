@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from psycopg.rows import dict_row
 
 from events.platform.sql import statement
-from events.store.log import Connection, event_of
+from events.store.log import Connection, event_of, unerased
 from events.types.envelope import Event
+from events.types.erasure import Erased
 
 _PACKAGE = "projectors.vectors"
 
@@ -42,28 +43,60 @@ def waiting_up_to(connection: Connection, heads: Mapping[int, int]) -> int:
     return int(row[0])
 
 
-def add(connection: Connection, events: Sequence[Event]) -> None:
-    """Records that the cards of ``events`` wait for their vector."""
+def create(connection: Connection) -> None:
+    """Creates the tables of waiting cards in the generation first on the search path, as far as they are missing."""
     connection.execute(statement(_PACKAGE, "pending_table"))
+    is_there(connection)
+
+
+def add(
+    connection: Connection,
+    events: Sequence[Event],
+    cards: Sequence[UUID],
+    slots: Sequence[str | None] | None = None,
+) -> None:
+    """Records that ``cards``, with the words of ``events``, wait for their vector.
+
+    ``slots`` are the slots whose embedders fail; None: the cards wait for their turn only. All have the same length.
+    """
+    create(connection)
     connection.execute(
         statement(_PACKAGE, "add_pending"),
         {
             "users": [event.user_id for event in events],
-            "cards": [event.event_id for event in events],
+            "cards": list(cards),
             "partitions": [event.partition for event in events],
             "positions": [event.position for event in events],
             "times": [event.recorded_at for event in events],
+            "slots": list(slots or [None] * len(events)),
         },
     )
 
 
-def take(connection: Connection, limit: int) -> list[Event]:
-    """Returns the newest waiting cards that no other worker embeds. They stay locked until the transaction ends."""
+def take(connection: Connection, limit: int, without: Collection[str] = ()) -> list[Event]:
+    """Returns the newest waiting cards that no other worker embeds. They stay locked until the transaction ends.
+
+    Cards that wait for a slot of ``without`` are left out. A card whose event was erased leaves the list.
+    """
     if not is_there(connection):
         return []
     with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(statement(_PACKAGE, "take_pending"), {"limit": limit}).fetchall()
-    return [event_of(row) for row in rows]
+        rows = cursor.execute(
+            statement(_PACKAGE, "take_pending"), {"limit": limit, "without": list(without)}
+        ).fetchall()
+    events = [event_of(row) for row in rows]
+    if erased := [event for event in events if isinstance(event.payload, Erased)]:
+        remove(connection, [event.user_id for event in erased], [event.event_id for event in erased])
+    return unerased(events)
+
+
+def mark(connection: Connection, users: Sequence[str], cards: Sequence[UUID], slots: Sequence[str]) -> None:
+    """Records the slots that waiting cards wait for. The lists have the same length."""
+    if cards:
+        connection.execute(
+            statement(_PACKAGE, "mark_pending"),
+            {"users": list(users), "cards": list(cards), "slots": list(slots)},
+        )
 
 
 def remove(connection: Connection, users: Sequence[str], cards: Sequence[UUID]) -> None:
@@ -71,11 +104,11 @@ def remove(connection: Connection, users: Sequence[str], cards: Sequence[UUID]) 
     connection.execute(statement(_PACKAGE, "delete_pending"), {"users": list(users), "cards": list(cards)})
 
 
-def give_up(connection: Connection, event: Event, reason: str) -> None:
+def give_up(connection: Connection, user_id: str, card_id: UUID, reason: str) -> None:
     """Marks one card as impossible to embed, with the reason. The other cards continue."""
     connection.execute(
         statement(_PACKAGE, "fail_pending"),
-        {"user_id": event.user_id, "card_id": event.event_id, "failure": reason},
+        {"user_id": user_id, "card_id": card_id, "failure": reason},
     )
 
 
@@ -89,9 +122,15 @@ def left(connection: Connection) -> tuple[int, float | None]:
 
 
 def is_there(connection: Connection) -> bool:
-    """True when the generation first on the search path has a table of waiting cards."""
+    """True when the generation first on the search path has a table of waiting cards.
+
+    A table of an older build gets what it lacks.
+    """
     row = connection.execute(statement(_PACKAGE, "pending_there")).fetchone()
-    return row is not None and bool(row[0])
+    there, whole = row if row is not None else (False, False)
+    if there and not whole:
+        connection.execute(statement(_PACKAGE, "blocked_table"))
+    return bool(there)
 
 
 def _there(connection: Connection) -> bool:

@@ -4,50 +4,59 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from itertools import islice
+from uuid import UUID
 
-import numpy as np
-from pgvector.psycopg import register_vector
 from psycopg.sql import SQL
 
 from events.platform.sql import statement
 from events.store.log import Connection, reason_of
-from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted, Utterance
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
-from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors
-from projectors.embedding.embedders import Embedders
-from projectors.embedding.passages import Passage, embed_passages
-from projectors.generations.generations import Projector, ProjectorBlockedError
+from events.types.modes import CardReclassified, ModeReembedded
+from events.types.references import (
+    REFERENCE_TYPES,
+    ReferenceArchived,
+    ReferenceChanged,
+    ReferenceMoved,
+    reference_id,
+)
+from projectors.embedding.embedders import Embedders, Space
+from projectors.embedding.passages import line_of
+from projectors.generations.generations import Hindrance, Projector, ProjectorBlockedError
 from projectors.parking.parking import is_the_events_fault
-from projectors.vectors import pending
+from projectors.vectors import pending, reembedding
+from projectors.vectors.blocked import BlockedSlots
+from projectors.vectors.slot_embedder import DIMENSIONS, SlotEmbedder, hash_of
+from projectors.vectors.slots import Slotted, slotted
+from projectors.vectors.spaces import keep
+from projectors.vectors.words import Worded, card_of, last_of_each_card, passage_of
 
 logger = logging.getLogger(__name__)
 
 _PACKAGE = "projectors.vectors"
-_DIMENSIONS = (384, 768, 1024)
 _AT_ONCE = 256
 _LATER_AT_ONCE = 32
 
 
-def passage_of(payload: EventNoted | StateAsserted | KnowledgeLearned) -> Passage:
-    """Returns the words that a card is found by: its content, and for an event the utterances before it."""
-    said = Utterance(payload.content, payload.origin.speaker)
-    return Passage(said, payload.before if isinstance(payload, EventNoted) else ())
-
-
 class VectorsProjector:
-    """Folds the log into ``card_vectors_*``, each card with the model of its mode.
+    """Folds the log into ``card_vectors_*``, each card with the model that its mode had at its place in the log.
 
-    A model is opened when it is first needed, and again after a failure.
-    Raises :class:`ProjectorBlockedError` while a needed model is not available. The batch then has no effect, the
-    checkpoint stays, and nothing is lost.
+    A reclassified card gets a vector of its new mode's model. A generation keeps the embedder of the first vectors of a
+    slot. Other settings begin with the next generation.
+
+    A model is opened when it is first needed, and again after a failure. While the model of a slot is not available,
+    the cards of that slot wait, and all others get their vectors.
+    In a rebuild it raises :class:`ProjectorBlockedError` instead. The batch then has no effect.
     """
 
     name = "vectors"
     package = _PACKAGE
-    types = frozenset(("StateAsserted", "EventNoted", "KnowledgeLearned", "CardsWithdrawn"))
+    types = (
+        frozenset(("StateAsserted", "EventNoted", "KnowledgeLearned", "CardsWithdrawn", "CardReclassified"))
+        | {"ModeReembedded"}
+        | REFERENCE_TYPES
+    )
     batch_partitions = 4  # a batch is one transaction, and embedding takes milliseconds a text
     # Other channels find a card without its vector, and a few texts take little longer than one text.
     rest_s = 0.1
@@ -55,20 +64,28 @@ class VectorsProjector:
     defer_above = 256  # events of lag: a few seconds of embedding
     defer_partitions = 64
 
-    def __init__(self, embedders: Embedders) -> None:
+    def __init__(self, embedders: Embedders, kept: dict[str, Space] | None = None) -> None:
+        """``kept`` are the slots whose embedder a new generation takes over. The settings decide on the others."""
         self._embedders = embedders
+        self._kept = kept or {}
+        self._blocked = BlockedSlots()
+        self._embedder = SlotEmbedder(embedders, self._blocked)
+        self._held_up: dict[UUID, str] = {}
 
     def create_tables(self, connection: Connection) -> None:
         connection.execute(statement(_PACKAGE, "cache_tables"))
         connection.execute(statement(_PACKAGE, "tables"))
-        connection.execute(statement(_PACKAGE, "pending_table"))
+        pending.create(connection)
+        reembedding.create(connection)
+        connection.execute(statement(_PACKAGE, "spaces_table"))
+        keep(connection, self._kept)
 
     def create_indexes(self, connection: Connection) -> None:
         for step in self.index_steps():
             connection.execute(step)
 
     def index_steps(self) -> list[SQL]:
-        return [statement(_PACKAGE, f"index_vectors_{dimension}") for dimension in _DIMENSIONS]
+        return [statement(_PACKAGE, f"index_vectors_{dimension}") for dimension in DIMENSIONS]
 
     def analyze_steps(self) -> list[SQL]:
         return [statement(_PACKAGE, "analyze")]
@@ -85,47 +102,145 @@ class VectorsProjector:
                 self.project(connection, batch)
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
-        self._embed_all(connection, events)
+        events = last_of_each_card(events)
+        self._replace(connection, events)
+        if waiting := self._embed_all(connection, events):
+            if _schema(connection) != self.name:
+                # A generation with fewer vectors than the live one must not take its place.
+                hindrance = self._blocked.hindrance
+                raise ProjectorBlockedError("" if hindrance is None else hindrance.reason)
+            self._wait(connection, waiting)
         self._withdraw(connection, events)
+        if any(isinstance(event.payload, ModeReembedded) for event in events):
+            reembedding.request(connection, events, _schema(connection))
+
+    def forget(
+        self,
+        connection: Connection,
+        storage_id: str,
+        event_ids: Sequence[UUID] | None,
+        remaining: Iterable[Event],
+    ) -> None:
+        """Deletes the vectors of these events. The vector of a reference is made again from what remains."""
+        gone = {"user_id": storage_id, "events": None if event_ids is None else list(event_ids)}
+        # The order matters, as in _withdraw.
+        if pending.is_there(connection):
+            connection.execute(statement(_PACKAGE, "forget_pending"), gone)
+        reembedding.hold(connection, [storage_id])
+        if reembedding.is_there(connection):
+            connection.execute(statement(_PACKAGE, "forget_reembeddings"), gone)
+        connection.execute(statement(_PACKAGE, "forget_vectors"), gone)
+        if event_ids is not None:
+            # The words of a reference come from its last op, and the id of its card from its creation.
+            left = last_of_each_card([event for event in remaining if reference_id(event) is not None])
+            if left:
+                self._delete(connection, [(event.user_id, card_of(event)) for event in left])
+                self._wait(connection, self._embed_all(connection, left))
+
+    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int:
+        """Deletes the cached vectors of every line of ``events``."""
+        lines: set[str] = set()
+        for event in events:
+            if isinstance(event.payload, Worded):
+                passage = passage_of(event.payload)
+                lines |= {line_of(said) for said in (passage.said, *passage.before)}
+        if not lines:
+            return 0
+        hashes = {"hashes": sorted(map(hash_of, lines))}
+        return connection.execute(statement(_PACKAGE, "forget_cached"), hashes).rowcount
+
+    def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
+        names = {"user_id": storage_id}
+        found = dict(connection.execute(statement(_PACKAGE, "held"), names).fetchall())
+        if pending.is_there(connection):
+            [row] = connection.execute(statement(_PACKAGE, "held_pending"), names).fetchall()
+            found["pending_vectors"] = row[0]
+        return found
 
     @property
     def deferred(self) -> Projector:
         """The same fold, which records cards as waiting for their vector and does not embed them."""
-        return _Deferred(self._embedders)
+        return _Deferred(self._embedders, self._kept)
 
     def settle(self, connection: Connection) -> int:
         """Embeds the newest waiting cards in the caller's transaction. Returns the number of cards done or given up.
 
-        Raises :class:`ProjectorBlockedError` while a model is not available. The cards then still wait.
+        Cards whose model is not available still wait.
         """
-        events = pending.take(connection, _LATER_AT_ONCE)
-        if not events:
+        resting = self._blocked.resting()
+        while events := pending.take(connection, _LATER_AT_ONCE, resting):
+            if done := self._settle(connection, events):
+                return done
+            resting |= self._blocked.resting()
+        done = self._reembed(connection)
+        self._blocked.keep(connection, self._held_up.values())
+        return done
+
+    @property
+    def hindrance(self) -> Hindrance | None:
+        """Why some cards cannot get their vectors now, or None."""
+        return self._blocked.hindrance
+
+    def _reembed(self, connection: Connection) -> int:
+        """Does a step of the oldest re-embedding whose embedder is available. Returns 0 when there is none."""
+        resting = self._blocked.resting()
+        without = [event_id for event_id, slot in self._held_up.items() if slot in resting]
+        if not without:
+            self._held_up.clear()
+        asked = reembedding.take(connection, without)
+        if asked is None:
             return 0
-        self._settle(connection, events)
-        return len(events)
+
+        def prepare(cards: Sequence[Slotted]) -> bool:
+            waiting = self._embedder.prepare(connection, cards)
+            for each in waiting:
+                self._held_up[asked.event_id] = each.slot
+            return not waiting
+
+        def replace(cards: Sequence[Slotted]) -> bool:
+            for dimension in DIMENSIONS:
+                connection.execute(
+                    statement(_PACKAGE, f"withdraw_vectors_{dimension}"),
+                    {"users": [asked.user_id] * len(cards), "cards": [card_of(each.event) for each in cards]},
+                )
+            return not self._embedder.write(connection, cards)
+
+        return reembedding.step(connection, asked, self._embedders, prepare, replace)
 
     def left(self, connection: Connection) -> tuple[int, float | None]:
         """Returns the number of waiting cards and the age of the oldest card in seconds."""
         return pending.left(connection)
 
-    def _settle(self, connection: Connection, events: Sequence[Event]) -> None:
-        """Embeds all events together. After a failure it halves the batch until it finds and gives up the culprit."""
+    def _settle(self, connection: Connection, events: Sequence[Event]) -> int:
+        """Embeds all events together. After a failure it halves the batch until it finds and gives up the culprit.
+
+        Returns the number of cards that do not wait any more.
+        """
         try:
             with connection.transaction():
-                self._embed_all(connection, events)
+                waiting = self._embed_all(connection, events)
+                left = {each.event.event_id for each in waiting}
+                done = [event for event in events if event.event_id not in left]
                 pending.remove(
-                    connection, [event.user_id for event in events], [event.event_id for event in events]
+                    connection, [event.user_id for event in done], [card_of(event) for event in done]
                 )
+                pending.mark(
+                    connection,
+                    [each.event.user_id for each in waiting],
+                    [card_of(each.event) for each in waiting],
+                    [each.slot for each in waiting],
+                )
+            return len(done)
         except Exception as error:
             if not is_the_events_fault(error):
                 raise
             if len(events) == 1:
-                logger.warning("card %s cannot be embedded: %s", events[0].event_id, reason_of(error))
-                pending.give_up(connection, events[0], reason_of(error))
-                return
+                card_id = card_of(events[0])
+                logger.warning("card %s cannot be embedded: %s", card_id, reason_of(error))
+                pending.give_up(connection, events[0].user_id, card_id, reason_of(error))
+                return 1
             half = len(events) // 2
-            self._settle(connection, events[:half])
-            self._settle(connection, events[half:])
+            return self._settle(connection, events[:half]) + self._settle(connection, events[half:])
 
     def _withdraw(self, connection: Connection, events: Sequence[Event]) -> None:
         gone = [
@@ -134,94 +249,56 @@ class VectorsProjector:
             if isinstance(event.payload, CardsWithdrawn)
             for card in event.payload.event_ids
         ]
-        if not gone:
-            return
+        gone += [
+            (event.user_id, event.payload.reference_id)
+            for event in events
+            if isinstance(event.payload, ReferenceArchived | ReferenceMoved)
+        ]
+        if gone:
+            self._delete(connection, gone)
+
+    def _replace(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Drops the vectors of references whose words changed, and of reclassified cards."""
+        changed = [
+            (event.user_id, card_of(event))
+            for event in events
+            if isinstance(event.payload, ReferenceChanged | CardReclassified)
+        ]
+        if changed:
+            self._delete(connection, changed)
+
+    def _delete(self, connection: Connection, gone: Sequence[tuple[str, UUID]]) -> None:
         users, cards = [user for user, _ in gone], [card for _, card in gone]
         # The order matters. The first delete waits for a worker that embeds such a card now. The next deletes find
         # its vector.
         if pending.is_there(connection):
             pending.remove(connection, users, cards)
-        for dimension in _DIMENSIONS:
+        reembedding.hold(connection, users)
+        for dimension in DIMENSIONS:
             connection.execute(
                 statement(_PACKAGE, f"withdraw_vectors_{dimension}"), {"users": users, "cards": cards}
             )
 
-    def _embed_all(self, connection: Connection, events: Sequence[Event]) -> None:
-        cards = [
-            (event, event.payload.origin.mode, passage_of(event.payload))
-            for event in events
-            if isinstance(event.payload, EventNoted | StateAsserted | KnowledgeLearned)
-        ]
-        if not cards:
-            return
-        if connection.adapters.types.get("vector") is None:
-            register_vector(connection)
-        try:
-            by_model: dict[Embedder, list[tuple[Event, Passage]]] = {}
-            for event, mode, passage in cards:
-                by_model.setdefault(self._embedders.of(mode), []).append((event, passage))
-            for embedder, group in by_model.items():
-                self._embed(connection, embedder, group)
-        except EmbedderUnavailableError as error:
-            self._embedders.close()
-            raise ProjectorBlockedError(str(error)) from error
+    def _embed_all(self, connection: Connection, events: Sequence[Event]) -> list[Slotted]:
+        """Embeds the cards of ``events``. Returns those whose embedder is not available."""
+        return self._embedder.write(connection, slotted(connection, self._embedders, events))
 
-    def _embed(
-        self, connection: Connection, embedder: Embedder, cards: Sequence[tuple[Event, Passage]]
-    ) -> None:
-        if embedder.dimension not in _DIMENSIONS:
-            raise ProjectorBlockedError(
-                f"{embedder.name} has {embedder.dimension} dimensions; use a model with one of {_DIMENSIONS}"
-            )
-        vectors = embed_passages(
-            lambda lines: self._remembered(connection, embedder, lines), [passage for _, passage in cards]
-        )
-        with (
-            connection.cursor() as cursor,
-            cursor.copy(statement(_PACKAGE, f"copy_vectors_{embedder.dimension}")) as copy,
-        ):
-            copy.set_types(["text", "uuid", "text", "vector"])
-            for (event, _), vector in zip(cards, vectors, strict=True):
-                copy.write_row((event.user_id, event.event_id, embedder.name, vector))
+    def _wait(self, connection: Connection, waiting: Sequence[Slotted]) -> None:
+        if waiting:
+            events = [each.event for each in waiting]
+            pending.add(connection, events, list(map(card_of, events)), [each.slot for each in waiting])
 
-    def _remembered(self, connection: Connection, embedder: Embedder, lines: Sequence[str]) -> Vectors:
-        """Returns the vectors of ``lines`` from the cache. Missing vectors are computed and added to the cache."""
-        keys = [_hash(line) for line in lines]
-        wanted = dict(zip(keys, lines, strict=True))
-        rows = connection.execute(
-            statement(_PACKAGE, "cached"), {"model": embedder.name, "hashes": list(wanted)}
-        ).fetchall()
-        found = {bytes(row[0]): row[1].to_numpy() for row in rows}
-        missing = {key: text for key, text in wanted.items() if key not in found}
-        if missing:
-            fresh = dict(zip(missing, embedder.embed(list(missing.values())), strict=True))
-            connection.execute(
-                statement(_PACKAGE, "add_cached"),
-                {
-                    "model": embedder.name,
-                    "hashes": list(fresh),
-                    "embeddings": [np.asarray(vector, dtype=np.float32) for vector in fresh.values()],
-                },
-            )
-            found.update(fresh)
-        vectors = np.empty((len(keys), embedder.dimension), dtype=np.float32)
-        for row, key in enumerate(keys):
-            vectors[row] = found[key]
-        return vectors
+
+def _schema(connection: Connection) -> str:
+    row = connection.execute("SELECT current_schema()").fetchone()
+    return "" if row is None else str(row[0])
 
 
 class _Deferred(VectorsProjector):
     """Folds without embedding. See :attr:`VectorsProjector.deferred`."""
 
-    def _embed_all(self, connection: Connection, events: Sequence[Event]) -> None:
-        cards = [
-            event
-            for event in events
-            if isinstance(event.payload, EventNoted | StateAsserted | KnowledgeLearned)
-        ]
+    def _embed_all(self, connection: Connection, events: Sequence[Event]) -> list[Slotted]:
+        cards = [event for event in events if isinstance(event.payload, Worded | CardReclassified)]
         if cards:
-            pending.add(connection, cards)
-
-
-def _hash(text: str) -> bytes:
-    return sha256(text.encode()).digest()
+            pending.add(connection, cards, [card_of(event) for event in cards])
+        return []

@@ -15,7 +15,7 @@ from psycopg.rows import dict_row
 
 from events.platform.settings import Settings
 from events.platform.sql import statement
-from events.store.log import event_of
+from events.store.log import events_of
 from events.types.envelope import Event, partition_of
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.history import History, cards_of
@@ -109,4 +109,4 @@ async def past(
     said = {
         row["event_id"]: row for row in (*(row for _, row in named), *noted) if row["position"] <= position
     }
-    return Past(position, identities, fold([event_of(row) for row in said.values()]))
+    return Past(position, identities, fold(events_of(said.values())))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Literal
-from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from events.http.instants import Instant, refuse_future
+from events.http.formats.instants import QueryInstant, refuse_future
+from events.http.formats.metadata import metadata_wanted
+from events.http.formats.uuids import Uuid
 from events.http.problem import invalid
 from events.language.concepts import canonical_key, normalise_entity
 from events.store.bounds import MAX_WEIGHT, as_real
@@ -23,7 +24,7 @@ from retrieval.cards.slice import AXES, CONDITIONS, KINDS, Slice
 ALL = "*"
 MAX_AXES = 4
 
-Kind = Literal["state", "event", "knowledge"]
+Kind = Literal["state", "event", "knowledge", "reference"]
 StatusAsked = Literal["current", "future", "superseded", "contested", "retracted", "*"]
 ArbitrationStatus = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn", "*"]
 Names = Annotated[list[str] | None, Field(default=None, max_length=100)]
@@ -43,10 +44,10 @@ class ReaderIn(BaseModel):
 class TemporalParams(ReaderIn):
     """The user, the valid time and the transaction time."""
 
-    as_of: Annotated[Instant | None, Field(description="what was true at this instant")] = None
-    known_at: Annotated[Instant | None, Field(description="only what had been recorded by this instant")] = (
-        None
-    )
+    as_of: Annotated[QueryInstant | None, Field(description="what was true at this instant")] = None
+    known_at: Annotated[
+        QueryInstant | None, Field(description="only what had been recorded by this instant")
+    ] = None
 
 
 Real = Annotated[float, AfterValidator(as_real)]
@@ -59,26 +60,36 @@ class SliceIn(TemporalParams):
         "default"
     ]
     context_layer: list[ContextLayer] | None = None
-    kind: Annotated[list[Kind] | None, Field(description="state, event, knowledge; all unless given")] = None
+    kind: Annotated[
+        list[Kind] | None, Field(description="state, event, knowledge, reference; all unless given")
+    ] = None
     status: Annotated[
         list[StatusAsked],
         Field(description="current, future, superseded, contested, retracted; * for all"),
     ] = ["current"]
-    created_from: Annotated[Instant | None, Field(description="recorded at or after")] = None
-    created_to: Annotated[Instant | None, Field(description="recorded before")] = None
-    occurred_from: Annotated[Instant | None, Field(description="happened or lasted at or after")] = None
-    occurred_to: Annotated[Instant | None, Field(description="happened before")] = None
-    effective_from: Annotated[Instant | None, Field(description="true since this instant or later")] = None
-    effective_to: Annotated[Instant | None, Field(description="became true before")] = None
+    created_from: Annotated[QueryInstant | None, Field(description="recorded at or after")] = None
+    created_to: Annotated[QueryInstant | None, Field(description="recorded before")] = None
+    occurred_from: Annotated[QueryInstant | None, Field(description="happened or lasted at or after")] = None
+    occurred_to: Annotated[QueryInstant | None, Field(description="happened before")] = None
+    effective_from: Annotated[QueryInstant | None, Field(description="true since this instant or later")] = (
+        None
+    )
+    effective_to: Annotated[QueryInstant | None, Field(description="became true before")] = None
     superseded_from: Annotated[
-        Instant | None, Field(description="no longer true since this instant or later")
+        QueryInstant | None, Field(description="no longer true since this instant or later")
     ] = None
-    superseded_to: Annotated[Instant | None, Field(description="stopped being true before")] = None
-    verified_from: Annotated[Instant | None, Field(description="last verified at or after")] = None
-    verified_to: Annotated[Instant | None, Field(description="last verified before")] = None
+    superseded_to: Annotated[QueryInstant | None, Field(description="stopped being true before")] = None
+    verified_from: Annotated[QueryInstant | None, Field(description="last verified at or after")] = None
+    verified_to: Annotated[QueryInstant | None, Field(description="last verified before")] = None
     session_id: Names
     agent_id: Names
     document_id: Names
+    metadata: Annotated[
+        str | None,
+        Field(
+            description='a JSON object that the metadata of a card must contain, such as {"ticket": "A-17"}'
+        ),
+    ] = None
     turn_id: Names
     speaker: Names
     mode: Names
@@ -98,7 +109,7 @@ class SliceIn(TemporalParams):
         ),
     ] = None
     knowledge: Annotated[
-        UUID | None, Field(description="a knowledge card: the cards that mention its concept")
+        Uuid | None, Field(description="a knowledge card: the cards that mention its concept")
     ] = None
     provenance: list[Provenance] | None = None
     min_confidence: Annotated[Real | None, Field(ge=0, le=1)] = None
@@ -107,7 +118,7 @@ class SliceIn(TemporalParams):
     predicate: Annotated[list[Predicate] | None, Field(description="cards that stand in such a relation")] = (
         None
     )
-    related_to: Annotated[UUID | None, Field(description="cards one relation away from this one")] = None
+    related_to: Annotated[Uuid | None, Field(description="cards one relation away from this one")] = None
     episode: bool | None = None
     min_importance: Annotated[int | None, Field(ge=1, le=10)] = None
     sentiment: list[Sentiment] | None = None
@@ -153,6 +164,10 @@ def slice_of(query: SliceIn, now: datetime) -> Slice:
     """
     asked = asked_of(query, now)
     given = query.model_dump(include=set(CONDITIONS), exclude_none=True)
+    if (wanted := metadata_wanted(query.metadata)) is not None:
+        given["metadata"] = wanted
+    else:
+        given.pop("metadata", None)
     for field, value in given.items():
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str):

@@ -16,7 +16,9 @@ from psycopg import AsyncConnection
 from psycopg.rows import AsyncRowFactory, class_row, dict_row
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
+from events.access.principal import EVERYTHING, Reach
 from events.platform.sql import statement
+from events.store.log import events_of
 from projectors.cards.card import CARD_FIELDS
 from projectors.cards.statement import name_key
 from retrieval.cards.card import (
@@ -70,7 +72,7 @@ class CardReader:
         """Returns ``asked`` with its past. Every other method needs the past of a slice with ``known_at``."""
         if asked.known_at is None:
             return asked
-        async with connected(self._pool, _PATIENCE_S) as connection:
+        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
             known = await past(connection, self._fold, user_id=asked.user_id, known_at=asked.known_at)
         return replace(asked, past=known)
 
@@ -79,7 +81,7 @@ class CardReader:
 
         New cards come before the first page, so no page repeats or misses a card.
         """
-        async with connected(self._pool, _PATIENCE_S) as connection:
+        async with connected(self._pool, cards.user_id, _PATIENCE_S) as connection:
             found = [
                 await _rows(
                     connection,
@@ -117,7 +119,10 @@ class CardReader:
             predicates=_filled("predicates", cards),
         )
         values = {**cards.parameters(), "bucket": bucket, "timezone": timezone, "limit": MAX_GROUPS}
-        async with connected(self._pool, _PATIENCE_S) as connection, connection.transaction():
+        async with (
+            connected(self._pool, cards.user_id, _PATIENCE_S) as connection,
+            connection.transaction(),
+        ):
             await connection.execute(statement(_PACKAGE, "aggregate_settings"))
             rows = await _rows(connection, dict_row, query, values)
         total = int(rows[0]["total"]) if rows else 0
@@ -132,7 +137,7 @@ class CardReader:
 
     async def cards(self, asked: Slice, ids: Sequence[UUID]) -> dict[UUID, ListedCard]:
         """Returns some cards of a user by id, whatever their status. An unknown card is absent."""
-        async with connected(self._pool, _PATIENCE_S) as connection:
+        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
             return await self._cards(connection, asked, ids)
 
     async def card(self, asked: Slice, card: UUID) -> ListedCard | None:
@@ -140,10 +145,14 @@ class CardReader:
         found = (await self.cards(asked, [card])).get(card)
         if found is not None:
             return found
-        async with connected(self._pool, _PATIENCE_S) as connection:
-            rows = await _rows(
-                connection, dict_row, statement(_PACKAGE, "part_of"), {"user_id": asked.user_id, "card": card}
-            )
+        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
+            own = {"user_id": asked.user_id, "card": card}
+            events = events_of(await _rows(connection, dict_row, statement(_PACKAGE, "own_statement"), own))
+            if not events:
+                return None
+            said = events[0].payload
+            values = {**own, "turn_ids": list(said.origin.turn_ids), "value": getattr(said, "value", None)}
+            rows = await _rows(connection, dict_row, statement(_PACKAGE, "part_of"), values)
         ids = [row["card_id"] for row in rows]
         return next(iter((await self.cards(asked, ids)).values()), None)
 
@@ -154,7 +163,7 @@ class CardReader:
         turn. ``gave_rise_to`` are the other cards of the turn of an episode.
         """
         values = {**asked.parameters(), "card": card, "limit": _MAX_LINKS}
-        async with connected(self._pool, _PATIENCE_S) as connection:
+        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
             rows = await _rows(connection, dict_row, _filled("links", asked), values)
             known = await self._cards(connection, asked, [row["card_id"] for row in rows])
         found: dict[str, list[CardSummary]] = {"related": [], "episode": [], "gave_rise_to": []}
@@ -164,18 +173,21 @@ class CardReader:
 
     async def duplicates(self, asked: Slice) -> list[UUID]:
         """Returns the cards that repeat an earlier card, according to the ``same_as`` edges."""
-        async with connected(self._pool, _PATIENCE_S) as connection:
+        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
             edges = await _rows(connection, _EDGE, _filled("same_as", asked), asked.parameters())
         return duplicates(edges)
 
-    async def names(self, user_id: str, key: str | None, card: UUID | None) -> list[str]:
-        """Returns every name of the concepts with the normalised name ``key``, or of the knowledge card ``card``."""
-        async with connected(self._pool, _PATIENCE_S) as connection:
+    async def names(self, asked: Slice, key: str | None, card: UUID | None) -> list[str]:
+        """Returns every name of the concepts with the normalised name ``key``, or of the knowledge card ``card``.
+
+        Names that became known after ``known_at`` count too.
+        """
+        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
             rows = await _rows(
                 connection,
                 dict_row,
-                statement(_PACKAGE, "names"),
-                {"user_id": user_id, "key": key, "card": card},
+                _filled("names", replace(asked, known_at=None, past=None)),
+                {**asked.parameters(), "key": key, "card": card},
             )
         return sorted(row["name"] for row in rows)
 
@@ -184,7 +196,7 @@ class CardReader:
 
         These are the tag, the tag that it is an alias of, and all aliases of the latter.
         """
-        async with connected(self._pool, _PATIENCE_S) as connection:
+        async with connected(self._pool, user_id, _PATIENCE_S) as connection:
             rows = await _rows(connection, dict_row, statement(_PACKAGE, "tag_aliases"), {"user_id": user_id})
         meant = {row["alias"]: row["tag"] for row in rows}
         names = [(tag.lower(), meant.get(name_key(tag), name_key(tag))) for tag in tags]
@@ -195,15 +207,19 @@ class CardReader:
 
     async def relations(self, asked: Slice, card: UUID) -> list[RelationOfCard]:
         """Returns the edges of a card, each with the card at its other end, in order of creation."""
-        async with connected(self._pool, _PATIENCE_S) as connection:
+        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
             values = {**asked.parameters(), "card": card}
             edges = await _rows(connection, _EDGE, _filled("relations", asked), values)
             known = await self._cards(connection, asked, sorted({_other(edge, card) for edge in edges}))
-        return [seen_from(card, edge, known.get(_other(edge, card))) for edge in edges]
+        return [
+            seen_from(card, edge, known.get(_other(edge, card)))
+            for edge in edges
+            if not asked.reach.limited or _other(edge, card) in known
+        ]
 
     async def latest(self, asked: Slice, card: UUID) -> list[ListedCard]:
         """Returns the chain from a card to the card that is true now. The card itself is first."""
-        async with connected(self._pool, _PATIENCE_S) as connection:
+        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
             edges = await self._edges(connection, asked, card, (*SUPERSEDING, "same_as"))
             ids = {end for edge in edges for end in (edge.from_card, edge.to_card)} | {card}
             known = await self._cards(connection, asked, sorted(ids))
@@ -230,7 +246,7 @@ class CardReader:
 
         The cards are in order of time.
         """
-        async with connected(self._pool, _PATIENCE_S) as connection:
+        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
             said = await _rows(
                 connection,
                 dict_row,
@@ -263,8 +279,9 @@ class CardReader:
         projects: Sequence[str] | None = None,
         before: UUID | None = None,
         limit: int = 100,
+        reach: Reach = EVERYTHING,
     ) -> list[Arbitration]:
-        """Returns arbitrations of a user, the last opened first."""
+        """Returns arbitrations of a user within ``reach``, the last opened first."""
         values = {
             "user_id": user_id,
             "arbitration": arbitration,
@@ -272,8 +289,10 @@ class CardReader:
             "projects": projects,
             "before": before,
             "limit": limit,
+            "reached_projects": reach.parameters()["projects"],
+            "reached_modes": reach.parameters()["modes"],
         }
-        async with connected(self._pool, _PATIENCE_S) as connection:
+        async with connected(self._pool, user_id, _PATIENCE_S) as connection:
             return await _rows(
                 connection, class_row(Arbitration), statement(_PACKAGE, "arbitrations"), values
             )
@@ -314,14 +333,19 @@ async def _rows(
 
 
 def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
-    """Returns the statement ``name`` over the live tables, or over the tables of the slice's past."""
+    """Returns the statement ``name`` over the live tables, or over the tables of the slice's past.
+
+    For a limited reach the statement sees only the cards within it.
+    """
     assert (asked.known_at is None) == (asked.past is None), (
         "call rewound() first: the slice has known_at and no past"
     )
-    tables = {
+    tables: dict[str, Composable] = {
         name: Identifier("cards", table) if asked.past is None else statement(_PACKAGE, f"known_{name}")
         for name, table in (("cards", "cards"), ("relations", "relations"), ("updates", "card_update_log"))
     }
+    if asked.reach.limited:
+        tables["cards"] = statement(_PACKAGE, "reached_cards").format(cards=tables["cards"])
     status = statement(_PACKAGE, "status").format(relations=tables["relations"])
     return statement(_PACKAGE, name).format(
         **tables,

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from events.access.principal import EVERYTHING, Reach
 from retrieval.cards.past import Past
 
-KINDS = ("state", "event", "knowledge")
+KINDS = ("state", "event", "knowledge", "reference")
 # The axes that group cards. Times fall into buckets. A list counts a card once for each of its items.
 TIMES = ("created_at", "occurred_at", "effective_at", "superseded_at", "last_verified", "time")
 LISTS = ("tags", "topics", "predicate")
@@ -27,6 +28,7 @@ CONDITIONS = (
     "value", "cardinality", "tag", "topic", "provenance", "min_confidence", "max_confidence", "min_weight", "episode",
     "min_importance", "sentiment", "created_from", "created_to", "occurred_from", "occurred_to", "effective_from",
     "effective_to", "superseded_from", "superseded_to", "verified_from", "verified_to", "predicate", "related_to",
+    "metadata",
 )  # fmt: skip
 
 
@@ -36,7 +38,8 @@ class Slice:
 
     ``now`` is the time of the request. ``as_of`` asks what was true at another instant, ``known_at`` what was recorded
     by an instant. ``conditions`` are some of :data:`CONDITIONS`. ``about`` are the term keys of names; a card must
-    hold all keys of one name. ``past`` are the tables as they were at ``known_at``.
+    hold all keys of one name. ``past`` are the tables as they were at ``known_at``. Cards out of ``reach`` do not
+    exist for the reader.
     """
 
     user_id: str
@@ -50,6 +53,7 @@ class Slice:
     about: Sequence[Sequence[int]] | None = None
     duplicates: Sequence[UUID] | None = None
     past: Past | None = None
+    reach: Reach = EVERYTHING
 
     @property
     def at(self) -> datetime:
@@ -74,5 +78,6 @@ class Slice:
             "about_any": sorted({key for keys in self.about or () for key in keys}),
             "collapse": self.duplicates is not None,
             "duplicates": list(self.duplicates or ()),
+            **{f"reached_{name}": names for name, names in self.reach.parameters().items()},
             **({} if self.past is None else self.past.parameters()),
         }

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice, zip_longest
+from math import exp
 from typing import Any
+from uuid import UUID
 
 from psycopg import AsyncConnection
+from psycopg.errors import UndefinedTable
 
 from events.language.chinese_script import has_cjk
-from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, reads_chinese
-from projectors.embedding.embedders import Embedders
+from events.modes.registry import SEPARATOR
+from events.platform.modes import GENERAL_MODE
+from events.platform.sql import statement
+from projectors.embedding.checked import checked
+from projectors.embedding.embedder import (
+    SMALL_MODEL,
+    Embedder,
+    EmbedderUnavailableError,
+    Vectors,
+    reads_chinese,
+)
+from projectors.embedding.embedders import Embedders, Open, Space, is_of_model
 from retrieval.channels.channel import LONG, ChannelDownError, Hit, assistant_share, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
+_PACKAGE = "retrieval.channels"
+NO_SPACES: Mapping[str, Space] = {}
 _LIMIT = 20
 _LOOKED_UP = 60  # the nearest cards that are looked up: in a chat, half of them are an assistant's
-_WEIGHT = 0.5  # a small model's ranks are worth about half those of exact terms (docs/benchmarks.md)
 _LONG_WEIGHT = 1.5
+_SMALL_WEIGHT = 0.5  # ranks of the small model are worth about half those of exact terms (docs/benchmarks.md)
 _FOREIGN_WEIGHT = 0.1
 # Above this value of cards times share, the index of all users is walked. It is walked 1 / share as far
 # (docs/benchmarks.md).
@@ -32,6 +47,19 @@ _WALKED_TO = (
 )
 _LOOKED_FURTHER = 3_000  # the most candidates within the deadline; the other channels find the rest
 _THREADS = 2
+_NO_SPAN = 1e-6  # lists of cards that are equally near
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """One list of cards: those of the embedder of one slot, of some modes or of all.
+
+    ``earlier``: new cards of these modes have another embedder, so perhaps no card is left in this list.
+    """
+
+    slot: str
+    modes: tuple[str, ...] | None = None
+    earlier: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +75,8 @@ class SemanticChannel:
     """Finds the cards whose vectors are nearest to the question's vector.
 
     It compares all vectors of a user. For a user with very many vectors it compares their signs first, or walks the
-    index of all signs. With a mode it searches the mode's cards with the mode's model. Without a mode it searches
-    with every model, each among its own cards. Distances of two models are not comparable, so hits are joined by rank.
+    index of all signs. With modes it searches each mode's cards with the mode's model. Without a mode it searches with
+    every model, each among its own cards. Distances are compared within one list only; lists are joined by rank.
 
     The channel is down while no needed model is available. When some of the models are available, it answers with
     those and names the missing ones. It is also down while ``saturated`` is true, because a model takes half the
@@ -60,19 +88,23 @@ class SemanticChannel:
     def __init__(self, embedders: Embedders, saturated: Callable[[], bool] = lambda: False) -> None:
         self._embedders = embedders
         self._saturated = saturated
+        self._named = False
         # A separate pool: an embedder that hangs must not block the threads of the health checks.
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
 
     def weight(self, question: Question, scope: Scope) -> float:
-        """Half a vote, 1.5 votes on a long question, and 0.1 when no model of the question reads its language."""
-        if not any(self._reads(mode, question) for mode in self._modes(question, scope)):
+        """One vote, half a vote of the small model, 1.5 votes on a long question, 0.1 without a model that reads it."""
+        slots = [each.slot for each in self._lists(question, scope) if self._reads(each.slot, question)]
+        if not slots:
             return _FOREIGN_WEIGHT
-        return _LONG_WEIGHT if len(question.weights) > LONG else _WEIGHT
+        if _is_message(question):
+            return _LONG_WEIGHT
+        return _SMALL_WEIGHT if all(self._is_small(slot) for slot in slots) else 1.0
 
     def warm(self) -> None:
-        """Loads the models now, so that the first question does not wait for them."""
+        """Loads the models of the installation now, so that the first question does not wait for them."""
         for mode in self._embedders.modes:
-            self._asked(mode, "warm")
+            self._asked(self._embedders.slot(mode), "warm")
 
     @property
     def ready(self) -> bool:
@@ -86,30 +118,84 @@ class SemanticChannel:
     async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
         if self._saturated():
             raise ChannelDownError("too many recalls wait: the model did not embed this question")
-        loop = asyncio.get_running_loop()
-        asking = [
-            loop.run_in_executor(self._threads, self._asked, mode, question.text)
-            for mode in self._modes(question, scope)
-        ]
-        asked = await asyncio.gather(*asking)
-        share = assistant_share(question)
-        hits = _by_rank(
-            [await self._near(connection, scope, each, share) for each in asked if not each.missing]
-        )
-        if missing := "; ".join(each.missing for each in asked if each.missing):
-            raise ChannelDownError(missing, hits)
+        spaces = await self._spaces(connection)
+        hits = await self._found(connection, question, scope, spaces)
+        if not hits and (now := await self._spaces(connection)) != spaces:
+            # The vectors of another embedder became live after the question was embedded.
+            hits = await self._found(connection, question, scope, now)
         return hits
 
+    async def _found(
+        self, connection: AsyncConnection[Any], question: Question, scope: Scope, spaces: Mapping[str, Space]
+    ) -> list[Hit]:
+        loop = asyncio.get_running_loop()
+        lists = self._lists(question, scope, spaces)
+        if spaces:
+            # No vector is of a model that has no space. A question needs no such model.
+            lists = [
+                each for each in lists if each.slot in spaces or not (each.earlier or is_of_model(each.slot))
+            ]
+        # Several slots may be of one embedder. Each embedder is asked once, and each of its lists is searched once.
+        first: dict[Space | Open, str] = {}
+        own = {
+            each.slot: first.setdefault(spaces.get(each.slot) or self._embedders.opener(each.slot), each.slot)
+            for each in lists
+        }
+        lists = list(dict.fromkeys(replace(each, slot=own[each.slot]) for each in lists))
+        slots = list(dict.fromkeys(each.slot for each in lists))
+        asking = [
+            loop.run_in_executor(self._threads, self._asked, each, question.text, spaces) for each in slots
+        ]
+        asked = dict(zip(slots, await asyncio.gather(*asking), strict=True))
+        share = assistant_share(question)
+        hits = _by_rank(
+            [
+                await self._near(
+                    connection,
+                    replace(scope, modes=each.modes),
+                    asked[each.slot],
+                    share,
+                    _is_message(question) or self._is_small(each.slot),
+                )
+                for each in lists
+                if not asked[each.slot].missing
+            ]
+        )
+        missing = [
+            asked[each.slot].missing
+            for each in lists
+            if asked[each.slot].missing
+            and not (each.earlier and await self._holds_none(connection, scope, each, spaces))
+        ]
+        if missing:
+            raise ChannelDownError("; ".join(dict.fromkeys(missing)), hits)
+        return hits
+
+    async def _holds_none(
+        self, connection: AsyncConnection[Any], scope: Scope, each: _List, spaces: Mapping[str, Space]
+    ) -> bool:
+        space = spaces.get(each.slot)
+        if space is None:
+            return False
+        names = replace(scope, modes=each.modes).parameters() | {"model": space.fingerprint}
+        row = await (await connection.execute(statement(_PACKAGE, "vectors_held"), names)).fetchone()
+        return row is not None and not row[0]
+
     async def _near(
-        self, connection: AsyncConnection[Any], scope: Scope, asked: _Asked, assistant: float
+        self,
+        connection: AsyncConnection[Any],
+        scope: Scope,
+        asked: _Asked,
+        assistant: float,
+        by_rank: bool,
     ) -> list[Hit]:
         assert asked.embedder is not None
         dimension = asked.embedder.dimension
         table = f"vectors.card_vectors_{dimension}"
-        values = {
+        values: dict[str, Any] = {
             **scope.parameters(),
             "vector": asked.vector,
-            "model": asked.embedder.name,
+            "model": asked.embedder.fingerprint,
             "assistant": assistant,
             "looked_up": _LOOKED_UP,
             "limit": _LIMIT,
@@ -119,42 +205,141 @@ class SemanticChannel:
             cursor = await connection.execute(
                 search_statement(name, vectors=table, **parts), {**values, "looked_at": looked_at}
             )
-            return [Hit(*row) for row in await cursor.fetchall()]
+            rows = await cursor.fetchall()
+            return [Hit(*row) for row in rows] if by_rank else shared_by_nearness(rows)
 
         if not scope.size.many:
             return await hits("semantic")
         if scope.size.cards * scope.size.share > _WALKED_FROM:
-            return await hits("semantic_near", _WALKED_TO, dimension=dimension)
-        found = await hits("semantic_own", dimension=dimension)
-        if len(found) < _LIMIT:
+            found = await hits("semantic_near", _WALKED_TO, dimension=dimension)
+        else:
+            found = await hits("semantic_own", dimension=dimension)
+        if len(found) < _LIMIT and (named := self._named_only(scope)):
+            # The mode is rare among the nearest cards, so all cards of the mode are compared.
+            values["named"] = named
+            return await hits("semantic_mode")
+        if len(found) < _LIMIT and scope.size.cards * scope.size.share <= _WALKED_FROM:
             # The scope excludes most of the nearest cards, so look further.
             found = await hits("semantic_own", _LOOKED_FURTHER, dimension=dimension)
         return found
 
-    def _modes(self, question: Question, scope: Scope) -> Sequence[str | None]:
-        """Returns the mode of the scope, else one mode for each model that reads the question's language.
+    def _named_only(self, scope: Scope) -> list[str]:
+        """Returns the names that cards of the scope's modes may have. Empty: some of these cards have no name."""
+        if scope.modes is None or GENERAL_MODE in scope.modes:
+            return []
+        return sorted({name.rpartition(SEPARATOR)[2] for name in scope.known_modes.names_of(scope.modes)})
 
-        When no model reads the language, it returns one mode for each model.
+    def _lists(
+        self, question: Question, scope: Scope, spaces: Mapping[str, Space] = NO_SPACES
+    ) -> Sequence[_List]:
+        """Returns the lists that a question is answered from: those with a model that reads its language, or all.
+
+        One mode, or each of several modes, has a list for every model that may have embedded its cards. Without modes
+        there is a list for every model, after the lists of the session's mode.
         """
-        if scope.mode is not None:
-            return (scope.mode,)
-        modes = self._embedders.modes
-        return [mode for mode in modes if self._reads(mode, question)] or modes
+        if scope.modes is None:
+            lists = [] if scope.first_mode is None else self._of_mode(scope.first_mode, scope, spaces)
+            lists += self._of_slots(None, list(self._embedders.slots), scope, self._removed(spaces))
+        else:
+            lists = [
+                each for mode in dict.fromkeys(scope.modes) for each in self._of_mode(mode, scope, spaces)
+            ]
+        return [each for each in lists if self._reads(each.slot, question)] or lists
 
-    def _reads(self, mode: str | None, question: Question) -> bool:
+    def _of_mode(self, mode: str, scope: Scope, spaces: Mapping[str, Space]) -> list[_List]:
+        own = self._embedders.slot(mode)
+        if mode == GENERAL_MODE:
+            return self._of_slots(mode, [""], scope, self._removed(spaces))
+        # The mode got a model of its own in the settings, or lost it, after cards were made.
+        before = [""] if own else [mode] if mode in spaces else []
+        slots = [own] if own or not scope.known_modes.registry.modes else []
+        return self._of_slots(mode, slots, scope, before)
+
+    def _of_slots(
+        self, mode: str | None, slots: Sequence[str], scope: Scope, before: Sequence[str]
+    ) -> list[_List]:
+        """Returns the lists of a mode, or of all: of ``slots`` and of the models that users name, the present first."""
+        ever: list[str] = []
+        now: set[str] = set()
+        if scope.known_modes.registry.modes:
+            ever = [self._embedders.slot_of_model(each) for each in sorted(scope.known_modes.models(mode))]
+            now = {self._embedders.slot_of_model(each) for each in scope.known_modes.models_now(mode)}
+        present = [*slots, *(each for each in ever if each in now)]
+        earlier = [each for each in (*ever, *before) if each not in present]
+        modes = None if mode is None else (mode,)
+        lists = [_List(each, modes) for each in present] + [
+            _List(each, modes, earlier=True) for each in earlier
+        ]
+        return list(dict.fromkeys(lists))
+
+    def _removed(self, spaces: Mapping[str, Space]) -> list[str]:
+        """Returns the modes with vectors of a model that the settings do not name any more."""
+        return sorted(each for each in spaces if not is_of_model(each) and each not in self._embedders.slots)
+
+    def _reads(self, slot: str, question: Question) -> bool:
         if not has_cjk(question.text):
             return True
-        embedder = self._embedders.opened(mode)
+        embedder = self._embedders.is_open(slot)
         return embedder is None or reads_chinese(embedder.name)
 
-    def _asked(self, mode: str | None, text: str) -> _Asked:
+    def _is_small(self, slot: str) -> bool:
+        embedder = self._embedders.is_open(slot)
+        return embedder is not None and embedder.name == SMALL_MODEL
+
+    def _asked(self, slot: str, text: str, spaces: Mapping[str, Space] = NO_SPACES) -> _Asked:
         try:
-            embedder = self._embedders.of(mode)
-            return _Asked(embedder, embedder.embed_question(text))
+            space = spaces.get(slot)
+            embedder = (
+                self._embedders.of_slot(slot) if space is None else self._embedders.of_space(slot, space)
+            )
+            [vector] = checked([embedder.embed_question(text)], 1, embedder.dimension, embedder.name)
+            return _Asked(embedder, vector)
         except EmbedderUnavailableError as error:
             return _Asked(None, None, str(error))
 
+    async def _spaces(self, connection: AsyncConnection[Any]) -> dict[str, Space]:
+        """Returns the embedder of each slot of the live vectors. A generation of an older build names none."""
+        if not self._named:
+            row = await (await connection.execute(statement(_PACKAGE, "spaces_exist"))).fetchone()
+            self._named = row is not None and bool(row[0])
+            if not self._named:
+                return {}
+        try:
+            rows = await (await connection.execute(statement(_PACKAGE, "spaces"))).fetchall()
+        except UndefinedTable:
+            self._named = False
+            raise
+        return {slot: Space(name, fingerprint) for slot, name, fingerprint in rows}
+
+
+def _is_message(question: Question) -> bool:
+    """True for a long question, whose meaning matches many cards about equally well.
+
+    Nearly every Chinese question has more terms than :data:`LONG`, so its length says nothing.
+    """
+    return len(question.weights) > LONG and not has_cjk(question.text)
+
+
+def shared_by_nearness(rows: Sequence[tuple[UUID, float]]) -> list[Hit]:
+    """Returns one list's cards and scores, best first, as hits with shares from 1 for the nearest to 1/e for the 20th.
+
+    Ranks alone give the twentieth card three quarters of the first one's vote, however far away it is. The scores of
+    models have different scales, so a card's distance from the first counts against the last one's. In a shorter list
+    the last card has a larger share, because a few cards say little about the scale.
+    """
+    if not rows:
+        return []
+    best, span = rows[0][1], max(rows[0][1] - rows[-1][1], _NO_SPAN)
+    pace = (len(rows) - 1) / (_LIMIT - 1) / span
+    return [Hit(card_id, score, exp((score - best) * pace)) for card_id, score in rows]
+
 
 def _by_rank(found: Iterable[Sequence[Hit]]) -> list[Hit]:
-    """Joins the hits of all models: first the best of every model, then the second of every model, and so on."""
-    return list(islice(filter(None, chain.from_iterable(zip_longest(*found))), _LIMIT))
+    """Joins the hits of all lists: first the best of every list, then the second of every list, and so on.
+
+    Scores of different lists are never compared. A card that is in two lists counts at its better rank.
+    """
+    best: dict[UUID, Hit] = {}
+    for hit in filter(None, chain.from_iterable(zip_longest(*found))):
+        best.setdefault(hit.card_id, hit)
+    return list(islice(best.values(), _LIMIT))

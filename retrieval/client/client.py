@@ -12,10 +12,15 @@ import httpx
 
 from retrieval.client.documents import Answer, CardsPage, Prompt, Pushed, Turn
 from retrieval.client.errors import UnavailableError
+from retrieval.client.memory_methods import AsyncMemoryMethods, MemoryMethods
+from retrieval.client.mode_methods import AsyncModeMethods, ModeMethods
+from retrieval.client.problem_methods import AsyncProblemMethods, ProblemMethods
+from retrieval.client.reference_methods import AsyncReferenceMethods, ReferenceMethods
 from retrieval.client.requests import (
     Request,
     answer_of,
     ask_request,
+    authorization,
     cards_request,
     no_answer,
     push_request,
@@ -28,12 +33,13 @@ WRITE_URL = "http://127.0.0.1:8700"
 READ_URL = "http://127.0.0.1:8701"
 
 
-class Client:
+class Client(MemoryMethods, ReferenceMethods, ModeMethods, ProblemMethods):
     """Talks to a write service and a read service. Connections stay open until :meth:`close`.
 
-    Every request is repeated up to ``retries`` times while a service is away. A repeated push is safe, because a turn
-    counts once. ``timeout`` is in seconds. Raises :class:`RefusedError`: the request is wrong. Raises
-    :class:`UnavailableError`: no retry succeeded.
+    Every request is repeated up to ``retries`` times while a service is away. A repeated push or command is safe: a
+    turn counts once, and a command has an idempotency key. ``timeout`` is in seconds. ``api_key`` is by default the
+    key in CARDLOG_API_KEY, or the last word of the file that CARDLOG_KEY_FILE names. Raises :class:`RefusedError`: the
+    request is wrong. Raises :class:`UnavailableError`: no retry succeeded.
     """
 
     def __init__(
@@ -43,12 +49,13 @@ class Client:
         *,
         timeout: float = 10.0,
         retries: int = 3,
+        api_key: str | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._write_url = write_url.rstrip("/")
         self._read_url = read_url.rstrip("/")
         self._retries = retries
-        self._http = httpx.Client(timeout=timeout, transport=transport)
+        self._http = httpx.Client(timeout=timeout, transport=transport, headers=authorization(api_key))
 
     def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
@@ -94,7 +101,11 @@ class Client:
     def _send_once(self, request: Request) -> Any:
         try:
             response = self._http.request(
-                request.method, request.url, json=request.json, params=request.params
+                request.method,
+                request.url,
+                json=request.json,
+                params=request.params,
+                headers=request.headers,
             )
         except httpx.HTTPError as error:
             raise no_answer(error, request) from error
@@ -103,7 +114,7 @@ class Client:
         return answer_of(response)
 
 
-class AsyncClient:
+class AsyncClient(AsyncMemoryMethods, AsyncReferenceMethods, AsyncModeMethods, AsyncProblemMethods):
     """The asynchronous :class:`Client`."""
 
     def __init__(
@@ -113,12 +124,13 @@ class AsyncClient:
         *,
         timeout: float = 10.0,
         retries: int = 3,
+        api_key: str | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._write_url = write_url.rstrip("/")
         self._read_url = read_url.rstrip("/")
         self._retries = retries
-        self._http = httpx.AsyncClient(timeout=timeout, transport=transport)
+        self._http = httpx.AsyncClient(timeout=timeout, transport=transport, headers=authorization(api_key))
 
     async def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
@@ -166,7 +178,11 @@ class AsyncClient:
     async def _send_once(self, request: Request) -> Any:
         try:
             response = await self._http.request(
-                request.method, request.url, json=request.json, params=request.params
+                request.method,
+                request.url,
+                json=request.json,
+                params=request.params,
+                headers=request.headers,
             )
         except httpx.HTTPError as error:
             raise no_answer(error, request) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 
 class Turn(TypedDict):
@@ -21,6 +21,7 @@ class Turn(TypedDict):
     said_at: NotRequired[str]
     timezone: NotRequired[str]
     turn_id: NotRequired[str]
+    metadata: NotRequired[dict[str, Any]]
 
 
 class Pushed(TypedDict):
@@ -63,7 +64,7 @@ class Beside(TypedDict):
     """Another card of the turn of a card that answers."""
 
     card_id: str
-    kind: Literal["state", "event", "knowledge"]
+    kind: Literal["state", "event", "knowledge", "reference"]
     content: str
 
 
@@ -77,7 +78,7 @@ class Card(TypedDict):
     """
 
     card_id: str
-    kind: Literal["state", "event", "knowledge"]
+    kind: Literal["state", "event", "knowledge", "reference"]
     content: str
     entity: str | None
     concept_key: str | None
@@ -98,6 +99,7 @@ class Card(TypedDict):
     speaker: str | None
     turn_ids: list[str]
     source_span: SourceSpan | None
+    metadata: dict[str, Any] | None
     provenance: Literal["user_stated", "assistant_stated", "agent_inferred"]
     confidence: float
     weight: float
@@ -136,7 +138,7 @@ class Side(TypedDict):
     """One side of a contradiction."""
 
     card_id: str
-    kind: Literal["state", "event", "knowledge"]
+    kind: Literal["state", "event", "knowledge", "reference"]
     content: str
     value: str | None
     effective_at: str | None

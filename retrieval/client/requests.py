@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,12 +21,25 @@ _LONGEST_WAIT_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request. Every request may be repeated: reads change nothing, and a turn has its id."""
+    """One request. Every request may be repeated: reads change nothing, and turns and commands have ids."""
 
     method: str
     url: str
     json: Any = None
     params: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] | None = None
+
+
+def authorization(api_key: str | None) -> dict[str, str]:
+    """Returns the header with the API key: the given one, or that of the environment; nothing when there is none.
+
+    Raises OSError when the file that CARDLOG_KEY_FILE names cannot be read.
+    """
+    if api_key is None:
+        api_key = os.environ.get("CARDLOG_API_KEY", "").strip()
+        if not api_key and (file := os.environ.get("CARDLOG_KEY_FILE", "").strip()):
+            api_key = Path(file).read_text("utf-8").split()[-1]
+    return {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
 
 def push_request(write_url: str, turns: Turn | Sequence[Turn]) -> Request:

@@ -17,14 +17,25 @@ from xml.sax.saxutils import escape, quoteattr
 
 from events.language.concepts import normalise_entity
 from events.language.told_times import told_day, zone_of
+from events.problems.problem import Problem
+from events.references.reference import Reference
 from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card_times import plan_of, times_of
+from retrieval.context.problem_lines import problem_line
 from retrieval.context.token_estimate import count_tokens
 from retrieval.context.turn_words import turn_words
 from retrieval.recall.answer import CardAnswer, RecallAnswer
 
 _STABLE = "core"
 _CARDS = "memory"
+_REFERENCES = "references"
+_FACTS = "facts"
+_PINNED_SHARE = 0.5
+"""The share of the budget, beside the blocks that are always present, that pinned references may take."""
+_GOALS = "goals"
+_PROBLEMS = "problems"
+_PROBLEM_SHARE = 0.25
+"""The share of the budget, beside the blocks before, that open problems may take."""
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _LEADING = 5
 """The first cards, whose turn words count as part of the card. Words of later turns take what room is left."""
@@ -111,18 +122,71 @@ def guard_rules_version() -> str:
     return found[1]
 
 
-def context_of(answer: RecallAnswer, token_budget: int | None = None) -> Prompt:
+def context_of(
+    answer: RecallAnswer,
+    token_budget: int | None = None,
+    pinned: Sequence[Reference] = (),
+    problems: Sequence[Problem] = (),
+    facts: Sequence[tuple[str, str]] = (),
+    goals: Sequence[str] = (),
+) -> Prompt:
     """Returns the prompt for an answer, in at most ``token_budget`` tokens as :func:`count_tokens` counts them.
+
+    The ``pinned`` references are in every prompt, in the order given, as far as half of the budget allows. Their block
+    stays the same, byte for byte, while they do. So does the block of ``facts``, the pointers and values of the core
+    document that were asked for; these come first, as far as half of the rest of the budget allows. Open ``problems``
+    follow in a block of their own, in the order given, as far as a quarter of the budget allows, and ``goals`` after
+    them in the same way.
 
     A card is in the prompt whole or not at all. A card that alone exceeds the budget is left out first, then the
     cards with the lowest scores. The words of a turn stand beside its card while there is room, the best card first.
     Raises :class:`BudgetTooSmallError`: when the blocks without cards do not fit.
     """
-    elements = [_element(card, answer) for card in answer.cards]
+    asked_budget = token_budget
+    kept = {one.reference_id for one in pinned}
+    elements = [_element(card, answer) for card in answer.cards if card.card_id not in kept]
+    first = [f"<reference>{_text(one.rendering)}</reference>" for one in pinned]
+    troubles = [problem_line(one, _text) for one in problems]
+    told = [f"<fact path={quoteattr(_clean(path))}>{_text(value)}</fact>" for path, value in facts]
+    aims = [f"<goal>{_text(one)}</goal>" for one in goals]
+    warnings = answer.warnings
     if token_budget is not None:
         least = _tokens(answer, [])
         if least > token_budget:
             raise BudgetTooSmallError(least)
+        room = int((token_budget - least) * _PINNED_SHARE)
+        fitting = bisect_right(range(1, len(told) + 1), room, key=lambda n: _facts_block(told[:n]).tokens)
+        if fitting < len(told):
+            warnings = (*warnings, f"{len(told) - fitting} facts have no room in the token budget")
+            told = told[:fitting]
+        if told:
+            token_budget -= _facts_block(told).tokens
+            room = int((token_budget - least) * _PINNED_SHARE)
+        fitting = bisect_right(range(1, len(first) + 1), room, key=lambda n: _pinned_block(first[:n]).tokens)
+        if fitting < len(first):
+            warnings = (
+                *warnings,
+                f"{len(first) - fitting} pinned references have no room in the token budget",
+            )
+            first = first[:fitting]
+        token_budget -= _pinned_block(first).tokens if first else 0
+        room = int((token_budget - least) * _PROBLEM_SHARE)
+        fitting = bisect_right(
+            range(1, len(troubles) + 1), room, key=lambda n: _problems_block(troubles[:n]).tokens
+        )
+        if fitting < len(troubles):
+            warnings = (
+                *warnings,
+                f"{len(troubles) - fitting} open problems have no room in the token budget",
+            )
+            troubles = troubles[:fitting]
+        token_budget -= _problems_block(troubles).tokens if troubles else 0
+        room = int((token_budget - least) * _PROBLEM_SHARE)
+        fitting = bisect_right(range(1, len(aims) + 1), room, key=lambda n: _goals_block(aims[:n]).tokens)
+        if fitting < len(aims):
+            warnings = (*warnings, f"{len(aims) - fitting} goals have no room in the token budget")
+            aims = aims[:fitting]
+        token_budget -= _goals_block(aims).tokens if aims else 0
         plain = [
             replace(one, turn="")
             for one in elements
@@ -137,12 +201,12 @@ def context_of(answer: RecallAnswer, token_budget: int | None = None) -> Prompt:
         elements = _with_turns(plain[:count], turns, token_budget - _tokens(answer, plain[:count]))
     shown = {one.card_id for one in elements}
     return Prompt(
-        blocks=_blocks(answer, elements),
-        token_budget=token_budget,
+        blocks=_blocks(answer, elements, first, troubles, told, aims),
+        token_budget=asked_budget,
         guard_rules_version=guard_rules_version(),
         cards=[NumberedCard(number, one.card_id) for number, one in enumerate(elements, 1)],
-        left_out=[card.card_id for card in answer.cards if card.card_id not in shown],
-        answer=answer,
+        left_out=[card.card_id for card in answer.cards if card.card_id not in shown | kept],
+        answer=replace(answer, warnings=warnings),
     )
 
 
@@ -173,16 +237,57 @@ def _tokens(answer: RecallAnswer, elements: Sequence[_Element]) -> int:
     return sum(block.tokens for block in _blocks(answer, elements))
 
 
-def _blocks(answer: RecallAnswer, elements: Sequence[_Element]) -> list[Block]:
+def _pinned_block(lines: Sequence[str]) -> Block:
+    """Returns the block of the pinned references. It changes only when one of them changes."""
+    return _block(_REFERENCES, _element_of(_REFERENCES, lines), stable=True)
+
+
+def _problems_block(lines: Sequence[str]) -> Block:
+    """Returns the block of the open problems. It changes only when one of them changes."""
+    return _block(_PROBLEMS, _element_of(_PROBLEMS, lines), stable=True)
+
+
+def _goals_block(lines: Sequence[str]) -> Block:
+    """Returns the block of the goals, plans and wishes. It changes only when one of them changes."""
+    return _block(_GOALS, _element_of(_GOALS, lines), stable=True)
+
+
+def _facts_block(lines: Sequence[str]) -> Block:
+    """Returns the block of the core document. It changes only when one of its values changes."""
+    return _block(_FACTS, _element_of(_FACTS, lines), stable=True)
+
+
+def _element_of(name: str, lines: Sequence[str]) -> str:
+    return "\n".join((f"<{name}>", *lines, f"</{name}>\n"))
+
+
+def _blocks(
+    answer: RecallAnswer,
+    elements: Sequence[_Element],
+    pinned: Sequence[str] = (),
+    problems: Sequence[str] = (),
+    facts: Sequence[str] = (),
+    goals: Sequence[str] = (),
+) -> list[Block]:
     """Every block in its fixed place. Empty blocks are absent."""
+    numbered = list(enumerate(elements, 1))
     lines = {
-        _CARDS: [one.text(number) for number, one in enumerate(elements, 1)],
+        _REFERENCES: [one.text(number) for number, one in numbered if one.kind == "reference"],
+        _CARDS: [one.text(number) for number, one in numbered if one.kind != "reference"],
         "contradiction_alert": _conflicts(answer.contradictions, [one.card_id for one in elements]),
     }
     blocks = [stable_block()]
+    if facts:
+        blocks.append(_facts_block(facts))
+    if pinned:
+        blocks.append(_pinned_block(pinned))
+    if problems:
+        blocks.append(_problems_block(problems))
+    if goals:
+        blocks.append(_goals_block(goals))
     for name, inner in lines.items():
         if inner:
-            blocks.append(_block(name, "\n".join((f"<{name}>", *inner, f"</{name}>\n"))))
+            blocks.append(_block(name, _element_of(name, inner)))
     now = answer.current_time
     told = now.isoformat(timespec="minutes")
     blocks.append(
@@ -198,6 +303,8 @@ def _element(found: CardAnswer, answer: RecallAnswer) -> _Element:
     attributes: dict[str, str | None] = {}
     if card.kind == "knowledge":
         attributes["title"] = card.title if card.title and card.title.casefold() not in content else None
+    elif card.kind == "reference":
+        pass  # its words tell all of it
     else:
         attributes |= {"who": _whom(found, content)} | times_of(card)
         attributes["plan"] = plan_of(card, answer.current_time)

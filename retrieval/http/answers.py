@@ -11,7 +11,7 @@ from events.types.cards import Cardinality, EventStatus, Provenance, Sentiment
 from events.types.relations import Predicate
 from events.types.turns import ContextLayer
 
-Kind = Literal["state", "event", "knowledge"]
+Kind = Literal["state", "event", "knowledge", "reference"]
 Status = Literal["current", "future", "superseded", "contested", "retracted"]
 
 
@@ -56,6 +56,7 @@ class AnyCard(BaseModel):
     speaker: str | None
     turn_ids: list[str]
     source_span: Span | None
+    metadata: dict[str, Any] | None = Field(description="the metadata of the turn, as the app gave it")
     provenance: Provenance
     confidence: float
     weight: float
@@ -91,7 +92,7 @@ class AnyCard(BaseModel):
         None, description="state: the end of a value that is a time, exclusive"
     )
     value_grain: str | None = Field(None, description="state: the grain of a value that is a time")
-    title: str | None = Field(None, description="knowledge: its name")
+    title: str | None = Field(None, description="knowledge: its name; reference: its key")
     aliases: list[str] = Field([], description="knowledge: its other names")
     definition: str | None = Field(None, description="knowledge: its definition")
 

@@ -14,8 +14,11 @@ import orjson
 import psycopg
 from fastapi import APIRouter, Query
 
+from events.access.principal import Principal
+from events.http.access import Reader, owner_of
 from events.http.database import problem_of
-from events.http.problem import ProblemError, invalid
+from events.http.formats.uuids import Uuid
+from events.http.problem import invalid, missing
 from events.http.service import JSONResponse
 from events.language.concepts import normalise_value
 from events.language.terms import analyse, term_keys
@@ -67,9 +70,9 @@ def cards_router(fresh: Fresh) -> APIRouter:
         response_model=CardsPage,
         operation_id="list_cards",
     )
-    async def page(query: Annotated[CardsIn, Query()]) -> JSONResponse:
+    async def page(query: Annotated[CardsIn, Query()], caller: Reader) -> JSONResponse:
         before = _card_at(query.cursor)
-        reader, cards = await sliced(query)
+        reader, cards = await sliced(caller, query)
         found = await _read(reader.page, cards, limit=query.limit, before=before)
         documents = [listed_document(card, cards.at) for card in found.cards]
         return JSONResponse({"cards": documents, "next_cursor": _cursor(found.next)})
@@ -80,9 +83,9 @@ def cards_router(fresh: Fresh) -> APIRouter:
         response_model=Groups,
         operation_id="count_cards",
     )
-    async def aggregate(query: Annotated[AggregateIn, Query()]) -> JSONResponse:
+    async def aggregate(query: Annotated[AggregateIn, Query()], caller: Reader) -> JSONResponse:
         axes, zone = axes_of(query.group_by), zone_of(query.timezone)
-        reader, cards = await sliced(query)
+        reader, cards = await sliced(caller, query)
         groups, total = await _read(reader.groups, cards, axes, bucket=query.bucket, timezone=zone)
         bucket = query.bucket if set(axes) & set(TIMES) else None
         return JSONResponse({"group_by": axes, "bucket": bucket, "groups": groups, "total": total})
@@ -93,8 +96,8 @@ def cards_router(fresh: Fresh) -> APIRouter:
         response_model=Card,
         operation_id="card",
     )
-    async def card(card_id: UUID, query: Annotated[TemporalParams, Query()]) -> JSONResponse:
-        _, asked, found = await named(query, card_id)
+    async def card(card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader) -> JSONResponse:
+        _, asked, found = await named(caller, query, card_id)
         return JSONResponse(listed_document(found, asked.at))
 
     @router.get(
@@ -103,8 +106,10 @@ def cards_router(fresh: Fresh) -> APIRouter:
         response_model=History,
         operation_id="card_history",
     )
-    async def history(card_id: UUID, query: Annotated[TemporalParams, Query()]) -> JSONResponse:
-        reader, asked, found = await named(query, card_id)
+    async def history(
+        card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader
+    ) -> JSONResponse:
+        reader, asked, found = await named(caller, query, card_id)
         past = await _read(reader.history, asked, found.card_id)
         cards = [listed_document(card, asked.at) for card in past.cards]
         return JSONResponse({"cards": cards, "updates": past.updates, "relations": past.relations})
@@ -115,8 +120,10 @@ def cards_router(fresh: Fresh) -> APIRouter:
         response_model=Relations,
         operation_id="card_relations",
     )
-    async def relations(card_id: UUID, query: Annotated[RelationsIn, Query()]) -> JSONResponse:
-        reader, asked, found = await named(query, card_id)
+    async def relations(
+        card_id: Uuid, query: Annotated[RelationsIn, Query()], caller: Reader
+    ) -> JSONResponse:
+        reader, asked, found = await named(caller, query, card_id)
         asked = replace(asked, conditions={"predicate": query.predicate})
         relations = await _read(reader.relations, asked, found.card_id)
         links = await _read(reader.links, asked, found.card_id)
@@ -135,8 +142,10 @@ def cards_router(fresh: Fresh) -> APIRouter:
         response_model=Latest,
         operation_id="card_latest",
     )
-    async def latest(card_id: UUID, query: Annotated[TemporalParams, Query()]) -> JSONResponse:
-        reader, asked, found = await named(query, card_id)
+    async def latest(
+        card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader
+    ) -> JSONResponse:
+        reader, asked, found = await named(caller, query, card_id)
         way = await _read(reader.latest, asked, found.card_id)
         return JSONResponse(
             {"card": listed_document(way[-1], asked.at), "chain": [step.card_id for step in way]}
@@ -149,8 +158,8 @@ def cards_router(fresh: Fresh) -> APIRouter:
         operation_id="list_arbitrations",
         tags=["arbitrations"],
     )
-    async def arbitrations(query: Annotated[ArbitrationsIn, Query()]) -> JSONResponse:
-        before, user_id = _card_at(query.cursor), reader_of(query)
+    async def arbitrations(query: Annotated[ArbitrationsIn, Query()], caller: Reader) -> JSONResponse:
+        before, user_id = _card_at(query.cursor), owner_of(caller, reader_of(query))
         reader = await fresh(query.wait_for, user_id)
         found = await _read(
             reader.arbitrations,
@@ -159,6 +168,7 @@ def cards_router(fresh: Fresh) -> APIRouter:
             projects=None if ALL in query.project_id else query.project_id,
             before=before,
             limit=query.limit + 1,
+            reach=caller.reach,
         )
         rows = found[: query.limit]
         following = rows[-1].arbitration_id if len(found) > query.limit else None
@@ -171,36 +181,41 @@ def cards_router(fresh: Fresh) -> APIRouter:
         operation_id="arbitration",
         tags=["arbitrations"],
     )
-    async def arbitration(arbitration_id: UUID, query: Annotated[ReaderIn, Query()]) -> JSONResponse:
-        user_id = reader_of(query)
+    async def arbitration(
+        arbitration_id: Uuid, query: Annotated[ReaderIn, Query()], caller: Reader
+    ) -> JSONResponse:
+        user_id = owner_of(caller, reader_of(query), thing="arbitration", field="arbitration_id")
         reader = await fresh(query.wait_for, user_id)
-        found = await _read(reader.arbitrations, user_id, arbitration=arbitration_id)
+        found = await _read(reader.arbitrations, user_id, arbitration=arbitration_id, reach=caller.reach)
         if not found:
-            raise ProblemError(404, "Not found", "this user has no such arbitration", field="arbitration_id")
+            raise missing("arbitration", "arbitration_id")
         return JSONResponse(found[0])
 
-    async def named(query: TemporalParams, card_id: UUID) -> tuple[CardReader, Slice, ListedCard]:
+    async def named(
+        caller: Principal, query: TemporalParams, card_id: UUID
+    ) -> tuple[CardReader, Slice, ListedCard]:
         """Returns the reader, the slice and the card. Raises a 404 problem when the user has no such card."""
         asked = asked_of(query, datetime.now(UTC))
-        reader = await fresh(query.wait_for, query.user_id)
+        owner = owner_of(caller, asked.user_id, thing="card", field="card_id")
+        asked = replace(asked, user_id=owner, reach=caller.reach)
+        reader = await fresh(query.wait_for, owner)
         asked = await _read(reader.rewound, asked)
         found = await _read(reader.card, asked, card_id)
         if found is None:
-            raise ProblemError(404, "Not found", "this user has no such card", field="card_id")
+            raise missing("card", "card_id")
         return reader, asked, found
 
-    async def sliced(query: SliceIn) -> tuple[CardReader, Slice]:
+    async def sliced(caller: Principal, query: SliceIn) -> tuple[CardReader, Slice]:
         """Returns the reader and the slice, completed from the tables: names, meanings of tags, duplicates."""
         found = slice_of(query, datetime.now(UTC))
-        reader = await fresh(query.wait_for, query.user_id)
+        found = replace(found, user_id=owner_of(caller, found.user_id), reach=caller.reach)
+        reader = await fresh(query.wait_for, found.user_id)
         found = await _read(reader.rewound, found)
         if query.about is not None or query.knowledge is not None:
             key = None if query.about is None else normalise_value("title", query.about)
-            names = await _read(reader.names, found.user_id, key, query.knowledge)
+            names = await _read(reader.names, found, key, query.knowledge)
             if query.knowledge is not None and not names:
-                raise ProblemError(
-                    404, "Not found", "this user has no such knowledge card", field="knowledge"
-                )
+                raise missing("knowledge card", "knowledge")
             wanted = [*names, *([query.about] if query.about is not None else [])]
             keys = {tuple(sorted(set(term_keys(found.user_id, analyse(name))))) for name in wanted}
             found = replace(found, about=sorted(filter(None, keys)))

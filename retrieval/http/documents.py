@@ -19,12 +19,13 @@ _SHOWN = (
     "card_id", "kind", "content", "entity", "concept_key", "value", "cardinality", "tags", "occurred_at",
     "occurred_until", "effective_at", "superseded_at", "last_verified", "created_at", "project_id", "session_id",
     "agent_id", "document_id", "context_layer", "speaker", "turn_ids", "source_span", "provenance", "confidence",
-    "weight", "mentions", "mode", "said_at", "time_zone", "time_grain", "time_resolved", "alternative_at",
+    "weight", "mentions", "mode", "said_at", "time_zone", "time_grain", "time_resolved", "alternative_at", "metadata",
 )  # fmt: skip
 _FIELDS = {
     "state": (*_SHOWN, "ended", "value_at", "value_until", "value_grain"),
     "event": (*_SHOWN, "episode", "topics", "importance", "sentiment", "event_status", "participants"),
     "knowledge": (*_SHOWN, "title", "aliases", "definition"),
+    "reference": (*_SHOWN, "title"),
 }
 _VALUES = {kind: attrgetter(*names) for kind, names in _FIELDS.items()}
 

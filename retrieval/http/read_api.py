@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import psycopg
 from fastapi import FastAPI
@@ -16,38 +16,69 @@ from prometheus_client import CollectorRegistry, generate_latest
 from psycopg_pool import PoolTimeout
 from pydantic import BaseModel, ConfigDict, Field
 
+from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.access.principal import Principal
 from events.health.cached_probe import CachedProbe
 from events.health.health_status import LogHealth, LogMonitor, refuse_if_stuck
 from events.health.metrics import HealthSnapshot, StageMetrics
-from events.http.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.http.access import Reader
+from events.http.audit import audit_of
+from events.http.authentication import authentication_of
 from events.http.database import is_gone, problem_of
-from events.http.instants import Instant, refuse_future
+from events.http.formats.instants import Instant, refuse_future
+from events.http.formats.metadata import DESCRIPTION as METADATA
+from events.http.formats.metadata import metadata_wanted
 from events.http.problem import ProblemError, invalid
-from events.http.service import JSONResponse, Stages, Status, install
+from events.http.service import JSONResponse, Stages, Status, install, running
 from events.http.tokens import Keyring, Sealer, unread
+from events.platform.database import connect
 from events.platform.modes import GENERAL_MODE, modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
+from events.problems.problem import Problem
+from events.references.reference import Reference
 from events.types.turn_contract import TurnInvalidError, text_of
 from events.types.turns import ContextLayer
+from projectors.core.documents import feed_of
+from projectors.core.loading import TooFarBehindError
 from retrieval.cards.query import zone_of
 from retrieval.cards.reader import CardReader
 from retrieval.context.context import BudgetTooSmallError, Prompt, context_of
+from retrieval.core.reader import DocumentReader
+from retrieval.core.sources import facts_at, goals_of
+from retrieval.episodes.reader import EpisodeReader
 from retrieval.http import answers
+from retrieval.http.audit_api import audit_router
 from retrieval.http.cards_api import cards_router
 from retrieval.http.documents import prompt_document, recall_document
+from retrieval.http.episodes_api import episodes_router
+from retrieval.http.memory_api import MAX_PATHS, in_reach, memory_router, pointer_of
+from retrieval.http.modes_api import modes_router
+from retrieval.http.problems_api import problems_router
+from retrieval.http.reach import asked_by, within
+from retrieval.http.references_api import references_router
+from retrieval.http.schema.candidates_api import candidates_router
+from retrieval.http.users_api import users_router
 from retrieval.http.wiring import open_servers
+from retrieval.modes.reader import ModeReader
 from retrieval.pool.reconnect import retry_on_lost_connection
+from retrieval.problems.reader import ProblemReader
 from retrieval.query.scope import KINDS
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.metrics import RecallMetrics
-from retrieval.recall.recall import Ask, RecallUnavailableError
+from retrieval.recall.recall import Ask, ModeUnknownError, RecallUnavailableError
+from retrieval.references.reader import ReferenceReader
+from retrieval.references.use import ReferenceUse
 from retrieval.replicas.read_servers import ServerSelection
 
 MAX_QUERY_BYTES = 16 * 1024
 ALL_PROJECTS = "*"
 CONNECTIONS_A_RECALL = 2  # a recall runs four channels at once, each for a short time
 WAITS_FOR_A_PLACE_S = 5.0
+
+
+MOST_MODES = 32
+ALL_MODES = "all"
 
 
 class RecallIn(BaseModel):
@@ -61,7 +92,10 @@ class RecallIn(BaseModel):
         str | list[str],
         Field(description="one project, several, or * for all; only cards of these projects answer"),
     ] = "default"
-    session_id: str | None = None
+    session_id: Annotated[
+        str | None,
+        Field(description="the session that asks: without a mode, cards of its recent mode come first"),
+    ] = None
     k: Annotated[int, Field(ge=1, le=200, description="the most cards to return")] = 5
     as_of: Annotated[Instant | None, Field(description="answer as of this instant: what was true then")] = (
         None
@@ -75,15 +109,32 @@ class RecallIn(BaseModel):
             description="IANA zone of the asker, such as Asia/Taipei; by default that of the user's latest event"
         ),
     ] = None
-    kinds: Annotated[list[Literal["state", "event", "knowledge"]] | None, Field(min_length=1)] = None
+    kinds: Annotated[
+        list[Literal["state", "event", "knowledge", "reference"]] | None, Field(min_length=1)
+    ] = None
     context_layer: Annotated[
         ContextLayer | None, Field(description="cards of this layer count a little more")
     ] = None
     only_layers: Annotated[
         list[ContextLayer] | None, Field(min_length=1, description="only cards of these layers")
     ] = None
+    metadata: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description=f"only cards whose metadata contains this: {METADATA}",
+            examples=[{"ticket": "A-17"}],
+        ),
+    ] = None
     mode: Annotated[
         str | None, Field(min_length=1, description="only cards of this mode, such as code or journal")
+    ] = None
+    modes: Annotated[
+        Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1, max_length=MOST_MODES)]
+        | Literal["all"]
+        | None,
+        Field(
+            description="several modes, or all: each mode has a list of its own, and the lists are joined by rank"
+        ),
     ] = None
     explain: Annotated[bool, Field(description="explain the answer")] = False
     wait_for: Annotated[
@@ -98,6 +149,10 @@ class ContextIn(RecallIn):
         int | None,
         Field(ge=1, le=1_000_000, description="the most tokens of the prompt, by Cardlog's estimate"),
     ] = None
+    paths: Annotated[
+        list[Annotated[str, Field(max_length=2048)]] | None,
+        Field(max_length=MAX_PATHS, description="JSON Pointers into the core document, shown in a block"),
+    ] = None
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -106,7 +161,14 @@ def create_app(settings: Settings) -> FastAPI:
     keyring = Keyring(settings)
     servers = open_servers(settings, lambda: limiter.saturated)
     recall = servers.primary.recall
+    references = ReferenceReader(servers.primary.pool)
+    problems = ProblemReader(servers.primary.pool)
+    reference_use = ReferenceUse(settings.database_url)
+    documents = DocumentReader(servers.primary.pool, feed_of(settings))
     registry = CollectorRegistry()
+    audit = audit_of(settings, "read")
+    if audit is not None:
+        registry.register(audit)
     metrics_of = RecallMetrics(registry, recall.channel_health, lambda: limiter.waiting)
     watch = LogMonitor(settings.database_url, "read, watching")
     health_status = CachedProbe(watch)
@@ -117,12 +179,15 @@ def create_app(settings: Settings) -> FastAPI:
         await servers.open()
         for server in (servers.primary, *servers.replicas):
             await asyncio.to_thread(server.recall.warm)
-        yield
+        reference_use.open()
+        async with running(app):
+            yield
+        await reference_use.close()
         await servers.close()
         watch.close()
 
-    app = FastAPI(title="Cardlog read API", version="1", lifespan=lifespan)
-    install(app, settings)
+    app = FastAPI(title="Cardlog read API", version="1", lifespan=lifespan, docs_url=None, redoc_url=None)
+    install(app, settings, audit=audit, authentication=authentication_of(settings, "read"))
 
     @app.post(
         "/v1/recall",
@@ -131,8 +196,9 @@ def create_app(settings: Settings) -> FastAPI:
         operation_id="recall",
         tags=["recall"],
     )
-    async def ask(body: RecallIn) -> JSONResponse:
-        return JSONResponse(recall_document(await answered(body, ask_of(body, modes_of(settings)))))
+    async def ask(body: RecallIn, caller: Reader) -> JSONResponse:
+        question = asked_by(caller, ask_of(body))
+        return JSONResponse(recall_document(within(caller, await answered(body.wait_for, question))))
 
     @app.post(
         "/v1/context",
@@ -141,18 +207,80 @@ def create_app(settings: Settings) -> FastAPI:
         operation_id="context",
         tags=["recall"],
     )
-    async def context(body: ContextIn) -> JSONResponse:
-        question = for_prompt(ask_of(body, modes_of(settings)), knowledge=settings.knowledge_inject)
-        answer = await answered(body, question)
+    async def context(body: ContextIn, caller: Reader) -> JSONResponse:
+        asked = asked_by(caller, ask_of(body))
+        question = for_prompt(asked, knowledge=settings.knowledge_inject)
+        answer = within(caller, await answered(body.wait_for, question))
         if body.kinds and question.kinds != tuple(body.kinds):
             notice = "knowledge cards are left out: CARDLOG_KNOWLEDGE_INJECT is off"
             answer = replace(answer, warnings=(*answer.warnings, notice))
-        return JSONResponse(prompt_document(prompt_of(answer, body.token_budget)))
+        pinned, notices = await pinned_references(question.user_id)
+        answer = replace(answer, warnings=(*answer.warnings, *notices))
+        for each in pinned:
+            reference_use.count(each.owner, each.stream)
+        troubles, notices = await open_problems(caller, question)
+        answer = replace(answer, warnings=(*answer.warnings, *notices))
+        facts, goals, notices = await core_parts(caller, question, body.paths or [])
+        answer = replace(answer, warnings=(*answer.warnings, *notices))
+        prompt = prompt_of(answer, body.token_budget, pinned, troubles, facts, goals)
+        return JSONResponse(prompt_document(prompt))
 
-    async def answered(body: RecallIn, question: Ask) -> RecallAnswer:
+    async def core_parts(
+        caller: Principal, question: Ask, paths: list[str]
+    ) -> tuple[list[tuple[str, str]], list[str], tuple[str, ...]]:
+        """Returns values at pointers of the core document, the goals, and a warning when they cannot be read.
+
+        A question about the past, or about another project or mode than those of the document, gets no goals.
+        """
+        places = [pointer_of(each) for each in paths]
+        aims = (
+            question.as_of is None
+            and question.known_at is None
+            and (question.projects is None or "default" in question.projects)
+            and (question.modes is None or GENERAL_MODE in question.modes)
+        )
+        if not (places or aims) or not in_reach(caller):
+            return [], [], ()
+        try:
+            present = await documents.present(question.user_id)
+        except (psycopg.Error, TimeoutError, TooFarBehindError) as error:
+            return [], [], (f"the core document is missing: {type(error).__name__}",)
+        document = present.state.document
+        return facts_at(document, places), goals_of(document) if aims else [], ()
+
+    async def pinned_references(user: str) -> tuple[list[Reference], tuple[str, ...]]:
+        """Returns the pinned references of a user and the user's teams, and a warning when they cannot be read."""
+        try:
+            owners = await references.owners_of(user)
+            found = await references.present(owners)
+        except (psycopg.Error, TimeoutError) as error:
+            return [], (f"pinned references are missing: {type(error).__name__}",)
+        return [each for each in found if each.tier == "pinned" and not each.archived], ()
+
+    async def open_problems(caller: Principal, question: Ask) -> tuple[list[Problem], tuple[str, ...]]:
+        """Returns the open problems of the projects asked for, and a warning when they cannot be read.
+
+        A question about the past gets none, because they are those of today.
+        """
+        if question.as_of is not None or question.known_at is not None:
+            return [], ()
+        try:
+            found = await problems.present(question.user_id)
+        except (psycopg.Error, TimeoutError) as error:
+            return [], (f"open problems are missing: {type(error).__name__}",)
+        return [
+            each
+            for each in found
+            if each.status == "active"
+            and (question.projects is None or each.project_id in question.projects)
+            and (question.modes is None or (each.mode or GENERAL_MODE) in question.modes)
+            and caller.reach.admits(each.project_id, each.mode)
+        ], ()
+
+    async def answered(token: str | None, question: Ask) -> RecallAnswer:
         with metrics_of.seconds.time():
             try:
-                choice = await _choose(body.wait_for, body.user_id, vectors=recall.by_meaning)
+                choice = await _choose(token, question.user_id, vectors=recall.by_meaning)
                 warnings = list(choice.warnings)
                 async with limiter.place():
                     try:
@@ -164,6 +292,8 @@ def create_app(settings: Settings) -> FastAPI:
                         # The replica went away during the question, so the primary answers.
                         warnings.append(f"answered by the primary: {servers.rest(choice.server, error)}")
                         answer = await servers.primary.recall.answer(question)
+            except ModeUnknownError as error:
+                raise invalid("mode", str(error), allowed=error.allowed) from None
             except SaturatedError as error:
                 raise ProblemError(503, "Too many questions", str(error)) from error
             except RecallUnavailableError as error:
@@ -188,7 +318,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     async def _sealer(choice: ServerSelection) -> Sealer:
         async def look() -> tuple[bytes]:
-            async with choice.server.pool.connection(timeout=2.0) as connection:
+            async with choice.server.pool.without_tenant(2.0) as connection:
                 row = await (await connection.execute(statement("events.http", "token_key"))).fetchone()
                 assert row is not None
                 return (row[0],)
@@ -217,6 +347,16 @@ def create_app(settings: Settings) -> FastAPI:
         return choice.server.reader
 
     app.include_router(cards_router(fresh_reader))
+    app.include_router(users_router(lambda: connect(settings.database_url, application="read, users")))
+    app.include_router(audit_router(servers.primary.pool))
+    app.include_router(references_router(references, reference_use))
+    app.include_router(problems_router(problems))
+    app.include_router(episodes_router(EpisodeReader(servers.primary.pool)))
+    app.include_router(
+        modes_router(ModeReader(servers.primary.pool, modes_of(settings)), settings.embed_model)
+    )
+    app.include_router(memory_router(documents))
+    app.include_router(candidates_router(documents))
 
     @app.get(
         "/v1/channels",
@@ -225,7 +365,7 @@ def create_app(settings: Settings) -> FastAPI:
         operation_id="channels",
         tags=["recall"],
     )
-    async def channels() -> JSONResponse:
+    async def channels(_: Reader) -> JSONResponse:
         return JSONResponse(recall.channel_health())
 
     @app.get("/readyz", summary="Can questions be answered?", response_model=Status, operation_id="readiness")
@@ -241,7 +381,7 @@ def create_app(settings: Settings) -> FastAPI:
             refuse_if_stuck(found.reader("cards"), settings.stuck_after_s)
 
         async def look() -> None:
-            async with choice.server.pool.connection(timeout=1.0) as connection:
+            async with choice.server.pool.without_tenant(1.0) as connection:
                 await connection.execute(statement("retrieval.http", "ready"))
 
         try:
@@ -274,21 +414,25 @@ def for_prompt(question: Ask, *, knowledge: bool) -> Ask:
     return replace(question, kinds=tuple(kind for kind in question.kinds if kind != "knowledge"))
 
 
-def prompt_of(answer: RecallAnswer, token_budget: int | None) -> Prompt:
+def prompt_of(
+    answer: RecallAnswer,
+    token_budget: int | None,
+    pinned: Sequence[Reference] = (),
+    problems: Sequence[Problem] = (),
+    facts: Sequence[tuple[str, str]] = (),
+    goals: Sequence[str] = (),
+) -> Prompt:
     """Returns the prompt for an answer. Raises a 422 :class:`ProblemError`, which names the least budget that works."""
     try:
-        return context_of(answer, token_budget)
+        return context_of(answer, token_budget, pinned, problems, facts, goals)
     except BudgetTooSmallError as error:
         raise invalid(
             "token_budget", f"is {token_budget}; {error}: allow at least {error.least}", least=error.least
         ) from None
 
 
-def ask_of(body: RecallIn, modes: Collection[str] = ()) -> Ask:
-    """Returns the recall of a request. Raises a 422 :class:`ProblemError`, which names the field.
-
-    When ``modes`` are declared, any other mode is refused. The general mode is always accepted.
-    """
+def ask_of(body: RecallIn) -> Ask:
+    """Returns the recall of a request. Raises a 422 :class:`ProblemError`, which names the field."""
     try:
         user_id = text_of("user_id", body.user_id)
         query = text_of("query", body.query)
@@ -296,15 +440,19 @@ def ask_of(body: RecallIn, modes: Collection[str] = ()) -> Ask:
             text_of("project_id", name)
         if body.mode is not None:
             text_of("mode", body.mode)
+        for name in body.modes or ():
+            text_of("modes", name)
+        if body.session_id is not None:
+            text_of("session_id", body.session_id)
     except TurnInvalidError as error:
         raise invalid(error.field, error.reason) from None
     if len(query.encode()) > MAX_QUERY_BYTES:
         raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
     if not query.strip():
         raise invalid("query", "must not be empty")
-    if modes and body.mode not in {None, GENERAL_MODE, *modes}:
-        known = ", ".join(dict.fromkeys((GENERAL_MODE, *modes)))
-        raise invalid("mode", f"{body.mode!r} is unknown; use one of {known}")
+    if body.mode is not None and body.modes is not None:
+        raise invalid("modes", "excludes mode; name one mode in mode, or several in modes")
+    listed = body.modes if isinstance(body.modes, list) else [] if body.mode is None else [body.mode]
     now = datetime.now(UTC)
     refuse_future("as_of", body.as_of, now)
     refuse_future("known_at", body.known_at, now)
@@ -320,7 +468,10 @@ def ask_of(body: RecallIn, modes: Collection[str] = ()) -> Ask:
         kinds=tuple(body.kinds) if body.kinds else KINDS,
         context_layer=body.context_layer,
         layers=None if body.only_layers is None else tuple(body.only_layers),
-        mode=body.mode,
+        metadata=metadata_wanted(body.metadata),
+        modes=tuple(dict.fromkeys(listed)) or None,
+        across=body.modes == ALL_MODES,
+        session_id=body.session_id,
         explain=body.explain,
         timezone=None if body.timezone is None else zone_of(body.timezone),
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from psycopg_pool import AsyncConnectionPool
-
+from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from projectors.embedding.embedders import embedders_of
 from retrieval.cards.past import fold_of
@@ -17,6 +17,7 @@ from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
+from retrieval.modes.reader import ModeReader
 from retrieval.pool.connections import Pool, open_pool
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.channel_executor import ChannelExecutor
@@ -75,6 +76,7 @@ def open_recall(settings: Settings, pool: Pool) -> Recall:
         GraphChannel(),
         CardResolver(pool, fold_of(settings)),
         Overlay(settings),
+        ModeReader(pool, modes_of(settings)),
     )
 
 
@@ -91,6 +93,7 @@ def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServe
             GraphChannel(),
             CardResolver(pool, fold),
             Overlay(settings, url),
+            ModeReader(pool, modes_of(settings)),
         )
         return ReadServer(name, pool, recall, CardReader(pool, fold))
 
@@ -99,12 +102,6 @@ def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServe
         server("the primary", None),
         [server(f"replica {number}", url) for number, url in enumerate(urls, 1)],
         staleness_s=settings.read_staleness_s,
-        watch=AsyncConnectionPool(
-            settings.database_url,
-            min_size=1,
-            max_size=1,
-            open=False,
-            kwargs={"autocommit": True, "application_name": "cardlog read, watching replicas"},
-        ),
+        watch=open_pool(replace(settings, pool_size=1), "read, watching replicas"),
         most_waits=settings.max_waits,
     )

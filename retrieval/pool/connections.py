@@ -8,15 +8,18 @@ from typing import Any
 
 import orjson
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 from psycopg.adapt import Dumper
+from psycopg.pq import PipelineStatus
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
 from events.platform.settings import Settings
 from events.platform.sql import statement
+from events.types.tenancy import tenant_of
 
-_PLANS = {True: "plan_for_one", False: "plan_for_all"}
+_SEE = statement("retrieval.pool", "see")
+_PLANS = {True: "force_custom_plan", False: "force_generic_plan"}
 
 
 class ArrayDumper(Dumper):
@@ -41,46 +44,99 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+class ReadCursor(AsyncCursor[Any]):
+    """A cursor whose every statement sees only the rows of its connection's tenant."""
+
+    async def execute(self, query: Any, params: Any = None, **options: Any) -> ReadCursor:
+        """Executes ``query``. The settings of the connection go with it, so they cost no round trip.
+
+        Without a tenant the statement sees no row of any user.
+        """
+        connection = self.connection
+        assert isinstance(connection, ReadConnection)
+        if connection.scope is None:
+            return await super().execute(query, params, **options)
+        # Statements of one pipeline are one transaction, unless a transaction is open. The settings end with it.
+        if connection.pgconn.pipeline_status != PipelineStatus.OFF:
+            await connection.seeing.execute(_SEE, connection.scope)
+            await super().execute(query, params, **options)
+            return self
+        async with connection.pipeline():
+            await connection.seeing.execute(_SEE, connection.scope)
+            await super().execute(query, params, **options)
+        return self
+
+
 class ReadConnection(AsyncConnection[Any]):
-    """A connection that remembers how its statements are planned."""
+    """A connection that remembers for whom it asks: (tenant, plan mode)."""
 
-    _for_one: bool | None = True  # the value of session.sql
+    scope: tuple[str, str] | None = None
 
-    async def plan(self, *, for_one: bool) -> None:
-        """Sets the plan mode of later statements: a plan for each user, or one generic plan."""
-        if for_one != self._for_one:
-            self._for_one = None  # after a cancel the mode is unknown
-            await self.execute(statement("retrieval.pool", _PLANS[for_one]))
-            self._for_one = for_one
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # One cursor for all settings: making a cursor costs more than a setting.
+        self.seeing = AsyncCursor(self)
+        self.cursor_factory = ReadCursor
 
 
-Pool = AsyncConnectionPool[ReadConnection]
+class Pool:
+    """The connections of one server. Code that asks about a user gets them from :func:`connected`, with a tenant."""
+
+    def __init__(self, connections: AsyncConnectionPool[ReadConnection]) -> None:
+        self._connections = connections
+
+    async def open(self, *, wait: bool = False, timeout: float = 30.0) -> None:
+        await self._connections.open(wait=wait, timeout=timeout)
+
+    async def close(self) -> None:
+        await self._connections.close()
+
+    @asynccontextmanager
+    async def without_tenant(self, within_s: float) -> AsyncIterator[AsyncConnection[Any]]:
+        """Yields a connection that sees no row of any user, for questions about the server. Raises as ``connected``."""
+        async with self._connections.connection(timeout=within_s) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def of_tenant(
+        self, tenant: str, within_s: float, *, many: bool
+    ) -> AsyncIterator[AsyncConnection[Any]]:
+        """See :func:`connected`."""
+        async with self._connections.connection(timeout=within_s) as connection:
+            connection.scope = tenant, _PLANS[many]
+            try:
+                yield connection
+            finally:
+                connection.scope = None
 
 
 def open_pool(settings: Settings, application: str, url: str | None = None) -> Pool:
     """Returns the pool of a read service, not opened yet. ``url`` names a replica; the default is the primary."""
-    return AsyncConnectionPool(
-        url or settings.database_url,
-        connection_class=ReadConnection,
-        min_size=min(5, settings.pool_size),
-        max_size=settings.pool_size,
-        open=False,
-        configure=_configure,
-        # A generic plan needs a prepared statement, so every statement is prepared at once.
-        kwargs={"autocommit": True, "application_name": f"cardlog {application}", "prepare_threshold": 0},
+    return Pool(
+        AsyncConnectionPool(
+            url or settings.database_url,
+            connection_class=ReadConnection,
+            min_size=min(5, settings.pool_size),
+            max_size=settings.pool_size,
+            open=False,
+            configure=_configure,
+            # A generic plan needs a prepared statement, so every statement is prepared at once.
+            kwargs={"autocommit": True, "application_name": f"cardlog {application}", "prepare_threshold": 0},
+        )
     )
 
 
 @asynccontextmanager
-async def connected(pool: Pool, within_s: float, *, many: bool = True) -> AsyncIterator[ReadConnection]:
-    """Yields a connection for questions about one user.
+async def connected(
+    pool: Pool, user_id: str, within_s: float, *, many: bool = True
+) -> AsyncIterator[AsyncConnection[Any]]:
+    """Yields a connection for questions about one user. Its statements see only the rows of the user's tenant.
 
     For a user with a few thousand cards, planning takes longer than answering, and the generic plan is good enough.
     A generic plan may read all cards of a user, so a user with very ``many`` cards gets plans of their own.
     Raises ``psycopg_pool.PoolTimeout`` when no connection is free within ``within_s`` seconds, and psycopg's errors.
     """
-    async with pool.connection(timeout=within_s) as connection:
-        await connection.plan(for_one=many)
+    async with pool.of_tenant(tenant_of(user_id), within_s, many=many) as connection:
         yield connection
 
 

@@ -28,7 +28,7 @@ _ENGLISH = re.compile(
     rf"\bdid (?:you|the assistant) {_ADVERBS}(?:{_VERBS})\b"
     rf"|\b(?:you|you've|you had|you have|the assistant) {_ADVERBS}(?:{_PAST})\b"
     rf"|\b(?:have|had) (?:you|the assistant) {_ADVERBS}(?:{_PAST})\b"
-    rf"|\bwere you (?:suggesting|recommending|saying|telling|explaining)\b"
+    rf"|\bwere you (?:suggest|recommend|say|tell|explain)ing\b"
     rf"|\b(?:your|the assistant's) (?:\w+ )?(?:{_NOUNS})\b"
 )
 _WHEN = r"(?:之前|以前|上次|上回|上周|上个月|刚才|刚刚|昨天|前天|那天|当时|曾经?|先前|最早|一开始|早上|前面)"

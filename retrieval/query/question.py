@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import Literal
 
 from events.language import timex
@@ -15,6 +16,7 @@ from events.language.names.translation import other_names
 from events.language.questions import parse_question
 from events.language.terms import analyse, is_topic, question_terms
 from retrieval.query.addressee import asks_the_assistant
+from retrieval.query.overview import asks_for_overview
 
 Intent = Literal["present", "past", "history", "list", "why"]
 Language = Literal["english", "chinese", "mixed", "none"]
@@ -24,19 +26,22 @@ _OTHER_NAME = 0.5
 
 # Words that ask for a whole history, for the past, for reasons, and for several things at once.
 _HISTORY = re.compile(
-    r"\b(history|histories|ever|over time|all the|timeline|so far|changed?)\b|历史|曾经|历来|变化|演变"
+    r"\b(history|histories|ever|over time|all the|timeline of|so far|changed?)\b|历史|曾经|历来|变化|演变"
 )
-_PAST = re.compile(
-    r"\b(used to|previous(ly)?|former(ly)?|before|earlier|back then|did|was|were|had|old|last)\b"
-    r"|以前|之前|过去|当时|原本|原来"
+_BEFORE = re.compile(
+    r"\b(used to|previous(ly)?|former(ly)?|before|earlier|back then|old|last|original(ly)?|at first|initial(ly)?|"
+    r"in the beginning|to begin with)\b"
+    r"|以前|之前|过去|当时|原本|原来|原先|本来|起初|起先|最初|当初|一开始|刚开始"
 )
-
+_PAST_TENSE = re.compile(r"\b(did|was|were|had)\b")
 
 _WHY = re.compile(r"\b(why|how come|what made|what for|the reasons?)\b|为什么|为何|为啥|怎么会|原因|理由")
 _LIST = re.compile(
     r"\b(list|which (ones|of)|what (are|were) (all|some|the)|name (all|some|the)|how many|everything|anything)\b"
     r"|哪些|列出|列举|有几|多少个|都有|所有"
 )
+_SENTENCE_END = re.compile(r"([.!?]+(?=\s|\Z)|[。！？\n]+)")
+_MESSAGE = 2  # sentences that tell something
 _QUOTED = re.compile(r"[\"“「『《]([^\"”」』》]{1,60})[\"”」』》]")
 _NAME = re.compile(r"\b[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*")
 _SENTENCE = re.compile(r"(?:^|[.!?]\s+)$")
@@ -61,7 +66,9 @@ class Question:
     ``parts`` are the separate requests of the question in their order, each as terms with weights. ``weights`` holds
     the terms of all parts. ``times`` are the time windows that the question names. ``now`` is the instant from which
     "yesterday" is computed. ``entities`` are the names that the spelling shows. ``of_assistant`` is True when the
-    question asks for what the assistant said.
+    question asks for what the assistant said. ``of_before`` is True when it asks how things were before.
+    ``message`` is True when it is a message that tells several things, whether or not it also asks.
+    ``overview`` is True when it asks for all that is known about the asker. Such a question is about the present.
     """
 
     text: str
@@ -74,6 +81,9 @@ class Question:
     times: tuple[TimeWindow, ...]
     intent: Intent
     of_assistant: bool = False
+    of_before: bool = False
+    message: bool = False
+    overview: bool = False
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -114,6 +124,9 @@ def understand(text: str, now: datetime) -> Question:
     for part in parts:
         for term, weight in part.items():
             weights[term] = max(weight, weights.get(term, 0.0))
+    overview = asks_for_overview(text)
+    if overview:
+        windows = ()  # "so far", "today"
     return Question(
         text=text,
         now=now,
@@ -123,8 +136,11 @@ def understand(text: str, now: datetime) -> Question:
         entities=_entities(text),
         concepts=concepts_asked(text),
         times=windows,
-        intent=_intent(text, windows, now),
+        intent="present" if overview else _intent(text, windows, now),
         of_assistant=asks_the_assistant(text),
+        of_before=_BEFORE.search(to_simplified(text.casefold())) is not None,
+        message=_sentences_told(points) >= _MESSAGE,
+        overview=overview,
     )
 
 
@@ -156,6 +172,12 @@ def _window(found: timex.Found) -> TimeWindow:
         margin = (width - (end - start)) / 2
         return TimeWindow(start - margin, end + margin)
     return TimeWindow(start, end, _said(found) in _LATELY)
+
+
+def _sentences_told(text: str) -> int:
+    pieces = _SENTENCE_END.split(text)
+    ends = zip_longest(pieces[::2], pieces[1::2], fillvalue="")
+    return sum(bool(sentence.strip()) and end[:1] not in ("?", "？") for sentence, end in ends)
 
 
 def _parts(text: str) -> tuple[Mapping[str, float], ...]:
@@ -204,6 +226,6 @@ def _intent(text: str, windows: Sequence[TimeWindow], now: datetime) -> Intent:
     if _WHY.search(folded):
         return "why"
     over = [window for window in windows if window.end is not None and window.end <= now]
-    if not all(window.vague for window in over) or _PAST.search(folded):
+    if not all(window.vague for window in over) or _BEFORE.search(folded) or _PAST_TENSE.search(folded):
         return "past"
     return "list" if _LIST.search(folded) else "present"

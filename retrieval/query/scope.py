@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
+from events.modes.registry import Modes
 from events.platform.modes import GENERAL_MODE
+from events.types.contract.metadata import holds, metadata_of
 from projectors.cards.card import Card
 from retrieval.query.question import Question
 
-KINDS = ("state", "event", "knowledge")
+KINDS = ("state", "event", "knowledge", "reference")
 OWNER = "user"  # the entity of statements about the owner of the memory
 
+
+NO_MODES = Modes()
+"""Nobody declared a mode."""
 
 MANY = 10_000
 """A user with more cards than this has very many cards."""
@@ -45,8 +50,10 @@ class Scope:
     means "what is true then". An event or a knowledge card may answer when its time is at or before ``until``. A plan
     may also answer when it was said at or before ``until``, whatever its time. An event that a later event replaced
     at or before ``standing_at`` answers only with the later event.
-    ``mode`` None means all modes; a card without a mode belongs to the general mode. ``layers`` None also includes
-    cards without a layer. ``size`` only chooses the way of searching, and never the result.
+    ``modes`` None means all modes; a card without a mode belongs to the general mode. ``known_modes`` tell what the
+    name of a mode means. ``first_mode`` is the mode of the asking session: its cards are looked for first. ``layers``
+    None also includes cards without a layer. ``metadata`` is the text of a JSON object that the metadata of a card must
+    contain. ``size`` only chooses the way of searching, and never the result.
     """
 
     user_id: str
@@ -56,10 +63,19 @@ class Scope:
     valid_until: datetime | None
     until: datetime | None
     known_at: datetime | None
-    mode: str | None = None
+    modes: tuple[str, ...] | None = None
     layers: tuple[str, ...] | None = None
+    metadata: str | None = None
     size: Size = Size()
     standing_at: datetime | None = None
+    known_modes: Modes = field(default=NO_MODES, compare=False)
+    first_mode: str | None = None
+
+    def mode_of(self, card: Card) -> str:
+        """Returns the mode of a card, after new names and deletions of modes."""
+        if not self.known_modes:
+            return card.mode or GENERAL_MODE
+        return self.known_modes.meaning(card.project_id, card.mode)
 
     def parameters(self) -> dict[str, Any]:
         """Returns the named parameters that every channel's statement uses."""
@@ -71,8 +87,9 @@ class Scope:
             "valid_until": self.valid_until,
             "until": self.until,
             "known_at": self.known_at,
-            "mode": self.mode,
+            "modes": None if self.modes is None else self.known_modes.names_of(self.modes),
             "layers": None if self.layers is None else list(self.layers),
+            "has": self.metadata,
             "known_common": list(self.size.common),
         }
 
@@ -85,8 +102,9 @@ class Scope:
             valid_until=None,
             until=None,
             known_at=None,
-            mode=None,
+            modes=None,
             layers=None,
+            metadata=None,
             standing_at=None,
         )
 
@@ -96,6 +114,10 @@ class Scope:
             return False
         mine = self.projects is None or card.project_id in self.projects
         return mine and self.refuses(card) is None
+
+    def has_metadata(self, card: Card) -> bool:
+        """True when the metadata of a card holds the metadata that the question asks for."""
+        return self.metadata is None or holds(card.metadata, metadata_of(self.metadata))
 
     def replaced(self, card: Card) -> bool:
         """True when a later event took the place of an event, and the question is about what stands."""
@@ -121,10 +143,12 @@ class Scope:
         """
         if card.kind not in self.kinds:
             return f"it is a {card.kind} card, and the question asks only for {', '.join(self.kinds)}"
-        if self.mode is not None and (card.mode or GENERAL_MODE) != self.mode:
-            return f"it is of the mode {card.mode or GENERAL_MODE}, not {self.mode}"
+        if self.modes is not None and (mode := self.mode_of(card)) not in self.modes:
+            return f"it is of the mode {mode}, not {', '.join(self.modes)}"
         if self.layers is not None and card.context_layer not in self.layers:
             return f"it is of the layer {card.context_layer or 'none'}, not of {', '.join(self.layers)}"
+        if not self.has_metadata(card):
+            return f"its metadata does not hold {self.metadata}"
         if self.known_at is not None and card.created_at > self.known_at:
             return f"it was recorded {_shown(card.created_at, zone)}, after known_at"
         if (late := self.too_late(card)) is not None:
@@ -152,8 +176,9 @@ def scope_of(
     kinds: tuple[str, ...] = KINDS,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
-    mode: str | None = None,
+    modes: tuple[str, ...] | None = None,
     layers: tuple[str, ...] | None = None,
+    metadata: str | None = None,
 ) -> Scope:
     """Returns the scope of a question: the present, the time it names, or the whole history."""
     valid_from: datetime | None = question.now
@@ -179,7 +204,8 @@ def scope_of(
         valid_until=valid_until,
         until=as_of,
         known_at=known_at,
-        mode=mode,
+        modes=modes,
         layers=layers,
+        metadata=metadata,
         standing_at=None if explains else question.now,
     )

@@ -18,10 +18,13 @@ from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card import brief, by_id, card_row
 from retrieval.cards.chain import SUPERSEDING, RelationEdge, latest_in_chain, same
 from retrieval.cards.past import Fold, past
+from retrieval.channels.channel import search_statement
 from retrieval.pool.connections import Pool, connected
 from retrieval.pool.reconnect import WITHIN_S
 from retrieval.query.question import Question
-from retrieval.query.scope import Scope
+from retrieval.query.scope import OWNER, Scope
+from retrieval.recall.ranking.labels import LINES_READ, Line, adds_a_word, labelled, possible_labels
+from retrieval.recall.ranking.overview import registered
 
 _PACKAGE = "retrieval.recall"
 _PREDICATES = (*SUPERSEDING, "expands", "retracts", "contradicts", "same_as")
@@ -29,7 +32,12 @@ _BEFORE_THE_LATEST = (
     0.9  # the share of the score that an earlier card of a chain gets, for a question about history
 )
 
+_LINE_SHARE = 0.7  # of a label's votes, for the line that it labels
+_LABEL_SHARE = 0.3  # of its votes, for the label itself
+
 _NEAR = 500  # positions in the log between a card and the episode of its turn, at most
+
+_LOOKED_AT = 500  # the latest events and concepts among which an overview finds the most important ones
 
 _R = TypeVar("_R")
 
@@ -79,8 +87,15 @@ class CardResolver:
 
     async def cards(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Card]:
         """Returns some cards by id, whatever their status. An unknown card and another user's card are absent."""
-        async with connected(self._pool, WITHIN_S, many=scope.size.many) as connection:
+        async with connected(self._pool, scope.user_id, WITHIN_S, many=scope.size.many) as connection:
             return by_id(await (await _cards(connection, scope, ids)).fetchall())
+
+    async def overview(self, scope: Scope, limit: int) -> list[UUID]:
+        """Returns the most important cards of the scope, at most ``limit`` of each kind and context layer."""
+        values = {"owner": OWNER, "registered": list(registered()), "looked_at": _LOOKED_AT, "limit": limit}
+        async with connected(self._pool, scope.user_id, WITHIN_S, many=scope.size.many) as connection:
+            cursor = await connection.execute(search_statement("overview"), scope.parameters() | values)
+            return [card_id for (card_id,) in await cursor.fetchall()]
 
     async def episodes(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Card]:
         """Returns the episode of the turn of each of these cards, by the id of the card.
@@ -90,7 +105,7 @@ class CardResolver:
         if not ids:
             return {}
         values = {"user_id": scope.user_id, "cards": list(ids), "near": _NEAR}
-        async with connected(self._pool, WITHIN_S, many=scope.size.many) as connection:
+        async with connected(self._pool, scope.user_id, WITHIN_S, many=scope.size.many) as connection:
             rows = await (await connection.execute(statement(_PACKAGE, "turn_episodes"), values)).fetchall()
             if not rows:
                 return {}
@@ -114,7 +129,7 @@ class CardResolver:
         """
         if not best:
             return CardResolution({}, {})
-        async with connected(self._pool, WITHIN_S, many=scope.size.many) as connection:
+        async with connected(self._pool, scope.user_id, WITHIN_S, many=scope.size.many) as connection:
             # The three queries need only the ids, so they are sent in one round trip.
             async with connection.pipeline():
                 asked_cards = await _cards(connection, scope, best)
@@ -131,9 +146,12 @@ class CardResolver:
                 edges += await (await _edges(connection, scope, chained, implied=True)).fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
+            lines = await _lines(connection, scope, possible_labels(found.values(), question))
+            named |= set(lines.values())
             others: dict[UUID, Card] = {}
             if missing := sorted(named - found.keys()):
                 others = by_id(await (await _cards(connection, scope, missing)).fetchall())
+        _give_to_lines(question, scope, lines, found, marks, others)
         return replace(_judged(question, scope, found, marks, others, edges, disputes), found=looked_up)
 
     async def _as_known(
@@ -198,6 +216,7 @@ def _judged(
     out = {edge.to_card: f"retracted: {edge.reason}" for edge in edges if edge.predicate == "retracts"}
     out |= {card: "it is contested" for card, row in known.items() if row.contested}
     out |= {card: "it was retracted" for card, row in known.items() if row.retracted}
+    out |= {card: "its metadata is another" for card, row in known.items() if not scope.has_metadata(row)}
     out |= {card: "it is of another layer" for card, row in known.items() if not _of_layers(scope, row)}
 
     def raise_to(card: UUID, score: float) -> None:
@@ -242,6 +261,23 @@ def _judged(
     ]
     cards = {card: row for card, row in found.items() if card not in out}
     return CardResolution(cards, {card: scores[card] for card in cards}, tuple(conflicts), out)
+
+
+def _give_to_lines(
+    question: Question,
+    scope: Scope,
+    lines: Mapping[UUID, UUID],
+    found: dict[UUID, Card],
+    scores: dict[UUID, float],
+    others: Mapping[UUID, Card],
+) -> None:
+    """Gives the votes of each label to its line, if the label holds a word of the question that the line lacks."""
+    for label, line in lines.items():
+        row = found.get(line) or others.get(line)
+        if row is not None and scope.admits(row) and adds_a_word(found[label], row, question):
+            found[line] = row
+            scores[line] = scores.get(line, 0.0) + _LINE_SHARE * scores[label]
+        scores[label] *= _LABEL_SHARE
 
 
 def _needs_chain(question: Question, scope: Scope, card: Card) -> bool:
@@ -298,6 +334,21 @@ def _contradiction(edge: RelationEdge, known: Mapping[UUID, Card]) -> Contradict
 async def _cards(connection: AsyncConnection[Any], scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[Card]:
     values = {"user_id": scope.user_id, "cards": list(ids)}
     return await _asked(connection, _CARD, statement(_PACKAGE, "cards"), values)
+
+
+async def _lines(connection: AsyncConnection[Any], scope: Scope, cards: Sequence[UUID]) -> dict[UUID, UUID]:
+    """Returns the line of each card that is a label, by the id of the label."""
+    if not cards:
+        return {}
+    values = {"user_id": scope.user_id, "cards": list(cards), "near": LINES_READ}
+    rows = await (await connection.execute(statement(_PACKAGE, "labelled_lines"), values)).fetchall()
+    beside: dict[UUID, list[Line]] = {}
+    told: dict[UUID, tuple[str, str]] = {}
+    for card, content, above, line, words, opening in rows:
+        beside.setdefault(card, []).append(Line(line, words, above))
+        told[card] = content, opening
+    found = {card: labelled(*told[card], lines) for card, lines in beside.items()}
+    return {label: line for label, line in found.items() if line is not None}
 
 
 async def _edges(

@@ -187,7 +187,7 @@ class ChannelExecutor:
             return []
 
         async def look() -> list[Hit]:
-            async with connected(self._pool, within, many=scope.size.many) as connection:
+            async with connected(self._pool, scope.user_id, within, many=scope.size.many) as connection:
                 attempt.began = time.perf_counter()
                 if fault := self._faults.get(channel.name):
                     await fault.strike(connection)

@@ -24,12 +24,19 @@ import redis.asyncio
 from psycopg.errors import QueryCanceled
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from events.http.tokens import Keyring
+from events.modes.mode_log import registry_of
+from events.modes.registry import Modes
+from events.platform.database import see_tenant_of
+from events.platform.modes import modes_of
 from events.platform.settings import Settings
+from events.platform.sql import statement
 from events.platform.streams import connect_redis_async
 from events.store.log import Connection
 from events.types.cards import KnowledgeLearned
 from events.types.codec import describe
 from events.types.envelope import Event, NewEvent, partition_of
+from events.types.tenancy import DEFAULT_TENANT, tenant_of
 from events.types.turn_contract import session_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.conversation import CONTEXT_TURNS
@@ -40,6 +47,7 @@ from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.rules.chinese import pattern_rules as chinese
 from ingest.extraction.rules.english import pattern_rules as english
 from ingest.extraction.rules.scene import compiled
+from ingest.extraction.turn_modes import mode_context
 from projectors.cards.fold import fold
 from projectors.cards.projector import CardsProjector
 from projectors.cards.related_rows import StoredArbitration
@@ -80,10 +88,12 @@ class Overlay:
         """``tables_url`` is the URL of the replica that answers. None means the primary."""
         self._deadline_s = settings.overlay_deadline_ms / 1000
         self._knowledge = settings.knowledge_extraction
+        self._everybody = modes_of(settings)
         self._projector = next(one for one in projectors(settings) if isinstance(one, CardsProjector))
         self._pool = _pool(settings, tables_url or settings.database_url)
         self._log = self._pool if tables_url is None else _pool(settings, settings.database_url)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="overlay")
+        self._keyring = Keyring(settings)
         self._redis: redis.asyncio.Redis | None = None
         self._queue: QueueTail | None = None
         if settings.redis_url:
@@ -140,7 +150,7 @@ class Overlay:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._deadline_s):
-                queued = Queued() if self._queue is None else await self._queue.turns_of(scope.user_id)
+                queued = await self._queued(scope.user_id)
                 return await loop.run_in_executor(
                     self._threads, self._folded, scope, now, queued, partial(_set, loop, tail_read)
                 )
@@ -156,6 +166,21 @@ class Overlay:
             tail_read.set()
         return OverlayResult(warnings=(f"{why}; the newest turns may be missing",))
 
+    async def _queued(self, user_id: str) -> Queued:
+        if self._queue is None:
+            return Queued()
+        if self._keyring.queue_key is None and tenant_of(user_id) != DEFAULT_TENANT:
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._learn)
+        return await self._queue.turns_of(user_id, self._keyring.queue_key)
+
+    def _learn(self) -> None:
+        """Reads the key that proves the tenant of a turn in the queue."""
+        self._open()
+        with self._pool.connection(timeout=self._deadline_s) as connection:
+            row = connection.execute(statement("events.http", "token_key")).fetchone()
+        assert row is not None
+        self._keyring.learn(row[0])
+
     def _folded(
         self, scope: Scope, now: datetime, queued: Queued, tail_is_read: Callable[[], None]
     ) -> OverlayResult:
@@ -163,11 +188,13 @@ class Overlay:
         until = time.monotonic() + self._deadline_s * _SHARE_FOR_EXTRACTION
         self._open()
         with self._pool.connection(timeout=self._deadline_s) as connection:
+            see_tenant_of(connection, scope.user_id)
             tail = self._tail(connection, scope.user_id, queued)
             tail_is_read()
             if not tail:
                 return OverlayResult(warnings=tail.warnings)
-            events, unread = _events(tail, self._knowledge, now, scope, until)
+            modes = Modes(registry_of(connection, scope.user_id), self._everybody)
+            events, unread = _events(tail, self._knowledge, now, scope, until, modes)
             warnings = tail.warnings
             if unread:
                 warnings += (f"the overlay had no time to read {unread} of the newest turns",)
@@ -202,6 +229,7 @@ class Overlay:
         folded = folded_at(tables, user_id)
         try:
             with self._log.connection(timeout=self._deadline_s * _SHARE_FOR_LOG) as log:
+                see_tenant_of(log, user_id)
                 return read_unprojected_tail(log, user_id, queued, folded)
         except psycopg.Error as error:
             logger.warning("the overlay cannot read the primary's log: %s", error)
@@ -238,7 +266,7 @@ def _set(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
 
 
 def _events(
-    tail: UnprojectedTail, knowledge: bool, now: datetime, scope: Scope, until: float
+    tail: UnprojectedTail, knowledge: bool, now: datetime, scope: Scope, until: float, modes: Modes
 ) -> tuple[list[Event], int]:
     """Returns the unprojected card events, and the number of turns that were not read.
 
@@ -247,7 +275,7 @@ def _events(
     """
     extracted: list[tuple[RecordedTurn, tuple[NewEvent, ...]]] = []
     unread = 0
-    for batch in reversed(list(_batches(tail))):
+    for batch in reversed(list(_batches(tail, modes))):
         if extracted and time.monotonic() > until:
             unread += 1
         else:
@@ -265,15 +293,16 @@ def _events(
     ], unread
 
 
-def _batches(tail: UnprojectedTail) -> Iterator[SessionBatch]:
-    """Yields one batch for each turn, with the turns of its session before it.
+def _batches(tail: UnprojectedTail, modes: Modes) -> Iterator[SessionBatch]:
+    """Yields one batch for each turn, with the turns of its session before it and the modes of its project.
 
     A batch of one turn stays the same when newer turns arrive, so its result can be cached.
     """
     said = {stream: list(turns) for stream, turns in tail.before.items()}
     for turn in tail.turns:
         before = said.setdefault(session_of(turn.turn), [])
-        yield SessionBatch((turn,), tuple(before[-CONTEXT_TURNS:]))
+        context = mode_context(modes, turn.turn.project_id)
+        yield SessionBatch((turn,), tuple(before[-CONTEXT_TURNS:]), modes=context)
         before.append(turn)
 
 

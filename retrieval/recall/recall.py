@@ -13,12 +13,14 @@ import psycopg
 
 from events.language.told_times import on_clock, zone_of
 from events.platform.failures import is_away
+from events.platform.modes import GENERAL_MODE
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
 from retrieval.cards.event_time import as_it_stood, time_passed
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import SEEN, GraphChannel
 from retrieval.channels.semantic import SemanticChannel
+from retrieval.modes.reader import ModeReader
 from retrieval.pool.reconnect import retry_on_lost_connection
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import KINDS, Scope, scope_of
@@ -27,13 +29,27 @@ from retrieval.recall.card_resolution import CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
 from retrieval.recall.explain import explanation, placings
 from retrieval.recall.overlay import Overlay
-from retrieval.recall.ranking.fusion import fuse, leaders
+from retrieval.recall.ranking.fusion import RRF_K, fuse, leaders
+from retrieval.recall.ranking.overview import of_each_layer, overview
 from retrieval.recall.ranking.places import ranked
 from retrieval.recall.ranking.turns import beside, without_words
 from retrieval.recall.user_sizes import UserSizes
 
+_MODES_WITHIN_S = 0.5
+_BY_RANK = (
+    "several modes were searched: every mode has a list of its own, and the lists are joined by rank, because the "
+    "similarities of different modes cannot be compared"
+)
 _CANDIDATES = 4  # cards that are looked up for each card of the answer
 _T = TypeVar("_T")
+
+
+class ModeUnknownError(ValueError):
+    """The question names a mode that nobody declared. ``allowed`` are the declared ones."""
+
+    def __init__(self, name: str, allowed: Sequence[str]) -> None:
+        super().__init__(f"{name!r} is unknown; use one of {', '.join(allowed)}")
+        self.allowed = allowed
 
 
 class RecallUnavailableError(RuntimeError):
@@ -44,7 +60,8 @@ class RecallUnavailableError(RuntimeError):
 class Ask:
     """One question. ``now`` is aware. ``projects`` or ``layers`` None means all of them.
 
-    ``timezone`` is the IANA zone of the asker, whose "yesterday" is meant.
+    ``modes`` None means all modes, and the recent mode of the session ``session_id`` first, unless ``across`` says that
+    all modes were asked for. ``timezone`` is the IANA zone of the asker, whose "yesterday" is meant.
     """
 
     user_id: str
@@ -57,7 +74,10 @@ class Ask:
     kinds: tuple[str, ...] = KINDS
     context_layer: str | None = None
     layers: tuple[str, ...] | None = None
-    mode: str | None = None
+    metadata: str | None = None
+    modes: tuple[str, ...] | None = None
+    across: bool = False
+    session_id: str | None = None
     explain: bool = False
     timezone: str | None = None
 
@@ -78,6 +98,7 @@ class Recall:
         graph: GraphChannel | None,
         resolver: CardResolver,
         overlay: Overlay,
+        modes: ModeReader,
     ) -> None:
         self._sizes = sizes
         self._executor = executor
@@ -85,6 +106,7 @@ class Recall:
         self._graph = graph
         self._resolver = resolver
         self._overlay = overlay
+        self._modes = modes
 
     def warm(self) -> None:
         """Loads what the first question would otherwise wait for. Never fails."""
@@ -125,9 +147,10 @@ class Recall:
             kinds=ask.kinds,
             as_of=ask.as_of,
             known_at=ask.known_at,
-            mode=ask.mode,
             layers=ask.layers,
+            metadata=ask.metadata,
         )
+        scope, moded = await self._in_modes(scope, ask)
         # The unprojected tail is read before the tables. A card may then be seen in both, and is never missed.
         laying, size = await asyncio.gather(
             self._overlay.begin(scope, ask.now), self._sizes.of(ask.user_id, question)
@@ -136,18 +159,26 @@ class Recall:
         weights = {channel.name: channel.weight(question, scope) for channel in self._everyone}
         results = await self._vote(question, before_folding(scope), weights)
         votes = fuse({name: result.hits for name, result in results.items()}, weights)
-        best = _best(votes)[: max(40, _CANDIDATES * ask.k)]
+        if question.overview:
+            votes = await self._most_important(scope, ask.k)
+        best = _best(votes)[: len(votes) if question.overview else max(40, _CANDIDATES * ask.k)]
         resolution = await _with_retry(lambda: self._resolver.resolve(question, scope, best, votes))
         overlaid = await laying
-        cards = overlaid.merge(resolution.cards, scope)
+        cards = _as_named_now(overlaid.merge(resolution.cards, scope), scope)
         answering = {name: weights[name] for name, result in results.items() if result.report.status == "ok"}
         scores = overlaid.scores(question, answering, resolution.scores)
-        ranking = ranked(
-            scores,
-            cards,
-            question,
-            context_layer=ask.context_layer,
-            leading=leaders({name: result.hits for name, result in results.items()}),
+        ranking = (
+            overview(cards, question, context_layer=ask.context_layer)
+            if question.overview
+            else ranked(
+                scores,
+                cards,
+                question,
+                context_layer=ask.context_layer,
+                modes=scope.known_modes,
+                first_mode=scope.first_mode,
+                leading=leaders({name: result.hits for name, result in results.items()}),
+            )
         )
         places = {
             name: {hit.card_id: ChannelPlace(rank, hit.score) for rank, hit in enumerate(result.hits, 1)}
@@ -204,9 +235,15 @@ class Recall:
                 ),
                 *overlaid.warnings,
                 *unzoned,
+                *moded,
             ),
             explain=explain,
         )
+
+    async def _most_important(self, scope: Scope, k: int) -> dict[UUID, float]:
+        """Returns the cards of an overview with votes in their order. The words of the question find none of them."""
+        found = await _with_retry(lambda: self._resolver.overview(before_folding(scope), of_each_layer(k)))
+        return {card_id: 1 / (RRF_K + place) for place, card_id in enumerate(found, 1)}
 
     async def _local_time(self, ask: Ask) -> tuple[datetime, tuple[str, ...]]:
         """Returns the instant of the question on the asker's clock, and warnings.
@@ -223,6 +260,38 @@ class Recall:
             return now, (
                 "the user's time zone cannot be looked up; the days of the question are those of UTC",
             )
+
+    async def _in_modes(self, scope: Scope, ask: Ask) -> tuple[Scope, tuple[str, ...]]:
+        """Returns the scope with the modes of the user, and warnings.
+
+        Raises :class:`ModeUnknownError` when the installation declares modes and the question names another one.
+        """
+        try:
+            known = await self._modes.of(ask.user_id, _MODES_WITHIN_S)
+            first = None
+            if ask.session_id is not None and ask.modes is None and not ask.across and known:
+                recent = await self._modes.recent(ask.user_id, ask.session_id, _MODES_WITHIN_S)
+                first = None if recent is None else known.meaning(*recent)
+        except (psycopg.Error, TimeoutError):
+            return replace(scope, modes=ask.modes), (
+                "the user's modes cannot be read; only names of modes as cards have them are found",
+            )
+        scope = replace(scope, known_modes=known, first_mode=first)
+        if ask.modes is None:
+            return scope, (_BY_RANK,) if ask.across else ()
+        project = ask.projects[0] if ask.projects is not None and len(ask.projects) == 1 else ""
+        meant = tuple(dict.fromkeys(known.meaning(project, name) for name in ask.modes))
+        names = dict.fromkeys((GENERAL_MODE, *(each.name for each in known.in_force(project))))
+        names |= dict.fromkeys(each.name for each in known.registry.modes if not each.deleted)
+        unknown = [name for name in meant if name not in names]
+        if unknown and self._modes.closed:
+            raise ModeUnknownError(unknown[0], list(names))
+        warnings = tuple(
+            f"the mode {name} is not declared; declared are {', '.join(names)}" for name in unknown if known
+        )
+        if len(meant) > 1:
+            warnings += (_BY_RANK,)
+        return replace(scope, modes=meant), warnings
 
     @property
     def _everyone(self) -> list[Channel]:
@@ -269,6 +338,20 @@ async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
 
 def _shortcoming(result: ChannelResult) -> str:
     return "answers in part" if result.report.status == "ok" else f"is {result.report.status}"
+
+
+def _as_named_now(cards: dict[UUID, Card], scope: Scope) -> dict[UUID, Card]:
+    """Returns the cards with the present names of their modes."""
+    if not scope.known_modes.meanings():
+        return cards
+    named = {
+        card_id: card if card.mode is None else replace(card, mode=scope.mode_of(card))
+        for card_id, card in cards.items()
+    }
+    if scope.modes is None:
+        return named
+    # A channel does not see that a project of its own mode kept a name that the user gave up elsewhere.
+    return {card_id: card for card_id, card in named.items() if (card.mode or GENERAL_MODE) in scope.modes}
 
 
 def _best(votes: Mapping[UUID, float]) -> list[UUID]:

@@ -20,10 +20,13 @@ import redis.asyncio
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, is_cluster, mark_of, read_streams, ready, streams_named
+from events.sealing.entries import opened_entry
 from events.store.log import Connection, event_if_readable
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
+from events.types.queue_entry import QueueKey, names_tenant
+from events.types.tenancy import DEFAULT_TENANT, tenant_of, user_of
 from events.types.turn_contract import TurnInvalidError, parse_turn, pushed_at, session_of, text_of, turn_key
 from events.types.turns import TurnRecorded
 from ingest.extraction.conversation import CONTEXT_TURNS
@@ -41,7 +44,8 @@ QUEUE_DEPTH = 2_000
 LOG_DEPTH = 5_000
 """A recall looks at most at this many events of the user's partition above the checkpoints."""
 _MOST_EVENTS = 300
-_QUEUE_BACKOFF_S = 5.0
+_LATE_BACKOFF_S = 5.0
+_REFUSED_BACKOFF_S = 0.5  # a refused connection costs a recall almost no time
 _LOOK_FOR_STREAMS_S = 1.0
 
 _TURN = TurnRecorded.__name__
@@ -63,9 +67,10 @@ class Queued:
 class QueueTail:
     """Reads the newest unacknowledged entries of one user from all turn queues.
 
-    After a late or failed answer, Redis is not asked for five seconds. Otherwise every recall would wait for Redis. All
-    Redis streams are read, because apps may push onto any. Streams of another layout are looked for every second. A
-    stream that cannot be read becomes a warning, and the other streams are still read.
+    After a late answer, Redis is not asked for five seconds. Otherwise every recall would wait for Redis. After any
+    other error, Redis is not asked for half a second. All Redis streams are read, because apps may push onto any.
+    Streams of another layout are looked for every second. A stream that cannot be read becomes a warning, and the
+    other streams are still read.
     """
 
     def __init__(self, client: redis.asyncio.Redis, settings: Settings, within_s: float) -> None:
@@ -94,8 +99,11 @@ class QueueTail:
             self._opening.add_done_callback(_retrieve_error)
         return True
 
-    async def turns_of(self, user_id: str) -> Queued:
-        """Returns the waiting turns of a user. Never raises. A queue that cannot be read becomes a warning."""
+    async def turns_of(self, user_id: str, key: QueueKey | None = None) -> Queued:
+        """Returns the waiting turns of a user. Never raises. A queue that cannot be read becomes a warning.
+
+        ``key`` checks the tenants of the entries. Without it, only turns of the default tenant are returned.
+        """
         if time.monotonic() < self._silent_until:
             return Queued(warning=self._why)
         try:
@@ -118,7 +126,7 @@ class QueueTail:
         turns: dict[str, TurnRecorded] = {}
         now = datetime.now(UTC)
         for entry_id, mark, words in sorted(entries, key=lambda entry: _place(entry[0])):
-            turn = _turn_of(entry_id, mark, words, now)
+            turn = _turn_of(entry_id, mark, words, now, tenant_of(user_id), key)
             if turn is not None:
                 turns.setdefault(turn.turn_id, turn)
         return Queued(tuple(turns.values()), cut, warning)
@@ -141,7 +149,9 @@ class QueueTail:
     async def _ask(self, user_id: str) -> dict[str, Any]:
         """Returns the answer or the error of each stream, by name."""
         streams = [*self._always, *self._left_behind]
-        asked = (self._group, user_id, QUEUE_DEPTH, MOST_TURNS + 1, 4 * MOST_CHARS)
+        asked = (
+            self._group, user_of(user_id), QUEUE_DEPTH, MOST_TURNS + 1, 4 * MOST_CHARS, tenant_of(user_id),
+        )  # fmt: skip
         client: Any = self._redis
         if is_cluster(client):
             # A pipeline would fail as a whole when one node is away. Each stream is asked by itself.
@@ -158,7 +168,8 @@ class QueueTail:
 
     def _back_off(self, error: Exception) -> str:
         self._why = self._warn(error)
-        self._silent_until = time.monotonic() + _QUEUE_BACKOFF_S
+        late = isinstance(error, (TimeoutError, redis.exceptions.TimeoutError))
+        self._silent_until = time.monotonic() + (_LATE_BACKOFF_S if late else _REFUSED_BACKOFF_S)
         return self._why
 
     def _warn(self, error: Exception, stream: str | None = None) -> str:
@@ -189,13 +200,20 @@ def _place(entry_id: str) -> tuple[int, int]:
     return int(milliseconds), int(number)
 
 
-def _turn_of(entry_id: str, mark: str, words: Sequence[bytes], now: datetime) -> TurnRecorded | None:
-    """Returns the turn of an entry, or None when the recorder will refuse the turn."""
+def _turn_of(
+    entry_id: str, mark: str, words: Sequence[bytes], now: datetime, tenant: str, key: QueueKey | None
+) -> TurnRecorded | None:
+    """Returns the turn of an entry of ``tenant``, or None when the recorder will refuse the turn."""
     try:
-        fields = {
-            text_of("(field name)", name): text_of("(field)", value)
-            for name, value in zip(words[::2], words[1::2], strict=True)
-        }
+        entry = opened_entry(dict(zip(words[::2], words[1::2], strict=True)))
+        fields = {text_of("(field name)", name): text_of("(field)", value) for name, value in entry.items()}
+        named = DEFAULT_TENANT
+        if names_tenant(fields):
+            if key is None:
+                return None
+            named, fields = key.opened(fields)
+        if named != tenant:
+            return None
         return parse_turn(fields, entry_time=pushed_at(entry_id, now), entry_id=entry_id + mark, now=now)[1]
     except TurnInvalidError:
         return None

@@ -86,9 +86,14 @@ class UserSizes:
                 self._common[user_id, key] = key in common
         return tuple(key for key in (*terms, *pairs) if self._common.get((user_id, key)))
 
-    async def _rows(self, name: str, within_s: float, **values: Any) -> list[tuple[Any, ...]]:
-        async with connected(self._pool, within_s) as connection:
-            return await (await connection.execute(statement("retrieval.recall", name), values)).fetchall()
+    async def _rows(
+        self, name: str, within_s: float, *, user_id: str, **values: Any
+    ) -> list[tuple[Any, ...]]:
+        async with connected(self._pool, user_id, within_s) as connection:
+            cursor = await connection.execute(
+                statement("retrieval.recall", name), {"user_id": user_id, **values}
+            )
+            return await cursor.fetchall()
 
 
 def _known_until(_key: object, common: bool, now: float) -> float:

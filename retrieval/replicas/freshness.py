@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+from psycopg import AsyncConnection
 
 from events.health.heartbeat import UNSEEN_S
 from events.http.tokens import Awaited
 from events.platform.isolation import is_the_datas_fault
 from events.platform.sql import statement
 from events.types.envelope import partition_of
+from events.types.tenancy import tenant_of
 from projectors.runner.backlog import FALLING_BEHIND
-from retrieval.pool.connections import Pool, ReadConnection, connected
+from retrieval.pool.connections import Pool, connected
 from retrieval.pool.reconnect import WITHIN_S, retry_on_lost_connection
 
 VECTORS_WITHIN_S = 2.0
@@ -152,7 +154,9 @@ class Arrivals:
     async def _look_for(self, waits: Sequence[_Wait]) -> None:
         """Updates every wait, or gives it the error. Data at fault fail only the wait that they belong to."""
         try:
-            await retry_on_lost_connection(self._look_once, waits)
+            for user_id in {tenant_of(wait.user_id): wait.user_id for wait in waits}.values():
+                of_tenant = [wait for wait in waits if tenant_of(wait.user_id) == tenant_of(user_id)]
+                await retry_on_lost_connection(self._look_once, user_id, of_tenant)
         except Exception as error:  # every waiting read must get any error
             if len(waits) > 1 and is_the_datas_fault(error):
                 for wait in waits:
@@ -162,9 +166,10 @@ class Arrivals:
                 wait.error = error
                 wait.changed.set()
 
-    async def _look_once(self, waits: Sequence[_Wait]) -> None:
+    async def _look_once(self, user_id: str, waits: Sequence[_Wait]) -> None:
+        """Updates the waits of one tenant, the tenant of ``user_id``."""
         # A server that is away has no connection to give, so a longer wait does not help.
-        async with connected(self._pool, WITHIN_S) as connection:
+        async with connected(self._pool, user_id, WITHIN_S) as connection:
             cursor = await connection.execute(
                 statement("retrieval.replicas", "freshness"),
                 {
@@ -189,7 +194,7 @@ class Arrivals:
             wait.look_at_pending(theirs, earlier, keeps_up)
 
 
-async def _pending(connection: ReadConnection, waits: Sequence[_Wait]) -> Sequence[Sequence[Any]]:
+async def _pending(connection: AsyncConnection[Any], waits: Sequence[_Wait]) -> Sequence[Sequence[Any]]:
     """Returns (awaited cards lack a vector, earlier cards lack a vector) for each wait."""
     none = [(False, False)] * len(waits)
     row = await (await connection.execute(statement("events.health", "pending_vectors_exists"))).fetchone()

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from psycopg_pool import AsyncConnectionPool
 
 from events.http.database import is_gone
 from events.http.tokens import Awaited
@@ -69,7 +68,7 @@ class ReadServers:
         replicas: Sequence[ReadServer] = (),
         *,
         staleness_s: float = 5.0,
-        watch: AsyncConnectionPool[Any] | None = None,
+        watch: Pool | None = None,
         most_waits: int = 64,
     ) -> None:
         self.primary = primary
@@ -243,11 +242,11 @@ class ReadServers:
                 self._primary_away = reason[0] if reason else type(error).__name__
             await asyncio.sleep(_LOOK_EVERY_S)
 
-    async def _ask(self, pool: AsyncConnectionPool[Any], name: str, within_s: float) -> tuple[Any, ...]:
+    async def _ask(self, pool: Pool, name: str, within_s: float) -> tuple[Any, ...]:
         """Returns the row of a statement. Raises TimeoutError without waiting for the cancel of a hanging query."""
 
         async def look() -> tuple[Any, ...]:
-            async with pool.connection(timeout=within_s) as connection:
+            async with pool.without_tenant(within_s) as connection:
                 cursor = await connection.execute(statement("retrieval.replicas", name))
                 row = await cursor.fetchone()
                 assert row is not None

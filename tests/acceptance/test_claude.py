@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
-import psycopg
 import pytest
 
+from events.platform.database import connect
+from events.platform.settings import variable_of
+from projectors.embedding.embedder import SMALL_MODEL
 from tests.support.ingest.messages_api import MessagesApi, status
 from tests.support.stack import COMMAND, Running, clean_environment, start, stop
 from tests.support.waiting import eventually
+from tests.support.web import WEB
 
 TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn")
 
@@ -37,7 +39,12 @@ def running(api: MessagesApi, tmp_path: Path) -> Iterator[Running]:
 
 def push(running: Running, turns: list[dict[str, str]]) -> None:
     for begin in range(0, len(turns), 500):
-        answer = httpx.post(f"{running.write_url}/v1/turns", json=turns[begin : begin + 500], timeout=30)
+        answer = WEB.post(
+            f"{running.write_url}/v1/turns",
+            headers=running.headers,
+            json=turns[begin : begin + 500],
+            timeout=30,
+        )
         assert answer.status_code == 202, answer.text
 
 
@@ -83,7 +90,8 @@ def expected(pushed: list[dict[str, str]]) -> dict[tuple[str, str], list[str]]:
 def test_the_demo_runs_through_the_model(api: MessagesApi) -> None:
     done = subprocess.run(
         [*COMMAND, "demo"], capture_output=True, text=True, timeout=200,
-        env=clean_environment() | {"ANTHROPIC_BASE_URL": api.url, "COLUMNS": "160"},
+        env=clean_environment() | {"ANTHROPIC_BASE_URL": api.url, "COLUMNS": "160"}
+        | {variable_of("embed_model"): SMALL_MODEL},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "10 of 10 questions answered rightly" in done.stdout
@@ -140,7 +148,7 @@ def test_killed_workers_and_stops_in_between_lose_nothing_and_repeat_nothing(
             worker.send_signal(number)
     running.wait()
     assert extracted(running) == expected(pushed)
-    with psycopg.connect(running.database_url) as connection:
+    with connect(running.database_url, application="test") as connection:
         row = connection.execute(
             "SELECT count(*), count(DISTINCT (user_id, turn_ids)) FROM cards.event_cards WHERE episode"
         ).fetchone()
@@ -148,11 +156,7 @@ def test_killed_workers_and_stops_in_between_lose_nothing_and_repeat_nothing(
 
 
 def test_a_stopped_worker_loses_its_partitions_to_another(running: Running, api: MessagesApi) -> None:
-    environment = clean_environment() | {
-        "ANTHROPIC_BASE_URL": api.url,
-        "CARDLOG_DATABASE_URL": running.database_url,
-        "CARDLOG_REDIS_URL": running.redis_url,
-    }
+    environment = clean_environment() | running.servers | {"ANTHROPIC_BASE_URL": api.url}
     api.seconds = 60  # the worker holds partitions and waits for answers
     push(running, turns(40))
     eventually(lambda: len(api.requests) >= 10)

@@ -32,11 +32,12 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture
 def client(stack: Running) -> Iterator[Client]:
-    with Client(stack.write_url, stack.read_url) as opened:
+    with Client(stack.write_url, stack.read_url, api_key=stack.key) as opened:
         yield opened
 
 
-def test_the_example_of_the_guide_works(stack: Running) -> None:
+def test_the_example_of_the_guide_works(stack: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARDLOG_KEY_FILE", stack.key_file)
     [example] = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
     for address, real in (
         ("http://127.0.0.1:8700", stack.write_url),
@@ -106,7 +107,7 @@ def test_the_command_prints_the_prompt(stack: Running, client: Client) -> None:
 
 def test_the_awaited_client_does_the_same(stack: Running) -> None:
     async def talk() -> None:
-        async with AsyncClient(stack.write_url, stack.read_url) as client:
+        async with AsyncClient(stack.write_url, stack.read_url, api_key=stack.key) as client:
             pushed = await client.push({"user_id": "ada", "text": "I live in Oslo."})
             answer = await client.recall("ada", "where do I live?", wait_for=pushed["token"])
             assert answer["cards"][0]["value"] == "Oslo"
@@ -117,6 +118,108 @@ def test_the_awaited_client_does_the_same(stack: Running) -> None:
                 await client.context("ada", "where do I live?", token_budget=1)
             assert refused.value.field == "token_budget"
             assert refused.value.problem["least"] > 1
+
+    asyncio.run(talk())
+
+
+def test_a_document_is_kept_through_the_client(client: Client) -> None:
+    client.patch_memory("olga", [{"op": "add", "path": "/profile/residence", "value": "Riga"}])
+    [first] = client.memory_history("olga")["changes"]
+    age = {"op": "add", "path": "/profile/age", "value": 41}
+    client.patch_memory("olga", [age], actor="user", confidence=0.9)
+    assert client.memory("olga")["document"]["profile"]["age"] == 41
+    shown = client.memory("olga", paths=["/profile/age", "/profile/residence"], version=1, explain=True)
+    assert shown["snippets"] is not None
+    assert [each["value"] for each in shown["snippets"]] == [None, "Riga"]
+    assert shown["explain"] is not None
+    assert shown["explain"]["/profile/residence"]["event_id"] == first["event_id"]
+    assert client.memory_diff("olga", 1)["patch"] == [age]
+    assert [each["version"] for each in client.memory_history("olga")["changes"]] == [2, 1]
+    with pytest.raises(RefusedError) as refused:
+        client.patch_memory("olga", [{"op": "remove", "path": "/profile/name"}])
+    assert (refused.value.status, refused.value.field) == (409, "patch/0")
+    [entry] = client.memory_queue("olga")["entries"]
+    client.answer_patch("olga", entry["queue_id"], "refuse", reason="there is none")
+    assert client.memory_queue("olga")["entries"] == []
+    assert client.roll_back_memory("olga", event_ids=[first["event_id"]], dry_run=True)["conflicts"] == []
+    client.roll_back_memory("olga", event_ids=[first["event_id"]])
+    client.cherry_pick_memory("olga", [str(first["event_id"])])
+    prompt = client.context("olga", "where do I live?", paths=["/profile"])
+    assert '<fact path="/profile/residence">Riga</fact>' in prompt["text"]
+
+
+def test_a_topic_becomes_a_category_through_the_client(client: Client) -> None:
+    for number in (1, 2, 3):
+        client.patch_memory(
+            "olga", [{"op": "add", "path": f"/uncategorized/sleep_note_{number}", "value": "bad"}]
+        )
+    [found] = client.memory_candidates("olga")["candidates"]
+    tried = client.promote_category("olga", found["candidate"], dry_run=True)
+    done = client.promote_category("olga", found["candidate"], proposedName="sleepHealth", rationale="often")
+    assert (tried["name"], done["name"]) == ("sleep", "sleepHealth")
+    [old] = client.memory("olga", paths=["/uncategorized/sleep_note_1"])["snippets"] or []
+    assert (old["value"], old["moved_to"]) == ("bad", "/sleepHealth/note1")
+    client.revert_category("olga", "sleepHealth")
+    assert len(client.memory("olga")["document"]["uncategorized"]) == 3
+
+
+def test_references_are_kept_through_the_client(client: Client) -> None:
+    created = client.create_reference("lena", "todo_list", "sewing box", tier="pinned")
+    assert (created["version"], created["rendering"]) == (1, "sewing box: (empty)")
+    added = client.change_reference(
+        "lena", "todo_list", "sewing box", {"op": "add", "text": "red thread", "due": None}
+    )
+    item = added["data"]["items"][0]["id"]
+    done = client.change_reference(
+        "lena", "todo_list", "sewing box", {"op": "mark_done", "item_id": item}, expected_version=2
+    )
+    assert done["rendering"] == "sewing box: [✓] red thread"
+    assert client.reference("lena", "todo_list", "sewing box")["rendering"] == done["rendering"]
+    assert client.reference("lena", "todo_list", "sewing box", version=1)["data"] == {"items": []}
+    history = client.reference_history("lena", "todo_list", "sewing box", values=True)["versions"]
+    assert [each["op"] and each["op"]["op"] for each in history] == ["mark_done", "add", None]
+    assert history[0]["after"] == done["data"]
+    assert client.archive_reference("lena", "todo_list", "sewing box", reason="full")["archived"]
+    assert client.references("lena")["references"] == []
+    back = client.restore_reference("lena", "todo_list", "sewing box", 2)
+    assert (back["archived"], back["rendering"]) == (False, "sewing box: [ ] red thread")
+    assert [each["key"] for each in client.references("lena", kind="todo_list")["references"]] == [
+        "sewing box"
+    ]
+    with pytest.raises(RefusedError) as refused:
+        client.change_reference("lena", "todo_list", "sewing box", {"op": "sew"})
+    assert (refused.value.status, refused.value.field) == (422, "op")
+    with pytest.raises(RefusedError) as refused:
+        client.change_reference("lena", "todo_list", "sewing box", {"op": "clear"}, expected_version=1)
+    assert (refused.value.status, refused.value.problem["current"]["version"]) == (409, back["version"])
+
+
+def test_null_is_a_value_that_an_op_may_set(client: Client) -> None:
+    client.create_reference("lena", "variable", "loom", data={"warp": "linen"})
+    changed = client.change_reference(
+        "lena", "variable", "loom", {"op": "set", "path": "/weft", "value": None}
+    )
+    assert changed["data"] == {"warp": "linen", "weft": None}
+
+
+def test_the_awaited_client_keeps_references(stack: Running) -> None:
+    async def talk() -> None:
+        async with AsyncClient(stack.write_url, stack.read_url, api_key=stack.key) as client:
+            await client.create_reference("otto", "plan", "陽台")
+            changed = await client.change_reference(
+                "otto", "plan", "陽台", {"op": "add_step", "text": "買土", "item_id": "1"}
+            )
+            assert changed["rendering"] == "陽台: [ ] 1. 買土"
+            assert (await client.reference("otto", "plan", "陽台"))["version"] == 2
+            assert len((await client.reference_history("otto", "plan", "陽台"))["versions"]) == 2
+            assert (await client.archive_reference("otto", "plan", "陽台"))["archived"]
+            assert (await client.restore_reference("otto", "plan", "陽台"))["data"] == changed["data"]
+            assert len((await client.references("otto"))["references"]) == 1
+            assert (await client.proposals("otto"))["proposals"] == []
+            for answer in (client.accept_proposal, client.refuse_proposal):
+                with pytest.raises(RefusedError) as refused:
+                    await answer("otto", "01890a5d-ac96-774b-bcce-b302099a8057")
+                assert (refused.value.status, refused.value.field) == (404, "proposal_id")
 
     asyncio.run(talk())
 
@@ -141,6 +244,7 @@ class Troubled(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         server: Any = self.server
         server.sent.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        server.keys.append(self.headers["idempotency-key"])
         status, body = server.says.pop(0) if server.says else (200, {})
         if status == 0:
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -154,6 +258,8 @@ class Troubled(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
+    do_PATCH = do_POST
+
     def log_message(self, format: str, *arguments: Any) -> None:
         """Logs nothing."""
 
@@ -161,7 +267,7 @@ class Troubled(BaseHTTPRequestHandler):
 @pytest.fixture
 def troubled() -> Iterator[Any]:
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Troubled)
-    server.says, server.sent = [], []
+    server.says, server.sent, server.keys = [], [], []
     server.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -183,6 +289,17 @@ def test_a_push_is_sent_again_under_the_same_id_until_it_is_taken(troubled: Any)
     assert len(ids) == 3
     assert len(set(ids)) == 1
     assert ids[0]
+
+
+def test_a_command_is_sent_again_under_the_same_idempotency_key(troubled: Any) -> None:
+    troubled.says += [(503, BUSY), (0, None), (200, {"version": 2}), (200, {"version": 3})]
+    with Client(troubled.url, troubled.url) as client:
+        client.change_reference("u", "todo_list", "x", {"op": "add", "text": "once"})
+        client.change_reference("u", "todo_list", "x", {"op": "add", "text": "again"}, idempotency_key="mine")
+    *first, second = troubled.keys
+    assert (len(first), len(set(first)), second) == (3, 1, "mine")
+    assert first[0]
+    assert troubled.sent[-1] == {"user_id": "u", "op": "add", "text": "again"}
 
 
 def test_a_service_that_stays_away_is_an_error_with_its_reason(troubled: Any) -> None:

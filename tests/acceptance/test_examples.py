@@ -66,7 +66,9 @@ def test_an_operator_rebuilds_and_verifies(stack: Running, tmp_path: Path) -> No
     printed = run(EXAMPLES / "rebuild_and_verify.sh", stack.data, archive)
     assert "events verified" in printed
     assert "cards: equal to the live tables" in printed
-    assert "I live in Bern." in archive.read_text("utf-8")
+    exported = archive.read_text("utf-8")
+    assert '"type":"TurnRecorded"' in exported
+    assert "I live in Bern." not in exported, "the payloads are sealed"
 
 
 def test_the_readme_names_every_example() -> None:

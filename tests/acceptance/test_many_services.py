@@ -15,6 +15,7 @@ import pytest
 from deploy.embedded.server import free_port
 from tests.support.stack import COMMAND, Running, clean_environment
 from tests.support.waiting import eventually
+from tests.support.web import WEB
 
 
 @contextmanager
@@ -38,7 +39,7 @@ def serving(kind: str, stack: Running, log: Path) -> Iterator[str]:
 
 def _ready(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/readyz", timeout=5).status_code == 200
+        return WEB.get(f"{url}/readyz", timeout=5).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -60,7 +61,7 @@ SAID = ["I live in Porto.", "I work at Acme.", "I have a dog named Rex.", "I am 
 
 def accepted(url: str, turn: dict[str, str]) -> httpx.Response | None:
     """Returns the answer to a push, or None while the service reports overload. The turn id makes a repeat harmless."""
-    answer = httpx.post(f"{url}/v1/turns", json=turn, timeout=30)
+    answer = WEB.post(f"{url}/v1/turns", json=turn, timeout=30)
     assert answer.status_code in (202, 503), answer.text
     return answer if answer.status_code == 202 else None
 
@@ -85,12 +86,12 @@ def test_turns_pushed_through_either_are_answered_by_both(
     for token in tokens:
         for url in services["read"]:
             asked = {"user_id": USER, "query": "dog", "wait_for": token}
-            answer = httpx.post(f"{url}/v1/recall", json=asked, timeout=30).json()
+            answer = WEB.post(f"{url}/v1/recall", json=asked, timeout=30).json()
             assert not [text for text in answer["warnings"] if "wait_for" in text]
     for url in services["write"]:
         # Both services know the turn, whichever took it, and it counts once.
         turn = {"user_id": USER, "text": SAID[0], "turn_id": "t0"}
-        assert httpx.post(f"{url}/v1/turns", json=turn, timeout=30).json()["duplicates"] == ["t0"]
+        assert WEB.post(f"{url}/v1/turns", json=turn, timeout=30).json()["duplicates"] == ["t0"]
     for query in ("where do I live?", "where do I work?", "what is my dog called?", "what am I allergic to?"):
         first, second = (_cards(url, query) for url in services["read"])
         assert first
@@ -117,7 +118,7 @@ def test_a_page_begun_with_one_service_continues_with_the_other(
 
 
 def _page(url: str, **query: Any) -> dict[str, Any]:
-    answer = httpx.get(f"{url}/v1/cards", params={"user_id": USER} | query, timeout=30)
+    answer = WEB.get(f"{url}/v1/cards", params={"user_id": USER} | query, timeout=30)
     assert answer.status_code == 200, answer.text
     page: dict[str, Any] = answer.json()
     return page
@@ -128,7 +129,7 @@ def _cards(url: str, query: str) -> list[dict[str, Any]]:
     asked = {"user_id": USER, "query": query, "as_of": "2026-02-01T00:00:00Z"}
 
     def look() -> dict[str, Any] | None:
-        answer = httpx.post(f"{url}/v1/recall", json=asked, timeout=30)
+        answer = WEB.post(f"{url}/v1/recall", json=asked, timeout=30)
         assert answer.status_code == 200, answer.text
         document: dict[str, Any] = answer.json()
         in_time = all(channel["status"] in ("ok", "down") for channel in document["channels"].values())

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.stack import Running
 from tests.support.waiting import eventually
+from tests.support.web import WEB
 
 
 @dataclass
@@ -28,7 +29,7 @@ class Friend:
             }
             for day, text in told
         ]  # fmt: skip
-        pushed = httpx.post(f"{self.stack.write_url}/v1/turns", json=turns)
+        pushed = WEB.post(f"{self.stack.write_url}/v1/turns", headers=self.stack.headers, json=turns)
         assert pushed.status_code == 202, pushed.text
         token = pushed.json()["token"]
         eventually(lambda: self._asks("cards", wait_for=token).status_code == 200)
@@ -51,10 +52,14 @@ class Friend:
 
     def _asks(self, path: str, **query: Any) -> httpx.Response:
         url = f"{self.stack.read_url}/v1/{path}"
-        return httpx.get(url, params={"user_id": self.user} | query, timeout=30)
+        return WEB.get(url, params={"user_id": self.user} | query, headers=self.stack.headers, timeout=30)
 
     def post(self, path: str, **body: Any) -> str:
-        answer = httpx.post(f"{self.stack.write_url}/v1/{path}", json={"user_id": self.user} | body)
+        answer = WEB.post(
+            f"{self.stack.write_url}/v1/{path}",
+            headers=self.stack.headers,
+            json={"user_id": self.user} | body,
+        )
         assert answer.status_code == 202, answer.text
         token: str = answer.json()["token"]
         return token
@@ -232,8 +237,11 @@ def test_the_third_change_of_a_month_waits_for_a_verdict(
     assert settled["cards"][0]["value"] == conflict["new_value"]
     assert settled["contradictions"] == []
     assert user.get("arbitrations")["arbitrations"] == []
-    again = httpx.post(
-        f"{stack.write_url}/v1/{path}", json={"user_id": user.user, "verdict": "keep_old"}, timeout=30
+    again = WEB.post(
+        f"{stack.write_url}/v1/{path}",
+        headers=stack.headers,
+        json={"user_id": user.user, "verdict": "keep_old"},
+        timeout=30,
     )
     assert (again.status_code, again.json()["settled"]) == (409, "accept_new")
 
@@ -251,7 +259,7 @@ def test_every_endpoint_is_described(stack: Running) -> None:
     described = {
         (method, path)
         for url in (stack.read_url, stack.write_url)
-        for path, methods in httpx.get(f"{url}/openapi.json", timeout=30).json()["paths"].items()
+        for path, methods in WEB.get(f"{url}/openapi.json", timeout=30).json()["paths"].items()
         for method in methods
     }
     assert described >= {

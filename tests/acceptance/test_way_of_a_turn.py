@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
-import httpx
 import pytest
 
 from tests.support.stack import Running
 from tests.support.waiting import eventually
+from tests.support.web import WEB
 
 
 def test_a_turn_pushed_onto_the_stream_is_recalled_as_a_state_with_its_reasons(stack: Running) -> None:
@@ -46,8 +46,9 @@ def test_a_turn_pushed_onto_the_stream_is_recalled_as_a_state_with_its_reasons(s
 
 
 def test_a_turn_pushed_over_http_is_recalled(stack: Running) -> None:
-    pushed = httpx.post(
+    pushed = WEB.post(
         f"{stack.write_url}/v1/turns",
+        headers=stack.headers,
         json=[
             {
                 "user_id": "wei",
@@ -115,7 +116,7 @@ def test_a_project_is_a_wall(stack: Running) -> None:
 def test_a_bad_turn_over_http_is_a_problem_that_names_the_field(
     stack: Running, turn: object, field: str
 ) -> None:
-    refused = httpx.post(f"{stack.write_url}/v1/turns", json=turn)
+    refused = WEB.post(f"{stack.write_url}/v1/turns", headers=stack.headers, json=turn)
     assert refused.status_code == 422
     assert refused.headers["content-type"] == "application/problem+json"
     problem = refused.json()
@@ -125,26 +126,30 @@ def test_a_bad_turn_over_http_is_a_problem_that_names_the_field(
 
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b'{"user_id":"u","text":"\\ud800"}', b""])
 def test_a_body_that_is_no_json_is_refused(stack: Running, body: bytes) -> None:
-    refused = httpx.post(
-        f"{stack.write_url}/v1/turns", content=body, headers={"content-type": "application/json"}
+    refused = WEB.post(
+        f"{stack.write_url}/v1/turns",
+        headers=stack.headers | {"content-type": "application/json"},
+        content=body,
     )
     assert refused.status_code == 422
     assert refused.json()["field"] in ("(body)", "text")
 
 
 def test_in_a_list_the_bad_turn_is_named_by_its_place_and_nothing_is_taken(stack: Running) -> None:
-    refused = httpx.post(
-        f"{stack.write_url}/v1/turns", json=[{"user_id": "zoe", "text": "fine"}, {"user_id": "zoe"}]
+    refused = WEB.post(
+        f"{stack.write_url}/v1/turns",
+        headers=stack.headers,
+        json=[{"user_id": "zoe", "text": "fine"}, {"user_id": "zoe"}],
     )
     assert (refused.status_code, refused.json()["index"], refused.json()["field"]) == (422, 1, "text")
 
 
 def test_a_turn_id_pushed_twice_is_reported_as_a_duplicate(stack: Running) -> None:
     turn = {"user_id": "dup", "text": "I live in Rome.", "turn_id": "same"}
-    first = httpx.post(f"{stack.write_url}/v1/turns", json=turn).json()
+    first = WEB.post(f"{stack.write_url}/v1/turns", headers=stack.headers, json=turn).json()
     assert first["duplicates"] == []
     stack.wait()
-    again = httpx.post(f"{stack.write_url}/v1/turns", json=turn)
+    again = WEB.post(f"{stack.write_url}/v1/turns", headers=stack.headers, json=turn)
     assert (again.status_code, again.json()["duplicates"]) == (202, ["same"])
     stack.wait()
     shown = stack.command("log", "show", "--user", "dup", "--type", "TurnRecorded", "--json")
@@ -169,7 +174,7 @@ def test_a_turn_id_pushed_twice_is_reported_as_a_duplicate(stack: Running) -> No
     ],
 )
 def test_a_bad_question_is_a_problem_that_names_the_field(stack: Running, ask: object, field: str) -> None:
-    refused = httpx.post(f"{stack.read_url}/v1/recall", json=ask)
+    refused = WEB.post(f"{stack.read_url}/v1/recall", headers=stack.headers, json=ask)
     assert refused.status_code == 422, refused.text
     assert refused.headers["content-type"] == "application/problem+json"
     assert refused.json()["field"] == field
@@ -189,7 +194,7 @@ def test_push_reports_bad_lines_and_takes_the_rest(stack: Running) -> None:
     assert done.returncode == 1
     assert "line 2:" in done.stderr
     assert "line 3: text: is required" in done.stderr
-    assert "pushed 1 turns, 2 lines were invalid" in done.stderr
+    assert "pushed 1 turn; 2 invalid lines" in done.stderr
     stack.wait()
     assert stack.recall("filer", "where do I work?")["cards"][0]["value"] == "Acme"
 
@@ -197,7 +202,15 @@ def test_push_reports_bad_lines_and_takes_the_rest(stack: Running) -> None:
 def test_status_shows_the_progress_of_every_stage(stack: Running) -> None:
     stack.wait()
     status = json.loads(stack.command("status", "--json").stdout)
-    assert list(status["stages"]) == ["recorder", "extractor", "cards", "vectors"]
+    assert list(status["stages"]) == [
+        "recorder",
+        "extractor",
+        "cards",
+        "vectors",
+        "references",
+        "problems",
+        "core",
+    ]
     for name in ("recorder", "extractor", "cards"):
         assert status["stages"][name]["behind"] == 0
         assert status["stages"][name]["state"] == "running"
@@ -206,8 +219,10 @@ def test_status_shows_the_progress_of_every_stage(stack: Running) -> None:
 
 
 def test_the_log_is_shown_and_verified(stack: Running) -> None:
-    httpx.post(
-        f"{stack.write_url}/v1/turns", json={"user_id": "reader", "text": "I live in Oslo.", "turn_id": "r1"}
+    WEB.post(
+        f"{stack.write_url}/v1/turns",
+        headers=stack.headers,
+        json={"user_id": "reader", "text": "I live in Oslo.", "turn_id": "r1"},
     )
     stack.wait()
     rows = [
@@ -222,11 +237,11 @@ def test_the_log_is_shown_and_verified(stack: Running) -> None:
 
 def test_services_describe_themselves(stack: Running) -> None:
     for url in (stack.write_url, stack.read_url):
-        assert httpx.get(f"{url}/healthz").json() == {"status": "ok"}
-        assert httpx.get(f"{url}/readyz").status_code == 200
-        assert "openapi" in httpx.get(f"{url}/openapi.json").json()
-        assert b"# TYPE" in httpx.get(f"{url}/metrics").content
-        missing = httpx.get(f"{url}/v1/nothing")
+        assert WEB.get(f"{url}/healthz").json() == {"status": "ok"}
+        assert WEB.get(f"{url}/readyz").status_code == 200
+        assert "openapi" in WEB.get(f"{url}/openapi.json").json()
+        assert b"# TYPE" in WEB.get(f"{url}/metrics").content
+        missing = WEB.get(f"{url}/v1/nothing", headers=stack.headers)
         assert (missing.status_code, missing.headers["content-type"]) == (404, "application/problem+json")
 
 
@@ -241,13 +256,17 @@ def test_a_worker_that_is_killed_comes_back(stack: Running) -> None:
 
 def test_a_recall_can_wait_for_what_was_just_pushed(stack: Running) -> None:
     for city in ("Bonn", "Graz", "Bern"):
-        pushed = httpx.post(
-            f"{stack.write_url}/v1/turns", json={"user_id": "own", "text": f"I moved to {city} today."}
+        pushed = WEB.post(
+            f"{stack.write_url}/v1/turns",
+            headers=stack.headers,
+            json={"user_id": "own", "text": f"I moved to {city} today."},
         )
         answer = stack.recall("own", "where do I live?", wait_for=pushed.json()["token"])
         assert answer["cards"][0]["value"] == city
         assert not [warning for warning in answer["warnings"] if warning.startswith("wait_for")]
-    refused = httpx.post(
-        f"{stack.read_url}/v1/recall", json={"user_id": "own", "query": "x", "wait_for": "soon"}
+    refused = WEB.post(
+        f"{stack.read_url}/v1/recall",
+        headers=stack.headers,
+        json={"user_id": "own", "query": "x", "wait_for": "soon"},
     )
     assert (refused.status_code, refused.json()["field"]) == (422, "wait_for")

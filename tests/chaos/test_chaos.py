@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from urllib.parse import urlsplit
 
-import httpx
 import psutil
 import pytest
 from redis.exceptions import OutOfMemoryError
@@ -21,6 +20,7 @@ from tests.support.chaos.faults import IDLE_TIMEOUT_MS, RECLAIM_MS, SECOND, Havo
 from tests.support.chaos.load import BAD, Ledger, Pusher, Turn, plan
 from tests.support.chaos.verdict import Verdict, judge
 from tests.support.waiting import eventually
+from tests.support.web import WEB
 
 PUSHERS = 3
 TURNS_PER_SECOND = 40
@@ -162,7 +162,12 @@ def test_a_full_redis_refuses_turns_clearly_and_still_gives_away_what_it_holds(
         with full(site.redis_operator):
             with pytest.raises(OutOfMemoryError, match="maxmemory"):
                 site.redis.xadd("turns", dict(turns[0].fields))  # type: ignore[arg-type]
-            answer = httpx.post(f"{site.running.write_url}/v1/turns", json=dict(turns[0].fields), timeout=10)
+            answer = WEB.post(
+                f"{site.running.write_url}/v1/turns",
+                json=dict(turns[0].fields),
+                headers=site.running.headers,
+                timeout=10,
+            )
             assert (answer.status_code, answer.json()["status"]) == (503, 503)
             assert "Redis" in answer.json()["detail"]
             stops.close()
@@ -263,7 +268,7 @@ def _push(site: Site, ledger: Ledger, turns: Sequence[Turn], luck: float) -> Non
 def settle(site: Site, ledger: Ledger) -> Verdict:
     """Wait until all is projected; then everything must be as the ledger says, and nothing left over."""
     _done(site, "wait", "--timeout", "110")
-    verdict = judge(ledger, site.running.database_url)
+    verdict = judge(ledger, site.running.database_url, site.running.data)
     assert not verdict.faults, "\n".join(verdict.faults)
     # `recorded` counts what recorders settled, and `behind` may still be moving by what a projector noted last.
     status = eventually(lambda: _at_rest(site))

@@ -136,7 +136,7 @@ def test_any_killed_process_loses_and_duplicates_nothing(
 def _push(redis_url: str, ledger: Ledger, turns: list[Turn], stop: threading.Event) -> None:
     """Pushes at an even pace until it is stopped."""
     began = time.monotonic()
-    with closing(Pusher(lambda: ("", redis_url), ledger)) as pusher:
+    with closing(Pusher(lambda: ("", redis_url, ""), ledger)) as pusher:
         for number, turn in enumerate(turns):
             if stop.wait(max(0.0, began + number * PUSHERS / TURNS_PER_SECOND - time.monotonic())):
                 return

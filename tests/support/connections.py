@@ -12,9 +12,7 @@ import httpx
 
 from tests.support.stack import COMMAND, clean_environment
 from tests.support.waiting import eventually
-
-WEB = httpx.Client(timeout=60, verify=False)
-"""One client for all tests. A client makes a TLS context, which takes longer than a request."""
+from tests.support.web import WEB
 
 
 def refused(answer: httpx.Response, status: int, field: str | None = None) -> None:
@@ -29,7 +27,7 @@ def refused(answer: httpx.Response, status: int, field: str | None = None) -> No
 
 @contextmanager
 def serving(service: str, redis_url: str, **settings: str) -> Iterator[str]:
-    """A service with settings of its own, while Postgres is away."""
+    """A service with settings of its own, while Postgres is away. It asks for no key."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(512)
@@ -41,6 +39,7 @@ def serving(service: str, redis_url: str, **settings: str) -> Iterator[str]:
             | {
                 "CARDLOG_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing",
                 "CARDLOG_REDIS_URL": redis_url,
+                "CARDLOG_AUTH": "off",
             }
             | settings,
         )
@@ -54,7 +53,7 @@ def serving(service: str, redis_url: str, **settings: str) -> Iterator[str]:
 
 def healthy(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/healthz", timeout=20).status_code == 200
+        return WEB.get(f"{url}/healthz", timeout=20).status_code == 200
     except httpx.TransportError:
         return False
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import psycopg
@@ -13,6 +16,23 @@ def url_of(server: str, database: str) -> str:
     return urlsplit(server)._replace(path=f"/{database}").geturl()
 
 
+def name_of(database: str) -> str:
+    """The name of the database in a URL."""
+    return urlsplit(database).path.removeprefix("/")
+
+
 def execute(server: str, statement: str, *names: str) -> None:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+@contextmanager
+def copied(server: str, template: str) -> Iterator[str]:
+    """Makes a database like ``template`` and gives its URL. The database is dropped at the end."""
+    name = f"test_{uuid.uuid4().hex}"
+    # Copying files takes a third of the time of copying through the write-ahead log, without fsync.
+    execute(server, "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
+    try:
+        yield url_of(server, name)
+    finally:
+        execute(server, "DROP DATABASE {} WITH (FORCE)", name)

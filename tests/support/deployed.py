@@ -78,7 +78,7 @@ def metrics() -> frozenset[str]:
     from retrieval.http.read_api import create_app as read_app
 
     nowhere = Settings(
-        database_url="postgresql://nobody@127.0.0.1:1/nothing", redis_url="redis://127.0.0.1:1/0"
+        database_url="postgresql://nobody@127.0.0.1:1/nothing", redis_url="redis://127.0.0.1:1/0", auth="off"
     )
     found: set[str] = set()
     for app in (write_app(nowhere), read_app(nowhere)):

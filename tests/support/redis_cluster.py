@@ -11,7 +11,7 @@ from pathlib import Path
 from redis import Redis
 from redis.cluster import RedisCluster
 
-from deploy.embedded import EmbeddedRedis
+from deploy.embedded.redis import EmbeddedRedis
 from deploy.embedded.server import LOOPBACK
 from tests.support.waiting import eventually
 

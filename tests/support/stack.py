@@ -8,17 +8,27 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import psutil
 from redis import Redis
 
-from deploy.instance import READY_FILE
+from deploy.instance import READY_FILE, find
+from deploy.monitoring.catch_up import CatchingUp
+from events.access.principal import SCOPES
+from events.platform.settings import Settings, variable_of
+from events.sealing import sealer
+from events.store import authentication
+from projectors.embedding.embedder import SMALL_MODEL
+from tests.support.waiting import eventually
+from tests.support.web import WEB
 
 COMMAND = [sys.executable, "-m", "deploy.command"]
+_QUICK = {variable_of("embed_model"): SMALL_MODEL}
+"""The small embedding model is twice as fast as the default."""
 
 
 @dataclass
@@ -31,6 +41,17 @@ class Running:
     read_url: str
     redis_url: str
     database_url: str
+    key_file: str
+
+    @property
+    def key(self) -> str:
+        """The first API key: the last word of the file that the ready line names."""
+        return Path(self.key_file).read_text("utf-8").split()[-1]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The header with the first API key."""
+        return {"Authorization": f"Bearer {self.key}"}
 
     @property
     def redis(self) -> Redis:
@@ -58,25 +79,50 @@ class Running:
             "CARDLOG_DATABASE_URL": self.database_url,
             "CARDLOG_REDIS_URL": self.redis_url,
             "CARDLOG_LOG_KEY_FILE": ready["log_key_file"],
+            "CARDLOG_KEK_FILE": ready["kek_file"],
         }
+
+    @cached_property
+    def administrator(self) -> dict[str, str]:
+        """The header with a key of every scope."""
+        scopes = [word for scope in SCOPES for word in ("--scope", scope)]
+        made = self.command("keys", "create", "--name", "tests", *scopes, "--json")
+        return {"Authorization": f"Bearer {json.loads(made.stdout)['key']}"}
 
     def command(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*COMMAND, *arguments, "--data", str(self.data)],
-            capture_output=True, text=True, env=clean_environment(), **({"timeout": 120} | options),
+            capture_output=True, text=True, env=clean_environment() | _QUICK, **({"timeout": 120} | options),
         )  # fmt: skip
 
     def recall(self, user: str, query: str, **more: Any) -> dict[str, Any]:
-        answer = httpx.post(
-            f"{self.read_url}/v1/recall", json={"user_id": user, "query": query, **more}, timeout=30
+        answer = WEB.post(
+            f"{self.read_url}/v1/recall",
+            json={"user_id": user, "query": query, **more},
+            headers=self.headers,
+            timeout=30,
         )
         assert answer.status_code == 200, answer.text
         document: dict[str, Any] = answer.json()
         return document
 
     def wait(self, *, within_s: int = 100) -> None:
-        done = self.command("wait", "--timeout", str(within_s), timeout=within_s + 20)
-        assert done.returncode == 0, done.stderr
+        """Does in this process what ``cardlog wait`` does."""
+        CatchingUp(find(Settings(), self.data)[0], within_s).run(print)
+        # The keys of the stack are no keys of the tests that follow in this process.
+        authentication.use(None)
+        sealer.use(None)
+
+    def kill(self, name: str) -> None:
+        """Kills the process ``name`` of the stack with SIGKILL, and waits until another one has its place."""
+
+        def own() -> list[psutil.Process]:
+            # The server's main process is the one that is no child of another server process.
+            return [each for each in self.workers(name) if each.ppid() == self.process.pid]
+
+        [process, *_] = eventually(own)
+        process.kill()
+        eventually(lambda: any(each.pid != process.pid for each in own()))
 
     def workers(self, name: str) -> list[psutil.Process]:
         """The live processes of the stack whose command line names ``name``."""
@@ -106,7 +152,7 @@ def start(data: Path, **environment: str) -> Running:
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            env=clean_environment() | environment,
+            env=clean_environment() | _QUICK | environment,
         )
     assert process.stdout is not None
     return started(process, process.stdout.readline(), data)

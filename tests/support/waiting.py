@@ -11,8 +11,10 @@ T = TypeVar("T")
 PATIENT: dict[str, Any] = {
     **{f"{name}_deadline_ms": 10_000 for name in ("semantic", "tags", "fuzzy", "time", "graph", "overlay")},
     "quarantine_over_ms": 60_000,
+    "auth": "off",
 }
-"""Settings of a recall that is not about time: a busy machine misses no deadline, and no channel rests."""
+"""Settings of a recall that is not about time or keys: a busy machine misses no deadline, no channel rests, and no
+request needs a key."""
 
 
 def eventually(look: Callable[[], T | Literal[False, ""] | None], *, within: float = 30.0) -> T:

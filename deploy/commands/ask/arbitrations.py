@@ -13,12 +13,13 @@ from cyclopts import App, Parameter
 from psycopg.rows import dict_row
 
 from deploy.instance import find
-from deploy.options import Flat, Given, Json
+from deploy.options import Flat, Given, Json, Tenant
 from events.http.problem import ProblemError
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store.log import Connection
+from events.types.tenancy import DEFAULT_TENANT, storage_id
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest.api import commands
 
@@ -39,7 +40,13 @@ class Options:
     """The options of every verb about conflicts."""
 
     user: Annotated[str, Parameter(help="whose memory is meant")]
+    tenant: Tenant = DEFAULT_TENANT
     json: Json = False
+
+    @property
+    def user_id(self) -> str:
+        """The storage id of the user."""
+        return storage_id(self.tenant, self.user)
 
 
 @app.command(name="list", help="list the conflicts of a user, the latest opened first")
@@ -52,7 +59,7 @@ def run_list(
 ) -> int:
     settings, _ = find(settings, data)
     with connect(settings.database_url, application="arbitrations") as connection:
-        found = _found(connection, options.user, status=status)
+        found = _found(connection, options.user_id, status=status)
     if options.json:
         print(json.dumps(found, ensure_ascii=False, default=str))
         return 0
@@ -69,7 +76,7 @@ def run_show(
 ) -> int:
     settings, _ = find(settings, data)
     with connect(settings.database_url, application="arbitrations") as connection:
-        found = _found(connection, options.user, arbitration=arbitration)
+        found = _found(connection, options.user_id, arbitration=arbitration)
     if not found:
         raise RuntimeError(f"{options.user} has no arbitration {arbitration}")
     [conflict] = found
@@ -82,8 +89,9 @@ def run_show(
         words = evidence["quote"] or ", ".join(evidence["turn_ids"])
         print(f"    {side}: {conflict[f'{side}_value']}, said {evidence['said_at']}: {words}")
     if conflict["status"] == "open":
+        of_tenant = "" if options.tenant == DEFAULT_TENANT else f"--tenant {options.tenant} "
         print(
-            f"settle it: cardlog arbitrations rule --user {options.user} {arbitration} "
+            f"settle it: cardlog arbitrations rule --user {options.user} {of_tenant}{arbitration} "
             f"{'|'.join(get_args(Verdict))}"
         )
     return 0
@@ -111,7 +119,8 @@ def run_rule(
     ruled = ConflictRuled(arbitration_id=arbitration, verdict=verdict, reason=reason, by=by)
     with connect(settings.database_url, application="arbitrations") as connection:
         try:
-            appended = commands.rule(connection, options.user, ruled, now=datetime.now(UTC))
+            with commands.commanding(connection, options.user_id):
+                appended = commands.rule(connection, options.user_id, ruled, now=datetime.now(UTC))
         except ProblemError as problem:
             raise RuntimeError(problem.document["detail"]) from None
     if options.json:
@@ -133,6 +142,8 @@ def _found(
         "arbitration": arbitration,
         "status": None if status == "all" else [status],
         "projects": None,
+        "reached_projects": None,
+        "reached_modes": None,
         "before": None,
         "limit": None,
     }

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
+from psycopg.rows import dict_row
 
 from deploy.instance import find
 from deploy.options import Flat, Given
@@ -18,6 +19,9 @@ from events.language.concepts import all_concepts, canonical_key, concept, drift
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
+from events.store.log import payload_of
+from events.types.cards import StateAsserted
+from events.types.codec import Payload, PayloadError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,13 +79,22 @@ def _drift(options: Options, settings: Settings, data: Path | None) -> int:
 
 def _keys_by_user(connection: Connection, user_id: str | None) -> Iterator[Counter[str]]:
     """Yields the number of statements of each user by canonical key."""
-    with connection.transaction(), connection.cursor(name="keys") as cursor:
+    with connection.transaction(), connection.cursor(name="keys", row_factory=dict_row) as cursor:
         cursor.execute(statement("deploy.commands.ask", "concept_keys"), {"user_id": user_id})
-        for _, rows in groupby(cursor, key=lambda row: row[0]):
+        for _, rows in groupby(cursor, key=lambda row: str(row["user_id"])):
             found: Counter[str] = Counter()
-            for _, key, count in rows:
-                found[canonical_key(key)] += count
+            for row in rows:
+                if isinstance(said := _said(row), StateAsserted):
+                    found[canonical_key(said.concept_key)] += 1
             yield found
+
+
+def _said(row: dict[str, Any]) -> Payload:
+    """Returns the payload of a statement, or None when this build cannot read it."""
+    try:
+        return payload_of(**row)
+    except PayloadError:
+        return None
 
 
 def _shown(key: str, statements: Counter[str]) -> str:

@@ -11,8 +11,10 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from deploy.commands.ask.recall import MOST_CARDS, answer_of
-from deploy.options import Flat, Given, at_least, between
+from deploy.monitoring.counting import counted
+from deploy.options import Flat, Given, Tenant, at_least, between
 from events.platform.settings import Settings
+from events.types.tenancy import DEFAULT_TENANT, storage_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +22,7 @@ class Options:
     """The options of a prompt."""
 
     user: Annotated[str, Parameter(help="whose memory is asked")]
+    tenant: Tenant = DEFAULT_TENANT
     project: Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")] = None
     k: Annotated[
         int | None,
@@ -52,7 +55,7 @@ def context(
 ) -> int:
     """Print the prompt of an assistant for a question: rules, cards, alerts and the time."""
     request = {
-        "user_id": options.user,
+        "user_id": storage_id(options.tenant, options.user),
         "query": question,
         "project_id": options.project,
         "k": options.k,
@@ -67,7 +70,8 @@ def context(
         return 0
     sys.stdout.write(answer["text"])
     print(
-        f"{answer['tokens']} tokens, {len(answer['cards'])} cards, {len(answer['left_out'])} left out",
+        f"{counted(answer['tokens'], 'token')}, {counted(len(answer['cards']), 'card')}, "
+        f"{len(answer['left_out'])} left out",
         file=sys.stderr,
     )
     for warning in answer["warnings"]:

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import httpx
-import orjson
 from cyclopts import Parameter
-from rich.console import Console
 
-from deploy.commands.ask.explanation import tables_of
-from deploy.instance import find
-from deploy.options import Flat, Given, between
+from deploy.instance import authorization, find
+from deploy.options import Flat, Given, Tenant, between
 from events.http.problem import ProblemError
 from events.platform.settings import Settings
+from events.types.tenancy import DEFAULT_TENANT, storage_id
 
 MOST_CARDS = 200
 
@@ -28,6 +26,7 @@ class Options:
     """The options of a question."""
 
     user: Annotated[str, Parameter(help="whose memory is asked")]
+    tenant: Tenant = DEFAULT_TENANT
     project: Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")] = None
     k: Annotated[
         int | None,
@@ -62,7 +61,7 @@ def recall(
 ) -> int:
     """Ask a question and print the cards that answer it, best first."""
     request = {
-        "user_id": options.user,
+        "user_id": storage_id(options.tenant, options.user),
         "query": question,
         "project_id": options.project,
         "k": options.k,
@@ -76,9 +75,18 @@ def recall(
     if options.json:
         sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
         return 0
-    for line in lines_of(answer):
+    known = True if answer["cards"] else _has_cards(str(request["user_id"]), settings, data)
+    for line in (
+        lines_of(answer)
+        if known
+        else [f"nothing is known about the user {options.user!r} yet: no card is theirs"]
+    ):
         print(line)
     if options.explain:
+        from rich.console import Console  # noqa: PLC0415 - only tables need it
+
+        from deploy.commands.ask.explanation import tables_of  # noqa: PLC0415
+
         console = Console()
         for table in tables_of(answer):
             console.print(table)
@@ -100,7 +108,9 @@ def answer_of(
         url = "" if instance is None else instance.read_url
     if url:
         try:
-            response = httpx.post(f"{url}/v1/{what}", json=request, timeout=30)
+            response = httpx.post(
+                f"{url}/v1/{what}", json=request, headers=authorization(settings), timeout=30
+            )
         except httpx.HTTPError as error:
             raise RuntimeError(f"the read service at {url} does not answer: {error}") from None
         document: dict[str, Any] = response.json()
@@ -110,10 +120,26 @@ def answer_of(
     return asyncio.run(_in_process(request, settings, what))
 
 
+def _has_cards(user_id: str, settings: Settings, data: Path | None) -> bool:
+    """True when the running service has a card of the user, in any project, or cannot say it."""
+    url = settings.read_url
+    if not url:
+        settings, instance = find(settings, data)
+        url = "" if instance is None else instance.read_url
+    if not url:
+        return True
+    try:
+        asked = httpx.QueryParams(user_id=user_id, limit=1)
+        response = httpx.get(f"{url}/v1/cards", params=asked, headers=authorization(settings), timeout=30)
+        return response.status_code != 200 or bool(response.json()["cards"])
+    except (httpx.HTTPError, ValueError, LookupError, TypeError):
+        return True
+
+
 async def _in_process(request: dict[str, Any], settings: Settings, what: str) -> dict[str, Any]:
+    import orjson  # noqa: PLC0415 - as below
     from pydantic import ValidationError  # noqa: PLC0415 - importing recall takes a second
 
-    from events.platform.modes import modes_of  # noqa: PLC0415
     from retrieval.http.documents import prompt_document, recall_document  # noqa: PLC0415
     from retrieval.http.read_api import ContextIn, RecallIn, ask_of, for_prompt, prompt_of  # noqa: PLC0415
     from retrieval.http.wiring import open_recall  # noqa: PLC0415
@@ -124,13 +150,12 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
     recall = open_recall(settings, pool)
     try:
         await asyncio.to_thread(recall.warm)
-        modes = modes_of(settings)
         if what == "context":
             body = ContextIn.model_validate(request)
-            asked = for_prompt(ask_of(body, modes), knowledge=settings.knowledge_inject)
+            asked = for_prompt(ask_of(body), knowledge=settings.knowledge_inject)
             answer = prompt_document(prompt_of(await recall.answer(asked), body.token_budget))
         else:
-            answer = recall_document(await recall.answer(ask_of(RecallIn.model_validate(request), modes)))
+            answer = recall_document(await recall.answer(ask_of(RecallIn.model_validate(request))))
         document: dict[str, Any] = orjson.loads(orjson.dumps(answer))
         return document
     except ValidationError as error:

@@ -1,1 +1,1 @@
-"""Verbs of operators: status, top, log, dead, parked, rebuild, reextract."""
+"""Verbs of operators: status, top, log, dead, parked."""

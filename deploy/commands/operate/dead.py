@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,9 +14,14 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.options import Count, Flat, Given, Json
+from deploy.monitoring.counting import counted
+from deploy.options import Count, Flat, Given, Json, OnlyTenant
+from deploy.security.audited import audited
+from events.http.tokens import read_queue_key
 from events.platform.settings import Settings
 from events.platform.streams import connect_redis
+from events.types.queue_entry import QueueKey
+from events.types.tenancy import DEFAULT_TENANT, shown_user, storage_id
 from events.types.turn_contract import FIELDS, TurnInvalidError
 from ingest.recording.dead_letters import DeadLetter, DeadLetters
 
@@ -49,38 +55,44 @@ NOT_CHOSEN = Chosen()
 Ids = Annotated[str, Parameter(metavar="ID", help="as listed")]
 
 
-def _open(settings: Settings, data: Path | None) -> DeadLetters:
+@contextmanager
+def _opened(settings: Settings, data: Path | None, operation: str) -> Iterator[DeadLetters]:
+    """Yields the dead letters, and records ``operation`` in the audit log."""
     settings, _ = find(settings, data)
     client = connect_redis(settings.redis_url, socket_timeout=30, socket_connect_timeout=5)
-    return DeadLetters(client, settings.turns_stream)
+    with audited(settings, operation):
+        yield DeadLetters(client, settings.turns_stream)
 
 
 @app.command(name="list", help="list every dead letter with field and reason, oldest first")
 def run_list(
     *,
     limit: Annotated[Count, Parameter(help="the maximum number of letters to list")] = None,
+    tenant: OnlyTenant = None,
     options: Flat[Options] = DEFAULTS,
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    letters = _open(settings, data)
-    shown = 0
-    if options.json:
-        sys.stdout.write("[")
-    for letter in letters:
-        if shown == limit:
-            break
+    with _opened(settings, data, "dead-list") as letters:
+        shown = 0
         if options.json:
-            sys.stdout.write((", " if shown else "") + json.dumps(_document(letter), ensure_ascii=False))
-        else:
-            user = _readable(letter.fields.get(b"user_id", b"?"))
-            print(f"{letter.id:<18} {letter.pushed_at:%Y-%m-%d %H:%M:%S} {user:<12} {_why(letter)}")
-        shown += 1
-    if options.json:
-        print("]")
-    elif not shown:
-        print("no dead letters")
-    return 0
+            sys.stdout.write("[")
+        for letter in letters:
+            if shown == limit:
+                break
+            if tenant not in (None, letter.tenant):
+                continue
+            if options.json:
+                sys.stdout.write((", " if shown else "") + json.dumps(_document(letter), ensure_ascii=False))
+            else:
+                user = shown_user(storage_id(letter.tenant, _readable(letter.fields.get(b"user_id", b"?"))))
+                print(f"{letter.id:<18} {letter.pushed_at:%Y-%m-%d %H:%M:%S} {user:<12} {_why(letter)}")
+            shown += 1
+        if options.json:
+            print("]")
+        elif not shown:
+            print("no dead letters")
+        return 0
 
 
 @app.command(name="show", help="show one dead letter with every field as it was pushed")
@@ -92,7 +104,8 @@ def run_show(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    letter = _find(_open(settings, data), letter_id)
+    with _opened(settings, data, "dead-show") as letters:
+        letter = _find(letters, letter_id)
     if options.json:
         print(json.dumps(_document(letter), ensure_ascii=False))
         return 0
@@ -100,7 +113,7 @@ def run_show(
         f"dead letter {letter.id}, pushed {letter.pushed_at:%Y-%m-%d %H:%M:%S.%f%z} as entry {letter.entry_id}"
     )
     print(_why(letter))
-    for name, value in letter.fields.items():
+    for name, value in letter.opened.items():
         print(f"  {_readable(name)}: {_readable(value)}")
     return 0
 
@@ -123,28 +136,32 @@ def run_retry(
     contract stays a dead letter, and the exit status is 1.
     """
     changes = dict(_change(text) for text in set_ or ())
-    letters = _open(settings, data)
-    pushed: list[dict[str, str]] = []
-    kept: list[dict[str, str]] = []
-    for letter in _letters(letters, ids, everything=options.all):
-        try:
-            fields = letter.fields_to_retry(changes, frozenset(unset or ()))
-        except TurnInvalidError as error:
-            kept.append({"id": letter.id, "field": error.field, "reason": error.reason})
-            continue
-        entry_id = letters.push_again(letter, fields)
-        if entry_id is not None:
-            pushed.append({"id": letter.id, "entry_id": entry_id})
-    if options.json:
-        print(json.dumps({"pushed": pushed, "kept": kept}, ensure_ascii=False))
-    else:
-        print(f"pushed {len(pushed)} turns again")
-        for each in kept:
-            print(
-                f"{each['id']} stays: {each['field']}: {each['reason']} (correct it with --set or --unset)",
-                file=sys.stderr,
-            )
-    return 1 if kept else 0
+    found, _ = find(settings, data)
+    key: QueueKey | None = None
+    with _opened(settings, data, "dead-retry") as letters:
+        pushed: list[dict[str, str]] = []
+        kept: list[dict[str, str]] = []
+        for letter in _letters(letters, ids, everything=options.all):
+            if key is None and letter.tenant != DEFAULT_TENANT:
+                key = read_queue_key(found)
+            try:
+                fields = letter.fields_to_retry(changes, frozenset(unset or ()), key)
+            except TurnInvalidError as error:
+                kept.append({"id": letter.id, "field": error.field, "reason": error.reason})
+                continue
+            entry_id = letters.push_again(letter, fields)
+            if entry_id is not None:
+                pushed.append({"id": letter.id, "entry_id": entry_id})
+        if options.json:
+            print(json.dumps({"pushed": pushed, "kept": kept}, ensure_ascii=False))
+        else:
+            print(f"pushed {counted(len(pushed), 'turn')} again")
+            for each in kept:
+                print(
+                    f"{each['id']} stays: {each['field']}: {each['reason']} (correct it with --set or --unset)",
+                    file=sys.stderr,
+                )
+        return 1 if kept else 0
 
 
 @app.command(name="drop")
@@ -162,17 +179,17 @@ def run_drop(
     Dropped letters move with your reason to the stream turns:dropped, which keeps the latest 10,000. The count of
     dropped turns is kept permanently.
     """
-    letters = _open(settings, data)
-    dropped = [
-        letter.id
-        for letter in _letters(letters, ids, everything=options.all)
-        if letters.drop(letter, because)
-    ]
-    if options.json:
-        print(json.dumps({"dropped": dropped}))
-    else:
-        print(f"dropped {len(dropped)} turns, because: {because}")
-    return 0
+    with _opened(settings, data, "dead-drop") as letters:
+        dropped = [
+            letter.id
+            for letter in _letters(letters, ids, everything=options.all)
+            if letters.drop(letter, because)
+        ]
+        if options.json:
+            print(json.dumps({"dropped": dropped}))
+        else:
+            print(f"dropped {counted(len(dropped), 'turn')}, because: {because}")
+        return 0
 
 
 def _letters(letters: DeadLetters, ids: Sequence[str], *, everything: bool) -> Iterable[DeadLetter]:
@@ -212,10 +229,11 @@ def _document(letter: DeadLetter) -> dict[str, Any]:
     return {
         "id": letter.id,
         "entry_id": letter.entry_id,
+        "tenant": letter.tenant,
         "pushed_at": letter.pushed_at.isoformat(),
         "field": letter.field,
         "reason": letter.reason,
-        "fields": {_readable(name): _value(value) for name, value in letter.fields.items()},
+        "fields": {_readable(name): _value(value) for name, value in letter.opened.items()},
     }
 
 

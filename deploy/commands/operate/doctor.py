@@ -11,13 +11,13 @@ import psycopg
 
 from deploy.instance import find
 from deploy.options import Given
-from deploy.security.roles import weaknesses
+from deploy.security.roles import tenant_weaknesses, weaknesses
 from events.platform.database import DatabaseUnfitError, address_of, check_server, connect, is_migrated
 from events.platform.settings import Settings, SettingsError
 from events.platform.sql import statement
-from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster
+from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, server_of
 from projectors.embedding.embedder import EmbedderUnavailableError
-from projectors.embedding.embedders import embedders_of
+from projectors.embedding.embedders import embedders_of, substitute_of
 
 
 def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
@@ -37,6 +37,11 @@ def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
         ) as error:  # fmt: skip
             failed += 1
             print(f"FAIL  {name}: {' '.join(str(error).split())}")
+    if substitute := substitute_of(settings):
+        print(
+            f"warn  embedding models: {settings.embed_model} is not on this machine, and {substitute} takes its place; "
+            "build it with make model, restart, and then run: cardlog reembed"
+        )
     _print_weaknesses(settings)
     if instance is not None:
         print(f"ok    stack: pid {instance.pid}, write {instance.write_url}, read {instance.read_url}")
@@ -65,6 +70,7 @@ def _print_weaknesses(settings: Settings) -> None:
             if not is_migrated(connection):
                 return
             found = weaknesses(connection)
+            of_tenants = tenant_weaknesses(connection)
     except psycopg.Error:
         return  # the check of postgres has already reported it
     for weakness in found:
@@ -72,6 +78,17 @@ def _print_weaknesses(settings: Settings) -> None:
             f"warn  log: the role of CARDLOG_DATABASE_URL could change the log ({weakness}); "
             "give workers and services another role with: cardlog grant --role NAME"
         )
+    if settings.kek_file or settings.kek:
+        print("ok    sealing: new payloads are sealed")
+    else:
+        print(
+            "warn  sealing: payloads are stored in the clear, so nobody can erase them; create a key-encryption key "
+            "with: cardlog log kek new FILE"
+        )
+    for weakness in of_tenants:
+        print(f"warn  tenants: {weakness}")
+    if not of_tenants:
+        print("ok    tenants: every table of users is protected by row-level security")
     if not settings.log_key_file:
         print(
             "warn  log: without a log key there is no proof of who appended an event; "
@@ -93,7 +110,7 @@ def _redis(settings: Settings) -> str:
         kept = f"append-only file OFF on {without} of {len(infos)} nodes: a restart loses turns"
     versions = ", ".join(sorted({_version(information) for information in infos}))
     nodes = f"cluster of {len(infos)} nodes, " if len(infos) > 1 else ""
-    return f"{nodes}version {versions}, {kept}"
+    return f"{server_of(settings.redis_url)}, {nodes}version {versions}, {kept}"
 
 
 def _version(information: dict[str, Any]) -> str:

@@ -8,39 +8,54 @@ from cyclopts import Parameter
 
 from deploy.instance import find
 from deploy.options import Given
+from deploy.security.roles import WORKERS_AND_SERVICES, Process, statements, url_of, weaknesses
+from deploy.security.roles import create as make
 from deploy.security.roles import grant as give
-from deploy.security.roles import statements, weaknesses
 from events.platform.database import address_of, connect, migrate
 from events.platform.settings import Settings
 
 
 def grant(
     *,
-    role: Annotated[str, Parameter(metavar="NAME", help="the role; it must exist already")],
+    role: Annotated[str, Parameter(metavar="NAME", help="the role; without --create it must exist already")],
+    process: Annotated[
+        list[Process] | None,
+        Parameter(help="the process that uses the role; may be repeated (default: all but admin)"),
+    ] = None,
+    create: Annotated[
+        bool,
+        Parameter(negative="", help="make the role, set a new password, and print its URL"),
+    ] = False,
     only_print: Annotated[
         bool, Parameter(name="--print", help="print the statements and change nothing")
     ] = False,
     settings: Given[Settings],
 ) -> int:
-    """Give a PostgreSQL role only the rights of workers and services.
+    """Give a PostgreSQL role only the rights of its processes.
 
-    Migrate the log's schema and give a role the rights that workers and services need. The role may read the log,
-    append to it with log.append and fold it into its own tables. It may not change the log, its functions or its
-    triggers. These belong to the role cardlog_log afterwards, and nobody logs in as that role. Set
-    CARDLOG_ADMIN_DATABASE_URL to the URL of a superuser, or of the database's owner with CREATEROLE. Run the command
-    again after each upgrade. The embedded server creates such a role by itself.
+    Migrate the log's schema and give a role the rights that its processes need: recorder, extractor, projector, reader
+    (the read service), curator (the write service) or admin. Without --process, one role serves all of them but
+    admin. No role but admin may change the log, its functions or its triggers. These belong to the role cardlog_log
+    afterwards, and nobody logs in as that role. The folded tables belong to the role of the projector. A role of reader
+    or curator alone sees one tenant at a time. Set CARDLOG_ADMIN_DATABASE_URL to the URL of a superuser, or of the
+    database's owner with CREATEROLE. Run the command again after each upgrade. The embedded server creates its roles by
+    itself.
     """
+    processes = tuple(process) if process else WORKERS_AND_SERVICES
     settings, _ = find(settings)
     url = settings.admin_database_url or settings.database_url
     with connect(url, application="grant") as connection:
         if only_print:
-            print(statements(connection, role))
+            print(statements(connection, role, processes))
             return 0
         for name in migrate(connection):
             print(f"applied {name}")
-        give(connection, role)
-        left = weaknesses(connection, role)
+        password = make(connection, role) if create else None
+        give(connection, role, processes)
+        left = [] if "admin" in processes else weaknesses(connection, role)
     for weakness in left:
         print(f"warning: {role} could still change the log: {weakness}")
-    print(f"{role} can append to the log at {address_of(url)} and fold it")
+    print(f"{role} has the rights of {', '.join(processes)} at {address_of(url)}")
+    if password is not None:
+        print(url_of(url, role, password))
     return 1 if left else 0

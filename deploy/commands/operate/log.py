@@ -17,23 +17,30 @@ from cyclopts import App, Parameter
 from psycopg.rows import dict_row
 
 from deploy.commands.operate import proof
+from deploy.commands.operate.no_events import reason_for_none
+from deploy.commands.operate.sealing import kek, seal
 from deploy.instance import find
-from deploy.options import Count, File, Flat, Given, Json, at_least, between
+from deploy.monitoring.counting import counted
+from deploy.options import Count, File, Flat, Given, Json, OnlyTenant, Tenant, at_least, between, wanted_user
 from deploy.progress import Progress
+from deploy.security.audited import audited
 from deploy.security.private_files import written_privately
 from events.platform.database import connect, migrate
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import archive, log
 from events.types.envelope import PARTITIONS, partition_of
+from events.types.tenancy import DEFAULT_TENANT, shown_user, tenant_of, user_of
 
 _PLACE = re.compile(r"\D*(\d{1,5})\D+(\d{1,18})\D*")
 
 
-app = App(name="log", help="Show the log, verify it, export and import it.")
+app = App(name="log", help="Show the log, verify it, seal it, export and import it.")
 app.command(proof.run_verify, name="verify")
 app.command(proof.run_anchor, name="anchor")
 app.command(proof.run_key, name="key")
+app.command(kek.run_kek, name="kek")
+app.command(seal.run_seal, name="seal")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +48,7 @@ class Wanted:
     """The filter of the events to show."""
 
     user: Annotated[str | None, Parameter(help="only this user's")] = None
+    tenant: OnlyTenant = None
     stream: Annotated[str | None, Parameter(help="only this stream")] = None
     type: Annotated[str | None, Parameter(help="only this event type, such as TurnRecorded")] = None
     since: Annotated[
@@ -77,19 +85,30 @@ def run_show(*, options: Flat[Wanted] = DEFAULTS, settings: Given[Settings], dat
     """Print events, oldest first within each partition.
 
     A place is written partition/position, such as 25/1007. Users hash to one of 64 partitions, and the positions of
-    a partition are 1, 2, 3 and so on.
+    a partition are 1, 2, 3 and so on. Sealed payloads are opened when the key-encryption key is at hand, and the
+    payload of an erased event is {"erased": reason}. A user or a type that the log does not have is an error.
     """
     parameters = _wanted(options)
     settings, _ = find(settings, data)
     with (
+        audited(settings, "log-show", *([options.user] if options.user else [])),
         connect(settings.database_url, application="log show", autocommit=False) as connection,
         connection.cursor("log_show", row_factory=dict_row) as cursor,
     ):
         cursor.itersize = 1000
         cursor.execute(statement("deploy.commands.operate", "show_events"), parameters)
+        shown = False
         for row in cursor:
+            shown = True
+            row["data"] = log.text_of(
+                row["data"], row["user_id"], row["event_id"], row["type"], row["schema_version"]
+            )
             sys.stdout.write((_json(row) if options.json else _line(row)) + "\n")
-    return 0
+        if shown:
+            return 0
+        reason, unknown = reason_for_none(connection, parameters, options.user)
+    print(f"cardlog log show: {reason}", file=sys.stderr)
+    return 1 if unknown else 0
 
 
 def _wanted(options: Wanted) -> dict[str, Any]:
@@ -102,8 +121,8 @@ def _wanted(options: Wanted) -> dict[str, Any]:
             )
         partition, up_to = int(place[1]), int(place[2])
         after = up_to - 1
-    elif options.user is not None:
-        home = partition_of(options.user)
+    elif (user := wanted_user(options.user, options.tenant)) is not None:
+        home = partition_of(user)
         if partition not in (None, home):
             raise ValueError(f"user {options.user!r} is in partition {home}, not in {partition}")
         partition = home
@@ -123,7 +142,8 @@ def _wanted(options: Wanted) -> dict[str, Any]:
         "partition": partition,
         "after": after,
         "up_to": up_to,
-        "user_id": options.user,
+        "user_id": wanted_user(options.user, options.tenant),
+        "tenant": options.tenant,
         "stream": options.stream,
         "type": options.type,
         "since": since,
@@ -133,6 +153,7 @@ def _wanted(options: Wanted) -> dict[str, Any]:
 
 def _json(row: dict[str, Any]) -> str:
     data = row.pop("data")
+    row = {"tenant": tenant_of(row["user_id"]), **row, "user_id": user_of(row["user_id"])}
     fields = {
         name: value.isoformat()
         if isinstance(value, datetime)
@@ -143,7 +164,7 @@ def _json(row: dict[str, Any]) -> str:
         else str(value)
         for name, value in row.items()
     }
-    # The payload is inserted as it is stored, so the output shows the bytes that the digest covers.
+    # An unsealed payload is inserted as it is stored, so the output shows the bytes that the digest covers.
     return json.dumps(fields, ensure_ascii=False)[:-1] + f', "data": {data}}}'
 
 
@@ -151,14 +172,13 @@ def _line(row: dict[str, Any]) -> str:
     data = json.loads(row["data"])
     if not isinstance(data, dict):
         data = {"text": data}
-    words = data.get("text") or data.get("content") or data.get("reason") or ""
+    words = data.get("text") or data.get("content") or data.get("reason") or data.get("erased") or ""
     words = " ".join(str(words).split())
     if len(words) > 100:
         words = words[:99] + "…"
     place = f"{row['partition']}/{row['position']}"
-    return (
-        f"{place:<10} {row['recorded_at']:%Y-%m-%d %H:%M:%S} {row['user_id']:<12} {row['type']:<18} {words}"
-    )
+    user = shown_user(row["user_id"])
+    return f"{place:<10} {row['recorded_at']:%Y-%m-%d %H:%M:%S} {user:<12} {row['type']:<18} {words}"
 
 
 @app.command(name="stats", help="count events by type, users, partitions and bytes")
@@ -180,8 +200,9 @@ def run_stats(*, as_json: Json = False, settings: Given[Settings], data: Given[P
     versions: dict[str, dict[int, int]] = {}
     for row in types:
         versions.setdefault(row["type"], {})[row["schema_version"]] = row["events"]
+    total = sum(row["events"] for row in types)
     found = {
-        "events": sum(row["events"] for row in types),
+        "events": total,
         "users": users,
         "types": {kind: sum(counts.values()) for kind, counts in versions.items()},
         "schema_versions": versions,
@@ -197,7 +218,7 @@ def run_stats(*, as_json: Json = False, settings: Given[Settings], data: Given[P
     if as_json:
         print(json.dumps(found))
         return 0
-    print(f"{found['events']} events of {users} users in {len(heads)} of {PARTITIONS} partitions")
+    print(f"{counted(total, 'event')} of {counted(users, 'user')} in {len(heads)} of {PARTITIONS} partitions")
     if first is not None and last is not None and smallest is not None and largest is not None:
         print(f"recorded from {first:%Y-%m-%d %H:%M:%S} to {last:%Y-%m-%d %H:%M:%S} UTC")
         print(
@@ -219,22 +240,37 @@ def run_export(
     user: Annotated[
         str | None, Parameter(help="only this user's events (such a file cannot be imported)")
     ] = None,
+    with_keys: Annotated[
+        bool,
+        Parameter(
+            help="add the salt and the wrapped key of each sealed payload; erasures do not reach such a file"
+        ),
+    ] = False,
+    tenant: Tenant = DEFAULT_TENANT,
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
     """Write the log to a file.
 
     The file holds JSON lines of one snapshot; writers of the log continue meanwhile. The last line holds a count and
-    a checksum. A file gets its name only when it is complete.
+    a checksum. Sealed payloads stay sealed, and the file holds no key unless --with-keys is given. A file gets its name
+    only when it is complete.
     """
     settings, _ = find(settings, data)
     with (
+        audited(settings, "log-export", *([user] if user else [])),
         connect(settings.database_url, application="log export") as connection,
         _written(file) as out,
         Progress("events") as progress,
     ):
-        done = archive.export_log(connection, out.write, user_id=user, progress=progress)
-    print(f"exported {done.events} events, SHA-256 {done.sha256}", file=sys.stderr)
+        done = archive.export_log(
+            connection,
+            out.write,
+            user_id=wanted_user(user, tenant),
+            with_keys=with_keys,
+            progress=progress,
+        )
+    print(f"exported {counted(done.events, 'event')}, SHA-256 {done.sha256}", file=sys.stderr)
     return 0
 
 
@@ -260,7 +296,7 @@ def run_import(
         migrate(connection)
         with Progress("events") as progress:
             done = archive.import_log(connection, source, progress=progress)
-    print(f"imported {done.added} events, {done.already} existed already", file=sys.stderr)
+    print(f"imported {counted(done.added, 'event')}, {done.already} existed already", file=sys.stderr)
     return 0
 
 

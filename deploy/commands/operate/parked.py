@@ -11,10 +11,12 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.options import Flat, Given, Json
+from deploy.monitoring.counting import counted
+from deploy.options import Flat, Given, Json, OnlyTenant, wanted_user
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.store.log import Connection, announce
+from events.types.tenancy import shown_user, tenant_of, user_of
 from projectors.generations.generations import Projector
 from projectors.parking import parking
 from projectors.parking.parking import ParkedQueue
@@ -34,6 +36,7 @@ class Options:
 
     processor: Annotated[str | None, Parameter(help="only of this projection, such as cards")] = None
     user: Annotated[str | None, Parameter(help="only this user")] = None
+    tenant: OnlyTenant = None
     json: Json = False
 
 
@@ -44,7 +47,8 @@ def _found(options: Options, settings: Settings, connection: Connection) -> list
     known = [projector.name for projector in projectors(settings)]
     if options.processor not in (None, *known):
         raise ValueError(f"there is no projection {options.processor!r}; use one of {', '.join(known)}")
-    return parking.queues(connection, options.processor, options.user)
+    queues = parking.queues(connection, options.processor, wanted_user(options.user, options.tenant))
+    return [queue for queue in queues if options.tenant in (None, tenant_of(queue.user_id))]
 
 
 @app.command(name="list", help="list the waiting users with event, time and reason")
@@ -137,7 +141,14 @@ def _settle_queues(
     with connect(settings.database_url, application="parked") as connection:
         for queue in _found(options, settings, connection):
             outcome = _retry_or_drop(connection, by_name[queue.processor], queue, because, whole=whole)
-            results.append({"processor": queue.processor, "user_id": queue.user_id, **asdict(outcome)})
+            results.append(
+                {
+                    "processor": queue.processor,
+                    "tenant": tenant_of(queue.user_id),
+                    "user_id": user_of(queue.user_id),
+                    **asdict(outcome),
+                }
+            )
             if not options.json:
                 _print(queue, outcome)
         announce(connection)
@@ -162,25 +173,28 @@ def _retry_or_drop(
 
 
 def _print(queue: ParkedQueue, outcome: parking.RetryResult) -> None:
-    done = f"{outcome.folded} events folded" + (f", {outcome.dropped} dropped" if outcome.dropped else "")
-    print(f"{queue.processor} {queue.user_id}: {done}")
+    done = f"{counted(outcome.folded, 'event')} folded" + (
+        f", {outcome.dropped} dropped" if outcome.dropped else ""
+    )
+    print(f"{queue.processor} {shown_user(queue.user_id)}: {done}")
     if outcome.reason is not None:
-        print(f"{queue.processor} {queue.user_id} still waits: {outcome.reason}", file=sys.stderr)
+        print(f"{queue.processor} {shown_user(queue.user_id)} still waits: {outcome.reason}", file=sys.stderr)
 
 
 def _line(queue: ParkedQueue) -> str:
     place = f"{queue.partition}/{queue.position}"
     behind = f", {queue.behind} behind it" if queue.behind else ""
     return (
-        f"{queue.processor:<10} {queue.user_id:<12} {place:<10} {queue.type or '?':<18} "
+        f"{queue.processor:<10} {shown_user(queue.user_id):<12} {place:<10} {queue.type or '?':<18} "
         f"since {queue.parked_at:%Y-%m-%d %H:%M:%S}, tried {queue.attempts} times{behind}: {queue.reason or '?'}"
     )
 
 
 def _sum_up(queues: list[ParkedQueue]) -> None:
     events = sum(1 + queue.behind for queue in queues)
+    users = len({queue.user_id for queue in queues})
     print(
-        f"{events} events of {len({queue.user_id for queue in queues})} users wait"
+        f"{counted(events, 'event')} of {counted(users, 'user')} {'waits' if events == 1 else 'wait'}"
         if queues
         else "nobody is parked"
     )
@@ -188,5 +202,6 @@ def _sum_up(queues: list[ParkedQueue]) -> None:
 
 def _document(queue: ParkedQueue) -> dict[str, Any]:
     document = asdict(queue)
+    document = {"tenant": tenant_of(queue.user_id), **document, "user_id": user_of(queue.user_id)}
     document["parked_at"] = queue.parked_at.isoformat()
     return document

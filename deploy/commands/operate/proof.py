@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,11 +12,14 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from deploy.instance import find
+from deploy.monitoring.counting import counted
 from deploy.options import File, Given, Json
 from deploy.progress import Progress
 from deploy.security.private_files import written_privately
+from events.access import audit_verification
 from events.platform.database import connect
 from events.platform.settings import Settings, SettingsError
+from events.sealing import sealer as sealing
 from events.store import anchors, authentication, definitions, log
 from events.store.authentication import Keyring, fingerprint
 from events.store.verification import verify
@@ -45,22 +49,20 @@ def run_verify(
 ) -> int:
     """Find holes, tampering, forgery and disorder.
 
-    Recompute the digest chain of every partition, and compare the functions and triggers that guard the log with
-    those of the migrations. With the log key (CARDLOG_LOG_KEY_FILE, or the embedded one), find events that were
-    appended without the key. With anchors, find a history that was rewritten or cut together with its digests. The
-    command names the first bad position of each partition, and the exit status is then 1.
+    Recompute the digest chain of every partition and of the audit log, and compare the functions and triggers that
+    guard them with those of the migrations. With the log key (CARDLOG_LOG_KEY_FILE, or the embedded one), find events
+    that were appended without the key. With the key-encryption key (CARDLOG_KEK_FILE, or the embedded one), find sealed
+    payloads that were changed or swapped. With anchors, find a history that was rewritten or cut together with its
+    digests. The command names the first bad position of each partition, and the exit status is then 1.
     """
     settings, _ = find(settings, data)
-    keyring = _keyring(settings)
+    keyring = keyring_of(settings)
+    sealer = sealing.in_use()
     trusted: Keyring | bytes | None = keyring
     if public_key is not None:
         trusted = _public_key(public_key)
-    faults, found, notes = [], [], []
-    for path in anchor:
-        try:
-            found.append(anchors.read(str(path), _text(path), trusted))
-        except anchors.AnchorError as error:
-            faults.append(str(error))
+    notes = []
+    found, faults = anchors_in(anchor, trusted)
     if found and trusted is None:
         signers = sorted({fingerprint(each.public_key) for each in found})
         notes.append(
@@ -71,24 +73,32 @@ def run_verify(
         Progress("events") as progress,
     ):
         total = sum(log.heads(connection).values())
-        result = verify(connection, lambda done: progress(done, total), keyring=keyring, anchors=found)
+        result = verify(
+            connection, lambda done: progress(done, total), keyring=keyring, sealer=sealer, anchors=found
+        )
         try:
             faults += definitions.differences(connection)
         except definitions.DefinitionsUnknownError as error:
             notes.append(str(error))
-    faults += result.faults
+        audit = audit_verification.verify(connection, anchors.audit_witnesses(found))
+    faults += (*result.faults, *audit.faults)
     if keyring is None:
         notes.append(
             "there is no log key: events of other programs were not searched; set CARDLOG_LOG_KEY_FILE"
         )
     elif result.before_key:
         notes.append(f"{result.before_key} events are older than the log key and are not authenticated by it")
+    if result.erased:
+        notes.append(f"the payloads of {result.erased} events were erased")
     if as_json:
         document = {
             "ok": not faults,
             "events": result.events,
             "authenticated": result.authenticated,
             "before_key": result.before_key,
+            "sealed": result.sealed,
+            "erased": result.erased,
+            "audit_entries": audit.entries,
             "anchors": [each.name for each in found],
             "faults": faults,
             "notes": notes,
@@ -102,7 +112,7 @@ def run_verify(
     print(
         f"{len(faults)} faults; another program changed the log, or the disk is faulty"
         if faults
-        else f"{result.events} events verified"
+        else f"{counted(result.events, 'event')} verified, and {audit.entries} audit entries"
     )
     return 1 if faults else 0
 
@@ -116,12 +126,14 @@ def run_anchor(
 ) -> int:
     """Print the heads of the log, signed.
 
-    Print the position and digest of every partition as one JSON document, signed with the log key (Ed25519). Keep
+    Print the position and digest of every partition and of the audit log as one JSON document, signed with the log
+    key (Ed25519). Keep
     the anchor where a user who can change the database cannot change it. `log verify --anchor FILE` then finds every
-    change of the events up to the anchor.
+    change of the events and audit entries up to the anchor, also a change by a superuser who computed every digest
+    again.
     """
     settings, _ = find(settings, data)
-    keyring = _keyring(settings)
+    keyring = keyring_of(settings)
     if keyring is None:
         raise SettingsError(
             "an anchor needs the log key: create it with `cardlog log key new FILE`, then set "
@@ -173,7 +185,21 @@ def run_key(
     return 0
 
 
-def _keyring(settings: Settings) -> Keyring | None:
+def anchors_in(
+    paths: Iterable[Path], trusted: Keyring | bytes | None
+) -> tuple[list[anchors.Anchor], list[str]]:
+    """Returns the anchors in files, and a fault for each file that is no trusted anchor."""
+    found, faults = [], []
+    for path in paths:
+        try:
+            found.append(anchors.read(str(path), _text(path), trusted))
+        except anchors.AnchorError as error:
+            faults.append(str(error))
+    return found, faults
+
+
+def keyring_of(settings: Settings) -> Keyring | None:
+    """Returns the log key in use; None without one."""
     return authentication.load(Path(settings.log_key_file)) if settings.log_key_file else None
 
 

@@ -19,10 +19,11 @@ from rich.console import Console
 from rich.table import Table
 
 from deploy.commands.ask.recall import when_of, why_of
+from deploy.commands.run.serve import with_auth
 from deploy.commands.run.work import Stop
-from deploy.instance import Instance
+from deploy.instance import Instance, authorization
 from deploy.monitoring.catch_up import CatchingUp
-from deploy.options import Given
+from deploy.options import Given, NoAuth
 from deploy.stack import Stack
 from events.platform.settings import Settings
 from ingest.extraction.workers.extractor_factory import describe
@@ -33,6 +34,7 @@ _ASKED_WARM = 2  # the second time is shown, because the first call fills caches
 def demo(
     *,
     stay: Annotated[bool, Parameter(help="keep running until SIGINT or SIGTERM")] = False,
+    insecure_no_auth: NoAuth = False,
     settings: Given[Settings],
 ) -> int:
     """Start everything in a temporary folder, push a conversation, ask ten questions, stop.
@@ -42,7 +44,7 @@ def demo(
     stop = Stop()
     os.umask(0o077)  # only the owner may read files of the stack's processes
     # The demo only uses embedded servers, so that it never writes its conversation into a real memory.
-    settings = replace(settings, database_url="", redis_url="")
+    settings = replace(with_auth(settings, insecure_no_auth), database_url="", redis_url="")
     if settings.log_level == "info":
         # The demo hides the stack's log lines. CARDLOG_LOG_LEVEL=debug shows them.
         logging.getLogger().setLevel(logging.WARNING)
@@ -68,19 +70,20 @@ def _show(instance: Instance, settings: Settings) -> int:
     turns = [json.loads(line) for line in _resource("demo.jsonl").splitlines()]
     questions = json.loads(_resource("demo_questions.json"))
     began = time.monotonic()
-    with httpx.Client(timeout=30) as client:
+    headers = authorization(replace(settings, key_file=instance.key_file, api_key=""))
+    with httpx.Client(timeout=30, headers=headers) as client:
         client.post(f"{instance.write_url}/v1/turns", json=turns).raise_for_status()
         own = replace(settings, database_url=instance.database_url, redis_url=instance.redis_url)
         CatchingUp(own, timeout=120).run(_note)
         _note(f"{len(turns)} turns of two people pushed and projected after {time.monotonic() - began:.2f} s")
         table = Table(show_lines=True, title="What is remembered", title_justify="left")
-        for title, style in (
-            ("question", "bold"),
-            ("cards, best first", ""),
-            ("found by", "dim"),
-            ("ms", "dim"),
+        for title, style, least in (
+            ("question", "bold", 16),
+            ("cards, best first", "", 20),
+            ("found by", "dim", 10),
+            ("ms", "dim", 3),
         ):
-            table.add_column(title, style=style, overflow="fold")
+            table.add_column(title, style=style, min_width=least, overflow="fold")
         wrong = 0
         for question in questions:
             expected = question.pop("expect")
@@ -111,6 +114,7 @@ def _show(instance: Instance, settings: Settings) -> int:
 def _stay(instance: Instance, stack: Stack, stop: Stop) -> None:
     print(f"write API  {instance.write_url}/docs")
     print(f"read API   {instance.read_url}/docs")
+    print(f"key file   {instance.key_file}")
     print(f"redis      {instance.redis_url}")
     print(f"postgres   {instance.database_url}")
     print(

@@ -12,11 +12,15 @@ import orjson
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.options import File, Given
+from deploy.monitoring.counting import counted
+from deploy.options import File, Given, Tenant
 from deploy.progress import Progress
+from events.http.tokens import read_queue_key
 from events.platform.settings import Settings
 from events.platform.streams import connect_redis, stream_of
-from events.types.turn_contract import TurnInvalidError, parse_turn, text_of
+from events.types.envelope import uuid7
+from events.types.tenancy import DEFAULT_TENANT, storage_id
+from events.types.turn_contract import TurnInvalidError, fields_of, parse_turn
 
 _PAGE = 500
 
@@ -25,6 +29,7 @@ def push(
     file: Annotated[File, Parameter(help="a JSONL file, or - for standard input")],
     /,
     *,
+    tenant: Tenant = DEFAULT_TENANT,
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -34,6 +39,7 @@ def push(
     """
     settings, _ = find(settings, data)
     client = connect_redis(settings.redis_url, socket_timeout=30)
+    key = None if tenant == DEFAULT_TENANT else read_queue_key(settings)
     size = _size(file)
     pushed = bad = 0
     page: list[dict[str, str]] = []
@@ -41,7 +47,8 @@ def push(
     def flush() -> int:
         pipe = client.pipeline(transaction=False)
         for turn in page:
-            pipe.xadd(stream_of(settings, turn["user_id"]), turn)  # type: ignore[arg-type]
+            entry = turn if key is None else key.entry_of({"turn_id": str(uuid7()), **turn}, tenant)
+            pipe.xadd(stream_of(settings, storage_id(tenant, turn["user_id"])), entry)  # type: ignore[arg-type]
         pipe.execute()
         count = len(page)
         page.clear()
@@ -61,7 +68,10 @@ def push(
                 pushed += flush()
                 progress(pushed if size is None else read, size)
         pushed += flush()
-    print(f"pushed {pushed} turns" + (f", {bad} lines were invalid" if bad else ""), file=sys.stderr)
+    print(
+        f"pushed {counted(pushed, 'turn')}" + (f"; {counted(bad, 'invalid line')}" if bad else ""),
+        file=sys.stderr,
+    )
     return 1 if bad else 0
 
 
@@ -91,12 +101,6 @@ def _turn(line: bytes) -> dict[str, str]:
         raise TurnInvalidError("(line)", f"is not valid JSON in UTF-8: {error}") from None
     if not isinstance(document, dict):
         raise TurnInvalidError("(line)", "must be a JSON object")
-    turn: dict[str, str] = {}
-    for name, value in document.items():
-        if value is None:
-            continue
-        if not isinstance(value, str):
-            raise TurnInvalidError(name, "must be a string")
-        turn[name] = text_of(name, value)
+    turn = fields_of(document)
     parse_turn(turn, entry_time=datetime.now(UTC), entry_id="0-0")
     return turn

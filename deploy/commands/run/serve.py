@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import gc
+import ipaddress
 import socket
+import ssl
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from deploy.monitoring.check_liveness import PORTS
-from deploy.options import Given, at_least, between
+from deploy.monitoring.check_liveness import EMBED_PORT, PORTS
+from deploy.options import Given, NoAuth, at_least, between
+from events.modes.reembedding import Planner
+from events.platform.encryption import require_encryption
 from events.platform.settings import Settings, SettingsError
+from events.sealing import sealer
 from events.store import authentication
+from ingest.core.documents import Documents
+from ingest.erasure.derived import Derived
 
 
 def serve(
-    service: Annotated[Literal["write", "read"], Parameter(help="which")],
+    service: Annotated[Literal["write", "read", "embed"], Parameter(help="which")],
     /,
     *,
     host: Annotated[str, Parameter(help="address to listen on (default: 127.0.0.1)")] = "127.0.0.1",
@@ -23,26 +34,47 @@ def serve(
         Parameter(
             metavar="PORT",
             validator=between(0, 65535),
-            help="port (default: 8700 for write, 8701 for read; 0: any)",
+            help="port (default: 8700 for write, 8701 for read, 8702 for embed; 0: any)",
         ),
     ] = None,
+    insecure_no_auth: NoAuth = False,
     fd: Annotated[int | None, Parameter(show=False, validator=at_least(0))] = None,
     settings: Given[Settings],
 ) -> int:
-    """Run one service: write or read."""
+    """Run one service: write, read or embed. It wants an API key; `cardlog keys create` makes one."""
+    gc.disable()  # collecting takes a tenth of a start, and the objects of a start stay
     import uvicorn  # noqa: PLC0415 - only services need it
 
     authentication.in_use()
+    sealer.in_use()
+    settings = with_auth(settings, insecure_no_auth)
+    listener = None if fd is None else socket.socket(fileno=fd)
+    require_loopback(settings, host if listener is None else str(listener.getsockname()[0]))
     require_servers(settings, queue=service == "write")
+    check_certificate(settings)
     if service == "write":
-        from ingest.api.write_api import create_app  # noqa: PLC0415
+        from ingest.api.write_api import create_app as create_write_app  # noqa: PLC0415
+
+        app = create_write_app(
+            settings,
+            lambda: _derived(settings),
+            lambda model: _dimension_of(settings, model),
+            lambda: _documents(settings),
+            _planner(settings),
+        )
+    elif service == "embed":
+        from retrieval.http.embed_api import create_app as create_embed_app  # noqa: PLC0415
+
+        app = create_embed_app(settings)
     else:
-        from retrieval.http.read_api import create_app  # noqa: PLC0415
+        from retrieval.http.read_api import create_app as create_read_app  # noqa: PLC0415
+
+        app = create_read_app(settings)
     from events.http.connections import bounded  # noqa: PLC0415 - as above
 
-    port = port if port is not None else PORTS[service]
+    port = port if port is not None else {**PORTS, "embed": EMBED_PORT}[service]
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         host=host,
         port=port,
         log_config=None,
@@ -52,20 +84,92 @@ def serve(
         http=bounded(settings),
         ws="none",
         timeout_keep_alive=settings.idle_timeout_s,
+        ssl_certfile=settings.tls_cert_file or None,
+        ssl_keyfile=settings.tls_key_file or None,
     )
     server = uvicorn.Server(config)
-    if fd is None:
+    collect_again()
+    if listener is None:
         server.run()
     else:
-        server.run(sockets=[socket.socket(fileno=fd)])
+        server.run(sockets=[listener])
     return 0
 
 
+def collect_again() -> None:
+    """Turns the collector of garbage on again. The objects of the start stay, so no collection looks at them."""
+    gc.freeze()
+    gc.enable()
+
+
+def _derived(settings: Settings) -> Sequence[Derived]:
+    from projectors.registry import derived  # noqa: PLC0415 - numpy comes with it, and only erasures need it
+
+    return derived(settings)
+
+
+def _dimension_of(settings: Settings, model: str) -> int:
+    from projectors.embedding.declared import dimension_of  # noqa: PLC0415 - as above
+
+    return dimension_of(settings, model)
+
+
+def _planner(settings: Settings) -> Planner:
+    @cache
+    def planner() -> Planner:
+        from projectors.vectors.plan import ModePlanner  # noqa: PLC0415 - as above
+
+        return ModePlanner(settings)
+
+    return lambda *given, measure: planner()(*given, measure=measure)
+
+
+def _documents(settings: Settings) -> Documents:
+    from projectors.core.documents import documents_of  # noqa: PLC0415 - only commands on documents need it
+
+    return documents_of(settings)
+
+
+def with_auth(settings: Settings, insecure_no_auth: bool) -> Settings:
+    """Returns the settings, without authentication when the option asks for that."""
+    return replace(settings, auth="off") if insecure_no_auth else settings
+
+
+def require_loopback(settings: Settings, host: str) -> None:
+    """Raises :class:`SettingsError` when a service without authentication would listen beyond this machine."""
+    try:
+        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = False
+    if settings.auth == "off" and not loopback:
+        raise SettingsError(
+            f"CARDLOG_AUTH is off and the service would listen on {host}: anybody who reaches it could read every "
+            "memory; turn CARDLOG_AUTH on, or listen on 127.0.0.1"
+        )
+
+
 def require_servers(settings: Settings, *, queue: bool) -> None:
-    """Raises :class:`SettingsError` when the URL of Postgres, or with ``queue`` the URL of Redis, is not set."""
+    """Raises :class:`SettingsError` when the URL of Postgres, or with ``queue`` the URL of Redis, is not set, or when a
+    server is without the TLS that the settings ask for."""
     if not settings.database_url:
         raise SettingsError(
             "CARDLOG_DATABASE_URL is not set: a single worker or service needs the URL of Postgres"
         )
     if queue and not settings.redis_url:
         raise SettingsError("CARDLOG_REDIS_URL is not set: a single worker or service needs the URL of Redis")
+    require_encryption(settings, queue=queue)
+
+
+def check_certificate(settings: Settings) -> None:
+    """Raises :class:`SettingsError` unless the files of the service's TLS are a certificate and its key, or not set."""
+    if not settings.tls_cert_file and not settings.tls_key_file:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+            settings.tls_cert_file, settings.tls_key_file or None
+        )
+    except OSError as error:  # also ssl.SSLError
+        raise SettingsError(
+            f"CARDLOG_TLS_CERT_FILE ({settings.tls_cert_file}) and CARDLOG_TLS_KEY_FILE ({settings.tls_key_file}) "
+            f"cannot be used ({error.strerror or error}): name a certificate and its key as PEM files, both or none"
+        ) from None

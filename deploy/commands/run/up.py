@@ -11,9 +11,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from deploy.commands.run.serve import with_auth
 from deploy.commands.run.work import Stop
 from deploy.instance import default_data
-from deploy.options import Given, between
+from deploy.options import Given, NoAuth, between
 from deploy.stack import Stack
 from events.platform.settings import Settings
 from ingest.extraction.workers.extractor_factory import describe
@@ -28,6 +29,19 @@ def up(
     *,
     port_write: Annotated[Port, Parameter(help="port of the write API; 0: any (default: 8700)")] = 8700,
     port_read: Annotated[Port, Parameter(help="port of the read API; 0: any (default: 8701)")] = 8701,
+    port_redis: Annotated[
+        Port | None,
+        Parameter(
+            help="port of the embedded Redis; 0: any (default: the port of the last start, at first any)"
+        ),
+    ] = None,
+    port_postgres: Annotated[
+        Port | None,
+        Parameter(
+            help="port of the embedded PostgreSQL; 0: any (default: the port of the last start, at first any)"
+        ),
+    ] = None,
+    insecure_no_auth: NoAuth = False,
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -35,11 +49,20 @@ def up(
 
     It also starts PostgreSQL and Redis, unless CARDLOG_DATABASE_URL and CARDLOG_REDIS_URL are set. The data are in
     the folder --data (default: data, or CARDLOG_DATA). It prints one JSON line when it is ready, and stops cleanly on
-    SIGINT or SIGTERM.
+    SIGINT or SIGTERM. Both services want an API key. `key_file` in the line names the file with the first key.
     """
     stop = Stop()
+    settings = with_auth(settings, insecure_no_auth)
     os.umask(0o077)  # only the owner may read files of the stack's processes
-    stack = Stack(settings, data or default_data(), port_write=port_write, port_read=port_read, stopping=stop)
+    stack = Stack(
+        settings,
+        data or default_data(),
+        port_write=port_write,
+        port_read=port_read,
+        port_redis=port_redis,
+        port_postgres=port_postgres,
+        stopping=stop,
+    )
     try:
         instance = stack.start()
         if instance is None:
@@ -51,6 +74,7 @@ def up(
             "read_url": instance.read_url,
             "redis_url": instance.redis_url,
             "database_url": instance.database_url,
+            "key_file": instance.key_file,
         }
         print(json.dumps(line), flush=True)
         while not stop():

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Annotated, Literal, get_args
 
 from cyclopts import Parameter
 
-from deploy.commands.run.serve import require_servers
+from deploy.commands.run.serve import collect_again, require_servers
 from deploy.options import Given
 from events.platform.database import connect_with_retry, migrate
 from events.platform.linger import pause
+from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings
+from events.sealing import sealer
 from events.store import authentication
 from events.store.feed import Feed
 from ingest.extraction.workers.extractor_factory import Worker
@@ -53,7 +57,9 @@ def work(
     settings: Given[Settings],
 ) -> int:
     """Run one worker: recorder, extractor, projector, vectors or relay."""
+    gc.disable()  # collecting takes a tenth of a start, and the objects of a start stay
     authentication.in_use()  # an unreadable key fails now, and not with the first turn
+    sealer.in_use()
     stop = Stop()
     require_servers(settings, queue=worker == "recorder")
     if worker == "relay" or (settings.kafka_brokers and worker != "recorder"):
@@ -67,6 +73,7 @@ def work(
         # Questions have priority over vectors, because other channels find a card without its vector.
         os.nice(max(0, _NICENESS - os.nice(0)))  # a restarted worker already has this niceness
     running = _worker(worker, settings, name, stop)
+    collect_again()
     if settings.kafka_brokers and worker not in {"recorder", "relay"}:
         _listen(running, name, stop)
     else:
@@ -116,13 +123,42 @@ def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], 
     if kind == "extractor":
         from ingest.extraction.workers.extractor_factory import create_extractor_worker  # noqa: PLC0415
 
-        return create_extractor_worker(settings, stop, name, feed)
+        extractor = create_extractor_worker(settings, stop, name, feed)
+        if not (settings.reference_proposals or settings.forget_proposals):
+            return extractor
+        from ingest.references.proposer import Proposer  # noqa: PLC0415
+
+        return _Together(extractor, Proposer(settings, stop, name))
     from projectors.registry import projectors  # noqa: PLC0415
     from projectors.runner.runner import Runner  # noqa: PLC0415
 
-    wanted = "cards" if kind == "projector" else "vectors"
-    projector = next(projector for projector in projectors(settings) if projector.name == wanted)
-    return Runner(settings, projector, stop, name, feed)
+    by_name = {projector.name: projector for projector in projectors(settings)}
+    if kind == "vectors":
+        return Runner(settings, by_name["vectors"], stop, name, feed)
+    # References, problems and documents change rarely, so their projectors are threads of the projector of cards. They
+    # read the log themselves.
+    beside = [
+        Runner(settings, by_name[each], stop, name)
+        for each in PROJECTIONS
+        if each not in ("cards", "vectors")
+    ]
+    return _Together(Runner(settings, by_name["cards"], stop, name, feed), *beside)
+
+
+class _Together:
+    """Runs a worker, and others in threads beside it, until all are told to stop."""
+
+    def __init__(self, worker: Worker, *beside: Worker) -> None:
+        self._worker = worker
+        self._beside = beside
+
+    def run(self) -> None:
+        threads = [threading.Thread(target=each.run, name="beside", daemon=True) for each in self._beside]
+        for thread in threads:
+            thread.start()
+        self._worker.run()
+        for thread in threads:
+            thread.join()
 
 
 def _migrated(settings: Settings, worker: str, stop: Callable[[], bool]) -> bool:

@@ -1,1 +1,1 @@
-SELECT rolsuper, rolname = current_user FROM pg_roles WHERE rolname = %(role)s;
+SELECT rolsuper, rolbypassrls, rolname = current_user FROM pg_roles WHERE rolname = %(role)s;

@@ -16,13 +16,12 @@ from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from events.store import log
 from events.store.subscription import Handler
-from events.types.envelope import NewEvent, uuid7
-from events.types.turn_contract import session_of, turn_key
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RemoteExtractor
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.model_worker import ModelWorker
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
+from ingest.recording.recorder import recorded_event
 from projectors.generations.generations import ensure_live
 from projectors.registry import projectors
 from projectors.runner.runner import Runner
@@ -63,7 +62,7 @@ class Memory:
     def __init__(self, settings: Settings, connection: Connection, extractor: RemoteExtractor | None) -> None:
         """``extractor`` is the model that reads. None means the rules."""
         self._settings = settings
-        self._connection = connection
+        self.connection = connection
         self._worker: Handler = (
             ExtractorWorker(settings, RulesExtractor(), _never)
             if extractor is None
@@ -73,17 +72,17 @@ class Memory:
 
     def read(self, user_id: str, session: Sequence[TurnRecorded], check: Callable[[], None]) -> None:
         """Appends the turns of one session and extracts them. ``check`` runs between the calls and may raise."""
-        log.append(self._connection, [_recorded(user_id, turn) for turn in session])
+        log.append(self.connection, [recorded_event(user_id, turn) for turn in session])
         while self._behind():
-            self._worker.step(self._connection)
+            self._worker.step(self.connection)
             check()
 
     def project(self) -> None:
         """Folds the log into the tables of cards and vectors."""
         for projector in projectors(self._settings):
-            ensure_live(self._connection, projector)
+            ensure_live(self.connection, projector)
             runner = Runner(self._settings, projector, _never)
-            while runner.step(self._connection):
+            while runner.step(self.connection):
                 pass
 
     def answers(self, asked: Sequence[tuple[str, str, datetime]]) -> list[Answered]:
@@ -106,9 +105,9 @@ class Memory:
             await pool.close()
 
     def _behind(self) -> bool:
-        positions = PROCESSOR.positions(self._connection)
+        positions = PROCESSOR.positions(self.connection)
         return any(
-            head > positions.get(partition, 0) for partition, head in log.heads(self._connection).items()
+            head > positions.get(partition, 0) for partition, head in log.heads(self.connection).items()
         )
 
 
@@ -145,18 +144,6 @@ def open_memory(settings: Settings, extractor: RemoteExtractor | None) -> Iterat
                 yield Memory(own, connection, extractor)
         finally:
             postgres.stop()
-
-
-def _recorded(user_id: str, turn: TurnRecorded) -> NewEvent:
-    return NewEvent(
-        event_id=uuid7(),
-        user_id=user_id,
-        stream=session_of(turn),
-        payload=turn,
-        occurred_at=turn.said_at,
-        actor="recorder",
-        dedupe_key=turn_key(turn.turn_id),
-    )
 
 
 def _never() -> bool:

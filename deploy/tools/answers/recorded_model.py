@@ -155,12 +155,12 @@ class _RecordedMessages(MessagesClient):
         """True when every call of the reading was answered, and there was one."""
         return not self._asking and self._reading is not None and bool(self._reading.answers)
 
-    def ask(self, messages: list[dict[str, Any]], max_tokens: int) -> Reply:
+    def ask(self, messages: list[dict[str, Any]], max_tokens: int, *, with_modes: bool = False) -> Reply:
         assert self._reading is not None
         answers = self._reading.answers
         if self._answered >= len(answers) and self._recording:
             self._asking = True
-            reply = super().ask(messages, max_tokens)
+            reply = super().ask(messages, max_tokens, with_modes=with_modes)
             self._asking = False
             answers.append(_answer(reply))
         elif not answers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from events.language.claims.claim import UNITS, Claim, amount, clock
+from events.language.claims.experience import chinese_experience
 from events.language.names.tables import canonical_name
 from events.language.terms import analyse, fold
 
@@ -67,6 +68,8 @@ _LONGEST = 40
 
 def chinese_claim(sentence: str) -> Claim | None:
     """Returns the claim of a sentence, or None when the sentence makes none that is sure."""
+    if (done := chinese_experience(sentence)) is not None:
+        return done
     text = re.split(r"[，、：:](?!\d)", fold(sentence).strip().rstrip("。.!！ "))[0]
     if len(text) > _LONGEST or _UNSURE.search(fold(sentence)):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from events.language.claims.claim import UNITS, Claim, amount, clock
+from events.language.claims.experience import english_experience
 from events.language.terms import analyse, stem
 from events.language.values import word_set
 
@@ -140,6 +141,8 @@ _LONGEST = 16
 
 def english_claim(sentence: str) -> Claim | None:
     """Returns the claim of a sentence, or None when the sentence makes none that is sure."""
+    if (done := english_experience(sentence)) is not None:
+        return done
     text = re.split(r",(?!\d)", sentence.replace("’", "'").strip().rstrip(".!"))[0]
     if len(text.split()) > _LONGEST or _UNSURE.search(sentence.replace("’", "'")):
         return None

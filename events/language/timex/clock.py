@@ -29,6 +29,9 @@ PARTS: dict[str, tuple[int, int, Half | None]] = {
     "first_half": (0, 12, None),
     "second_half": (12, 24, None),
 }
+_EVENING, _DAWN = 18, 5 * HOUR
+# The last hour that is more likely in the afternoon than in the morning when it stands without "am" and "pm".
+_LAST_WAKING = 6
 _LENGTH: dict[str, int] = {"second": 1, "minute": 60, "hour": HOUR}
 
 
@@ -115,6 +118,20 @@ def point(clock: Clock, half: Half | None = None, *, loose: bool = False) -> Hou
     return Hours(begin, end, clock.grain, instant=True, loose=loose, ambiguous=ambiguous)
 
 
+def waking(clock: Clock, *, loose: bool = False) -> Hours:
+    """Returns a bare hour at a time when most people are awake: "at 3" is in the afternoon, but ambiguous."""
+    if clock.open and not clock.padded and clock.hour <= _LAST_WAKING:
+        return replace(point(clock, "pm", loose=loose), ambiguous=True)
+    return point(clock, loose=loose)
+
+
+def waking_between(first: Clock, last: Clock, *, loose: bool = False) -> Hours:
+    """Returns the range between two bare hours at a time when most people are awake."""
+    if first.open and last.open and first.hour <= _LAST_WAKING:
+        return replace(between(first, last, "pm", loose=loose), ambiguous=True)
+    return between(first, last, loose=loose)
+
+
 def part(name: str, share: Literal["", "early", "late"] = "") -> Hours:
     first, last, half = PARTS[name]
     begin, end = first * HOUR, last * HOUR
@@ -152,6 +169,25 @@ def between(first: Clock, last: Clock, half: Half | None = None, *, loose: bool 
     return Hours(begin, end, grain, loose=loose, ambiguous=ambiguous)
 
 
+def at(night: Span, clock: Hours, now: datetime) -> Span | None:
+    """Returns the span of a clock time on a day or night. "last night at 2" is after midnight, so on the day after.
+
+    Somebody who says "tonight at 2" after midnight means this night.
+    """
+    if (
+        night.grain != "part_of_day"
+        or night.start is None
+        or night.start.hour < _EVENING
+        or clock.begin is None
+        or clock.end is None
+        or clock.grain == "part_of_day"
+        or clock.begin >= _DAWN
+        or (night.start.date() == now.date() and now.hour * HOUR < _DAWN)
+    ):
+        return clock.on(night)
+    return replace(clock, begin=clock.begin + DAY, end=clock.end + DAY).on(night)
+
+
 def until(clock: Hours) -> Hours:
     return replace(clock, begin=None, end=clock.begin, instant=False)
 
@@ -166,4 +202,4 @@ def half_of(span: Span) -> Half | None:
     if span.grain != "part_of_day" or span.start is None:
         return None
     hour = span.start.hour
-    return "am" if hour < 11 else "night" if hour >= 20 else "pm"
+    return "am" if hour < 11 else "night" if hour >= _EVENING else "pm"

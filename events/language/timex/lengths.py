@@ -43,11 +43,13 @@ class Length:
     """Amounts of units. The addition starts with the longest unit.
 
     `spread` is above 0 when the words give no exact amount: 1 for "a few" units, 10 for ten to twenty units or for some
-    tens, 100 for some hundreds.
+    tens, 100 for some hundreds. `least` is the smaller amount of the last part, when the words give two: 2 for "two or
+    three weeks", whose part has the amount 3.
     """
 
     parts: tuple[tuple[float, str], ...]
     spread: int = 0
+    least: float | None = None
 
     @property
     def grain(self) -> Grain:
@@ -74,7 +76,7 @@ class Length:
         return int(sum(amount * SECONDS_IN.get(unit, 0) for amount, unit in self.parts))
 
     def __add__(self, other: Length) -> Length:
-        return Length(self.parts + other.parts, max(self.spread, other.spread))
+        return Length(self.parts + other.parts, max(self.spread, other.spread), other.least)
 
     @property
     def _range(self) -> Length:
@@ -109,6 +111,8 @@ class Length:
         """
         if base.opening is None:
             return None
+        if self.least is not None:
+            return self._between(base, frame, sign)
         start = self.from_(base.opening, frame, sign)
         grain = self.grain
         sure = base.sure * (0.8 if grain in ("month", "quarter", "year", "decade", "century") else 0.9)
@@ -124,18 +128,32 @@ class Length:
             start, end = self._range.from_(start, frame, -1), start
         return Span(start, end, grain, sure=sure * 0.7, ambiguous=True, vague=True)
 
+    def _between(self, base: Span, frame: Frame, sign: int) -> Span | None:
+        *others, (_, unit) = self.parts
+        ends = (
+            Length((*others, (self.least or 0, unit))).shifted(base, frame, sign),
+            Length(self.parts).shifted(base, frame, sign),
+        )
+        first, last = ends if sign > 0 else ends[::-1]
+        if first is None or last is None:
+            return None
+        return replace(first, end=last.end, instant=False, sure=first.sure * 0.9, vague=True)
+
     def lasting(self, frame: Frame) -> Span:
         """Returns the open range that began this long ago and goes on: "for two years now"."""
         now = frame.now if self.fine else frame.today
         start = self.from_(now, frame, -1)
         sure = 0.5 if self.spread else 0.85
-        return Span(start, None, self.grain, sure=sure, ambiguous=bool(self.spread), vague=bool(self.spread))
+        vague = bool(self.spread) or self.least is not None
+        return Span(start, None, self.grain, sure=sure, ambiguous=bool(self.spread), vague=vague)
 
     def rolling(self, frame: Frame, sign: int) -> Span:
         """Returns the range of this length that ends now, or that begins after today when `sign` is 1.
 
         A range of days in the past ends where today begins, and its `through` is now.
         """
+        if self.least is not None:
+            return replace(Length(self.parts).rolling(frame, sign), vague=True)
         if self.spread:
             exact = replace(self, spread=0).rolling(frame, sign)
             return replace(exact, grain=self.grain, sure=exact.sure * 0.7, ambiguous=True, vague=True)

@@ -11,6 +11,7 @@ from uuid import UUID
 from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
 from events.types.cards import EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.memory.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounded.known import KnownLabels, NoLabels, Relation, shown_words
 from ingest.extraction.claude.grounded.occurrences import (
@@ -19,13 +20,15 @@ from ingest.extraction.claude.grounded.occurrences import (
     joined,
     mended,
 )
+from ingest.extraction.claude.grounded.problems import ground_problem
 from ingest.extraction.claude.grounded.quotes import QuoteInContext, TurnWords, place
 from ingest.extraction.claude.grounded.spoken import SURE, as_spoken, content_of, origin_of, owner_of
 from ingest.extraction.claude.grounded.states import GroundedState, ground_state
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, StateFound
-from ingest.extraction.extractor_port import CardEvent, SessionBatch
+from ingest.extraction.extractor_port import CardEvent, ProblemTold, SessionBatch
 from ingest.extraction.grounding import memory_blocks, without_memory_blocks
 from ingest.extraction.rules import episodes
+from ingest.extraction.rules.problems.reader import noted
 
 _FOREIGN = re.compile(r"[^\W\d_]")
 # Keys of what happens or is going to happen. A model that gives such a state means an event.
@@ -44,7 +47,7 @@ class GroundedLink:
 
 @dataclass(frozen=True, slots=True)
 class GroundedCards:
-    """The grounded cards in the order of their turns, and the number of refused cards and claims.
+    """The grounded cards and problems in the order of their turns, and the number of refused cards and claims.
 
     A claim is a part of a kept card that was left out: a label that was not shown, words of an earlier event or a
     participant that nobody said.
@@ -53,6 +56,7 @@ class GroundedCards:
     cards: tuple[CardEvent, ...]
     refused: int
     links: tuple[GroundedLink, ...] = ()
+    problems: tuple[ProblemTold, ...] = ()
 
 
 def ground_cards(answer: Answer, batch: SessionBatch, labels: KnownLabels | None = None) -> GroundedCards:
@@ -81,15 +85,28 @@ def ground_cards(answer: Answer, batch: SessionBatch, labels: KnownLabels | None
         else:
             read.append((at[0], card))
             refused += 0 if isinstance(card, KnowledgeLearned) else card.refused
-    return _in_order(turns[first:], read, refused)
+    problems: list[tuple[int, ProblemTold]] = []
+    for each in answer.problems:
+        at = place(each.turn, each.quote, turns[first:])
+        told = None
+        if at is not None:
+            quote = QuoteInContext(turns, first, first + at[0], at[1], known)
+            told = ground_problem(each, quote, turns[: first + at[0] + 1])
+        if at is None or told is None:
+            refused += 1
+        else:
+            problems.append((at[0], told))
+    problems.sort(key=lambda pair: pair[0])
+    return _in_order(turns[first:], read, problems, refused)
 
 
 def _in_order(
     turns: Sequence[TurnWords],
     read: Sequence[tuple[int, GroundedState | GroundedEvent | KnowledgeLearned]],
+    problems: Sequence[tuple[int, ProblemTold]],
     refused: int,
 ) -> GroundedCards:
-    """Returns the cards by turn, each once, behind the episode of their turn."""
+    """Returns the cards by turn, each once, behind the episode of their turn. An attempt with an outcome is a card."""
     numbers = {words.turn.turn_id: number for number, words in enumerate(turns)}
     cards: list[list[tuple[CardEvent, tuple[tuple[Relation, UUID], ...]]]] = [[] for _ in turns]
     seen: set[tuple[object, ...]] = set()
@@ -101,6 +118,11 @@ def _in_order(
     ]
     plain += [(_turn_of(card, numbers), card, ()) for card in events]
     plain += [(number, one, ()) for number, one in read if isinstance(one, KnowledgeLearned)]
+    plain += [
+        (number, noted(told), ())
+        for number, told in problems
+        if isinstance(told, ProblemAttempted) and told.successful is not None
+    ]
     for number, card, relations in plain:
         if (identity := _identity(card)) not in seen:
             seen.add(identity)
@@ -112,7 +134,7 @@ def _in_order(
         for card, relations in here:
             links += [GroundedLink(len(ordered), to_card, predicate) for predicate, to_card in relations]
             ordered.append(card)
-    return GroundedCards(tuple(ordered), refused, tuple(links))
+    return GroundedCards(tuple(ordered), refused, tuple(links), tuple(told for _, told in problems))
 
 
 def _turn_of(card: EventNoted, numbers: dict[str, int]) -> int:

@@ -91,8 +91,12 @@ class MessagesClient:
             ),
         )
 
-    def ask(self, messages: list[dict[str, Any]], max_tokens: int) -> Reply:
-        """Returns the reply to ``messages``. Raises :class:`ExtractorUnavailableError` when there is none."""
+    def ask(self, messages: list[dict[str, Any]], max_tokens: int, *, with_modes: bool = False) -> Reply:
+        """Returns the reply to ``messages``. Raises :class:`ExtractorUnavailableError` when there is none.
+
+        ``with_modes``: the question names modes, and the answer gives them to turns.
+        """
+        stable = prompt.system_with_modes() if with_modes else prompt.system()
         began = time.monotonic()
         # The API does not force a tool on a model with thinking. The prompt then asks for the tool.
         mode: dict[str, Any] = (
@@ -105,10 +109,8 @@ class MessagesClient:
                 raw = self._sdk.messages.with_raw_response.create(
                     model=self.model,
                     max_tokens=max_tokens,
-                    system=[
-                        {"type": "text", "text": prompt.system(), "cache_control": {"type": "ephemeral"}}
-                    ],
-                    tools=[prompt.tool()],  # type: ignore[list-item]
+                    system=[{"type": "text", "text": stable, "cache_control": {"type": "ephemeral"}}],
+                    tools=[prompt.tool(with_modes=with_modes)],  # type: ignore[list-item]
                     messages=messages,  # type: ignore[arg-type]
                     **mode,
                 )

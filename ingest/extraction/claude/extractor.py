@@ -56,7 +56,15 @@ class ClaudeExtractor:
         answer, usage = self._answer(batch)
         labels = KnownLabels(batch)
         found = ground_cards(answer, batch, labels)
-        return Extraction(found.cards, usage, found.refused, _links(found, batch))
+        return Extraction(
+            found.cards,
+            usage,
+            found.refused,
+            _links(found, batch),
+            found.problems,
+            modes=_modes(answer, batch),
+            modes_version=prompt.modes_version() if batch.modes else None,
+        )
 
     def estimate(self, batches: Iterable[SessionBatch]) -> Usage:
         """Returns the estimated cost of extracting ``batches``. The server caches the stable part of the prompt."""
@@ -78,7 +86,7 @@ class ClaudeExtractor:
 
     def _answer(self, batch: SessionBatch) -> tuple[Answer, Usage]:
         messages: list[dict[str, Any]] = [{"role": "user", "content": prompt.question(batch)}]
-        reply = self._client.ask(messages, self._max_tokens)
+        reply = self._client.ask(messages, self._max_tokens, with_modes=bool(batch.modes))
         answer, fault = _read(reply)
         if fault is None:
             return answer, reply.usage
@@ -88,7 +96,9 @@ class ClaudeExtractor:
         logger.info("the model is asked again because its answer cannot be used: %s", fault)
         longer = self._max_tokens * (2 if reply.stop_reason == "max_tokens" else 1)
         try:
-            retried = self._client.ask([*messages, *_complaint(reply, fault)], longer)
+            retried = self._client.ask(
+                [*messages, *_complaint(reply, fault)], longer, with_modes=bool(batch.modes)
+            )
         except ExtractorUnavailableError as error:
             error.usage = reply.usage + error.usage
             raise
@@ -98,7 +108,11 @@ class ClaudeExtractor:
             return second, usage
         # The valid cards of a partly invalid answer are kept. The others count as refused.
         for each, stop in ((second, retried.stop_reason), (answer, reply.stop_reason)):
-            if each.usable and stop != "max_tokens" and (each.states or each.events or each.knowledge):
+            if (
+                each.usable
+                and stop != "max_tokens"
+                and (each.states or each.events or each.knowledge or each.problems)
+            ):
                 return each, usage
         raise TurnsUnreadableError(second_fault, usage=usage, attempts=2)
 
@@ -110,6 +124,15 @@ def _links(found: GroundedCards, batch: SessionBatch) -> tuple[CardLink, ...]:
         CardLink(link.card, link.to_card, link.predicate, _LINKED)
         for link in found.links
         if _identity(found.cards[link.card]) != identities.get(link.to_card)
+    )
+
+
+def _modes(answer: Answer, batch: SessionBatch) -> tuple[tuple[str, str], ...]:
+    """Returns the turns with the modes that the model read in them, as far as the turns and the modes exist."""
+    return tuple(
+        (batch.turns[number - 1].turn.turn_id, mode)
+        for number, mode in answer.modes
+        if 1 <= number <= len(batch.turns) and mode in batch.modes.names
     )
 
 

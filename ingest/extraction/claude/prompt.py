@@ -6,6 +6,7 @@ the author's number and a hash over the stable part, the tool description and th
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime
 from functools import cache
@@ -26,7 +27,9 @@ from ingest.extraction.extractor_port import SessionBatch
 from ingest.extraction.grounding import without_memory_blocks
 from ingest.extraction.token_budget import about_tokens
 
-__all__ = ["TOOL", "about_tokens", "clock", "question", "system", "tool", "version"]
+__all__ = [
+    "TOOL", "about_tokens", "clock", "modes_version", "question", "system", "system_with_modes", "tool", "version",
+]  # fmt: skip
 
 TOOL = "record_cards"
 _DESCRIPTION = (
@@ -57,9 +60,24 @@ def version() -> str:
     return f"claude-{number[1]}-{digest[:8]}"
 
 
-def tool() -> dict[str, Any]:
+@cache
+def system_with_modes() -> str:
+    """Returns the stable part for turns of a user who has modes."""
+    section = files("ingest.extraction.claude").joinpath("prompt_modes.xml").read_text("utf-8")
+    return f"{system()}\n{section}"
+
+
+@cache
+def modes_version() -> str:
+    """Returns ``modes-<hash>``, which changes with every byte that the stable part and the schema have for modes."""
+    section = system_with_modes()[len(system()) :]
+    return f"modes-{sha256(f'{section}{json.dumps(schema.WITH_MODES)}'.encode()).hexdigest()[:8]}"
+
+
+def tool(*, with_modes: bool = False) -> dict[str, Any]:
     """Returns the tool whose input is the answer."""
-    return {"name": TOOL, "description": _DESCRIPTION, "input_schema": schema.SCHEMA}
+    shape = schema.WITH_MODES if with_modes else schema.SCHEMA
+    return {"name": TOOL, "description": _DESCRIPTION, "input_schema": shape}
 
 
 def question(batch: SessionBatch) -> str:
@@ -77,6 +95,11 @@ def question(batch: SessionBatch) -> str:
     )
     if earlier:
         parts.append(f"<earlier_turns>\n{earlier}\n</earlier_turns>")
+    if batch.modes:
+        parts.append(f"<modes>\n{batch.modes.text}\n</modes>")
+        if batch.modes.recent:
+            recent = escape(", ".join(batch.modes.recent), quote=False)
+            parts.append(f"<recent_modes>{recent}</recent_modes>")
     parts.append(f"<current_time>{clock(batch.turns[-1].turn)}</current_time>")
     turns = "\n".join(
         _element("turn", recorded.turn, _spoken(recorded.turn), number)

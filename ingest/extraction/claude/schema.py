@@ -20,6 +20,27 @@ from events.types.cards import Cardinality, EventStatus, Sentiment, Statement
 TEXT: str = files("ingest.extraction.claude").joinpath("schema.json").read_text("utf-8")
 SCHEMA: dict[str, Any] = json.loads(TEXT)
 
+WITH_MODES: dict[str, Any] = {
+    **SCHEMA,
+    "properties": {
+        **SCHEMA["properties"],
+        "modes": {
+            "type": "array",
+            "description": "The mode of every turn whose register is clear",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "turn": {"type": "integer", "minimum": 1},
+                    "mode": {"type": ["string", "null"], "description": "A name of the list, or null"},
+                },
+                "required": ["turn", "mode"],
+                "additionalProperties": False,
+            },
+        },
+    },
+}
+"""The schema for turns of a user who has modes."""
+
 _MOST_FAULTS = 20
 # Cards of one kind in one answer about a dozen turns, and names in one list.
 MOST_CARDS = 60
@@ -29,10 +50,24 @@ _LONGEST = {
     "quote": 4_000, "content": 1_000, "definition": 2_000, "entity": 200, "concept_key": 100, "value": 250,
     "replaces": 250, "title": 200, "aliases": 200, "occurred_at_hint": 200,
     "value_hint": 200, "same_as": 10, "expands": 10, "participants": 200,
+    "problem": 250, "approach": 250, "outcome": 250,
 }  # fmt: skip
 # Fields that are searched and shown as names. They hold no control characters and no bidirectional overrides.
 _NAMES = frozenset(
-    ("entity", "concept_key", "value", "replaces", "title", "aliases", "same_as", "expands", "participants")
+    (
+        "entity",
+        "concept_key",
+        "value",
+        "replaces",
+        "title",
+        "aliases",
+        "same_as",
+        "expands",
+        "participants",
+        "problem",
+        "approach",
+        "outcome",
+    )
 )
 _NOT_IN_NAMES = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ue000-\uf8ff\ufffe\uffff]"
@@ -98,19 +133,35 @@ class KnowledgeFound:
     content: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemFound:
+    """What the model says of a problem, not yet grounded."""
+
+    turn: int
+    quote: str
+    step: Literal["opened", "attempted", "closed"]
+    problem: str
+    approach: str | None = None
+    outcome: str | None = None
+    worked: bool | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The cards of an answer with the right shape, and the faults of the others.
 
     ``faulty`` is the number of cards with faults. ``usable`` is False when the whole answer has the wrong shape.
+    ``modes`` are pairs of a turn's number and the name of a mode, not checked against the modes that there are.
     """
 
     states: tuple[StateFound, ...] = ()
     events: tuple[EventFound, ...] = ()
     knowledge: tuple[KnowledgeFound, ...] = ()
+    problems: tuple[ProblemFound, ...] = ()
     faults: tuple[str, ...] = ()
     faulty: int = 0
     usable: bool = True
+    modes: tuple[tuple[int, str], ...] = ()
 
 
 def answer_of(given: object) -> Answer:
@@ -118,8 +169,9 @@ def answer_of(given: object) -> Answer:
     if not isinstance(given, dict):
         return Answer(faults=(f"the input is {_shown(given)}, not an object",), usable=False)
     lists = {name: given[name] for name in SCHEMA["properties"] if given.get(name) is not None}
-    if not lists:
-        return Answer(faults=("the input has none of states, events, knowledge",), usable=False)
+    modes = _modes(given.get("modes"))
+    if not lists and not modes:
+        return Answer(faults=("the input has none of states, events, knowledge, problems",), usable=False)
     faults: list[str] = []
     faulty = 0
     good: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMA["properties"]}
@@ -141,9 +193,21 @@ def answer_of(given: object) -> Answer:
         states=tuple(_made(StateFound, item) for item in good["states"]),
         events=tuple(_made(EventFound, item) for item in good["events"]),
         knowledge=tuple(_made(KnowledgeFound, item) for item in good["knowledge"]),
+        problems=tuple(_made(ProblemFound, item) for item in good["problems"]),
         faults=tuple(faults[:_MOST_FAULTS]),
         faulty=faulty,
+        modes=modes,
     )
+
+
+def _modes(given: object) -> tuple[tuple[int, str], ...]:
+    """Returns the modes of turns. What has another shape is left out: its turn has no clear mode."""
+    found = []
+    for item in given[:MOST_CARDS] if isinstance(given, list) else ():
+        turn, mode = (item.get("turn"), item.get("mode")) if isinstance(item, dict) else (None, None)
+        if isinstance(turn, int) and not isinstance(turn, bool) and isinstance(mode, str):
+            found.append((turn, mode))
+    return tuple(found)
 
 
 def _faults(item: object, schema: Mapping[str, Any], where: str) -> Iterator[str]:
@@ -184,7 +248,7 @@ def _value_faults(name: str, value: object, rule: Mapping[str, Any], where: str)
         yield f"{where} is {value}; use {rule['minimum']} to {rule.get('maximum', 'as many as there are')}"
 
 
-_T = TypeVar("_T", StateFound, EventFound, KnowledgeFound)
+_T = TypeVar("_T", StateFound, EventFound, KnowledgeFound, ProblemFound)
 
 
 def _made(kind: type[_T], item: Mapping[str, Any]) -> _T:

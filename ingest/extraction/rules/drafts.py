@@ -29,13 +29,21 @@ class KnownState:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The states and the events of a conversation so far, the newest last. Episodes are no part of it."""
+    """The states, the events and the names of problems of a conversation so far, the newest last.
+
+    Episodes are no part of it.
+    """
 
     states: list[KnownState] = field(default_factory=list)
     events: list[EventNoted] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
     def __add__(self, later: Told) -> Told:
-        return Told([*self.states, *later.states], [*self.events, *later.events])
+        return Told(
+            [*self.states, *later.states],
+            [*self.events, *later.events],
+            [*self.problems, *later.problems],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +52,7 @@ class StateDraft:
 
     ``span`` holds offsets in the sentence. ``timed`` is true when a time near the state is the time it began.
     ``cardinality`` is that of the concept key, unless the rule knows better. ``value_span`` are the offsets of a value
-    that is a time itself.
+    that is a time itself. ``impersonal`` is true when no word ties the state to the speaker ("the limit is 40").
     """
 
     entity: str
@@ -61,6 +69,7 @@ class StateDraft:
     value_span: tuple[int, int] | None = None
     confidence: float = 0.9
     tags: tuple[str, ...] = field(default=())
+    impersonal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +77,7 @@ class EventDraft:
     """A past or future event as a rule found it. ``when`` names the time that the sentence must state.
 
     ``replaces`` are the words that name the earlier event, for a plan that moves or is called off. ``corrects`` is the
-    earlier event of the conversation that was told wrongly. ``content`` is then its right telling.
+    earlier event of the conversation that was told wrongly. ``content`` is then its right version.
     """
 
     entity: str

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from events.language.chinese_script import has_cjk
+from events.language.requests.forgetting import without_requests
 from events.language.values import word_set
 from events.types.cards import PASTED, Sentiment
 from ingest.extraction.rules.sentences import simplified
@@ -135,7 +136,7 @@ def read(text: str) -> Episode:
     words = _words(text)
     topics, sentiment = _gist(text, words)
     return Episode(
-        not is_small_talk(text),
+        not is_small_talk(without_requests(text)),
         topics,
         sentiment,
         _weight(text, words.distinct, words.folded),

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
-from ingest.extraction.extractor_port import CardEvent, Extraction, RecordedTurn, SessionBatch
+from events.types.cards import SourceSpan
+from events.types.contract.migrated import migrated
+from events.types.memory.problems import ProblemAttempted
+from events.types.turns import TurnRecorded
+from ingest.extraction.extractor_port import CardEvent, Extraction, ProblemTold, RecordedTurn, SessionBatch
 from ingest.extraction.grounding import memory_blocks
 from ingest.extraction.rules.changes import announcements, corrections
 from ingest.extraction.rules.drafts import Told
+from ingest.extraction.rules.evident_modes import evident_modes
+from ingest.extraction.rules.flat.clauses import clauses
+from ingest.extraction.rules.flat.facts import HEDGED, facts
+from ingest.extraction.rules.problems.reader import noted
 from ingest.extraction.rules.sentences import sentences
 from ingest.extraction.rules.turn_reader import TurnReader
 
@@ -29,9 +38,10 @@ class RulesExtractor:
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)
         cards: list[CardEvent] = []
+        problems: list[ProblemTold] = []
         for recorded in batch.turns:
-            cards.extend(_read(recorded, conversation))
-        return Extraction(tuple(cards))
+            cards.extend(_read(recorded, conversation, problems))
+        return Extraction(tuple(cards), problems=tuple(problems), modes=evident_modes(batch))
 
 
 class _Conversation:
@@ -61,12 +71,14 @@ class _Conversation:
         past = _Conversation(SessionBatch(tuple(turns)))
         for recorded in turns:
             reader = TurnReader(recorded.turn, partial(past.told, speaker), past.said(speaker))
-            _read_sentences(reader, list(_human_segments(recorded.turn.text)), by_user=True)
+            _read_sentences(reader, list(_human_segments(recorded.turn.text)), [], by_user=True)
         return past.said(speaker)
 
 
-def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardEvent]:
-    """Yields the cards of the turn: its episode, then its facts."""
+def _read(
+    recorded: RecordedTurn, conversation: _Conversation, problems: list[ProblemTold]
+) -> Iterator[CardEvent]:
+    """Yields the cards of the turn: its episode, then its facts. Adds what it tells of problems to ``problems``."""
     turn = recorded.turn
     if turn.role == "system":
         return
@@ -74,24 +86,59 @@ def _read(recorded: RecordedTurn, conversation: _Conversation) -> Iterator[CardE
     if not segments:
         return
     reader = TurnReader(turn, partial(conversation.told, turn.speaker), conversation.said(turn.speaker))
-    cards, question = _read_sentences(reader, segments, by_user=turn.role == "user")
+    mark = migrated(turn.metadata)
+    if mark is not None and mark.notes:
+        cards, question = _read_note(turn, conversation, problems), False
+    else:
+        cards, question = _read_sentences(reader, segments, problems, by_user=turn.role == "user")
     episode = reader.episode(segments, cards, question)
     if episode is not None:
         yield episode
     yield from announcements.beside_an_end(cards)
 
 
+def _read_note(
+    turn: TurnRecorded, conversation: _Conversation, problems: list[ProblemTold]
+) -> list[CardEvent]:
+    """Returns the facts of a note about the user, read clause by clause as if the user had said them.
+
+    Each fact rests on the whole note. What the note is not sure of has little confidence.
+    """
+    whole = SourceSpan(turn_id=turn.turn_id, start=0, end=len(turn.text), text=turn.text)
+    cards: list[CardEvent] = []
+    for clause in clauses(turn.text):
+        told: list[ProblemTold] = []
+        reader = TurnReader(
+            replace(turn, text=clause.text),
+            partial(conversation.told, turn.speaker),
+            conversation.said(turn.speaker),
+        )
+        found, _ = _read_sentences(reader, [(0, clause.text)], told, by_user=True)
+        for sentence in sentences(clause.text):
+            found += filter(None, (reader.stated(each, sentence, sentence.begin) for each in facts(sentence)))
+        for card in found:
+            confidence = min(card.confidence, HEDGED) if clause.hedged else card.confidence
+            cards.append(replace(card, origin=replace(card.origin, source_span=whole), confidence=confidence))
+        problems += [replace(each, origin=replace(each.origin, source_span=whole)) for each in told]
+    return cards
+
+
 def _read_sentences(
-    reader: TurnReader, segments: list[tuple[int, str]], *, by_user: bool
+    reader: TurnReader, segments: list[tuple[int, str]], problems: list[ProblemTold], *, by_user: bool
 ) -> tuple[list[CardEvent], bool]:
     """Returns the facts of the sentences, and True when the last sentence asks."""
     cards: list[CardEvent] = []
+    of_problems = reader.problems()
     question = False
     for begin, text in segments:
         pending = False
         for sentence in sentences(text, by_user=by_user):
             question = sentence.question
             cards.extend(reader.sentence(sentence, begin + sentence.begin, pending))
+            for told in of_problems.sentence(sentence, begin + sentence.begin):
+                problems.append(told)
+                if isinstance(told, ProblemAttempted) and told.successful is not None:
+                    cards.append(noted(told))
             pending = corrections.announces(sentence.plain, sentence.chinese)
     return cards, question
 

@@ -29,7 +29,7 @@ _END = re.compile(
 # The characters at which a sentence may end. This class runs first, because it is six times as fast as _END.
 _MAY_END = re.compile(r"[.!?…。！？；;\n–—-]")
 _ABBREVIATION = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|e\.g|i\.e|etc|Mt|Ave|No|Inc|Ltd|Co|U\.S|U\.K|[A-Z])$"
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|[Ee]\.g|[Ii]\.e|etc|Mt|Ave|No|Inc|Ltd|Co|U\.S|U\.K|[A-Z])$"
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,4}>[^\n]*", re.MULTILINE)
@@ -40,7 +40,7 @@ _APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "\xa
 
 _TASK = re.compile(
     r"\s*(?:(?:please|pls|hey|hi|now|ok|okay|also|can you|could you|would you|help me)[, ]+){0,4}"
-    r"(?P<verb>translate|rewrite|rephrase|reword|proofread|summari[sz]e|paraphrase|classify|extract|"
+    r"(?P<verb>translate|replace|rewrite|rephrase|reword|proofread|summari[sz]e|paraphrase|classify|extract|"
     r"convert|edit|"
     r"correct|polish|improve|write|draft|compose|generate|pretend|imagine|suppose|role-?play|act as|act like|"
     r"complete|continue|say|repeat|explain|analy[sz]e|remind me|create|make up|tell (?:me|him|her|them|us)|"
@@ -52,8 +52,8 @@ _TASK = re.compile(
 )
 # The first words of a task. "role-play", "act-like" and the other forms begin with one of them too.
 _TASK_WORDS = word_set(
-    "translate rewrite rephrase reword proofread summarize summarise paraphrase classify extract convert edit correct "
-    "polish improve write draft compose generate pretend imagine suppose roleplay role-play role act complete "
+    "translate replace rewrite rephrase reword proofread summarize summarise paraphrase classify extract convert edit "
+    "correct polish improve write draft compose generate pretend imagine suppose roleplay role-play role act complete "
     "continue say repeat explain analyze analyse remind create make tell turn shorten simplify refine fix check"
 )
 _TASK_ZH = re.compile(
@@ -68,6 +68,7 @@ _PASTING = word_set(
     "概括 校对 修改 续写 分析"
 )
 _PASTE = re.compile(r"[:：\n]")
+_FOLLOWING = re.compile(r"\b(?:following|below)\b|以下|下面")
 
 _QUESTION = re.compile(
     r"^\W*(?:(?:and|but|so|or|hey|hi|well|wait|ok|okay|btw|anyway|also)[ ,]+)*"
@@ -87,7 +88,7 @@ _IRREALIS = re.compile(
     r"wish|wished|let's say|would have|could have|should have|dream(?:ed|t|ing)? (?:of|about|that|i|we)|in "
     r"(?:my|an?|the|this|that|our|your) (?:dream|novel|story|game|screenplay|script|movie|book(?! club)|film|example|"
     r"scenario|exercise|quiz|simulation|sketch|fable|chapter|episode|case study)|my character|for example|"
-    r"for instance|e\.g\.|an example|fictional|imaginary|made-up|hypothetical|"
+    r"for instance|e\.g\.|or something|an example|fictional|imaginary|made-up|hypothetical|"
     r"assum(?:e|ing) (?:that )?(?:I|we|he|she|they|my|the|you)(?:'m|'re|'s)?|"
     r"(?:take|picture) (?:an?|the|this) [\w ]{2,30}:)(?!\w)|"
     r"(?:^|\b(?:and|then|please|just) )(?:say|repeat|output|print|(?:respond|reply|answer) with)\b",
@@ -95,7 +96,7 @@ _IRREALIS = re.compile(
 )
 _IN_FICTION = re.compile(
     r"\bin (?:my|an?|the|this|that|our|your) (?:dream|novel|story|game|screenplay|script|movie|film|example|scenario|"
-    r"exercise|quiz|simulation|sketch|play)\b"
+    r"exercise|quiz|simulation|sketch|play|code|sample|snippet|template|test data)\b"
 )
 _IRREALIS_ZH = re.compile(
     r"如果|假如|假设|要是|倘若|若是|万一|的话|除非|梦到|梦见|做梦|梦里|小说里|故事里|游戏里|剧本里|例如|比如说|譬如|即使|就算|哪怕|"
@@ -103,13 +104,14 @@ _IRREALIS_ZH = re.compile(
 )
 # "The customer wrote: I'm allergic to nuts", 客户说：我…: the words after the colon are those of another.
 _DICTATED = re.compile(
-    r"(?:\b(?:says?|said|wrote|writes|reads?|goes|asks?|asked|replied|replies|states?|sentences?|texts?|paragraphs?|"
+    r"(?:\b(?i:says?|said|wrote|writes|reads?|goes|asks?|asked|replied|replies|states?|sentences?|texts?|paragraphs?|"
     r"prompts?|quotes?|lines?|messages?|e-?mails?|bios?|captions?|headlines?|titles?|slogans?|taglines?|names?|labels?|"
-    r"inputs?|outputs?|questions?|answers?|examples?|samples?|templates?|posts?|tweets?|reviews?|comments?|scripts?|"
+    r"inputs?|outputs?|questions?|answers?|examples?|samples?|parts?|sections?|templates?|posts?|tweets?|reviews?|comments?|scripts?|"
     r"dialogues?|versions?|drafts?|letters?|lyrics|options?|grammar|spelling|formal|formally|english|spanish|french|"
     r"german|japanese|korean|chinese)\b[^:]{0,25}|[A-Z][a-z]*): "
 )
 _DICTATED_ZH = re.compile(
+    r"^(?!(?:更新|备注|补充|记录|记一下|记住|记得|另外|对了|背景|情况|简介|说明|提醒|更正|日记|今天)[：:])[^，。：:我]{1,4}[：:]|"
     r"(?:^|[，。\s])[^，。：:我]{0,12}(?:说|写|写道|问|表示|回复|留言|题目|例句|句子|范例|文案|内容|原文|台词|标题|选项|范文|英文|中文)[：:]"
 )
 _MINE = re.compile(
@@ -165,9 +167,10 @@ def readable(text: str, *, by_user: bool = True) -> str:
     plain = text.translate(_APOSTROPHE) if not text.isascii() else text.replace("\t", " ")
     if "`" in plain:
         plain = _CODE.sub(_hide, plain)
+    spans = pasted(plain) if by_user else ()
     if ">" in plain:
         plain = _QUOTED_LINE.sub(_hide, plain)
-    for begin, stop in pasted(plain) if by_user else ():
+    for begin, stop in spans:
         plain = f"{plain[:begin]}{_NOT_NEWLINE.sub(HIDDEN, plain[begin:stop])}{plain[stop:]}"
     if '"' in plain or "“" in plain or "「" in plain or "『" in plain:
         plain = _QUOTATION.sub(_hide_long, plain)
@@ -216,9 +219,8 @@ def sentences(text: str, *, by_user: bool = True) -> Iterator[Sentence]:
             else _TASK.match(piece)
         )
         if task is not None:
-            if task["verb"].casefold().partition(" ")[0] in _PASTING and _PASTE.search(
-                plain, start + task.end("verb")
-            ):
+            pasting = task["verb"].casefold().partition(" ")[0] in _PASTING
+            if pasting and (_PASTE.search(plain, start + task.end("verb")) or _FOLLOWING.search(piece)):
                 return
             continue
         raw = text[start : start + len(piece)]
@@ -280,7 +282,7 @@ def _told_before(piece: str, chinese: bool, words: frozenset[str]) -> int:
     return border.start() if _is_asked(piece[border.start() :]) else 0
 
 
-_LOWER_I = re.compile(r"i(?<![\w']i)(?=$|['\s,.!])")
+_LOWER_I = re.compile(r"i(?<![\w']i)(?=$|['\s,.!]|m\b)")
 _KNOWN = re.compile(
     r"(?<![\w'@./-])(?:"
     + "|".join(sorted(PLACES | FIRMS | frozenset(LANGUAGES.lower().split("|"))))
@@ -288,7 +290,7 @@ _KNOWN = re.compile(
 )
 
 
-_SAYS_I = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
+_SAYS_I = frozenset(("i", "i'm", "im", "i've", "i'll", "i'd"))
 
 
 def _with_capitals(piece: str, words: frozenset[str]) -> str:
@@ -337,7 +339,7 @@ def dictated(sentence: Sentence, begin: int) -> bool:
     if sentence.chinese:
         return _DICTATED_ZH.search(sentence.plain, 0, begin + 1) is not None
     found = _DICTATED.search(sentence.plain, 0, begin + 1)
-    return found is not None and _MINE.search(sentence.plain, 0, found.end()) is None
+    return found is not None and _MINE.search(sentence.plain, max(0, found.start() - 12), found.end()) is None
 
 
 _CLAUSE = re.compile(

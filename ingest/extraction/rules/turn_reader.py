@@ -6,30 +6,24 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
 
+from events.language.chinese_script import to_simplified
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
 from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import CardEvent
-from ingest.extraction.prompt_injection import untrusted_spans
 from ingest.extraction.rules import episodes, knowledge, wording
 from ingest.extraction.rules.attributes import chinese as chinese_attributes
 from ingest.extraction.rules.attributes import english as english_attributes
 from ingest.extraction.rules.changes import announcements, corrections, plans
 from ingest.extraction.rules.chinese import pattern_rules as chinese
+from ingest.extraction.rules.chinese.words import RELATIONS
 from ingest.extraction.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft, Told
 from ingest.extraction.rules.english import pattern_rules as english
-from ingest.extraction.rules.hidden import frames
-from ingest.extraction.rules.moments import (
-    TIME,
-    Dates,
-    Moment,
-    coming,
-    first_moment,
-    mask,
-)
+from ingest.extraction.rules.hidden.factual import FactualText
+from ingest.extraction.rules.moments import TIME, Dates, Moment, coming, first_moment, mask
+from ingest.extraction.rules.problems.reader import ProblemReader
 from ingest.extraction.rules.scene import Scene, compiled
 from ingest.extraction.rules.sentences import Sentence, dictated, hedged, irrealis, simplified
 from ingest.extraction.rules.triggers import may_correct, triggered
@@ -37,6 +31,8 @@ from ingest.extraction.rules.triggers import may_correct, triggered
 # "Moved the date to August": August is the new date and not the time of the event.
 _MOVED_TO = re.compile(r"\b(?:to|until|till) ?$|[到至]$")
 _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
+# "[name]", "{city}", "XXX", "____", 某某: a template.
+_BLANK = re.compile(r"[\[\]{}<>【】]|\b[xX]{2,}\b|_{2}|\*{2}|某某|\bXYZ\b|○○|[〇OＸ]{2,}")
 _PAST_TENSE = re.compile(r"\b(?:[a-z]{3,}ed|left|got|began|went|took|gave|quit|sold|bought)\b")
 
 
@@ -54,14 +50,22 @@ class TurnReader:
         self._reference: datetime = local_said_at(turn)
         self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
         # Words like 我的狗 are equal in both scripts. The time zone of the speaker then decides.
-        self._traditional = simplified(turn.text) != turn.text or turn.timezone in _TRADITIONAL_ZONES
+        self._traditional = turn.timezone in _TRADITIONAL_ZONES or (
+            not turn.text.isascii() and simplified(turn.text) != turn.text
+        )
+        self._text = FactualText(turn.text)
+        self._clock = clock_of(turn)
         self._seen: set[tuple[str, str, str, str]] = set()
+
+    def problems(self) -> ProblemReader:
+        """Returns the reader of the turn's sentences about problems."""
+        return ProblemReader(self._turn, self._told, self._said, self._origin)
 
     def sentence(self, sentence: Sentence, offset: int, correction_announced: bool) -> Iterator[CardEvent]:
         if sentence.question:
             return
         for definition in knowledge.definition(sentence):
-            if offset < self._factual and not self._orders(sentence, offset):
+            if self._text.holds(offset, offset + len(sentence.raw)):
                 yield self._knowledge(definition, sentence, offset)
         if self._turn.role != "user":
             return
@@ -73,8 +77,7 @@ class TurnReader:
                 isinstance(draft, KnowledgeDraft)
                 or irrealis(sentence, draft.span[1])
                 or dictated(sentence, draft.span[0])
-                or offset >= self._factual
-                or self._orders(sentence, offset)
+                or not self._text.holds(offset, offset + len(sentence.raw))
             ):
                 continue
             if isinstance(draft, StateDraft):
@@ -89,24 +92,9 @@ class TurnReader:
                     found.append(event)
         yield from _without_ended(found)
 
-    @cached_property
-    def _factual(self) -> int:
-        """The number of characters before role play or fiction. Few turns have a draft, so few are searched."""
-        return frames.factual_length(self._turn.text)
-
-    @cached_property
-    def _clock(self) -> str:
-        return clock_of(self._turn)
-
-    @cached_property
-    def _untrusted(self) -> tuple[tuple[int, int], ...]:
-        """The spans of orders to the reader, searched at the first draft."""
-        return tuple(untrusted_spans(self._turn.text))
-
-    def _orders(self, sentence: Sentence, offset: int) -> bool:
-        """Returns True when the sentence gives an order to the reader. Such a sentence states no fact."""
-        end = offset + len(sentence.raw)
-        return any(start < end and offset < stop for start, stop in self._untrusted)
+    def stated(self, draft: StateDraft, sentence: Sentence, offset: int) -> StateAsserted | None:
+        """Returns the card of a fact that the caller found in ``sentence``; None when it was told before."""
+        return self._state(draft, sentence, offset, Dates(sentence, self._reference))
 
     def _drafts(self, sentence: Sentence, correction_announced: bool) -> Iterator[Draft]:
         rules = triggered(sentence)
@@ -140,7 +128,7 @@ class TurnReader:
     ) -> StateAsserted | None:
         entity = "user" if normalise_entity(draft.entity) == "user" else draft.entity
         identity = (entity, draft.key, normalise_value(draft.key, draft.value), draft.statement)
-        if identity in self._seen or not identity[2]:
+        if identity in self._seen or not identity[2] or not self._concerns_speaker(draft, entity, offset):
             return None
         self._seen.add(identity)
         moment = dates.of(*draft.span) if draft.timed else None
@@ -153,7 +141,6 @@ class TurnReader:
         begin, stop = draft.span
         if moment is not None:
             begin, stop = min(begin, moment.begin), max(stop, moment.stop)
-        correction = draft.corrects.event if draft.corrects is not None else None
         due = coming(sentence, *draft.value_span, self._reference) if draft.value_span is not None else None
         known = concept(draft.key)
         content = draft.content or wording.state(
@@ -175,29 +162,14 @@ class TurnReader:
                 dict.fromkeys((known.category if known is not None else "fact", draft.key, *draft.tags))
             ),
             origin=self._origin(offset + begin, offset + stop),
-            effective_at=correction.effective_at if correction is not None else point or self._turn.said_at,
+            effective_at=point or self._turn.said_at,
             statement=draft.statement,
-            replaces=correction.value if correction is not None else None,
             effective_until=until,
             announced=draft.announced or announcements.made(draft.key, sentence),
-            occurred_at_hint=correction.occurred_at_hint
-            if correction is not None
-            else moment.words
-            if moment is not None
-            else None,
-            time_grain=correction.time_grain
-            if correction is not None
-            else moment.grain
-            if moment is not None
-            else None,
-            time_resolved=correction.time_resolved
-            if correction is not None
-            else point is not None or until is not None,
-            alternative_at=correction.alternative_at
-            if correction is not None
-            else moment.alternative
-            if moment is not None
-            else None,
+            occurred_at_hint=moment.words if moment is not None else None,
+            time_grain=moment.grain if moment is not None else None,
+            time_resolved=point is not None or until is not None,
+            alternative_at=moment.alternative if moment is not None else None,
             value_hint=sentence.raw[slice(*draft.value_span)].strip()
             if draft.value_span is not None
             else None,
@@ -206,8 +178,22 @@ class TurnReader:
             value_grain=due.grain if due is not None else None,
             confidence=draft.confidence,
         )
+        if draft.corrects is not None:
+            event = _at_time_of(draft.corrects.event, event)
         self._said.states.append(KnownState(event, draft.kind))
         return event
+
+    def _concerns_speaker(self, draft: StateDraft, entity: str, offset: int) -> bool:
+        """Returns False for people and things of an exercise, a story or a document, and for a blank to fill in."""
+        if (
+            not self._text.typed(offset + draft.span[0])
+            or _BLANK.search(draft.value)
+            or (_BLANK.search(entity) and entity != self._owner)
+        ):
+            return False
+        named = entity != self._owner and (not entity.isascii() or entity[:1].isupper())
+        stranger = named and draft.corrects is None and to_simplified(entity) not in RELATIONS
+        return not (stranger or draft.impersonal) or self._text.personal
 
     def _is_told_as_past(self, moment: Moment, draft: StateDraft, sentence: Sentence) -> bool:
         """Returns True when the words are in the past tense but the resolved time is in the future.
@@ -266,7 +252,7 @@ class TurnReader:
     def _moment_of(self, draft: EventDraft, sentence: Sentence, dates: Dates) -> Moment | None:
         """Returns the time of an event, or None.
 
-        A corrected event has the time of its right telling, on the clock of the earlier one. A plan that moves has the
+        A corrected event has the time of its right version, on the clock of the earlier one. A plan that moves has the
         time it moves to, which lies ahead. A plan that is called off has a time only when it is past: a time ahead is
         that of the plan.
         """
@@ -347,6 +333,7 @@ class TurnReader:
             context_layer=turn.context_layer,
             mode=turn.mode,
             time_zone=self._clock,
+            metadata=turn.metadata,
         )
 
 
@@ -360,6 +347,19 @@ def _without_ended(cards: list[CardEvent]) -> list[CardEvent]:
         for one in cards
         if not (isinstance(one, StateAsserted) and one.statement == "asserted" and _fact(one) in ended)
     ]
+
+
+def _at_time_of(earlier: StateAsserted, correction: StateAsserted) -> StateAsserted:
+    """Returns a correction with the time of the state that it corrects."""
+    return replace(
+        correction,
+        replaces=earlier.value,
+        effective_at=earlier.effective_at,
+        occurred_at_hint=earlier.occurred_at_hint,
+        time_grain=earlier.time_grain,
+        time_resolved=earlier.time_resolved,
+        alternative_at=earlier.alternative_at,
+    )
 
 
 def _one_time(cards: list[CardEvent]) -> EventNoted | None:

@@ -3,7 +3,8 @@
 -- turns. Episodes are left out after the limit: looking into every payload of a long history takes a second.
 -- A text holds no unescaped quote, so the pattern finds the field and no words of a turn.
 SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id, e.data::text AS data
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.position = ANY (ARRAY(
     SELECT of_user.position FROM log.events of_user

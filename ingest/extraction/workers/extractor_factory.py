@@ -7,6 +7,7 @@ from typing import Protocol
 
 from events.platform.settings import Settings
 from events.store.feed import Feed
+from ingest.extraction.extractor_port import Extractor
 
 
 class Worker(Protocol):
@@ -18,6 +19,18 @@ class Worker(Protocol):
 def uses_model(settings: Settings) -> bool:
     """True when an API key or a base URL is set."""
     return bool(settings.anthropic_api_key or settings.anthropic_base_url)
+
+
+def create_extractor(settings: Settings) -> Extractor:
+    """Returns the chosen extractor, for a caller that waits for its answer."""
+    # The SDK takes a second to load, and the rules do not need it.
+    if uses_model(settings):
+        from ingest.extraction.claude.extractor import ClaudeExtractor  # noqa: PLC0415
+
+        return ClaudeExtractor(settings)
+    from ingest.extraction.rules import RulesExtractor  # noqa: PLC0415
+
+    return RulesExtractor()
 
 
 def create_extractor_worker(

@@ -6,9 +6,11 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from events.health.heartbeat import Heartbeat
 from events.platform.isolation import isolate
+from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import Connection
@@ -27,6 +29,7 @@ from ingest.extraction.extractor_port import (
     TurnsUnreadableError,
 )
 from ingest.extraction.known_memory import KnownMemory
+from ingest.extraction.mode_contexts import mode_contexts
 from ingest.extraction.token_budget import TokenBudget
 from ingest.extraction.workers.bounded_executor import BoundedExecutor, CompletedCall
 from ingest.extraction.workers.event_targets import with_targets
@@ -68,6 +71,7 @@ class ModelWorker(Handler):
         feed: Feed | None = None,
     ) -> None:
         self._settings = settings
+        self._modes = modes_of(settings)
         self._extractor = extractor
         self._rules_fallback = rules_fallback
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
@@ -178,12 +182,9 @@ class ModelWorker(Handler):
         written, passed, culprits = self._assignment.write(connection)
         for task in written:
             self._heartbeat.count(counted(task.outcome or ()))
-            for event in task.outcome or ():
-                if isinstance(event.payload, TurnsExtracted | ExtractionFailed):
-                    self._budget.spend(event.user_id, event.payload.usage)
+            self._budget.spend(task.user_id, _usage_of(task))
         for culprit in culprits:
-            spent = [event.payload.usage for event in culprit.item.outcome or () if _has_usage(event)]
-            culprit.item.spent = sum(spent, Usage())
+            culprit.item.spent = _usage_of(culprit.item)
             self._fail(culprit.item, culprit.error)
         return passed
 
@@ -252,10 +253,11 @@ class ModelWorker(Handler):
 
         def attempt(some: Sequence[ExtractionTask]) -> None:
             earlier = preceding(connection, [task.turns[0] for task in some])
-            for task, before in zip(some, earlier, strict=True):
+            modes = mode_contexts(connection, [task.turns[0] for task in some], self._modes)
+            for task, before, chosen in zip(some, earlier, modes, strict=True):
                 turns = tuple(recorded(turn) for turn in task.turns)
                 known = self._memory.of(connection, task.turns[0].partition, turns)
-                task.batch = SessionBatch(turns, before, known)
+                task.batch = SessionBatch(turns, before, known, chosen)
 
         fresh = [task for task in tasks if task.batch is None]
         for culprit in isolate(fresh, attempt):
@@ -264,34 +266,25 @@ class ModelWorker(Handler):
 
     def _call(self, task: ExtractionTask) -> Callable[[], tuple[list[NewEvent], bool]]:
         """Returns the function that a thread runs: it asks the model and builds the events, without the database."""
-        batch, spent = task.batch, task.spent
-        assert batch is not None
-
-        def call() -> tuple[list[NewEvent], bool]:
-            extraction = self._extractor.extract(batch)
-            asked = extraction.usage.calls > 0
-            extraction = replace(extraction, usage=spent + extraction.usage)
-            knowledge = self._settings.knowledge_extraction
-            return events_of(batch, extraction, self._extractor, knowledge=knowledge, link=False), asked
-
-        return call
+        assert task.batch is not None
+        return partial(self._extract, task.batch, task.spent, self._extractor)
 
     def _extract_with_rules(self, task: ExtractionTask) -> None:
         assert task.batch is not None
         try:
-            extraction = self._rules_fallback.extract(task.batch)
-            extraction = replace(extraction, usage=task.spent + extraction.usage)
-            knowledge = self._settings.knowledge_extraction
-            task.outcome = events_of(
-                task.batch,
-                extraction,
-                self._rules_fallback,
-                knowledge=knowledge,
-                rules_fallback=True,
-                link=False,
-            )
+            task.outcome, _ = self._extract(task.batch, task.spent, self._rules_fallback, rules_fallback=True)
         except Exception as error:
             self._give_up(task, error)
+
+    def _extract(
+        self, batch: SessionBatch, spent: Usage, extractor: Extractor, *, rules_fallback: bool = False
+    ) -> tuple[list[NewEvent], bool]:
+        """Returns the events of the batch with the usage of all its calls, and True when a model was asked."""
+        extraction = extractor.extract(batch)
+        total = replace(extraction, usage=spent + extraction.usage)
+        knowledge = self._settings.knowledge_extraction
+        marks = {"knowledge": knowledge, "rules_fallback": rules_fallback, "link": False}
+        return events_of(batch, total, extractor, **marks), extraction.usage.calls > 0
 
     def _settle(self, done: CompletedCall[_Key, tuple[list[NewEvent], bool]]) -> None:
         """Passes the result of one call to breaker, slots and task."""
@@ -401,8 +394,9 @@ class ModelWorker(Handler):
         return self._breaker.state(now) == "closed" and fresh
 
 
-def _has_usage(event: NewEvent) -> bool:
-    return isinstance(event.payload, TurnsExtracted | ExtractionFailed)
+def _usage_of(task: ExtractionTask) -> Usage:
+    payloads = [event.payload for event in task.outcome or ()]
+    return sum((one.usage for one in payloads if isinstance(one, TurnsExtracted | ExtractionFailed)), Usage())
 
 
 def _key(task: ExtractionTask) -> _Key:

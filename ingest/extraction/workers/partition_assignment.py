@@ -14,6 +14,7 @@ from events.store.log import Unreadable
 from events.store.rows import rows_of
 from events.types.envelope import Event, NewEvent
 from events.types.turns import TurnRecorded
+from ingest.extraction import erased_turns
 from ingest.extraction.workers.partition_window import ExtractionTask, PartitionWindow
 from ingest.extraction.workers.rules_worker import PROCESSOR, TURN, read_ahead
 from ingest.extraction.workers.session_batcher import SessionBatchLimits
@@ -187,7 +188,7 @@ class PartitionAssignment:
         marks: dict[int, tuple[int, int]] = {}
         with connection.transaction():
             places: dict[int, list[int]] = {}
-            for one in log.append(connection, batch):
+            for one in erased_turns.append(connection, batch):
                 if not one.duplicate:
                     places.setdefault(one.partition, []).append(one.position)
             for window in moved:

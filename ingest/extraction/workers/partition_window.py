@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from events.types.envelope import Event, NewEvent
+from events.types.erasure import Erased
 from events.types.extraction import Usage
 from ingest.extraction.conversation import Session
 from ingest.extraction.extractor_port import SessionBatch
@@ -100,13 +101,16 @@ class PartitionWindow:
     def resume(self, event: Event, now: float, outcome: NewEvent | None = None) -> list[ExtractionTask]:
         """Opens a turn of :meth:`resumable`, in the order of its user, and returns the tasks that it completes.
 
-        ``outcome`` is the failure of an unreadable turn.
+        ``outcome`` is the failure of an unreadable turn. A turn that was erased meanwhile is done.
         """
         positions = self._aside[event.user_id]
         assert positions[0] == event.position
         positions.popleft()
         if not positions:
             del self._aside[event.user_id]
+        if isinstance(event.payload, Erased):
+            del self._pending[event.position]
+            return []
         self._of_user[event.user_id] += 1
         return self._taken(event, now) if outcome is None else self._failed(event, outcome)
 

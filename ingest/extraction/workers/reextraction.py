@@ -9,24 +9,25 @@ from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
-import orjson
-from psycopg.rows import dict_row
-
 from events.platform.linger import pause
+from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log
 from events.store.checkpoints import Connection
 from events.store.rows import rows_of
 from events.types.envelope import PARTITIONS, Event, NewEvent, partition_of, uuid7
-from events.types.extraction import CardsWithdrawn, TurnsExtracted
+from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
+from ingest.extraction import erased_turns
 from ingest.extraction.circuit_breaker import backoff
 from ingest.extraction.conversation import preceding, recorded
+from ingest.extraction.erased_turns import TurnsErasedError
 from ingest.extraction.event_linking import relinked
 from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, SessionBatch
 from ingest.extraction.known_memory import KnownMemory
+from ingest.extraction.mode_contexts import mode_contexts
 from ingest.extraction.workers.bounded_executor import BoundedExecutor
 from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBatchLimits
 
@@ -124,36 +125,36 @@ def past_extractions(
     """Yields the extractions that ``choice`` wants, by partition. The latest extraction of a turn counts."""
     partitions = range(PARTITIONS) if choice.user_id is None else [partition_of(choice.user_id)]
     for partition in partitions:
-        with connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(
-                statement("ingest.extraction.workers", "past_extractions"),
-                {"partition": partition, "user_id": choice.user_id},
-            ).fetchall()
+        rows = rows_of(
+            connection,
+            statement("ingest.extraction.workers", "past_extractions"),
+            {"partition": partition, "user_id": choice.user_id},
+        )
         last: dict[int, PastExtraction] = {}
-        for row in rows:
-            reading = _reading(partition, row)
+        for reading in map(_reading, log.events_of(rows)):
             last.update(dict.fromkeys(reading.turns, reading))
         for reading in dict.fromkeys(last.values()):
             if choice.wants(reading, extractor):
                 yield reading
 
 
-def _reading(partition: int, row: dict[str, object]) -> PastExtraction:
-    data = orjson.loads(str(row["data"]))
+def _reading(event: Event) -> PastExtraction:
+    payload: TurnsExtracted | ExtractionFailed = event.payload
+    made = payload if isinstance(payload, TurnsExtracted) else None
     return PastExtraction(
-        partition=partition,
-        position=int(str(row["position"])),
-        event_id=UUID(str(row["event_id"])),
-        user_id=str(row["user_id"]),
-        stream=str(row["stream"]),
-        recorded_at=row["recorded_at"],  # type: ignore[arg-type]
-        extractor=str(data["extractor"]),
-        model=data["model"],
-        prompt_version=str(data["prompt_version"]),
-        rules_fallback=bool(data.get("rules_fallback")),
-        failed=row["type"] == "ExtractionFailed",
-        cards=int(data.get("cards") or 0),
-        turns=tuple(data["turn_positions"]),
+        partition=event.partition,
+        position=event.position,
+        event_id=event.event_id,
+        user_id=event.user_id,
+        stream=event.stream,
+        recorded_at=event.recorded_at,
+        extractor=payload.extractor,
+        model=payload.model,
+        prompt_version=payload.prompt_version,
+        rules_fallback=made is not None and made.rules_fallback,
+        failed=made is None,
+        cards=0 if made is None else made.cards,
+        turns=payload.turn_positions,
     )
 
 
@@ -266,11 +267,12 @@ class Reextraction:
         groups = [group for turn in turns for group in batcher.add(turn, 0.0)]
         groups = [group for group in (*groups, batcher.close()) if group]
         before = preceding(connection, [group[0] for group in groups])
+        modes = mode_contexts(connection, [group[0] for group in groups], modes_of(self._settings))
         # Cards of these turns do not count, because the new ones replace them.
         known = self._memory.of(connection, turns[0].partition, tuple(map(recorded, turns)), before=True)
         return [
-            SessionBatch(tuple(recorded(turn) for turn in group), earlier, known)
-            for group, earlier in zip(groups, before, strict=True)
+            SessionBatch(tuple(recorded(turn) for turn in group), earlier, known, chosen)
+            for group, earlier, chosen in zip(groups, before, modes, strict=True)
         ]
 
     def _call(self, batch: SessionBatch, ending: Callable[[], bool]) -> Callable[[], list[NewEvent]]:
@@ -299,7 +301,13 @@ class Reextraction:
         old = tuple(reading.event_id for reading in job.readings)
         fresh = [_replacing(event, old) for event in self._linked(connection, job)]
         withdrawal = self._withdrawal(connection, job, fresh[0])
-        log.append(connection, [fresh[0], *withdrawal, *fresh[1:]])
+        try:
+            with connection.transaction():
+                erased_turns.append(connection, [fresh[0], *withdrawal, *fresh[1:]])
+        except TurnsErasedError as error:
+            tally.left += turns
+            tally.reasons.append(str(error))
+            return
         log.announce(connection)
         tally.readings += len(job.readings)
         tally.turns += turns

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from events.health.heartbeat import Heartbeat
 from events.platform.isolation import is_the_datas_fault, isolate
+from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log
@@ -27,6 +28,7 @@ from events.store.subscription import (
 )
 from events.types.envelope import Event, NewEvent
 from events.types.turns import TurnRecorded
+from ingest.extraction import erased_turns
 from ingest.extraction.conversation import CONTEXT_TURNS, preceding, recorded
 from ingest.extraction.extraction_events import (
     STAGE,
@@ -39,6 +41,8 @@ from ingest.extraction.extraction_events import (
 )
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, RecordedTurn, SessionBatch
 from ingest.extraction.known_memory import KnownMemory
+from ingest.extraction.mode_contexts import mode_contexts
+from ingest.extraction.turn_modes import NO_MODES, ModeContext
 from ingest.extraction.workers.event_targets import with_targets
 
 logger = logging.getLogger(__name__)
@@ -51,7 +55,8 @@ TURN = TurnRecorded.__name__
 class TurnResult:
     """The result for turns of one session.
 
-    ``events`` are appended all or none. ``before`` are the turns before these turns. ``failed`` is True when the
+    ``events`` are appended all or none. ``before`` are the turns before these turns, and ``modes`` the modes of their
+    project. ``failed`` is True when the
     events are failures.
     """
 
@@ -59,6 +64,7 @@ class TurnResult:
     events: tuple[NewEvent, ...]
     before: tuple[RecordedTurn, ...] = ()
     failed: bool = False
+    modes: ModeContext = NO_MODES
 
 
 class ExtractorWorker(Handler):
@@ -79,6 +85,7 @@ class ExtractorWorker(Handler):
         feed: Feed | None = None,
     ) -> None:
         self._settings = settings
+        self._modes = modes_of(settings)
         self._extractor = extractor
         self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
@@ -172,19 +179,21 @@ class ExtractorWorker(Handler):
                 yield TurnResult((event,), (failure,), failed=True)
             elif isinstance(event.payload, TurnRecorded):
                 sessions.setdefault((event.user_id, event.stream), []).append(event)
-        contexts: dict[tuple[str, str], tuple[RecordedTurn, ...]] = {}
+        contexts: dict[tuple[str, str], tuple[tuple[RecordedTurn, ...], ModeContext]] = {}
 
         def read_context(wanted: Sequence[tuple[str, str]]) -> None:
+            firsts = [sessions[session][0] for session in wanted]
             with connection.transaction():
-                found = preceding(connection, [sessions[session][0] for session in wanted])
-            contexts.update(zip(wanted, found, strict=True))
+                found = preceding(connection, firsts)
+                modes = mode_contexts(connection, firsts, self._modes)
+            contexts.update(zip(wanted, zip(found, modes, strict=True), strict=True))
 
         for culprit in isolate(list(sessions), read_context):
             for event in sessions.pop(culprit.item):
                 yield self._given_up(event, culprit.error)
         made: dict[str, list[NewEvent]] = {}
         for session, turns in sessions.items():
-            for result in self._extract(turns, contexts[session]):
+            for result in self._extract(turns, *contexts[session]):
                 found = self._linked(connection, result, made.get(session[0], ()))
                 made.setdefault(session[0], []).extend(found.events)
                 yield found
@@ -194,10 +203,12 @@ class ExtractorWorker(Handler):
         events = with_targets(connection, self._memory, result.turns, result.events, earlier)
         return replace(result, events=tuple(events))
 
-    def _extract(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[TurnResult]:
+    def _extract(
+        self, turns: Sequence[Event], before: tuple[RecordedTurn, ...], modes: ModeContext
+    ) -> Iterable[TurnResult]:
         """Extracts turns of one session together. After a failure, extracts them one by one to find the culprit."""
         try:
-            batch = SessionBatch(tuple(map(recorded, turns)), before)
+            batch = SessionBatch(tuple(map(recorded, turns)), before, modes=modes)
             extraction = self._extractor.extract(batch)
             made = events_of(
                 batch,
@@ -210,16 +221,18 @@ class ExtractorWorker(Handler):
             raise
         except Exception as error:
             if len(turns) > 1:
-                yield from self._one_by_one(turns, before)
+                yield from self._one_by_one(turns, before, modes)
             else:
                 yield self._given_up(turns[0], error)
         else:
-            yield TurnResult(tuple(turns), tuple(made), before)
+            yield TurnResult(tuple(turns), tuple(made), before, modes=modes)
 
-    def _one_by_one(self, turns: Sequence[Event], before: tuple[RecordedTurn, ...]) -> Iterable[TurnResult]:
+    def _one_by_one(
+        self, turns: Sequence[Event], before: tuple[RecordedTurn, ...], modes: ModeContext
+    ) -> Iterable[TurnResult]:
         session = (*before, *map(recorded, turns))
         for index, turn in enumerate(turns, len(before)):
-            yield from self._extract([turn], session[max(0, index - CONTEXT_TURNS) : index])
+            yield from self._extract([turn], session[max(0, index - CONTEXT_TURNS) : index], modes)
 
     def _given_up(self, turn: Event, error: Exception) -> TurnResult:
         """Returns the failure of one turn, which this extractor can never extract."""
@@ -255,7 +268,7 @@ class ExtractorWorker(Handler):
         def attempt(several: Sequence[TurnResult]) -> None:
             events = [event for result in several for event in result.events]
             with connection.transaction():
-                log.append(connection, events)
+                erased_turns.append(connection, events)
             done.extend(events)
 
         for culprit in isolate(results, attempt):
@@ -263,7 +276,7 @@ class ExtractorWorker(Handler):
             if result.failed:
                 done += self._noted(connection, result.turns[0], culprit.error)
             elif len(result.turns) > 1:
-                singly = self._one_by_one(result.turns, result.before)
+                singly = self._one_by_one(result.turns, result.before, result.modes)
                 done += self._appended(connection, [self._linked(connection, one, done) for one in singly])
             else:
                 done += self._appended(connection, [self._given_up(result.turns[0], culprit.error)])

@@ -1,7 +1,8 @@
 -- Noted events that have a card, and the events that replace them. Only timelines of states and knowledge, and noted
 -- events, imply updates.
 SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id, e.data::text AS data
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
 FROM (
     SELECT t.user_id, t.card_id, t.partition
     FROM unnest(%(users)s::text[], %(cards)s::uuid[], %(partitions)s::smallint[]) AS t(user_id, card_id, partition)

@@ -5,6 +5,7 @@ AND (%(context_layer)s::text[] IS NULL OR c.context_layer = ANY (%(context_layer
 AND (%(session_id)s::text[] IS NULL OR c.session_id = ANY (%(session_id)s::text[]))
 AND (%(agent_id)s::text[] IS NULL OR c.agent_id = ANY (%(agent_id)s::text[]))
 AND (%(document_id)s::text[] IS NULL OR c.document_id = ANY (%(document_id)s::text[]))
+AND (%(metadata)s::text IS NULL OR c.metadata::jsonb @> %(metadata)s::jsonb)
 AND (%(speaker)s::text[] IS NULL OR c.speaker = ANY (%(speaker)s::text[]))
 AND (%(mode)s::text[] IS NULL OR c.mode = ANY (%(mode)s::text[]))
 AND (%(turn_id)s::text[] IS NULL OR c.turn_ids && %(turn_id)s::text[])

@@ -40,14 +40,14 @@ WITH asked AS (
     SELECT coalesce(max(cards), 0)::float8 AS cards, coalesce(max(terms::float8 / nullif(cards, 0)), 1) AS length
     FROM cards.card_counts WHERE user_id = %(user_id)s
 ), weight AS (
-    SELECT key, asked.weight * ln(1 + (greatest(total.cards - held.cards, 0) + 0.5) / (held.cards + 0.5)) AS idf
+    SELECT key, asked.weight * ln(1 + (greatest(total.cards - h.cards, 0) + 0.5) / (h.cards + 0.5)) AS idf
     FROM asked
     CROSS JOIN total
-    JOIN (SELECT key, count(*)::float8 AS hits FROM uses GROUP BY key) used USING (key)
+    JOIN (SELECT key, count(*)::float8 AS hits FROM uses GROUP BY key) u USING (key)
     CROSS JOIN LATERAL (
         SELECT CASE WHEN asked.idle OR asked.common AND EXISTS (SELECT FROM duo)
-               THEN greatest(%(common)s, total.cards * used.hits / (SELECT count(*) FROM hit)) ELSE used.hits END AS cards
-    ) held
+               THEN greatest(%(common)s, total.cards * u.hits / (SELECT count(*) FROM hit)) ELSE u.hits END AS cards
+    ) h
 )
 SELECT card_id,
        sum(share * idf * times * (%(k1)s + 1)

@@ -1,9 +1,12 @@
 -- The cards c that may answer: the filter of a recall, the same for every channel. A card that is retracted now may not
 -- have been at `known_at`; the fold of the past decides. A plan may answer from when it was said, whatever its time. An
--- event that a later event replaced is found, so that the later event can take its place.
+-- event that a later event replaced is found, so that the later event can take its place. `modes` are
+-- the names that cards of these modes may have: a name, or a project, U+001F and a name.
+-- `has` is the metadata asked for.
 {owner_filter} AND NOT c.contested
-AND (%(projects)s::text[] IS NULL OR c.project_id = ANY (%(projects)s))
-AND (%(mode)s::text IS NULL OR coalesce(c.mode, 'general') = %(mode)s)
+AND coalesce(c.project_id=ANY(%(projects)s::text[]),true)
+AND coalesce(ARRAY[coalesce(c.mode,'general'),c.project_id||E'\x1f'||c.mode]&&%(modes)s::text[],true)
+AND coalesce(c.metadata::jsonb@>%(has)s,%(has)s IS NULL)
 AND (%(layers)s::text[] IS NULL OR c.context_layer = ANY (%(layers)s))
 AND (c.kind <> 'state'
      OR c.effective_at <= coalesce(%(valid_until)s::timestamptz, 'infinity')

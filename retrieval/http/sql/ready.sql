@@ -1,1 +1,2 @@
-SELECT 1 FROM cards.cards LIMIT 1;
+-- Fails when the tables are missing, and reads no row.
+SELECT FROM cards.cards WHERE false;

@@ -1,7 +1,8 @@
 -- Returns the entries of one user from the oldest unacknowledged entry on, the newest first. Earlier entries are in the
 -- log. The script looks at a bounded number of entries, so the queue depth of other users costs little. The first value
 -- is 1 when the script stopped early, otherwise 0.
--- KEYS: stream. ARGV: group, user, most entries looked at, most entries returned, most bytes returned.
+-- KEYS: stream. ARGV: group, user, most entries looked at, most entries returned, most bytes returned, tenant. An entry
+-- that names no tenant is of the tenant "default".
 local depth, most, room = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local groups = redis.pcall('XINFO', 'GROUPS', KEYS[1])
 if groups.err then
@@ -29,13 +30,18 @@ while true do
         end
         looked = looked + 1
         local fields = entry[2]
+        local user, tenant = nil, 'default'
         for index = 1, #fields, 2 do
-            if fields[index] == 'user_id' and fields[index + 1] == ARGV[2] then
-                found[#found + 1] = entry
-                for word = 1, #fields do
-                    room = room - #fields[word]
-                end
-                break
+            if fields[index] == 'user_id' then
+                user = fields[index + 1]
+            elseif fields[index] == 'tenant' then
+                tenant = fields[index + 1]
+            end
+        end
+        if user == ARGV[2] and tenant == ARGV[6] then
+            found[#found + 1] = entry
+            for word = 1, #fields do
+                room = room - #fields[word]
             end
         end
     end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,17 +13,23 @@ from uuid import UUID
 
 from events.language.chinese_script import to_simplified
 from events.language.terms import analyse
+from events.modes.registry import Modes
 from events.types.cards import PASTED
 from projectors.cards.card import Card
 from retrieval.channels.channel import assistant_share
 from retrieval.query.pasted import asks_for_pasted
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
-from retrieval.recall.ranking.changes import tells_of_a_change
+from retrieval.recall.ranking.changes import amounts, tells_of_a_change, tells_of_before, withdraws
+from retrieval.recall.ranking.outcomes import outcome_factor
 
 # Per day. A single value halves in about 35 days, one of several values in about 140.
 DECAY = {"single_value": 0.02, "multi_value": 0.005}
+PACES = {"fast": 4.0, "medium": 1.0, "slow": 0.25, "none": 0.0}
+"""How much faster cards of a mode lose weight, by the decay that the mode declares."""
+OTHERS_DECAY = 0.005  # per day, of events and knowledge in a mode of fast decay
 DECAY_SHARE = 0.15
+MODE_BOOST = 1.5  # the card is of the mode in which the session last spoke; above the boost of a leader
 LAYER_BOOST = 1.2
 FACT_BOOST = (
     3.0  # the card is what holds now of the concept and the entity that a question about now asks for
@@ -34,18 +41,30 @@ IMPORTANCE_SHARE = 0.005  # per step of importance away from the middle of 1 to 
 TURN_SHARE = 0.1  # the part of the votes of a turn's other cards that its best card gets
 PASTED_SHARE = 0.4  # of the votes of pasted data or code, when the question does not ask for such a text
 ASKING_SHARE = 0.8  # of the votes of a turn that only asks: it holds the words of a question and no answer
+WITHDRAWN_SHARE = 0.6  # of the votes of a card that only says what does not hold, when what holds is asked
+BEFORE_SHARE = 0.8  # of the votes of a card that tells how it was at first, when what holds is asked
 OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
 ANSWER_BOOST = 1.5  # the question asks what the assistant answered, and the card rests on an answer
 LEADER_BOOST = 1.35  # the card comes first in two channels: sums of ranks hide by how much it is better
+SESSION_SHARE = (
+    0.8  # of the score of a place, for each better place of its session, when the question is a message
+)
 FORMULA_PENALTY = 0.7  # a better card has the same words with other numbers
 SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
+REFERENCE_BOOST = 1.5  # a reference tells the present; the question asks about the present
 _YIELDS = 0.25  # of the score of an episode: a card with less leaves it the lead
 _JUST_BELOW, _JUST_ABOVE = 0.999, 1.001
 _NEWER_AMONG = 10  # the first places, among which what was said later goes first
 _SAME_SHARE = 0.5  # of an earlier card's words of the question: a later card with so many is about the same
 _LEAST_SHARED = 2
+_SAME_AMOUNT_SHARE = 0.8  # the same of a later card that tells of no change, and another amount
 _NUMBERED = re.compile(r"[^\W\d_]*\d+")
 _ONLY_ASKS = re.compile(r"[^.!。！\n?？]{1,300}[?？]\s*")
+_TELLS_FIRST = re.compile(  # "I moved to the third floor, is that too high?"
+    r"(?:(?:well|so|hmm|ok|okay|yes|yeah|and|but|also|hi|hello|hey)\b[, ]*)*(?:i|my|we|our)\b"
+    r"|[^，,]{0,12}我[^，,]{4,}[，,]",
+    re.IGNORECASE,
+)
 _READ = 600  # the characters of a card that are compared
 FACT_ASKED_FOR, CONCEPT_ASKED_FOR, BESIDE, NEWER = (
     "fact asked for",
@@ -75,19 +94,34 @@ class Placed:
         return -self.score, self.card_id
 
 
-def decay(cardinality: str | None, verified: datetime, now: datetime) -> float:
-    """Returns e^(-λ·days since the last verification) for a state, with the λ of its cardinality. Others have 1."""
-    rate = DECAY.get(cardinality or "")
+def decay(cardinality: str | None, verified: datetime, now: datetime, pace: str | None = None) -> float:
+    """Returns e^(-λ·days since the last verification) for a state, with the λ of its cardinality. Others have 1.
+
+    ``pace`` is the decay that the card's mode declares: it multiplies λ. With "fast", events and knowledge decay, too.
+    """
+    rate = DECAY.get(cardinality or "", OTHERS_DECAY if pace == "fast" else None)
     if rate is None:
         return 1.0
-    return exp(-rate * max(0.0, (now - verified).total_seconds() / 86400))
+    return exp(-rate * PACES[pace or "medium"] * max(0.0, (now - verified).total_seconds() / 86400))
 
 
-def adjustments(card: Card, question: Question, *, context_layer: str | None) -> dict[str, float]:
+def adjustments(
+    card: Card,
+    question: Question,
+    *,
+    context_layer: str | None,
+    modes: Modes | None = None,
+    first_mode: str | None = None,
+) -> dict[str, float]:
     """Returns the factors that multiply a card's votes, by reason. A factor of 1 is absent."""
     # Votes come from ranks and lie close together. Full decay would place the only true address below yesterday's
     # small talk. Decay therefore has a small share and orders cards that are otherwise equal.
-    factors = {"decay": 1 - DECAY_SHARE * (1 - decay(card.cardinality, card.last_verified, question.now))}
+    mode = modes.mode(card.project_id, card.mode) if modes else None
+    pace = None if mode is None else mode.default_decay
+    lost = 1 - decay(card.cardinality, card.last_verified, question.now, pace)
+    factors = {"decay": 1 - DECAY_SHARE * lost}
+    if modes and first_mode is not None and modes.meaning(card.project_id, card.mode) == first_mode:
+        factors["mode of the session"] = MODE_BOOST
     if card.concept_key in question.concepts and card.concept_key not in COMMON_CONCEPTS:
         if not _about_the_one_asked_for(card, question):
             factors["concept of another"] = OTHERS_PENALTY
@@ -95,18 +129,26 @@ def adjustments(card: Card, question: Question, *, context_layer: str | None) ->
             factors[FACT_ASKED_FOR] = FACT_BOOST
         elif card.kind == "state" or _shares_a_word(card, question):
             factors[CONCEPT_ASKED_FOR] = ASKED_BOOST
+    if card.kind == "reference" and question.intent in ("present", "list") and question.span is None:
+        factors["maintained now"] = REFERENCE_BOOST
     if card.provenance == "assistant_stated":
         factors["said by the assistant"] = (
             ANSWER_BOOST if question.of_assistant else assistant_share(question)
         )
+    factors["outcome asked for"] = outcome_factor(question.text, card.tags)
     if PASTED in card.tags and not asks_for_pasted(question.text):
         factors["pasted"] = PASTED_SHARE
-    if card.episode and _ONLY_ASKS.fullmatch(card.content):
+    if card.episode and _ONLY_ASKS.fullmatch(card.content) and not _TELLS_FIRST.match(card.content):
         factors["only a question"] = ASKING_SHARE
     if card.importance is not None:
         factors["importance"] = 1 + IMPORTANCE_SHARE * (card.importance - 5)
     if card.superseded_at is not None and card.superseded_at <= question.now and question.span is None:
         factors["superseded"] = SUPERSEDED_PENALTY
+    if _about_now(question):
+        if withdraws(card.content[:_READ]):
+            factors["tells what does not hold"] = WITHDRAWN_SHARE
+        elif tells_of_before(card.content[:_READ]):
+            factors["tells how it was before"] = BEFORE_SHARE
     if _outside(card, question):
         factors["outside the time asked for"] = OUTSIDE_PENALTY
     if context_layer is not None and card.context_layer == context_layer:
@@ -192,6 +234,8 @@ def ranked(
     question: Question,
     *,
     context_layer: str | None = None,
+    modes: Modes | None = None,
+    first_mode: str | None = None,
     leading: Collection[UUID] = (),
 ) -> Ranking:
     """Applies the factors to the votes, drops repeated words, and gives the cards of one turn one place.
@@ -202,13 +246,18 @@ def ranked(
     placed = []
     for card_id, card in cards.items():
         if card_id in votes:
-            each = Placed(card_id, votes[card_id], adjustments(card, question, context_layer=context_layer))
+            factors = adjustments(
+                card, question, context_layer=context_layer, modes=modes, first_mode=first_mode
+            )
+            each = Placed(card_id, votes[card_id], factors)
             placed.append(each.times("first in two channels", LEADER_BOOST) if card_id in leading else each)
     ceiling = max((each.score for each in placed if each.card_id in leading), default=None)
     if ceiling is not None:
         placed = [each if each.card_id in leading else _below(each, ceiling) for each in placed]
     kept, same = distinct(sorted(placed, key=Placed.order), cards)
     grouped, beside = by_turn(kept, cards)
+    if question.message:
+        grouped = over_sessions(grouped, cards)
     return Ranking(newer_first(grouped, cards, question), beside, same)
 
 
@@ -234,7 +283,8 @@ def by_turn(
     leader_of: dict[str, UUID] = {}
     groups: dict[UUID, list[Placed]] = {}
     for placed in ranked:
-        own = cards[placed.card_id].turn_ids
+        # A reference is a place of its own: the turns of its last op do not tell all of it.
+        own = [] if cards[placed.card_id].kind == "reference" else cards[placed.card_id].turn_ids
         over = {leader_of.get(turn) for turn in own}
         lead = over.pop() if len(over) == 1 else None
         if lead is not None:
@@ -267,13 +317,26 @@ def _says_more(placed: Placed, cards: Mapping[UUID, Card], *, than: Card) -> boo
     return True
 
 
+def over_sessions(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> list[Placed]:
+    """Returns the places spread over the conversations: every further place of a session loses a part of its score."""
+    seen: Counter[tuple[str, str]] = Counter()
+    spread = []
+    for placed in ranked:
+        session = cards[placed.card_id].project_id, cards[placed.card_id].session_id
+        again = SESSION_SHARE ** seen[session]
+        spread.append(placed.times("more of the same session", again) if seen[session] else placed)
+        seen[session] += 1
+    return sorted(spread, key=Placed.order)
+
+
 def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: Question) -> list[Placed]:
     """Returns the places with what was said later above what was said earlier about the same thing.
 
     Only questions about now are concerned, and only the first places. A later card takes the place of an earlier one
-    when it tells of a change and holds half of the question's words that the earlier one holds.
+    when it tells of a change and holds half of the question's words that the earlier one holds. It also does when it
+    tells another amount of the same thing and holds four fifths of those words.
     """
-    if question.intent not in ("present", "list") or (question.span is not None and not question.span.vague):
+    if not _about_now(question):
         return list(placed)
     first, rest = list(placed[:_NEWER_AMONG]), list(placed[_NEWER_AMONG:])
     told = {each.card_id: _told(cards[each.card_id], question) for each in first}
@@ -294,24 +357,47 @@ def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a card of the user's own words says: when, the words it shares with the question, and if it is a change."""
+    """What a card of the user's own words says: when, the words it shares with the question, and what is new in it.
+
+    ``amounts`` are those that the question does not name.
+    """
 
     said_at: datetime
     words: frozenset[str]
     change: bool
+    amounts: Mapping[str, frozenset[str]]
 
     def succeeds(self, other: _Told | None, question: Question) -> bool:
-        if other is None or not self.change or self.said_at <= other.said_at:
+        if other is None or self.said_at <= other.said_at or len(self.words & other.words) < _LEAST_SHARED:
             return False
         shared = sum(question.weights[word] for word in self.words & other.words)
-        return len(self.words & other.words) >= _LEAST_SHARED and shared >= _SAME_SHARE * sum(
-            question.weights[word] for word in other.words
+        held = sum(question.weights[word] for word in other.words)
+        return (self.change and shared >= _SAME_SHARE * held) or (
+            shared >= _SAME_AMOUNT_SHARE * held and self._tells_another_amount(other)
+        )
+
+    def _tells_another_amount(self, other: _Told) -> bool:
+        return any(
+            values.isdisjoint(other.amounts.get(kind, values)) for kind, values in self.amounts.items()
         )
 
 
 def _told(card: Card, question: Question) -> _Told | None:
-    if card.provenance == "assistant_stated" or card.kind == "knowledge":
-        return None
     text = card.content[:_READ]
-    words = frozenset(analyse(text)) & question.weights.keys()
-    return _Told(card.said_at, frozenset(words), tells_of_a_change(text))
+    if card.provenance == "assistant_stated" or card.kind in ("knowledge", "reference") or withdraws(text):
+        return None
+    asked = amounts(question.text[:_READ])
+    told = {kind: values - asked.get(kind, frozenset()) for kind, values in amounts(text).items()}
+    return _Told(
+        card.said_at,
+        frozenset(analyse(text)) & question.weights.keys(),
+        tells_of_a_change(text),
+        {kind: values for kind, values in told.items() if values},
+    )
+
+
+def _about_now(question: Question) -> bool:
+    """True when a question asks what holds, in whatever tense: neither in a stretch of time nor how it was before."""
+    if question.span is not None and not question.span.vague:
+        return False
+    return question.intent in ("present", "list") or (question.intent == "past" and not question.of_before)

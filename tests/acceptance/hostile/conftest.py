@@ -1,4 +1,4 @@
-"""A log with a key for the tests that change it, and the end of the HTTP client that all tests share."""
+"""A log with a key for the tests that change it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from deploy.command import main
 from events.platform.database import connect
 from events.platform.settings import variable_of
 from events.store import authentication, log
-from tests.support.connections import WEB
 from tests.support.events.guarded_log import EVENTS, Log, turn
 
 
@@ -65,9 +64,3 @@ def guarded(
         connection.execute(sql.SQL("DROP OWNED BY {} CASCADE").format(sql.Identifier(role)))
         connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
         connection.close()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _web_closes() -> Iterator[None]:
-    yield
-    WEB.close()

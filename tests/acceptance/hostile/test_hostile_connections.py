@@ -14,8 +14,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.connections import WEB, connected, healthy, raw, refused, rest_of, serving
+from tests.support.connections import connected, healthy, raw, refused, rest_of, serving
 from tests.support.stack import Running
+from tests.support.web import WEB
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from deploy.command import main
-from deploy.embedded import EmbeddedPostgres
+from deploy.embedded.postgres import EmbeddedPostgres
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import variable_of
 from events.store import authentication, log
@@ -285,6 +285,7 @@ def test_the_embedded_stack_works_as_a_role_that_can_only_append_and_with_a_key_
             assert running.command("log", "export", str(tmp_path / "log.jsonl")).returncode == 0
             assert running.command("log", "import", str(tmp_path / "log.jsonl")).returncode == 0
             assert running.command("rebuild", "cards").returncode == 0
+            service.execute("SELECT set_config('cardlog.tenant', '*', false)")
             service.execute(FORGED.format("").replace("= 5", "= 1").encode(), (PARTITION,))
         document = json.loads(running.command("log", "verify", "--json").stdout)
         [fault] = document["faults"]

@@ -41,14 +41,14 @@ FORBIDDEN = [
 ]
 
 
-@pytest.mark.parametrize("statement", FORBIDDEN)
-def test_the_role_of_the_services_can_do_nothing_to_the_log_but_append(guarded: Log, statement: str) -> None:
-    before = guarded.owner.execute("SELECT array_agg(e::text ORDER BY partition, position) FROM log.events e")
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        guarded.service.execute(statement.encode())
-    after = guarded.owner.execute("SELECT array_agg(e::text ORDER BY partition, position) FROM log.events e")
-    assert before.fetchone() == after.fetchone()
-    assert guarded.verify() == []
+def test_the_role_of_the_services_can_do_nothing_to_the_log_but_append(guarded: Log) -> None:
+    whole = "SELECT array_agg(e::text ORDER BY partition, position) FROM log.events e"
+    before = guarded.owner.execute(whole).fetchone()
+    for statement in FORBIDDEN:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            guarded.service.execute(statement.encode())
+        assert guarded.owner.execute(whole).fetchone() == before, statement
+        assert guarded.verify() == [], statement
 
 
 def test_what_the_role_puts_before_the_functions_it_calls_is_not_called(guarded: Log) -> None:

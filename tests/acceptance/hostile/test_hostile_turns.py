@@ -15,10 +15,16 @@ from tests.support import poison
 from tests.support.stack import Running
 from tests.support.streams import entries
 from tests.support.waiting import eventually
+from tests.support.web import WEB
 
 
 def push(stack: Running, **turn: Any) -> httpx.Response:
-    return httpx.post(f"{stack.write_url}/v1/turns", json={"user_id": "m", "text": "x", **turn}, timeout=30)
+    return WEB.post(
+        f"{stack.write_url}/v1/turns",
+        headers=stack.headers,
+        json={"user_id": "m", "text": "x", **turn},
+        timeout=30,
+    )
 
 
 def knows(stack: Running, user: str, city: str) -> bool:

@@ -28,7 +28,8 @@ import psutil
 import psycopg
 from redis import Redis
 
-from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
+from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.redis import EmbeddedRedis
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from ingest.extraction.workers.extractor_factory import create_extractor_worker
@@ -239,7 +240,7 @@ def services(made_up: bool) -> None:
             for name in ("recorder", "extractor", "projector", "vectors", "write", "read")
         }
         postgres = _postgres(running)
-        with httpx.Client(timeout=30) as client:
+        with httpx.Client(timeout=30, headers=running.headers) as client:
             some = pushed[len(pushed) // 2 :][:500]
             server = kinds["write"][0]
             client.post(f"{running.write_url}/v1/turns", json=some[0])

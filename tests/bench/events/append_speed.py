@@ -17,7 +17,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from deploy.embedded import EmbeddedPostgres
+from deploy.embedded.postgres import EmbeddedPostgres
 from events.platform.database import connect, migrate
 from events.store import log
 from events.types.codec import describe, encode

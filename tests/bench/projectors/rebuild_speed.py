@@ -21,7 +21,7 @@ from pathlib import Path
 
 from psycopg import sql
 
-from deploy.embedded import EmbeddedPostgres
+from deploy.embedded.postgres import EmbeddedPostgres
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from projectors.cards.projector import CardsProjector

@@ -20,7 +20,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from deploy.embedded import EmbeddedPostgres
+from deploy.embedded.postgres import EmbeddedPostgres
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from events.store import log

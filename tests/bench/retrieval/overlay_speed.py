@@ -14,7 +14,8 @@ from pathlib import Path
 
 from redis import Redis
 
-from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
+from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.redis import EmbeddedRedis
 from events.platform.database import connect, migrate
 from events.platform.settings import Settings
 from retrieval.cards.alerts import aging, contradictions, outdated

@@ -30,9 +30,9 @@ import numpy as np
 import psycopg
 from pgvector.psycopg import register_vector
 
-from events.platform.settings import Settings
+from events.platform.settings import Settings, variable_of
 from events.platform.sql import statement
-from projectors.embedding.embedder import Vectors, open_embedder
+from projectors.embedding.embedder import DEFAULT_MODEL, Vectors, open_embedder
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
 from retrieval.recall.recall import Ask, Recall
@@ -208,14 +208,14 @@ class Kept:
         return found
 
     @staticmethod
-    def vectors(url: str) -> Callable[[Sequence[str]], Vectors]:
+    def vectors(url: str, model: str) -> Callable[[Sequence[str]], Vectors]:
         """A function that embeds texts, each once a run. It takes the vectors that the database has already."""
-        embedder, known = open_embedder(), dict[str, Any]()
+        embedder, known = open_embedder(model), dict[str, Any]()
 
         def embed(texts: Sequence[str]) -> Vectors:
             missing = [text for text in dict.fromkeys(texts) if text not in known]
             if missing:
-                known.update(_stored(url, embedder.name, missing))
+                known.update(_stored(url, embedder.fingerprint, missing))
                 fresh = [text for text in missing if text not in known]
                 known.update(zip(fresh, embedder.embed(fresh), strict=True))
             return np.stack([known[text] for text in texts])
@@ -261,6 +261,9 @@ def main() -> int:
     )
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--keep", type=Path, help="a folder that keeps cards and floors for the next run")
+    parser.add_argument(
+        "--model", default=DEFAULT_MODEL, help="the embedding model; a folder is for one model"
+    )
     parser.add_argument("--categories", action="store_true", help="also by the category of the question")
     options = parser.parse_args()
     chosen = []
@@ -275,7 +278,7 @@ def main() -> int:
     }
     with folder_of(options.keep) as folder:
         kept = Kept(folder)
-        running = start(folder / "data")
+        running = start(folder / "data", **{variable_of("embed_model"): options.model})
         try:
             for asked in chosen:
                 kept.push(running, asked)
@@ -283,11 +286,12 @@ def main() -> int:
                 Settings(),
                 **patient,
                 quarantine_over_ms=100_000,
+                embed_model=options.model,
                 database_url=running.database_url,
                 redis_url=running.redis_url,
             )
             found = asyncio.run(answers_of(settings, chosen))
-            vectors = kept.vectors(running.admin_database_url)
+            vectors = kept.vectors(running.admin_database_url, options.model)
             beside = [kept.floors(asked, vectors) for asked in chosen]
         finally:
             stop(running)

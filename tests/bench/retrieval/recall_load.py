@@ -52,7 +52,8 @@ class Tally:
 class Wire:
     """HTTP kept alive, in as few steps as it takes: a client library takes as long as a fifth of the answer."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, key: str) -> None:
+        self._key = key
         self._host, _, port = url.removeprefix("http://").partition(":")
         self._port = int(port)
         self._free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
@@ -66,6 +67,7 @@ class Wire:
         else:
             reader, writer = await asyncio.open_connection(self._host, self._port)
         head = f"POST {path} HTTP/1.1\r\nHost: {self._host}\r\nContent-Type: application/json\r\n"
+        head += f"Authorization: Bearer {self._key}\r\n"
         writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         lines = (await reader.readuntil(b"\r\n\r\n")).decode().lower().split("\r\n")
         fields = dict(line.split(": ", 1) for line in lines[1:] if line)
@@ -89,8 +91,8 @@ async def ask(wire: Wire, user: str, text: str, tally: Tally) -> None:
         tally.statuses[f"{name} {channel['status']}"] += 1
 
 
-async def recall_steadily(url: str, rate: int, seconds: float, tally: Tally) -> None:
-    chance, wire = random.Random(5), Wire(url)
+async def recall_steadily(running: Running, rate: int, seconds: float, tally: Tally) -> None:
+    chance, wire = random.Random(5), Wire(running.read_url, running.key)
     async with asyncio.TaskGroup() as group:
         began = time.perf_counter()
         for number in range(int(rate * seconds)):
@@ -151,11 +153,11 @@ def _resident(pid: int) -> int:
 
 async def measure(running: Running, recalls: int, rate: int, seconds: float) -> int:
     quiet, beside = Tally(), Tally()
-    await recall_steadily(running.read_url, recalls, 5, Tally())
-    await recall_steadily(running.read_url, recalls, min(20.0, seconds), quiet)
+    await recall_steadily(running, recalls, 5, Tally())
+    await recall_steadily(running, recalls, min(20.0, seconds), quiet)
     quiet.report(f"{recalls} recalls/s alone")
     _, pushed, _ = await asyncio.gather(
-        recall_steadily(running.read_url, recalls, seconds, beside),
+        recall_steadily(running, recalls, seconds, beside),
         push_steadily(running, rate, seconds),
         watch(running, seconds),
     )

@@ -28,6 +28,7 @@ from retrieval.cards.past import fold_of
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
 from retrieval.http.wiring import open_channel_executor, open_channels
+from retrieval.modes.reader import ModeReader
 from retrieval.pool.connections import open_pool
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.overlay import Overlay
@@ -131,6 +132,7 @@ async def ablation(settings: Settings, asked: EvalSet, *, by_category: bool, qui
             GraphChannel() if graph else None,
             reading,
             overlay,
+            ModeReader(pool, {}),
         )
 
     try:

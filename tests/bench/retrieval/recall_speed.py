@@ -26,7 +26,8 @@ import psycopg
 import uvloop
 from pgvector.psycopg import register_vector
 
-from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
+from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.redis import EmbeddedRedis
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from ingest.extraction.workers.rules_worker import PROCESSOR
@@ -40,6 +41,7 @@ from retrieval.cards.past import fold_of
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.http.wiring import open_channel_executor, open_channels
+from retrieval.modes.reader import ModeReader
 from retrieval.pool.connections import open_pool
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.overlay import Overlay
@@ -63,7 +65,8 @@ def vectors_of(texts: list[str]) -> Any:
 class Remembered:
     """An embedder that holds the vectors of the questions in advance."""
 
-    name = HASH_MODEL
+    name = fingerprint = HASH_MODEL
+    revision, quantisation, pooling = "1", "fp32", "sum"
     dimension = 384
 
     def __init__(self, questions: list[str]) -> None:
@@ -143,6 +146,7 @@ async def ask(settings: Settings, user: str, questions: list[str]) -> dict[str, 
         GraphChannel(),
         CardResolver(pool, fold_of(settings)),
         Overlay(settings),
+        ModeReader(pool, {}),
     )
     recall.warm()
     found: dict[str, list[float]] = {}

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from events.platform.settings import Settings, variable_of
 from tests.support.stack import Running, start, stop
 
 
 @contextmanager
 def measured_stack(**environment: str) -> Iterator[Running]:
-    """A running stack over an empty data folder."""
+    """A running stack over an empty data folder, with the default embedding model."""
     with tempfile.TemporaryDirectory(prefix="cardlog-bench-") as folder:
-        running = start(Path(folder) / "data", **environment)
+        running = start(
+            Path(folder) / "data", **({variable_of("embed_model"): Settings().embed_model} | environment)
+        )
         try:
             yield running
         finally:

@@ -21,6 +21,7 @@ import psycopg
 from redis import Redis
 from redis.exceptions import RedisError
 
+from events.platform.database import connect
 from tests.support.chaos.load import STREAM, Pusher, Turn
 from tests.support.stack import COMMAND, clean_environment, start, stop
 from tests.support.waiting import eventually
@@ -68,11 +69,11 @@ class Site:
     def redis_operator(self) -> Redis:
         return self.running.redis_operator
 
-    def where(self) -> tuple[str, str]:
-        return self.running.write_url, self.running.redis_url
+    def where(self) -> tuple[str, str, str]:
+        return self.running.write_url, self.running.redis_url, self.running.key
 
     def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
-        return psycopg.connect(self.running.database_url, autocommit=True, connect_timeout=5)
+        return connect(self.running.database_url, application="test")
 
     def tend(self) -> None:
         """Starts each second worker that does not run, as the supervisor of that machine would."""
@@ -82,11 +83,7 @@ class Site:
                 self._seconds[kind] = self._second(kind)
 
     def _second(self, kind: str) -> subprocess.Popen[bytes]:
-        environment = SETTINGS | {
-            "CARDLOG_DATABASE_URL": self.running.database_url,
-            "CARDLOG_REDIS_URL": self.running.redis_url,
-            "CARDLOG_PROCESS": f"second {kind}",
-        }
+        environment = SETTINGS | self.running.servers | {"CARDLOG_PROCESS": f"second {kind}"}
         with (self._data.parent / f"{self._data.name}.log").open("a") as log:
             return subprocess.Popen(
                 [*COMMAND, "work", kind, "--name", f"second-{kind}"],
@@ -351,7 +348,9 @@ class Watch:
                 begin = time.monotonic()
                 try:
                     answer = client.post(
-                        f"{self.site.running.read_url}/v1/recall", json={"user_id": user, "query": query}
+                        f"{self.site.running.read_url}/v1/recall",
+                        json={"user_id": user, "query": query},
+                        headers=self.site.running.headers,
                     )
                 except httpx.HTTPError:
                     self.unanswered += 1  # the service itself was killed or stopped

@@ -189,9 +189,10 @@ class Pusher:
     """Pushes turns as an app would. It repeats each push until it is acknowledged, and sometimes once more."""
 
     def __init__(
-        self, where: Callable[[], tuple[str, str]], ledger: Ledger, *, patience: float = 120.0
+        self, where: Callable[[], tuple[str, str, str]], ledger: Ledger, *, patience: float = 120.0
     ) -> None:
-        self._where = where  # the write service's and Redis's URL now: they change when everything restarts
+        # The URLs of the write service and of Redis, and the API key, now: a restart changes the URLs.
+        self._where = where
         self._ledger = ledger
         self._patience = patience
         self._client: tuple[str, Redis] | None = None
@@ -239,7 +240,9 @@ class Pusher:
         return turn.fields.get("turn_id") or str(entry_id)
 
     def _post(self, turn: Turn) -> str:
-        answer = self._http.post(f"{self._where()[0]}/v1/turns", json=dict(turn.fields))
+        url, _, key = self._where()
+        headers = {"Authorization": f"Bearer {key}"}
+        answer = self._http.post(f"{url}/v1/turns", json=dict(turn.fields), headers=headers)
         if answer.status_code == 503 and "detail" in answer.json():
             raise _RefusedError("503")
         if answer.status_code != 202:

@@ -8,11 +8,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
 
+from deploy.instance import find
+from events.platform.database import connect
+from events.platform.settings import Settings
+from events.store import log
+from events.types.codec import encode
+from events.types.envelope import PARTITIONS, Event
+from events.types.extraction import ExtractionFailed, TurnsExtracted
+from events.types.turns import TurnRecorded
 from tests.support.chaos.load import Fact, Ledger, Turn
 
 
@@ -43,22 +52,27 @@ class Verdict:
             self.faults.append(f"{what}: {len(found)}, such as {found[0]}")
 
 
-def judge(ledger: Ledger, database_url: str) -> Verdict:
-    """Compares the log and the cards with the ledger."""
+def judge(ledger: Ledger, database_url: str, data: Path | None = None) -> Verdict:
+    """Compares the log and the cards with the ledger. ``data`` is the folder with the keys of a sealed log."""
     verdict = Verdict()
-    with psycopg.connect(database_url, row_factory=dict_row) as connection:
-        _judge_log(ledger, connection, verdict)
-        _judge_extractions(connection, verdict)
+    if data is not None:
+        find(Settings(), data)
+    with connect(database_url, application="verdict") as connection:
+        connection.row_factory = dict_row
+        events = [event for partition in range(PARTITIONS) for event in log.read(connection, partition)]
+        _judge_log(ledger, events, verdict)
+        _judge_extractions(events, verdict)
         _judge_episodes(ledger, connection, verdict)
         _judge_states(ledger, connection, verdict)
     return verdict
 
 
-def _judge_log(ledger: Ledger, connection: psycopg.Connection[dict[str, Any]], verdict: Verdict) -> None:
-    rows = connection.execute(
-        "SELECT user_id, data::text AS data FROM log.events WHERE type = 'TurnRecorded'"
-    ).fetchall()
-    recorded = [(row["user_id"], json.loads(row["data"])) for row in rows]
+def _judge_log(ledger: Ledger, events: Sequence[Event], verdict: Verdict) -> None:
+    recorded = [
+        (event.user_id, json.loads(encode(event.payload)))
+        for event in events
+        if isinstance(event.payload, TurnRecorded)
+    ]
     times = Counter((user, turn["turn_id"]) for user, turn in recorded)
     verdict.recorded = len(recorded)
     lost = [key for key in ledger.acknowledged if key not in times]
@@ -91,18 +105,18 @@ def _same(pushed: Turn, turn: Mapping[str, Any]) -> bool:
     return said == meant and said.utcoffset() == meant.utcoffset()
 
 
-def _judge_extractions(connection: psycopg.Connection[dict[str, Any]], verdict: Verdict) -> None:
-    rows = connection.execute(
-        """SELECT r.user_id, r.data->>'turn_id' AS turn_id, count(e.turn_id) AS times
-           FROM log.events r
-           LEFT JOIN (SELECT user_id, json_array_elements_text(data->'turn_ids') AS turn_id
-                      FROM log.events WHERE type IN ('TurnsExtracted', 'ExtractionFailed')) e
-                  ON e.user_id = r.user_id AND e.turn_id = r.data->>'turn_id'
-           WHERE r.type = 'TurnRecorded'
-           GROUP BY 1, 2 HAVING count(e.turn_id) <> 1"""
-    ).fetchall()
-    verdict.blame("not read exactly once by the extractor", rows)
-    failed = connection.execute("SELECT data FROM log.events WHERE type = 'ExtractionFailed'").fetchall()
+def _judge_extractions(events: Sequence[Event], verdict: Verdict) -> None:
+    read = Counter(
+        (event.user_id, turn_id)
+        for event in events
+        if isinstance(event.payload, TurnsExtracted | ExtractionFailed)
+        for turn_id in event.payload.turn_ids
+    )
+    turns = [
+        (event.user_id, event.payload.turn_id) for event in events if isinstance(event.payload, TurnRecorded)
+    ]
+    verdict.blame("not read exactly once by the extractor", [turn for turn in turns if read[turn] != 1])
+    failed = [event.payload for event in events if isinstance(event.payload, ExtractionFailed)]
     verdict.blame("failed extractions", failed)
 
 

@@ -31,6 +31,35 @@ ASSERTED = [
     ("從鴻海跳槽到台積電當工程師", ("user", "employer", "台積電")),
     ("我換工作了，現在在 Stripe 當資料工程師", ("user", "employer", "Stripe")),
     ("我是一名護理師", ("user", "occupation", "護理師")),
+    # what people take and eat no more, and how they want to be answered
+    ("I take 20 mg of lisinopril every morning.", ("user", "medication", "lisinopril")),
+    ("My mom takes warfarin.", ("mom", "medication", "warfarin")),
+    ("I was put on sertraline last month.", ("user", "medication", "sertraline")),
+    ("我每天早上吃兩顆降血壓藥", ("user", "medication", "降血壓藥")),
+    ("我有在吃維他命C", ("user", "medication", "維他命C")),
+    ("Please always answer me in French.", ("user", "reply_language", "French")),
+    ("I want you to respond in Spanish.", ("user", "reply_language", "Spanish")),
+    ("From now on, keep your answers short.", ("user", "reply_style", "short")),
+    ("I'd rather you answer in bullet points.", ("user", "reply_style", "bullet points")),
+    ("以後請用繁體中文回答我", ("user", "reply_language", "繁體中文")),
+    ("請都用條列式回答我", ("user", "reply_style", "條列式")),
+    ("以後回答請簡短一點", ("user", "reply_style", "簡短")),
+    # home, work and things
+    ("We just moved into a two-bedroom in Ghent.", ("user", "residence", "Ghent")),
+    ("I got promoted to head of logistics!", ("user", "occupation", "head of logistics")),
+    ("I work nights at the hospital as a nurse.", ("user", "occupation", "nurse")),
+    ("I finished my PhD in chemistry at Leiden.", ("user", "degree", "PhD")),
+    ("I'm 5'9\".", ("user", "height", "5'9")),
+    ("I bank with Monzo.", ("user", "bank", "Monzo")),
+    ("I subscribe to the FT.", ("user", "subscription", "FT")),
+    ("I go to bed at 11 and wake up at 6:30.", ("user", "wake_time", "6:30")),
+    ("My manager is now Sofia.", ("user", "manager", "Sofia")),
+    ("We named our daughter Mila.", ("user", "child", "Mila")),
+    ("I live with two flatmates, Kai and Bea.", ("user", "living_situation", "Kai")),
+    # titles
+    ("My dentist is Dr. Amari at the clinic in Leeds.", ("user", "dentist", "Dr. Amari")),
+    ("My therapist is Dr. Ana Ruiz from Leeds.", ("user", "acquaintance", "Dr. Ana Ruiz")),
+    ("我最喜歡的樂團是五月天", ("user", "favourite_music", "五月天")),
     # people and pets
     ("My wife Anna loves hiking.", ("user", "spouse", "Anna")),
     ("My wife Anna loves hiking.", ("Anna", "likes", "hiking")),
@@ -87,6 +116,12 @@ ASSERTED = [
 
 
 ENDED = [
+    ("I cancelled my Netflix subscription.", ("user", "subscription", "Netflix")),
+    ("I'm no longer a vegetarian.", ("user", "diet", "vegetarian")),
+    ("I'm not vegan anymore.", ("user", "diet", "vegan")),
+    ("I stopped taking sertraline.", ("user", "medication", "sertraline")),
+    ("我現在不吃素了", ("user", "diet", "吃素")),
+    ("我已經停止服用安眠藥了", ("user", "medication", "安眠藥")),
     ("I no longer work at Google.", ("user", "employer", "Google")),
     ("I don't work at Google anymore.", ("user", "employer", "Google")),
     ("I left Google last month.", ("user", "employer", "Google")),
@@ -107,6 +142,19 @@ ENDED = [
 
 
 NOTHING = [
+    "I woke up at the sound of rain.",
+    "I named my folder Archive.",
+    "I take the bus every morning.",
+    "I take notes on my phone.",
+    "Please answer in French.",
+    "Answer in bullet points.",
+    "Never answer me in French.",
+    "She said to always reply in French.",
+    "My boss wants me to always write in English.",
+    "Can you always answer me in Spanish?",
+    "請用英文回答",
+    "老師叫我以後都用英文回答",
+    "我要去藥局",
     # questions
     "Do you live in Lisbon?",
     "Should I say I work at Google?",

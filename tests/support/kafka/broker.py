@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -35,9 +36,11 @@ class MockBroker:
 
     keeps = False
 
-    def __init__(self, *, partitions: int = PARTITIONS, topic: str = TOPIC) -> None:
+    def __init__(
+        self, *, partitions: int = PARTITIONS, topic: str = TOPIC, tls: ssl.SSLContext | None = None
+    ) -> None:
         self._topic, self._partitions = topic, partitions
-        self._forwarder = Forwarder()
+        self._forwarder = Forwarder(tls)
         self._process: subprocess.Popen[str] | None = None
         self.address = f"127.0.0.1:{self._forwarder.port}"
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import threading
 
 
 class Forwarder:
-    """Carries bytes between the clients of ``port`` and its broker. A shut forwarder refuses clients."""
+    """Carries bytes between the clients of ``port`` and its broker. A shut forwarder refuses clients.
 
-    def __init__(self) -> None:
+    With ``tls`` the clients speak TLS, and the broker does not.
+    """
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self.port: int = listener.getsockname()[1]
         self._listener: socket.socket | None = None
@@ -39,6 +44,14 @@ class Forwarder:
                 near, _ = listener.accept()
             except OSError:
                 return
+            if self._tls is not None:
+                near.settimeout(5)
+                try:
+                    near = self._tls.wrap_socket(near, server_side=True)
+                except OSError:
+                    near.close()
+                    continue
+                near.settimeout(None)
             try:
                 far = socket.create_connection(("127.0.0.1", target), timeout=5)
             except OSError:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from uuid import UUID
 
 from psycopg import sql
 
@@ -95,6 +96,24 @@ class Ledger:
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         self.project(connection, list(events))
+
+    def forget(
+        self,
+        connection: Connection,
+        storage_id: str,
+        event_ids: Sequence[UUID] | None,
+        remaining: Iterable[Event],
+    ) -> None:
+        connection.execute("DELETE FROM entries WHERE user_id = %s", (storage_id,))
+        if event_ids is not None:
+            self.load(connection, remaining)
+
+    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int:
+        return 0
+
+    def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
+        rows = connection.execute("SELECT count(*) FROM entries WHERE user_id = %s", (storage_id,))
+        return {"entries": rows.fetchall()[0][0]}
 
     def project(self, connection: Connection, events: list[Event]) -> None:
         for event in events:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from psycopg import AsyncConnection
 from starlette.testclient import TestClient
 
 from events.platform.settings import Settings
 from events.types.cards import EventNoted
 from projectors.embedding.embedder import HASH_MODEL
+from retrieval.channels.channel import Channel, Hit
 from retrieval.http.read_api import create_app
-from retrieval.pool.connections import ReadConnection, open_pool
+from retrieval.pool.connections import connected, open_pool
+from retrieval.query.question import understand
+from retrieval.query.scope import Size, scope_of
 from tests.support.projectors.folding import NOW, ORIGIN
 from tests.support.waiting import PATIENT
+
+FEW, MANY, MOST = Size(100), Size(20_000, share=0.1), Size(100_000, share=0.9)
+"""Users with few cards, with many, and with most of the table."""
 
 
 def noted(content: str, **more: Any) -> EventNoted:
@@ -33,16 +40,37 @@ def recall(database: str, query: str, *, user: str = "alex", **more: Any) -> Any
     return answer.json()
 
 
-def searching(database: str, do: Callable[[ReadConnection], Awaitable[Any]]) -> Any:
+def searching(
+    database: str,
+    do: Callable[[AsyncConnection[Any]], Awaitable[Any]],
+    user_id: str = "alex",
+    *,
+    many: bool = True,
+) -> Any:
     """Returns the result of ``do`` on a connection that is opened as recall opens it."""
 
     async def run() -> Any:
         pool = open_pool(replace(Settings(), database_url=database), "test")
         await pool.open(wait=True)
         try:
-            async with pool.connection() as connection:
+            async with connected(pool, user_id, 30.0, many=many) as connection:
                 return await do(connection)
         finally:
             await pool.close()
 
     return asyncio.run(run())
+
+
+def hits_of(database: str, each: Channel, text: str, user: str, *, size: Size = FEW) -> Sequence[Hit]:
+    """Returns what one channel finds for ``text``, for a user with as many cards as ``size`` says."""
+    question = understand(text, NOW)
+    scope = replace(scope_of(question, user_id=user, projects=None), size=size)
+
+    async def hits(connection: AsyncConnection[Any]) -> Sequence[Hit]:
+        await connection.execute(
+            "SELECT set_config('enable_sort', %s, false)", ["off" if size is MOST else "on"]
+        )
+        return await each.search(connection, question, scope)
+
+    found: Sequence[Hit] = searching(database, hits, user)
+    return found

@@ -8,11 +8,16 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import psutil
 import pytest
 
 from deploy.command import main
 from deploy.command_line import parse
 from deploy.commands import COMMANDS
+from deploy.instance import Instance, announce, withdraw
+from events.platform.projections import PROJECTIONS
+from events.platform.settings import Settings
+from projectors.registry import projectors
 from tests.support.stack import clean_environment
 
 COMMAND = [sys.executable, "-m", "deploy.command"]
@@ -68,7 +73,29 @@ def test_the_version_is_that_of_the_package() -> None:
     assert (done.returncode, done.stdout) == (0, f"cardlog {version('cardlog')}\n")
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["when", "yesterday"], ["recal"]])
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["--version"]])
+def test_help_and_version_need_no_parser(words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *COMMAND[1:], *words],
+        capture_output=True, text=True, timeout=60, env=clean_environment(),
+    )  # fmt: skip
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "import time:" in line}
+    assert "deploy.commands.overview" in loaded
+    assert not loaded & {*HEAVY, "cyclopts", "rich", "attr"}
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "200"])
+def test_help_fits_the_terminal(columns: str) -> None:
+    done = subprocess.run(
+        [*COMMAND, "--help"], capture_output=True, text=True, timeout=60,
+        env=clean_environment() | {"COLUMNS": columns},
+    )  # fmt: skip
+    assert max(map(len, done.stdout.splitlines())) <= min(int(columns), 120)
+    for option in ("--data DIR", "--help", "--version"):
+        assert option in done.stdout
+
+
+@pytest.mark.parametrize("words", [["when", "yesterday"], ["recal"]])
 def test_what_needs_no_server_loads_no_driver(words: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "importtime", *COMMAND[1:], *words],
@@ -87,6 +114,26 @@ def test_status_of_a_cardlog_that_does_not_run_loads_no_driver(tmp_path: Path) -
     assert done.returncode == 2
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "import time:" in line}
     assert not loaded & (set(HEAVY) - {"psutil"})
+
+
+def test_the_addresses_of_a_running_cardlog_are_printed_without_a_driver(tmp_path: Path) -> None:
+    address, login = "redis://127.0.0.1:1/0", "postgresql://u@127.0.0.1:1/x"
+    this = psutil.Process()
+    announce(Instance("", "", address, login, this.pid, this.create_time(), str(tmp_path)))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", *COMMAND[1:], "env", "--data", str(tmp_path)],
+            capture_output=True, text=True, timeout=60, env=clean_environment(),
+        )  # fmt: skip
+    finally:
+        withdraw(Instance("", "", address, login, this.pid, this.create_time(), str(tmp_path)))
+    assert (done.returncode, address in done.stdout) == (0, True)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "import time:" in line}
+    assert not loaded & (set(HEAVY) - {"psutil"} | {"events.types.cards"})
+
+
+def test_the_names_of_projections_are_those_of_the_projectors() -> None:
+    assert tuple(projector.name for projector in projectors(Settings())) == PROJECTIONS
 
 
 @pytest.mark.parametrize(
@@ -115,10 +162,11 @@ def test_the_data_folder_may_be_given_before_or_after_the_verb(words: list[str])
         (["log", "show", "--after", "-1"], "cardlog log: --after must be at least 0; it is -1"),
         (["log", "show", "--partition", "64"], "cardlog log: --partition must be at most 63; it is 64"),
         (["up", "--port-read", "-1"], "cardlog up: --port-read must be at least 0; it is -1"),
-        (["wait", "--timeout", "-1"], "cardlog wait: --timeout must be at least 0; it is -1.0"),
+        (["wait", "--timeout", "-1"], "cardlog wait: --timeout must be at least 0; it is -1"),
         (["top", "--every", "nan"], "cardlog top: --every must be a finite number; it is nan"),
         (["rebuild", "--workers", "0"], "cardlog rebuild: --workers must be at least 1; it is 0"),
-        (["rebuild", "tables"], "cardlog rebuild: PROJECTION must be one of cards, vectors, all; it is 'tables'"),
+        (["rebuild", "tables"],
+         "cardlog rebuild: PROJECTION must be one of cards, vectors, references, problems, core, all; it is 'tables'"),
         (["recall", "hi"], "cardlog recall: --user is missing; add --user USER"),
         (["recall", "hi", "--user"], "cardlog recall: --user needs a value, such as --user USER"),
         (["recall", "--user", "u"], "cardlog recall: QUESTION is missing; see: cardlog recall --help"),
@@ -168,7 +216,7 @@ def test_bash_completes_verbs_and_options(tmp_path: Path, capsys: pytest.Capture
     assert main(["completion", "bash"]) == 0
     script = tmp_path / "cardlog.bash"
     script.write_text(capsys.readouterr().out)
-    assert completed(script, "re") == ["rebuild", "recall", "reextract"]
+    assert completed(script, "re") == ["rebuild", "recall", "reembed", "reextract", "ref", "retention"]
     assert completed(script, "dead", "r") == ["retry"]
     assert completed(script, "recall", "--as") == ["--as-of"]
     assert completed(script, "recall", "--da") == ["--data"]

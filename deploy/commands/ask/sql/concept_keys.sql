@@ -1,7 +1,6 @@
--- The number of statements of each user under each concept key.
-SELECT e.user_id, e.data->>'concept_key', count(*)::bigint
+-- The statements of each user, with their payloads.
+SELECT e.partition, e.position, e.event_id, e.user_id, e.type, e.schema_version,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
 FROM log.events e
-WHERE e.type = 'StateAsserted' AND strpos(e.data::text, '\u0000') = 0
-  AND (%(user_id)s::text IS NULL OR e.user_id = %(user_id)s::text)
-GROUP BY 1, 2
-ORDER BY 1, 2;
+WHERE e.type = 'StateAsserted' AND (%(user_id)s::text IS NULL OR e.user_id = %(user_id)s::text)
+ORDER BY e.user_id;

@@ -11,7 +11,7 @@ from .words import ChineseScan
 
 # A text without these characters has no Chinese time expression.
 _TELLTALE = re.compile(
-    r"[0-9０-９年月日天周週星礼禮季时時点點分秒早晚晨夜午今明昨前后後节節历曆初春夏秋冬世旬元除夕七双雙国國现現刚剛最近阵陣目马馬立五平安跨琴聽尋听寻家舊旧]"
+    r"[0-9０-９年月日天周週星礼禮季时時点點分秒早晚晨夜午今明昨前后後节節历曆初春夏秋冬世旬元除夕七双雙国國现現刚剛最近阵陣目马馬立五平安跨琴聽尋听寻家舊旧号號刻鐘钟诞誕阳陽腊臘晓曉昏昼晝假]|二二八"
 )
 
 

@@ -11,13 +11,13 @@ from ..cycles import Cycle, Reading, monthly, yearly
 from ..lunar import solar
 from ..scan import listed, packrat
 from .names import ERAS
-from .numbers import positional, value
+from .numbers import neighbours, positional, value
 from .words import DAYS, NIGHTS, WEEKDAYS, YEARS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
 _LUNAR = frozenset({"农历", "阴历", "旧历", "夏历"})
-_LUNAR_MONTHS = {"正月": 1, "冬月": 11, "腊月": 12}
+_LUNAR_MONTHS = {"正月": 1, "大年": 1, "冬月": 11, "腊月": 12}
 
 
 def full_year(short: int) -> int:
@@ -74,7 +74,7 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
         "级",
     ) and not word.startswith(("0", "零", "〇")):
         if words[k] in ("前", "后", "之前", "之后") and number >= 60:
-            return full_year(number), k
+            return (full_year(number), k) if neighbours(word) is None else None
         return None
     if not word.startswith(("0", "零", "〇", "9", "九", "8", "八")) and number >= 32:
         return None
@@ -137,7 +137,7 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
     if month is not None:
         lunar, k = True, j + 1
     else:
-        month = value(words[j])
+        month = value(words[j]) if neighbours(words[j]) is None else None
         if month is None or words[j] == "两" or not 1 <= month <= 12 or words[j + 1] not in ("月", "月份"):
             return None
         k = j + 2
@@ -273,7 +273,7 @@ def day_word(scan: Scan, i: int) -> Found | None:
 
 NOT_DAYS = listed(
     "线 楼 门 房 店 机 球 选 车 床 台 馆 街 公 路 院 文 字 座 位 桌 桥 矿 井 令 员 种 "
-    "套 电 出 站 码 染 卡 柜 院 航 仓 区 厅 板 型"
+    "套 电 站 窗 码 染 卡 柜 院 航 仓 区 厅 板 型"
 )
 
 
@@ -285,11 +285,13 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
     if number is None or not 1 <= number <= 31 or words[i + 1] not in ("日", "号") or words[i] in ("两",):
         return None
     last = scan.before(i)
-    if last in ("段", "路", "街", "巷", "弄", "栋", "楼"):
+    if last in ("段", "路", "街", "巷", "弄", "栋", "楼", "住", "号"):
         return None
     if last in ("第", "-", "/", ".", "年", "共", "近", "这", "过", "了") and scan.tight(i):
         return None
     if words[i + 1] == "号" and (words[i + 2][:1] in NOT_DAYS or (i == 0 and not words[i + 2])):
+        return None
+    if words[i + 1] == "号" and words[i + 2] == "出" and words[i + 3] in ("口", "站"):
         return None
     if words[i + 1] == "日" and (
         words[i + 2] in ("内", "之内", "以内") or words[i + 2][:1] in tuple("游遊通券票谈談程")

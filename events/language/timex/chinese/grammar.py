@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from .. import calendar
-from ..calendar import Span
-from ..clock import half_of
+from ..calendar import Span, add_days
+from ..clock import at, half_of
 from ..cycles import Cycle, Reading, after, before, each, join, monthly, settle, since
 from ..mentions import Mention
 from ..scan import packrat
@@ -15,7 +16,8 @@ from .dates import day_of_month, month_day
 from .numbers import length, value
 from .periods import period, present
 from .times import TO, hours, within
-from .words import PARTS, STARTS, UNITS
+from .weeks import in_week
+from .words import PARTS, STARTS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
@@ -47,6 +49,10 @@ def offset(scan: Scan, i: int) -> Found | None:
             span = span.doubted(0.7)
         if span is not None and words[j + 1] == "的" and words[j + 2] in ("今天", "今日"):
             return replace(span, grain="day"), j + 3
+        weekday = WEEKDAYS.get(words[scan.skip(j + 1, "的")])
+        if span is not None and weekday is not None and lasting.grain == "week":
+            there = in_week(span, weekday)
+            return (there, scan.skip(j + 1, "的") + 1) if there else None
         return (span, j + 1) if span else None
     if side in ("内", "之内", "以内"):
         span = lasting.rolling(frame, -1 if scan.tense(i) < 0 else 1)
@@ -118,7 +124,7 @@ def moment(scan: Scan, i: int) -> Found | None:
     if words[k] == "的" and value_of.name:
         k += 1
     if value_of.loose and words[i] not in ("早", "晚"):
-        if scan.before(i) not in ("在", "于", "从", "到", "至", "约"):
+        if scan.before(i) not in ("在", "于", "从", "到", "至", "约", "等", "会"):
             return None
     elif value_of.loose:
         return None
@@ -149,10 +155,14 @@ def _with_hours(scan: Scan, found: Found) -> Found:
             and words[k + 2] in ("也", "都")
         ):
             break
-        combined = each(reading, timed[0].on, timed[0].grain)
+        combined = each(reading, partial(at, clock=timed[0], now=scan.frame.now), timed[0].grain)
         if combined is None:
             break
         found = combined, timed[1]
+    if found[0].grain == "weekend":
+        timed = within(scan, scan.skip(found[1], "的"), None)
+        if timed is not None:
+            return found[0], timed[1]  # either day of the weekend
     return found
 
 
@@ -266,7 +276,7 @@ def _same_day(scan: Scan, first: Span, last: Span) -> Span | None:
         return None
     moved = last.start.replace(year=first.start.year, month=first.start.month, day=first.start.day)
     if moved <= first.start:
-        moved = calendar.add_days(moved, 1)
+        moved = add_days(moved, 1)
     return join(first, replace(last, start=moved, end=moved + (last.end - last.start)), scan.frame, -1)
 
 
@@ -286,6 +296,13 @@ def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | No
         if word == "前" and words[k + 1] in ("后", "往"):
             return None
         return before(span, included=included), k + 1
+    nth = value(words[k + 2]) if word in _AFTER and words[k + 1] == "第" else None
+    if nth is not None and words[k + 3] in ("天", "日") and span.end is not None and span.grain == "day":
+        return calendar.day(add_days(span.end, nth - 1)), k + 4
+    weekday = WEEKDAYS.get(words[_first_one(scan, k + 1)]) if word in _AFTER else None
+    if weekday is not None and span.end is not None and span.grain == "day":
+        there = add_days(span.end, (weekday - span.end.weekday()) % 7)
+        return calendar.day(there), _first_one(scan, k + 1) + 1
     if word in _AFTER and span.end is not None and span.start is not None:
         return (since(span) if included else after(span)), k + 1
     if word in _SINCE and span.start is not None:
@@ -295,6 +312,12 @@ def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | No
     if word == "为止" and span.start is not None:
         return before(span, included=True), k + 1
     return None
+
+
+def _first_one(scan: Scan, i: int) -> int:
+    """Returns the word after 的, 第一个 or 头一个 at word `i`."""
+    j = scan.skip(i, "的")
+    return j + 3 if scan.words[j] in ("第", "头") and scan.words[j + 1 : j + 3] == ["一", "个"] else j
 
 
 def findings(scan: Scan) -> Iterator[Mention]:

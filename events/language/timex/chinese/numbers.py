@@ -57,6 +57,36 @@ def positional(word: str) -> bool:
     return all(c in _DIGITS for c in word) if not word.isdecimal() else True
 
 
+@lru_cache(maxsize=4096)
+def neighbours(word: str) -> tuple[int, int] | None:
+    """Returns the two amounts in a word such as 三四, 十二三 or 二三十; None for any other word."""
+    base = 10 if len(word) == 3 and word[0] == "十" else 0
+    tens = 10 if len(word) == 3 and word[2] == "十" else 1
+    pair = [_DIGITS.get(c, 0) for c in (word[1:] if base else word[:2])]
+    if len(word) != (3 if base or tens > 1 else 2) or pair[0] == 0 or pair[1] != pair[0] + 1:
+        return None
+    return base + pair[0] * tens, base + pair[1] * tens
+
+
+_PAIRING = frozenset({"-", "~", "–", "—", "到", "至", "或"})
+# Two numbers before these units are dates and clock times, unless a direction follows.
+_DATED = frozenset({"月", "日", "时", "分", "季", "年", "周"})
+
+
+def _pair(scan: Scan, i: int) -> tuple[float, float, int] | None:
+    """Parses two amounts of one unit: 三四天, 2-3个月, 三到五天前. Returns both, and the word of the unit."""
+    words = scan.words
+    near = neighbours(words[i])
+    if near is not None:
+        return (*near, i + 1) if words[i + 1] in (*UNITS, "个") else None
+    low, high, j = value(words[i]), value(words[i + 2]), i + 3
+    if words[i + 1] not in _PAIRING or low is None or high is None or not low < high < 100:
+        return None
+    if words[j] == "个" or (words[j] in UNITS and (words[j] not in _DATED or words[j + 1] in _COUNTED)):
+        return low, high, j
+    return None
+
+
 @packrat
 def number(scan: Scan, i: int) -> tuple[float, int] | None:
     """Parses an amount: "3", "2.5", "两", "几", "半", "十几"."""
@@ -129,7 +159,8 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
         return None  # the end of a range of amounts: "2-3秒后"
     if words[i] in ("一刻", "三刻") and words[i + 1] == "钟":
         return Length(((15 if words[i] == "一刻" else 45, "minute"),)), i + 2
-    many = number(scan, i)
+    pair = _pair(scan, i)
+    many = pair[1:] if pair else number(scan, i)
     if many is None:
         return None
     count, j = many
@@ -167,7 +198,8 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
         count, j = count + 0.5, j + 1
     elif words[j] == "多":
         j += 1
-    return Length(((count, name),), spread), j
+    least = pair[0] * count / pair[1] if pair else None
+    return Length(((count, name),), spread, least), j
 
 
 @packrat

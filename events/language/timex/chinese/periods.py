@@ -19,7 +19,7 @@ from .dates import (
 )  # fmt: skip
 from .digits import numeric
 from .holidays import holiday
-from .numbers import length, value
+from .numbers import length, neighbours, value
 from .period_parts import HALVES, SHARES, TENTHS, begins_word, period_part
 from .weeks import relative, weekday, weekend
 from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS
@@ -32,6 +32,8 @@ _VAGUE = {
     "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30, "近日": 7,
     "前一阵子": 90, "前一段时间": 90, "不久前": 30, "近年": 1100,
 }  # fmt: skip
+# Words after a length that say what comes at its end: 还有三天就考试, 再两个月毕业.
+_ARRIVES = frozenset({"就", "便", "要", "就要", "就是"})
 _A_DAY = Length(((1, "day"),))
 
 
@@ -108,8 +110,14 @@ def _rolling(scan: Scan, i: int) -> Found | None:
     """Parses a length until or from now: 过去三个月, 最近5天, 未来两周, 前1周, 后1年, 这几天, 近三年来, 还剩5分钟."""
     words, frame = scan.words, scan.frame
     word = words[i]
-    if word in ("还剩", "还有", "剩下"):
+    if word in ("还剩", "还有", "剩下", "再"):
         long = length(scan, i + 1)
+        if long and words[long[1]] in _ARRIVES and words[i - 1 : i] != ["一"]:
+            base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
+            there = long[0].shifted(base, frame, 1)
+            return (there, long[1]) if there else None
+        if word == "再":
+            return None
         return (
             (long[0].rolling(frame, 1), long[1])
             if long and long[0].fine and len(long[0].parts) == 1
@@ -187,6 +195,9 @@ def _alone(scan: Scan, i: int) -> Found | None:
         span = calendar.unit("month", frame.now)
         inner = part[0](span) if part and span else None
         return (inner, part[1]) if inner and part else None
+    near = neighbours(word) if words[i + 1] in ("月", "月份") else None
+    if near is not None and near[1] <= 12:
+        return yearly(lambda number: calendar.months(number, near[0], 2, "month"), "month", 0.8), i + 2
     name = SEASONS.get(word)
     if name is not None:
         return yearly(lambda number: calendar.season(number, name), "season", 0.75), i + 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..clock import PARTS as PART_HOURS
-from ..clock import Clock, Half, Hours, between, part, point
+from ..clock import Clock, Half, Hours, part, waking, waking_between
 from ..scan import Scan, packrat
-from .numbers import value
+from .numbers import neighbours, value
 from .words import PARTS
 
 Timed = tuple[Clock, int, bool]
@@ -26,6 +26,9 @@ def clock(scan: Scan, i: int) -> Timed | None:
     words = scan.words
     if words[i] == "零点":
         return _minutes(scan, 0, i + 1, False)
+    near = neighbours(words[i]) if words[i + 1] in ("点", "点钟") else None
+    if near is not None:
+        return Clock(near[0]), i + 2, False
     hour = value(words[i])
     if hour is None or hour > 24:
         return None
@@ -120,5 +123,5 @@ def within(scan: Scan, i: int, half: Half | None) -> tuple[Hours, int] | None:
             if closed.open and named_last:
                 closed = replace(closed, half=PART_HOURS[named_last[0]][2])
             stop = scan.skip(last[1], "之间", "间", "期间")
-            return between(opened, closed, loose=loose and last[2] and half is None and not named_last), stop
-    return replace(point(opened, loose=loose and half is None), name=name), scan.skip(j, "左右")
+            return waking_between(opened, closed), stop
+    return replace(waking(opened, loose=loose and half is None), name=name), scan.skip(j, "左右")

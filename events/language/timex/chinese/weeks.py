@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import calendar
-from ..calendar import Span, add_days
+from ..calendar import Span, add_days, add_months
 from ..cycles import weekly
 from ..lengths import Length
 from ..scan import packrat
@@ -92,6 +92,10 @@ def relative(scan: Scan, i: int) -> Found | None:
         return None
     if word in ("该", "同", "当"):
         span = span.doubted(0.4)
+    stop = scan.skip(j + 1, "的")
+    if kind in ("week", "month") and words[stop] in ("今天", "今日"):
+        there = add_days(frame.today, 7 * shift) if kind == "week" else add_months(frame.today, shift)
+        return calendar.day(there), stop + 1
     return span, j + 1
 
 
@@ -121,6 +125,9 @@ def in_week(span: Span, number: int) -> Span | None:
 @packrat
 def weekday(scan: Scan, i: int) -> Found | None:
     number = WEEKDAYS.get(scan.words[i])
+    if number == 5 and scan.words[i + 1] == "日" and scan.words[i + 2] not in ("出", "落", "光"):
+        span = calendar.unit("weekend", scan.frame.now, -1 if scan.tense(i) < 0 else 0)
+        return (span.doubted(0.75), i + 2) if span else None
     return (weekly(number), i + 1) if number is not None else None
 
 

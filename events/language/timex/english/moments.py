@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from .. import calendar
 from ..calendar import FINE, Span
-from ..clock import half_of
+from ..clock import at, half_of
 from ..cycles import Cycle, Reading, each
 from ..scan import Scan, packrat
 from .offsets import offset
@@ -54,7 +55,7 @@ def _with_hours(scan: Scan, found: Found) -> Found:
             break
         if reading.grain == "part_of_day" and value.grain == "part_of_day":
             break
-        combined = each(reading, value.on, value.grain)
+        combined = each(reading, partial(at, clock=value, now=scan.frame.now), value.grain)
         if combined is None:
             break
         found = combined, timed[1]
@@ -107,7 +108,7 @@ def _hours_first(scan: Scan, i: int) -> Found | None:
             settled = within(scan, i, late[0].half)
             if settled is not None:
                 value, stop = settled[0], late[1]
-        combined = each(reading, value.on, value.grain)
+        combined = each(reading, partial(at, clock=value, now=scan.frame.now), value.grain)
         return (combined, stop) if combined is not None else None
     if value.loose or (value.name and scan.words[j - 1].endswith("s") and scan.words[i] not in ("in", "at")):
         return None

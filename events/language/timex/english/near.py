@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from .. import calendar
 from ..calendar import Span, add_days
-from ..clock import part
+from ..clock import Clock, part, point
 from ..cycles import each, monthly
 from ..scan import Scan, listed
 from ..shares import share, weekend_about
@@ -37,7 +37,16 @@ _CLAUSE_END = frozenset(
 
 
 @opens(
-    _DAYS, (f"{word}'s" for word in _DAYS), "tonight", "tonite", "tonight's", _ENDING, "the", "day", "night"
+    _DAYS,
+    (f"{word}'s" for word in _DAYS),
+    "tonight",
+    "tonite",
+    "tonight's",
+    _ENDING,
+    "cob",
+    "the",
+    "day",
+    "night",
 )
 def day_word(scan: Scan, i: int) -> Found | None:
     """Parses today, tomorrow, tonight, "the day before yesterday", "the other day"."""
@@ -54,6 +63,15 @@ def day_word(scan: Scan, i: int) -> Found | None:
     if word in ("tonight", "tonite", "tonight's"):
         night = part("night").on(calendar.day(frame.today))
         return (night, i + 1) if night else None
+    if word in ("eod", "cob"):
+        dated = simple(scan, scan.skip(i + 1, "on", "of"))
+        if dated is not None and dated[0].grain == "day":
+            closing = each(
+                dated[0], _closing if word == "cob" else _ending, "hour" if word == "cob" else "second"
+            )
+            return (closing, dated[1]) if closing is not None else None
+    if word == "cob":
+        return _closed_today(scan, i)
     if word in _ENDING:
         whole = calendar.unit(_ENDING[word], frame.now)
         end = share(whole, "end") if whole else None
@@ -80,6 +98,20 @@ def day_word(scan: Scan, i: int) -> Found | None:
     ):  # fmt: skip
         return replace(calendar.day(frame.today), sure=0.6), j + 1
     return None
+
+
+def _ending(day: Span) -> Span | None:
+    return share(day, "end")
+
+
+def _closing(day: Span) -> Span | None:
+    return point(Clock(17)).on(day)  # close of business
+
+
+def _closed_today(scan: Scan, i: int) -> Found | None:
+    """Parses "COB", in capitals only: cobs of corn are eaten."""
+    span = _closing(calendar.day(scan.frame.today)) if scan.original(i).isupper() else None
+    return (span.doubted(0.6), i + 1) if span else None
 
 
 def _neighbour(scan: Scan, i: int, unit: str, sign: int) -> Found | None:

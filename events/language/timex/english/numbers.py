@@ -209,7 +209,8 @@ def first_length(scan: Scan, i: int) -> tuple[Length, int] | None:
 
 @packrat
 def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
-    many = amount(scan, i)
+    pair = _pair(scan, i)
+    many = pair[1:] if pair else amount(scan, i)
     if many is None:
         return None
     count, j = many
@@ -219,6 +220,12 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
     if found is None:
         return None
     unit, j = found
+    if pair is not None:
+        return Length(((count, unit),), least=pair[0]), j
+    if count == 1 and scan.words[j] == "or":
+        more = integer(scan, j + 1)
+        if more and more[0] == 2 and (scan.words[more[1]] in _SIDES or scan.before(i) == "in"):
+            return Length(((2, unit),), least=1), more[1]
     if scan.words[j] == "and":
         k = scan.skip(j + 1, "a")
         if scan.words[k] == "half":
@@ -228,6 +235,23 @@ def _single(scan: Scan, i: int) -> tuple[Length, int] | None:
     if unit == "day" and count == 0.5:
         count, unit = 12, "hour"
     return Length(((count, unit),), int(not _UNCERTAIN.isdisjoint(scan.words[i : many[1]]))), j
+
+
+_PAIRING = frozenset({"or", "to", "-", "–", "—"})
+_SIDES = frozenset({"ago", "later", "back", "earlier", "from", "before", "after"})
+
+
+def _pair(scan: Scan, i: int) -> tuple[float, float, int] | None:
+    """Parses two amounts of one unit: "two or three weeks", "2-3 days". Returns both, and the word of the unit."""
+    words = scan.words
+    between = words[i] == "between"
+    low = integer(scan, i + between) if between or plain(scan, i) else None
+    if low is None or not (words[low[1]] in _PAIRING or (between and words[low[1]] == "and")):
+        return None
+    high = integer(scan, low[1] + 1)
+    if high is None or not low[0] < high[0] < 1000 or unit_word(scan, high[1]) is None:
+        return None
+    return low[0], high[0], high[1]
 
 
 _UNCERTAIN = frozenset({"few", "several", "some"})

@@ -12,7 +12,7 @@ from ..cycles import Cycle, each, settle, weekly
 from ..lengths import Length
 from ..scan import Scan, packrat
 from .near import present
-from .numbers import first_length, integer, length
+from .numbers import first_length, integer, length, ordinal
 from .simple import Found, simple
 from .words import WEEKDAYS
 
@@ -115,6 +115,9 @@ def _weekdays(scan: Scan, i: int) -> Found | None:
 
 
 def _behind(scan: Scan, i: int) -> Found | None:
+    nth = ordinal(scan, scan.skip(i, "the"))
+    if nth is not None and scan.words[nth[1]] == "day" and scan.words[nth[1] + 1] in ("after", "before"):
+        return _placed(scan, (Length(((nth[0], "day"),)), nth[1] + 1))
     long = length(scan, i)
     found = _placed(scan, long) if long else None
     if found is None and long is not None:

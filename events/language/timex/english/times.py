@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from ..clock import PARTS, Clock, Half, Hours, between, part, point, since, until
+from ..clock import PARTS, Clock, Half, Hours, between, part, point, since, until, waking, waking_between
 from ..lengths import Length
 from ..scan import Scan, packrat
 from .numbers import integer, length, plain
@@ -23,9 +23,10 @@ _NAMED: dict[str, Clock] = {
 }
 _ABOUT = ("around", "about", "circa", "approximately", "roughly", "exactly")
 _TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
-LAST_WAKING = 6
-"""The last hour that is more likely in the afternoon than in the morning when it stands without "am" and "pm"."""
+_POINTING = frozenset({"at", "from", "to", "until", "till", "by", "around", "before", "after", "since"})
+_HOURS = ("hours", "hrs", "h")
 _MILITARY = frozenset({"at", "from", "between", "to", "until", "till", "and", "-", "by", "around"})
+_SUNLIGHT = frozenset({"sunrise", "sunset", "dusk", "nightfall"})
 _SHARES: dict[str, Share] = {"early": "early", "earlier": "early", "late": "late", "later": "late"}
 
 
@@ -45,6 +46,9 @@ def _meridiem(scan: Scan, i: int) -> tuple[Half | None, int]:
 
 def _settled(scan: Scan, value: Clock, i: int, loose: bool) -> Timed:
     """Adds a following "am", "pm" or "o'clock" to a clock time."""
+    ish = i + 1 if scan.words[i] == "-" and scan.words[i + 1] == "ish" and scan.tight(i) else i
+    if scan.words[ish] == "ish" and scan.tight(ish):
+        i, loose = ish + 1, False
     half, j = _meridiem(scan, i)
     if scan.words[j] in ("o'clock", "oclock"):
         half, j = _meridiem(scan, j + 1)
@@ -87,6 +91,12 @@ def _digits(scan: Scan, i: int) -> Timed | None:
         hour, minute = divmod(int(word), 100)
         if hour > 24 or minute > 59:
             return None
+        if _is_military(scan, i):
+            return (
+                Clock(hour, minute, grain="minute", padded=word[0] == "0"),
+                scan.skip(i + 1, *_HOURS),
+                False,
+            )
         found = _settled(scan, Clock(hour, minute, grain="minute"), i + 1, True)
         ranged = scan.before(i) in _MILITARY or (
             scan.words[i + 1] in _TO and scan.digits(i + 2, 4) and len(scan.words[i + 2]) == 4
@@ -109,6 +119,14 @@ def _digits(scan: Scan, i: int) -> Timed | None:
     return _settled(scan, Clock(hour, minutes, seconds, grain="second", padded=word[0] == "0"), i + 5, False)
 
 
+def _is_military(scan: Scan, i: int) -> bool:
+    """True when four digits are a time on their own: "at 0800", "0800 hours", "by 1400 hrs". They may count hours."""
+    word, told = scan.words[i], scan.words[i + 1] in _HOURS
+    if len(word) != 4:
+        return False
+    return (told and word[0] == "0") or (scan.before(i) in _POINTING and (told or word[0] == "0"))
+
+
 def _hour(scan: Scan, i: int) -> tuple[int, int] | None:
     found = integer(scan, i)
     return found if found and 1 <= found[0] <= 12 else None
@@ -122,6 +140,9 @@ def _past(scan: Scan, i: int) -> Timed | None:
         minute, j, spelled = 15, j + 1, True
     elif word == "half":
         minute, j, spelled = 30, i + 1, True
+        hour = _hour(scan, j)
+        if hour is not None and scan.before(i) in ("at", "by", "around", "about", "till", "until"):
+            return _settled(scan, Clock(hour[0], 30, grain="minute"), hour[1], False)  # British "half ten"
     elif word in NUMBERS or word.isdecimal():
         found = integer(scan, i)
         if found is None or not 1 <= found[0] <= 59:
@@ -132,7 +153,8 @@ def _past(scan: Scan, i: int) -> Timed | None:
     else:
         return None
     side = scan.words[j]
-    if side not in ("past", "to", "till") or (side != "past" and not spelled):
+    told = scan.before(i) in ("at", "by") and word in NUMBERS and minute % 5 == 0
+    if side not in ("past", "to", "till") or (side != "past" and not spelled and not told):
         return None
     hour = _hour(scan, j + 1)
     if hour is None:
@@ -159,6 +181,9 @@ def part_of_day(scan: Scan, i: int) -> tuple[str, Share, int, bool] | None:
     """Parses a part of the day. Returns its name, its share, the next word, and True when other words confirm it."""
     words, j = scan.words, i
     share: Share = ""
+    small = _small_hours(scan, scan.skip(scan.skip(i, "in", "during"), "the"))
+    if small:
+        return "small_hours", "", small, True
     if words[j] in _SHARES:
         share, j = _SHARES[words[j]], j + 1
     led = words[j] in ("in", "at", "during", "by")
@@ -173,12 +198,23 @@ def part_of_day(scan: Scan, i: int) -> tuple[str, Share, int, bool] | None:
     name = PART_WORDS.get(words[j])
     if name is None:
         return None
-    if words[i] == "at" and name not in ("night", "dawn", "lunch", "dinner", "breakfast"):
+    sunlit = words[j] in _SUNLIGHT
+    if words[i] == "at" and not sunlit and name not in ("night", "dawn", "lunch", "dinner", "breakfast"):
+        return None
+    if sunlit and not share and words[j - 1] not in ("at", "by", "before", "after", "until", "around"):
         return None
     j += 1
     if words[j] == "-" and words[j + 1] == "time" and scan.tight(j):
         j += 2
     return name, share, j, led or (bool(share) and name not in ("lunch", "dinner", "breakfast"))
+
+
+def _small_hours(scan: Scan, i: int) -> int:
+    """Returns the word after "early hours" or "wee hours of the morning" at word `i`; 0 for other words."""
+    words = scan.words
+    if words[i] not in ("early", "small", "wee") or words[i + 1] != "hours":
+        return 0
+    return i + 5 if words[i + 2 : i + 5] == ["of", "the", "morning"] else i + 2
 
 
 def _reading(scan: Scan, i: int) -> Timed | None:
@@ -217,9 +253,7 @@ def _range(scan: Scan, i: int) -> tuple[Hours, int] | None:
     last = _reading(scan, j + 1)
     if last is None:
         return None
-    waking: Half | None = "pm" if first[0].open and last[0].open and first[0].hour <= LAST_WAKING else None
-    value = between(first[0], last[0], waking, loose=first[2] and last[2])
-    return (replace(value, ambiguous=True) if waking else value), last[1]
+    return waking_between(first[0], last[0], loose=first[2] and last[2]), last[1]
 
 
 def _lasting(first: Timed, lasting: Length) -> Hours:
@@ -245,16 +279,9 @@ def _open(scan: Scan, i: int) -> tuple[Hours, int] | None:
     found = _reading(scan, j)
     if found is None:
         return None
-    hours = _waking(found[0], found[2])
+    hours = waking(found[0], loose=found[2])
     stop = scan.skip(found[1], "on", "onward", "onwards") if word == "from" else found[1]
     return (until(hours) if closing else since(hours)), stop
-
-
-def _waking(value: Clock, loose: bool) -> Hours:
-    """Returns a bare hour at a time when most people are awake: "at 3" is in the afternoon, but ambiguous."""
-    if value.open and not value.padded and value.hour <= LAST_WAKING:
-        return replace(point(value, "pm", loose=loose), ambiguous=True)
-    return point(value, loose=loose)
 
 
 @packrat
@@ -291,7 +318,7 @@ def _pointed(scan: Scan, i: int) -> tuple[Hours, int] | None:
     if found is None:
         return None
     value, j, loose = found
-    result = _waking(value, loose)
+    result = waking(value, loose=loose)
     if words[j] in ("or", "and") and words[j + 1] in ("later", "after"):
         return since(result), j + 2
     if words[j] in ("or", "and") and words[j + 1] in ("earlier", "before"):

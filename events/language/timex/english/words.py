@@ -81,7 +81,8 @@ PART_WORDS: dict[str, str] = {
     "afternoons": "afternoon", "evening": "evening", "evenings": "evening", "night": "night",
     "nights": "night", "nighttime": "night", "noontime": "noon", "lunchtime": "lunch", "lunch": "lunch",
     "dinnertime": "dinner", "dinner": "dinner", "breakfast": "breakfast", "daytime": "daytime",
-    "daybreak": "dawn", "dawn": "dawn",
+    "daybreak": "dawn", "dawn": "dawn", "sunrise": "dawn", "sunset": "evening", "dusk": "evening",
+    "nightfall": "evening",
 }  # fmt: skip
 SEASON_WORDS = {"spring": "spring", "springtime": "spring", "summer": "summer", "summertime": "summer",
                 "autumn": "autumn", "fall": "autumn", "winter": "winter", "wintertime": "winter"}  # fmt: skip

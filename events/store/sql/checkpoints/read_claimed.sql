@@ -3,7 +3,7 @@ FROM unnest(%(partitions)s::smallint[], %(positions)s::bigint[], %(heads)s::bigi
 CROSS JOIN LATERAL (
     SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version,
            e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-           e.data::text AS data
+           sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
     FROM log.events e
     WHERE e.partition = c.partition AND e.position > c.position AND e.position <= c.head
     ORDER BY e.position

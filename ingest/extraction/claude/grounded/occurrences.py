@@ -30,7 +30,7 @@ _TOGETHER = re.compile(
     re.IGNORECASE,
 )
 _ALIKE = 0.5
-"""Share of the content words of the shorter telling that both tellings of one event have."""
+"""Share of the content words of the shorter version that both versions of one event have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,8 @@ def mended(events: Sequence[GroundedEvent], states: Sequence[StateAsserted]) -> 
 def joined(events: Sequence[GroundedEvent]) -> list[EventNoted]:
     """Returns the events in order. An event that two speakers tell becomes one event with both as participants.
 
-    Two events are one when different speakers tell them, at least one telling speaks of several people, the times agree
-    and the tellings share their words.
+    Two events are one when different speakers tell them, at least one version speaks of several people, the times agree
+    and the versions share their words.
     """
     kept: list[GroundedEvent] = []
     for event in events:
@@ -191,7 +191,7 @@ def _people(card: EventNoted) -> tuple[str, ...]:
 
 
 def _both(one: GroundedEvent, other: GroundedEvent) -> GroundedEvent:
-    """Returns one event of two tellings. The telling with a time leads, otherwise the first one."""
+    """Returns one event of two versions. The version with a time leads, otherwise the first one."""
     lead = one if one.card.time_resolved or not other.card.time_resolved else other
     people = {normalise_entity(name): name for name in (*_people(one.card), *_people(other.card))}
     turn_ids = tuple(dict.fromkeys((*one.card.origin.turn_ids, *other.card.origin.turn_ids)))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import unescape
 
+from events.language.requests.forgetting import hidden_requests
 from events.types.cards import SourceSpan
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.moments import lasting, moment, sentence
@@ -32,7 +33,7 @@ class TurnWords:
         self.turn = turn
         self.words = without_memory_blocks(turn.text)
         # A prompt injection stays in the turn's words, but no card rests on it.
-        self.trusted = trusted(self.words)
+        self.trusted = trusted(hidden_requests(self.words))
         self._plain, self._places = _plain(self.trusted)
 
     def find(self, quote: str, *, after: int = 0) -> SourceSpan | None:

@@ -56,6 +56,7 @@ def origin_of(turn: TurnRecorded, span: SourceSpan) -> CardOrigin:
         context_layer=turn.context_layer,
         mode=turn.mode,
         time_zone=clock_of(turn),
+        metadata=turn.metadata,
     )
 
 

@@ -45,7 +45,7 @@ _DOUBT = re.compile(
     "可能|也许|或许|如果|要是|希望|打算|想|考虑|会不会|能不能|要不要|应该|没有?|不|别|吗|呢|建议"
 )
 _VERBAL = re.compile(
-    "^(?:做|进行|开(?!幕)|讨论|看|吃|喝|跑|写|读|学|玩|打|等|找|想|说|一起|家|这|那|哪|什么|很|太|非常|挺|我|你|他|她)"
+    "^(?:一[名位个首部本篇只条](?!数)|做|进行|开(?!幕)|讨论|看|吃|喝|跑|写|读|学|玩|打|等|找|想|说|一起|家|这|那|哪|什么|很|太|非常|挺|我|你|他|她)"
 )
 _MOVES = re.compile("到|去|在|至|搬|移")
 # 把面条换成米粉 trades one thing for another. 把密码换成… changes a value.
@@ -170,9 +170,7 @@ def _draft(found: re.Match[str], scene: Scene) -> StateDraft | None:
     key = chinese_key(folded, aspect, sure=changed or (owned and exact))
     if key is None:
         return None
-    entity = scene.owner
-    if key in ("截止日", "专案截止日", "项目截止日"):
-        entity, key = "project", "deadline"
+    entity, key = _registered(scene, key)
     return StateDraft(
         entity=entity,
         key=key,
@@ -188,6 +186,11 @@ def _draft(found: re.Match[str], scene: Scene) -> StateDraft | None:
     )
 
 
+def _registered(scene: Scene, key: str) -> tuple[str, str]:
+    """Returns the entity and the concept key of an attribute. A bare deadline is that of the project."""
+    return ("project", "deadline") if key in ("截止日", "专案截止日", "项目截止日") else (scene.owner, key)
+
+
 def _moved(found: re.Match[str], scene: Scene, topic: tuple[str, Aspect] | None) -> StateDraft | None:
     """Returns the change of a clause without a subject, about the topic of the sentence or of the conversation."""
     words = _words(found, scene)
@@ -201,9 +204,7 @@ def _moved(found: re.Match[str], scene: Scene, topic: tuple[str, Aspect] | None)
         key = chinese_key(to_simplified(topic[0]), aspect, sure=True)
         if key is None:
             return None
-        entity = scene.owner
-        if key in ("截止日", "专案截止日", "项目截止日"):
-            entity, key = "project", "deadline"
+        entity, key = _registered(scene, key)
         noun = topic[0]
     else:
         options: tuple[Aspect, ...] = ("time",) if aspect == "time" else ("place", "value")

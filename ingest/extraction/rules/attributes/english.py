@@ -26,7 +26,9 @@ _NOUN = (
 _ADVERB = r"(?: now| currently| still| actually| officially| always| usually| going to be| set to| set at)*"
 _VALUE = rf"(?P<v>(?:[^\s,;!?(){HIDDEN}]|(?<=\d),(?=\d))(?:[^,;!?(){HIDDEN}\n]|(?<=\d),(?=\d)){{0,60}}?)"
 _STOP = (
-    r"(?=$|,(?!\d)|[;!?()]|\.(?:\s|$)| (?:and|but|so|because|if|since|until|which|for now|from now|starting|"
+    r"(?=$|,(?!\d)|[;!?()]|"
+    r"(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bProf)(?<!\bSt)\.(?:\s|$)|"
+    r" (?:and|but|so|because|if|since|until|which|for now|from now|starting|"
     r"instead of|not|by the "
     r"way|btw|these days|please|again|effective|as of|due to|after|thanks|too|though)\b| - )"
 )
@@ -95,10 +97,13 @@ _PLACE_NOUN = re.compile(
     r"annex|wing|hut|"
     r"terrace|rooftop|courtyard|campus|arcade|harbou?r|beach|barn|cellar|pavilion|clubhouse|flat|house|place)\b"
 )
-_CODE = re.compile(r"(?=\S*\d)[\w$€£¥%.,:/@#+-]+(?: [\w%-]+){0,3}$")
+# "5% for A" and "100% legal" say more than a value.
+_CODE = re.compile(
+    r"(?=\S*\d)(?!\S*% )(?!.* (?:for|as|wide|long|related|correct)\b)[\w$€£¥%.,:/@#+-]+(?: [\w%-]+){0,3}$"
+)
 _NO_VALUE = re.compile(
     r"(?:a|an|not|no|so|very|too|really|pretty|quite|just|about|going|getting|always|never|to|that|what|how|why|"
-    r"when|where|"
+    r"when|where|as|like|v\d+|incomplete|complete|"
     r"it|this|these|those|there|here|being|one of|all|more|less|better|worse|good|great|bad|wrong|right|broken|"
     r"dead|down|up|"
     r"off|out|over|done|ready|full|empty|open|closed|fine|ok|okay|amazing|awful|nice|hard|easy|fun|my|your|our|"
@@ -168,7 +173,12 @@ def _draft(found: re.Match[str], scene: Scene, *, changed: bool) -> StateDraft |
     noun = groups.get("n") or ""
     announced = changed or bool(groups.get("now"))
     value = _value(found, scene, noun)
-    if value is None or (_BEFORE.search(scene.masked[found.start() : found.start("v")]) and not changed):
+    # "Set the range to 5" is an order to the assistant.
+    if (
+        value is None
+        or _ORDER.match(found[0])
+        or (_BEFORE.search(scene.masked[found.start() : found.start("v")]) and not changed)
+    ):
         return None
     if groups.get("it"):
         known = last_known(scene, value.aspect, value.text)
@@ -201,6 +211,7 @@ def _draft(found: re.Match[str], scene: Scene, *, changed: bool) -> StateDraft |
         value_span=value.span,
         content=_content(noun, value, groups, None if entity == scene.owner == "user" else entity),
         confidence=0.85,
+        impersonal=owner.lower() == "the" and not announced and not gathers(noun, chinese=False),
     )
 
 
@@ -222,6 +233,12 @@ def _content(noun: str, value: _Value, groups: dict[str, str | None], entity: st
     return f"{whose} is {prep}{value.text}"
 
 
+# "Dr. Amari at the clinic in Leeds": the person, without the place.
+_TITLED = re.compile(
+    r"(?P<who>(?:Dr|Mr|Mrs|Ms|Prof)\.? [A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2})(?: (?:at|from|in|of|over|who) .*)?$"
+)
+
+
 def _value(found: re.Match[str], scene: Scene, noun: str) -> _Value | None:
     """Returns the value when it is a time, a place, a number, a code, a name, or a word that the noun takes."""
     masked, words = found["v"], scene.said(found, "v")
@@ -229,9 +246,13 @@ def _value(found: re.Match[str], scene: Scene, noun: str) -> _Value | None:
     verb = (groups.get("verb") or "").lower()
     begin = found.start("v")
     words = re.sub(r" (?:now|instead)$", "", words)
+    if (titled := _TITLED.match(words)) is not None:
+        words = titled["who"]
     if not words or len(words.split(" ")) > 6 or _NO_VALUE.match(words) or "not" in words.split(" "):
         return None
     if TIME in masked:
+        if words.startswith("for "):
+            return None
         first, last = masked.index(TIME), masked.rindex(TIME) + 1
         rest = (masked[:first] + masked[last:]).strip()
         if rest and not re.fullmatch(
@@ -266,6 +287,7 @@ def _value(found: re.Match[str], scene: Scene, noun: str) -> _Value | None:
     return None
 
 
+_ORDER = re.compile(r"(?:set|cut|reset)\b", re.IGNORECASE)
 _MOVES = word_set("moved relocated moves shifted shifts switched")
 
 

@@ -25,7 +25,7 @@ ONCE = word_set(
 )
 # Nouns whose value may be any word.
 WORDED = word_set(
-    "password passphrase passcode pin code username login handle codename brand theme topic mascot colour "
+    "password passphrase passcode pin code username login handle codename brand theme mascot colour "
     "color landlord plumber accountant lawyer vet bank gym hairdresser supermarket provider carrier flavour "
     "flavor"
 )
@@ -34,9 +34,9 @@ _SHARED = word_set(
     "password passphrase passcode pin code username login wifi budget price fee rent limit quota target cap "
     "deadline date room seat gate platform desk locker floor office venue location place time key spot slot "
     "number rate salary headcount version port domain url link address server dose dosage size capacity rota "
-    "schedule start finish minimum maximum deposit discount premium allowance fare toll tip goal count score "
+    "schedule start finish minimum maximum deposit discount premium allowance fare toll tip goal score "
     "temperature thermostat alarm frequency interval threshold estimate quote bill bin bins recycling colour "
-    "color theme mascot topic codename"
+    "color theme mascot codename"
 )
 _NO_NOUNS = (
     word_set(
@@ -46,7 +46,8 @@ _NO_NOUNS = (
         "type sort part bit lot number-one life world mind heart head body face hand eyes hair mood weather sky "
         "sun day night morning year week month people name birthday age job boss hobby goal dream aim favourite "
         "favorite friend house home car phone email address number nickname company employer employee occupation "
-        "profession focus attention approach priority interest opinion view stance tone pace style routine plan "
+        "audience audiences topic topics count counts profession focus attention approach priority interest opinion "
+        "view stance tone pace style routine plan "
         "plans progress mistake mistakes errors results concern worry hope feeling experience understanding "
         "knowledge preference choice decision mind project team family work day session sessions"
     )
@@ -129,10 +130,10 @@ def _singular(word: str) -> str:
 
 
 _NO_CHINESE = re.compile(
-    "[我你您他她它这那谁什说想去来吃看听做没不就都也很太吗呢吧把被让给对跟和]|机会|社会|时候|"
+    "最喜欢|最爱|[我你您他她它这那谁什说想去来吃看听做没不就都也很太吗呢吧把被让给对跟和]|机会|社会|时候|"
     "已经|一般|直接|白天|晚上|早上|平时|平常|通常|有时|经常|总是|一直|马上|立刻|慢慢|逐渐|终于|自己|突然|随时|及时|同时|"
     "虽然|特意|顺便|尽量|内容|第[一二三四五六七八九十\\d]|全部|问题|答案|原因|结果|重点|意思|今天|明天|"
-    "名字|生日|年龄|公司|职业|电话|手机|老板|妈|爸|狗|猫|天气|心情|世界|人生|会议室预约|大家|有人|上线|发布|开源"
+    "用户|客户|受众|主角|角色|名字|生日|年龄|公司|职业|电话|手机|老板|妈|爸|狗|猫|天气|心情|世界|人生|会议室预约|大家|有人|上线|发布|开源"
 )
 _CHINESE_HEADS = re.compile(
     "(?:密码|帐号|账号|会议?|课|班|社|团|预算|价格?|费|租|金|薪水?|截止日期?|期限|目标|"

@@ -84,7 +84,7 @@ def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft | EventD
     value = _LEAD.sub("", scene.said(found, "v")).strip()
     groups = found.groupdict()
     old = next((scene.said(found, group) for group in ("o", "o2") if groups.get(group)), None)
-    if not value or len(value.split(" ")) > 5:
+    if not value or len(value.split(" ")) > 5 or _NO_VALUE.match(value):
         return
     yield from _corrected_event(scene, found, value, old)
     correction = _corrected_state(scene.earlier(), value, old, TIME in found["v"])
@@ -99,6 +99,9 @@ def correction(scene: Scene, *, announced: bool) -> Iterable[StateDraft | EventD
             kind=correction.kind,
         )
 
+
+# "Sorry, I misunderstood", "I meant that …": a clause and no right value.
+_NO_VALUE = re.compile(r"(?:I|we|you|he|she|they)\b|(?:it|that|this|there|not)\b(?! \w+$)", re.IGNORECASE)
 
 _CLOCK_SAID = re.compile(
     rf"{_CLOCK}|\b\d{{1,2}} ?[ap]\.?m\b\.?|"
@@ -175,4 +178,10 @@ def _shape(value: str) -> str:
     """Returns the kind of a value. A correction has the same kind as the value it corrects: a name corrects a name."""
     if not value.isascii():
         return "cjk"
-    return "digit" if value[:1].isdigit() else "name" if value[:1].isupper() else "word"
+    return (
+        "digit"
+        if value[:1].isdigit()
+        else "name"
+        if value[:1].isupper() and not value.rsplit(" ", maxsplit=1)[-1].islower()
+        else "word"
+    )

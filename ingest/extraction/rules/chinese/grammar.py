@@ -48,6 +48,9 @@ _SUBJECT = re.compile(
     rf"今年|身高|喜欢|叫|现在|目前|刚|加入|从|对|会|用|开一|{TIME})))"
     rf"{_ADVERB}{{0,6}}"
 )
+_SOMEBODY = re.compile(
+    r"们?的(?:[^，,。：:]{0,6}(?:客户|用户|病人|患者|角色|主角|学生|读者|受众|粉丝|房东|房客|网友|偶像|老师|医生|律师))(?=[是叫在住今有])"
+)
 _BARE = re.compile(rf"{_OPENING}{{0,6}}{_ADVERB}{{0,4}}")
 ANIMAL = re.compile(PETS)
 _CLAUSE_END = re.compile(r"[，,；;：:（）()—]|——")
@@ -126,6 +129,7 @@ def clauses(scene: Scene) -> Iterator[tuple[ClauseScene, int, int]]:
     borders = [border.start() for border in _CLAUSE_END.finditer(text)] + [len(text)]
     begin = 0
     actor: str | None = None
+    another = False
     for end in borders:
         found = _SUBJECT.match(text, begin)
         # "我上司，他……" has the pronoun after the comma. The subject may then end after this clause.
@@ -134,15 +138,17 @@ def clauses(scene: Scene) -> Iterator[tuple[ClauseScene, int, int]]:
         if found is not None and found.start("s") < end:
             actor = _named(found, scene, actor)
             rest = found.end()
+            # 我的客户是医生，住在杭州: after somebody of the speaker, a clause without a subject is about that person.
+            another = found["i"] is not None and _SOMEBODY.match(text, found.end("i")) is not None
         else:
             opening = _BARE.match(text, begin)
             rest = opening.end() if opening is not None else begin
-            bare = actor is None
+            bare = actor is None and not another
         if rest <= end:
             carried = rest == begin or found is None or found.start("s") >= end
             yield _about(scene, scene.owner if bare else actor, bare, carried), rest, end
         # After "我養了一隻貓", a clause without a subject may be about the cat or about the owner.
-        if ANIMAL.search(text, begin, end):
+        if another or ANIMAL.search(text, begin, end):
             actor = None
         begin = end + 1
 

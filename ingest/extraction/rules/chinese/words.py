@@ -90,12 +90,20 @@ ATTRIBUTES = _by_word(
         "favourite_food": "最喜欢的食物 最爱的食物",
         "favourite_book": "最喜欢的书",
         "favourite_movie": "最喜欢的电影",
-        "favourite_music": "最喜欢的歌手 最喜欢的歌",
+        "favourite_music": "最喜欢的歌手 最喜欢的歌 最喜欢的乐团 最喜欢的乐队",
         "favourite_sport": "最喜欢的运动",
         "favourite_fruit": "最喜欢的水果",
         "favourite_animal": "最喜欢的动物",
         "favourite_season": "最喜欢的季节",
         "favourite_game": "最喜欢的游戏",
+        "favourite_restaurant": "最喜欢的餐厅",
+        "favourite_drink": "最喜欢的饮料",
+        "favourite_dessert": "最喜欢的甜点",
+        "favourite_author": "最喜欢的作家 最喜欢的作者",
+        "favourite_actor": "最喜欢的演员 最喜欢的明星",
+        "favourite_subject": "最喜欢的科目",
+        "favourite_city": "最喜欢的城市",
+        "favourite_flower": "最喜欢的花",
     }
 )
 # The characters of given names. Two of them in a row, at the place of a name, are a name, except these words.
@@ -142,7 +150,7 @@ NOT_EMPLOYERS = (
 NOT_HOMES = (
     "饭店|酒店|旅馆|民宿|青旅|医院|宿舍|这里|那里|这边|那边|附近|一起|隔壁|楼上|楼下|外面|家里|家|老家|哪|"
     "朋友家|亲戚家|一楼|二楼|同一|一个|新家|新房子|新房|新公司|新办公室|帐篷|车上|公司|学校|校外|国外|"
-    "外地|自己|他家|她家|乡下|市区|这儿|那儿"
+    "[上下这那前后].?[段页章行句步题]|外地|自己|他家|她家|乡下|市区|这儿|那儿"
 )
 LANGUAGES = (
     "英文|英语|日文|日语|韩文|韩语|法文|法语|德文|德语|西班牙文|西班牙语|中文|国语|普通话|台语|闽南语|"

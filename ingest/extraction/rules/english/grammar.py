@@ -53,14 +53,14 @@ PIECES = {
     r"Finally|Also|Recently|So|Yes|Yeah|"
     rf"Well|Ok|BTW|Btw|Oh|And|{TIME}{{1,60}}),? ){{0,3}}|<S>(?:'ve| have|'s| has|'d)?(?:[ ,]{{1,"
     rf"2}}{_GAP_WORD}){{0,4}}[ ,]{{1,2}})",
-    "<BE>": r"(?:'m| am|'re| are|'s| is)",
+    "<BE>": r"(?:'m|(?<=\bI)m\b| am|'re| are|'s| is)",
     "<HAVE>": r"(?:'ve| have|'s| has|'d)",
     "<ADV>": rf"(?:[ ,]{{1,2}}{_GAP_WORD}){{0,4}}[ ,]{{1,2}}",
     "<T>": rf"{TIME}{{1,60}}",
     "<PLACE>": rf"(?:the |\d{{1,5}}[a-zA-Z]? )?{_CAPS}(?:, (?:{_C})(?: (?:{_C}))?)?",
     "<ORG>": rf"(?:(?:an?|the|my|our|this|some) (?:[\w'-]+ ){{0,3}}?(?:{ORGANISATION_HEADS})\b(?: "
     rf"(?:called|named) {_CAPS})?|(?:the )?{_CAPS})",
-    "<NAME>": r"[\"“']?(?:[A-Z][\w'-]*\w)(?: (?:[A-Z][\w-]*\w))?[\"”']?",
+    "<NAME>": r"[\"“']?(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?(?:[A-Z][\w'-]*\w)(?: (?:[A-Z][\w-]*\w))?[\"”']?",
     "<ROLE>": rf"(?:(?!{_NOT_ROLE})[\w/&+-]+ ){{0,4}}(?!{_NOT_ROLE})[\w/-]+",
     "<REL>": rf"(?:{_REL})",
     "<ADJ>": _ADJ,
@@ -95,8 +95,9 @@ _REPORTED = re.compile(
     rf"informed)(?: (?:me|us))?(?: {TIME}+)?(?: that)? ?(?:{TIME}+ )?$"
 )
 _REPORT_BEFORE_I = re.compile(
-    r"\b(?:said|says|told|thinks?|claims?|asked|asks|believes?|assumed?)(?: (?:me|him|her|us|them|people)"
-    r")?(?: that)? ?$"
+    r"\b(?:said|says|told|thinks?|thought|claims?|asked|asks|believes?|assumed?|wrote|written|mentioned|states?)"
+    r"(?: (?:me|him|her|us|them|people))?(?: that)? ?$|\b(?:[Ss]entence|[Pp]hrase|[Ww]ords|[Ll]ine|[Rr]eplace) $|"
+    r"\b(?:[Rr]easons (?:why |that )?|until |till |once |by the time )$"
 )
 _KINDRED = re.compile(
     rf"(?P<of>[Mm]y|[A-Z][a-z]+'s) (?P<kin>{_ADJ}(?:{_REL}))(?:,? (?P<name>[A-Z][a-z]+),?)?$"
@@ -125,7 +126,9 @@ def subject(found: re.Match[str], scene: Scene) -> str | None:
         if kin["of"].lower() == "my":
             return _kin(kin["kin"], scene.owner)
         return f"{kin['of']} {kin['kin']}"
-    if not is_name(said, first=begin == 0):
+    # "Alice and Bob are married" says nothing of Bob alone.
+    joined = _JOINED_NAME.search(before) or scene.masked.startswith((" are ", " have "), found.end("s"))
+    if joined or not is_name(said, first=begin == 0):
         return None
     # "Harbor Logistics is …": the last word of a longer name is nobody. "Anna Meyer" is a person.
     named = _NAME_BEFORE.search(before)
@@ -134,6 +137,7 @@ def subject(found: re.Match[str], scene: Scene) -> str | None:
     return f"{named[1]} {said}" if named[1].lower() in GIVEN_NAMES else None
 
 
+_JOINED_NAME = re.compile(r"\b[A-Z]\w+ (?:and|&) $")
 _NAME_BEFORE = re.compile(r"(?<![\w'])([A-Z][\w'&.-]*) $")
 
 
@@ -157,7 +161,9 @@ def name(words: str) -> str | None:
     for word in words.strip("\"“”' ").split(" "):
         if word.lower().strip("'\".") in NOT_NAMES or not word[:1].isupper():
             break
-        kept.append(word.removesuffix("'s"))
+        kept.append(word.rstrip(",").removesuffix("'s"))
+        if word.endswith(","):
+            break
     return " ".join(kept) or None
 
 
@@ -180,10 +186,16 @@ def place(words: str) -> str | None:
 
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|this|some) (?=[a-z0-9])")
 _CALLED = re.compile(r"\b(?:called|named) (.+)$")
+# "The company" and "a company" name no employer. "D.R" is the beginning of a name.
+_UNNAMED = re.compile(
+    r"(?:the|an?|this|my|our|some) (?:company|firm|business|organi[sz]ation|place)|(?:[A-Z]\.)+[A-Z]?"
+)
 
 
 def organisation(words: str) -> str | None:
     """Returns an employer as spoken, or None: its name, or the kind of the place when it has no name."""
+    if _UNNAMED.fullmatch(words):
+        return None
     if (called := _CALLED.search(words)) is not None:
         return called[1]
     if words[:1].islower() and not words.removeprefix("the ")[:1].isupper():
@@ -250,6 +262,8 @@ _JOIN = re.compile(
     r"(?:\s.*|$)",
     re.IGNORECASE | re.DOTALL,
 )
+# "Food that uses fresh ingredients": the words before the clause say too little.
+_RELATIVE = re.compile(r"\s(?:that|which|who)\b", re.IGNORECASE)
 _NO_THING = re.compile(
     r"^(?:it|this|that|these|those|them|him|her|you|your|yours|how|when|what|who|where|why|if|whether|me|"
     r"us|my|his|their|our|its|one|"
@@ -276,13 +290,14 @@ LEISURE = word_set(
 
 # Identifiers, numbers of a list, versions, paths and code name no thing: "#7", "option B", "v2", "snake_case".
 _LABEL = re.compile(
-    r"^[A-Za-z\d]$|^\d+(?: (?:and|or|&) \d+)*$|#\d|[_/\\<>{}\[\]=@|]|\b(?-i:[a-z]+[A-Z])|\bv\d|:|"
+    r"^[A-Za-z\d]$|\bnr\b|^\d+(?: (?:and|or|&) \d+)*$|#\d|[_/\\<>{}\[\]=@|]|\b(?-i:[a-z]+[A-Z])|\bv\d|:|"
     r"\b(?:options?|versions?|choices?|steps?|sections?|chapters?|parts?|numbers?|paragraphs?|slides?|pages?|figures?|tables?|"
     r"items?|plans?|drafts?|variants?|rows?|columns?|lines?|questions?|points?|answers?|ideas?|examples?|methods?|concepts?|"
     r"templates?|titles?|levels?|tiers?|models?|scenarios?|sentences?|bullets?|prompts?|names?|no)[ .]"
     r"(?:\d+|[A-Za-z]|one|two|three|four|five|six|[ivx]+)\b|"
     r"^(?:first|second|third|fourth|fifth|last|former|latter|option|version|choice|answer|response|suggestion|suggestions|"
-    r"idea|draft|title|heading|headings|format|wording|phrasing|tone|structure|plan|layout|paragraph)$",
+    r"idea|draft|title|heading|headings|format|wording|phrasing|tone|structure|plan|layout|paragraph)$|"
+    r"\b(?:options|versions?|choices|answers?|suggestions?|responses?|drafts?|titles?|examples?|comments?|wording)$",
     re.IGNORECASE,
 )
 # "I like Serenity for the brand": a choice and no taste.
@@ -295,7 +310,10 @@ def thing(words: str, *, longest: int = 4) -> str | None:
     Returns None when the words point elsewhere ("that", "how you …") or continue like a sentence.
     """
     whole = words.strip(" ,'\"“”-")
-    words = _JOIN.sub("", whole).strip(" ,'\"“”-")
+    join = _JOIN.search(whole)
+    if join is not None and _RELATIVE.match(join[0]):
+        return None
+    words = whole[: join.start() if join is not None else None].strip(" ,'\"“”-")
     words = _FILLER_END.sub("", words).strip(" ,'\"“”-")
     if _LABEL.search(words) or _CHOSEN_FOR.match(whole, len(words)):
         return None

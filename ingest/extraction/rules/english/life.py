@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from events.language.values import word_set
 from ingest.extraction.rules.drafts import Draft, EventDraft, StateDraft
 from ingest.extraction.rules.english.grammar import LEISURE, is_name, many, organisation, subject, thing
-from ingest.extraction.rules.english.people import states
+from ingest.extraction.rules.english.people import is_demonym, states
 from ingest.extraction.rules.english.words import (
     CAR_MAKERS,
     GIVEN_NAMES,
@@ -39,6 +39,14 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
             _TIMED.match(scene.masked, found.end("v")) or value.partition(" ")[0].lower() in GIVEN_NAMES
         ):
             return
+        if is_demonym(value) and scene.masked.startswith(",", found.end("v")):
+            return  # "I enjoy Thai, Greek and Korean dishes"
+        if (
+            found.groupdict().get("verb") in _CHOOSES
+            and _UNKNOWN.fullmatch(value)
+            and value.lower() not in PLACES
+        ):
+            return  # "I like Rigs": one of several proposed names
         items = many(value) if not re.search(r"\d", value) else [value]
         for one in items:
             item = one.removeprefix("to ").removeprefix("playing ")
@@ -55,6 +63,8 @@ def _likes(key: str, *, statement: str = "asserted") -> Make:
     return make
 
 
+_CHOOSES = frozenset(("like", "prefer"))
+_UNKNOWN = re.compile(rf"(?!(?:{LANGUAGES})$)[A-Z][a-z]+")
 _TIMED = re.compile(f"[^,.;:!?]{{0,14}}{TIME}")
 _WITHIN_WORD = re.compile(r"[.:][^\s.,:;!?]|[(\[/]")
 
@@ -87,7 +97,7 @@ def _hobby(*, announced: bool = False, ended: bool = False) -> Make:
         ):
             return
         key = "instrument" if _INSTRUMENT.match(value) else "hobby"
-        if value.lower() in ("smoking", "drinking", "vaping"):
+        if value.lower() in _INDULGENCES:
             key = "habit"
         yield StateDraft(
             entity=entity,
@@ -186,7 +196,7 @@ def _school(words: str) -> str | None:
     return None if found is None or found.lower() in PLACES else found
 
 
-def _condition(words: str) -> str | None:
+def _as_said(words: str) -> str | None:
     return words or None
 
 
@@ -325,15 +335,21 @@ MAKES: dict[str, Make] = {
     "speaks": _several("language", LANGUAGES),
     "learning": _several("learning", timed=True),
     "allergies": _several("allergy"),
-    "allergy": states("allergy", _condition),
+    "allergy": states("allergy", _as_said),
     "diet": _diet_stated,
-    "condition": states("medical_condition", _condition, timed=True),
+    "condition": states("medical_condition", _as_said, timed=True),
     "school": states("school", _school, timed=True),
     "majors": _several("major"),
     "volunteering": states("volunteering", organisation),
     "vehicle": states("vehicle", _car),
     "vehicle_owned": states("vehicle", _car),
     "vehicle_changed": _car_changed,
+    "bank": states("bank", _as_said),
+    "promoted": states("occupation", _as_said),
+    "degree": states("degree", _as_said),
+    "subscription": states("subscription", _as_said),
+    "subscription_ended": states("subscription", _as_said, statement="ended", announced=True, timed=True),
+    "wake_time": states("wake_time", _as_said),
     "goal": _goal,
     "plan": _happening("plan", "future", 6),
     "activity": _happening("activity", "past"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from events.language.timex.english.words import MONTHS, WEEKDAYS
 from events.language.values import word_set
-from ingest.extraction.rules.english import life, people, projects, relationships
+from ingest.extraction.rules.english import health, life, people, projects, relationships, replies
 from ingest.extraction.rules.english import work as english_work
 from ingest.extraction.rules.english.grammar import LEISURE, expand
 from ingest.extraction.rules.english.words import (
     CONDITIONS,
     INSTRUMENTS,
+    LANGUAGES,
     OCCUPATIONS,
     ORGANISATION_HEADS,
     PETS,
@@ -25,7 +26,7 @@ _WITH = (
     r"his|her) [\w' ]{2,25}?)?)?"
 )
 _NEW_JOB = (
-    r"(?:[Ss]tarted(?: working)?(?: at| with)|[Ss]tarted (?:a |my |the |his |her )?(?:new )?(?:job|role|"
+    r"(?:[Ss]tarted(?: working)? at|[Ss]tarted working with|[Ss]tarted (?:a |my |the |his |her )?(?:new )?(?:job|role|"
     r"position)(?: as (?:an?|the) (?P<r>[\w /&-]{3,40}?))? (?:at|with)|"
     r"[Gg]ot (?:a|an|the|this|my) (?:new )?(?:job|position|role)(?: offer)? (?:at|with)|(?:was|[Gg]ot|been|"
     r"'s been) hired (?:by|at)|"
@@ -102,6 +103,7 @@ _PIECES = {
     "<RELEASE>": _RELEASE,
     "<PAST>": _PAST,
     "<DID>": f"(?:{_DID})",
+    "<LANGUAGES>": f"(?:{LANGUAGES})",
     "<CONDITION>": f"(?i:{CONDITIONS})",
     "<PASTIME>": f"(?:{SPORTS}|{INSTRUMENTS}|{'|'.join(sorted(LEISURE))}|yoga|pilates|pottery|photography)",
     "<SHOP>": ORGANISATION_HEADS.replace("|bank|", "|").replace("|bar|", "|").replace("|lab|", "|"),
@@ -118,7 +120,13 @@ def _source(text: str) -> str:
 
 RULES = rules(
     "english/patterns.txt",
-    people.MAKES | english_work.MAKES | relationships.MAKES | life.MAKES | projects.MAKES,
+    people.MAKES
+    | english_work.MAKES
+    | relationships.MAKES
+    | life.MAKES
+    | health.MAKES
+    | replies.MAKES
+    | projects.MAKES,
     {
         "occupations": OCCUPATIONS,
         "relations": RELATIONS,

@@ -72,7 +72,7 @@ def _whole(words: str) -> str | None:
 
 def _person_free_place(words: str) -> str | None:
     found = place(words)
-    return found if found is None or found.lower() not in TOOLS else None
+    return None if found is None or found.lower() in TOOLS or _OFFICE.search(found) else found
 
 
 # "I'm from Sales" names a department.
@@ -80,6 +80,11 @@ _DEPARTMENT = re.compile(
     r"(?:Marketing|Sales|Finance|Engineering|Legal|Support|Accounting|Operations|Procurement|Logistics|Product|Design|"
     r"Research|Security|Compliance|Payroll|Section|Group|Team|Class|Department|Unit|Building|Room|Table|Part|Chapter|"
     r"Page|Step|IT|HR|PR|QA|R&D)\b"
+)
+
+
+_OFFICE = re.compile(
+    r"\b(?:Ministry|Department|Bureau|Agency|Institute|Committee|Council|Corporation|Foundation|Inc|Ltd)\b"
 )
 
 
@@ -123,11 +128,18 @@ def _number_of(found: re.Match[str], scene: Scene) -> str | None:
 
 
 _FREE_VALUE = re.compile(
-    r"^(?:a bit|so|very|really|too|not|always|never|going|getting|coming|that|it|this|kind of|pretty|great|"
+    r"^(?:a bit|just|set to|so|very|really|too|not|always|never|going|getting|coming|that|it|this|kind of|pretty|great|"
     r"good|bad|about|"
     r"more|different|hard|amazing|the best|one of|when|where|how|what|to)\b",
     re.IGNORECASE,
 )
+
+
+# A favourite part or version belongs to the text at hand.
+_NO_FAVOURITE = re.compile(
+    r"favourite_(?:\w+_)?(?:part|parts|thing|one|way|line|lines|section|option|approach|version)$"
+)
+_MEASURED = frozenset(("age", "height", "weight", "salary", "rent", "shoe_size"))
 
 
 def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -166,8 +178,12 @@ def _attribute(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         if number is None:
             return
         value = number
-    if key == "pet" or (key == "name" and name(value) is None):
+    if key == "pet" or (key == "name" and name(value) is None) or _NO_FAVOURITE.match(key):
         return
+    if key in _MEASURED and not re.search(r"\d(?!\d*%)", value):
+        return
+    if key == "residence" and value.islower():
+        return  # "My address is localhost"
     if key == "name":
         value = name(value) or value
         kin = entity.split(" ")[-1].lower()
@@ -239,6 +255,11 @@ _DEMONYM = re.compile(
 )
 
 
+def is_demonym(word: str) -> bool:
+    """Returns True for a word such as "French", "Virgo" or "Muslim", which names a group and no person."""
+    return _DEMONYM.match(word) is not None
+
+
 def _introduced(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     """Makes the name of somebody who introduces themselves ("Hi! I'm Mei", "call me Mei").
 
@@ -251,7 +272,7 @@ def _introduced(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     first = said.split(" ", maxsplit=1)[0]
     if (
         not is_name(first)
-        or (first.lower() not in GIVEN_NAMES and _DEMONYM.match(first))
+        or (first.lower() not in GIVEN_NAMES and is_demonym(first))
         or first.lower() in OCCUPATIONS
     ):
         return

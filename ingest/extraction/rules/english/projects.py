@@ -18,9 +18,14 @@ _TOOL_TAIL = re.compile(
 )
 
 
+_TECHNIQUES = frozenset(("AI", "ML", "NLP", "LLM", "LLMs", "API", "APIs", "OTP", "IT"))
+
+
 def tool(words: str) -> tuple[str, str] | None:
     """Returns a tool as spoken and its concept key, or None. A tool is a listed name or a capitalised name."""
     words = _TOOL_TAIL.sub("", words.strip()).strip(" ,.'\"")
+    if words in _TECHNIQUES:
+        return None
     for prefix in ("the ", "a ", "an ", "my ", "our "):
         words = words.removeprefix(prefix)
     lowered = words.lower()
@@ -88,6 +93,11 @@ def _user_of_tools(found: re.Match[str], scene: Scene) -> str | None:
     return project(said, scene)
 
 
+def _agrees(said: str, verb: str | None) -> bool:
+    """Returns True when the verb fits its subject. "The deck cannot use it" has neither "uses" nor a plural."""
+    return verb is None or said.endswith(" team") or (said in ("I", "We", "we")) != (verb == "uses")
+
+
 def project(said: str, scene: Scene) -> str | None:
     """Returns the entity of a sentence about a project, or None: its name, or "project" for "the project"."""
     if (noun := _PROJECT_NOUN.match(said)) is not None:
@@ -105,20 +115,18 @@ def project(said: str, scene: Scene) -> str | None:
 def _tools(*, announced: bool = False, ended: bool = False) -> Make:
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         entity = _user_of_tools(found, scene)
-        if entity is None:
-            return
         groups = found.groupdict()
+        if entity is None or not _agrees(found["s"], groups.get("verb")):
+            return
         new = [one for part in many(scene.said(found, "v")) if (one := tool(part))]
         old = tool(scene.said(found, "o")) if groups.get("o") else None
         kind = _KIND_WORD.search(scene.masked)
         known = any(value.lower() in TOOLS for value, _ in (*new, *([old] if old else [])))
         # "Switched to Foo" and "use Foo" name a tool for every Foo. "Moved to Foo" does not.
-        sure = bool(groups.get("sure")) if announced else groups.get("plain") is not None
+        sure = bool(groups.get("sure")) if announced else "verb" in groups
         if not known and kind is None and not sure:
             return
-        hint = next((key for _, key in new if key != "tool"), None) or (
-            old[1] if old and old[1] != "tool" else None
-        )
+        hint = next((key for _, key in (*new, old) if key != "tool"), None) if old is not None else None
         if hint is None and kind is not None:
             hint = _KIND[kind[0].lower().removesuffix("s")]
         if old is not None and new:

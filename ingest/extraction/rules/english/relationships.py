@@ -27,7 +27,7 @@ def _kin_named(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     of = found.groupdict().get("of")
     if of is not None and not is_name(of, first=True):
         return
-    new = kind.startswith("new ")
+    new = kind.startswith("new ") or bool(found.groupdict().get("now"))
     yield StateDraft(
         entity=of or scene.owner,
         key=RELATIONS[kin],
@@ -147,6 +147,7 @@ def _pet_died(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         if not kind
         else f"{'The pet' if value.lower() in PETS else 'Pet'} {value} died",
         confidence=0.9 if kind else 0.6,
+        impersonal=not kind,
     )
 
 

@@ -22,6 +22,7 @@ RELATIONS = {
     "coworker": "colleague", "co-worker": "colleague", "colleague": "colleague", "teammate": "colleague",
     "neighbor": "neighbor", "neighbour": "neighbor",
     "mentor": "acquaintance", "coach": "acquaintance", "landlord": "acquaintance", "therapist": "acquaintance",
+    "doctor": "acquaintance", "tutor": "acquaintance",
 }  # fmt: skip
 RELATION_PLURALS = {
     "kids": "child", "children": "child", "sons": "child", "daughters": "child", "brothers": "sibling",

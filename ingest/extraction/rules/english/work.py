@@ -60,9 +60,11 @@ def _left(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     entity, firm = subject(found, scene), organisation(scene.said(found, "v"))
     if entity is None or firm is None or firm.lower() in PLACES:
         return
-    known = any(one.key == "employer" and one.value.lower() == firm.lower() for one in scene.earlier())
     certain = found["sure"] is not None or found.group("verb") not in ("left", "leaving")
-    if not (known or certain or _EMPLOYMENT.search(scene.masked)):
+    known = certain or any(
+        one.key == "employer" and one.value.lower() == firm.lower() for one in scene.earlier()
+    )
+    if not (known or _EMPLOYMENT.search(scene.masked)):
         # "I left Google last month" without more words. Google is neither a place nor a given name.
         after = scene.masked[found.end() :].strip(" \x01")
         if firm[:1].islower() or firm.lower() in GIVEN_NAMES or not re.match(r"$|[.,!;]", after):
@@ -75,7 +77,7 @@ def _left(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         statement="ended",
         announced=True,
         timed=True,
-        confidence=0.9 if known or certain else 0.8,
+        confidence=0.9 if known else 0.8,
     )
 
 
@@ -105,8 +107,11 @@ def _occupation(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     if entity is None or job is None:
         return
     groups = found.groupdict()
-    if job[:1].isupper() and not job.isupper() and found[0].find(f" the {job}") >= 0 and not groups.get("e"):
-        return  # "I'm the Mentor": a part in a scheme
+    # "I'm the author", "Ada is the cook": a part in this text or scheme. "We are a reseller": a firm.
+    if (f" the {job}" in found[0] and not groups.get("e")) or (
+        groups.get("s") in ("We", "we") and _SINGULAR.search(found[0])
+    ):
+        return
     if re.match(
         r" (?:of|to|for|at heart|in training|when|types?|kind|persona|personality|here)\b",
         scene.masked[found.start("v") + len(job) :],
@@ -125,6 +130,7 @@ def _occupation(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         )
 
 
+_SINGULAR = re.compile(r" (?:an?|the) ")
 _AGED = re.compile(r"(\d{1,2})[- ]years?[- ]old ")
 
 

@@ -7,6 +7,7 @@ import re
 from events.language.chinese_script import to_simplified
 from events.language.values import word_set
 from ingest.extraction.rules.english.words import OCCUPATIONS
+from ingest.extraction.rules.hidden.pasted import contains
 
 _ROLES = "|".join(
     sorted(
@@ -20,25 +21,30 @@ _ASKED = (
 )
 _ROLE_PLAY = re.compile(
     rf"\brole-?[ ]?play|\bpretend(?:ing)? (?:to be|you|I|we|that|it)\b|"
+    r"\blet's play an? |\bgoing to play an? (?:game|quiz)\b|"
+    r"\bplay(?:ing)? the (?:part|role) of\b|(?:^|[.!?\n] ?)(?:simulate\b|your name is \w)|"
     rf"{_ASKED}(?:act|speak|talk|write|reply|respond|answer) "
     rf"(?:as (?:if|though|an?|my|the|someone)|like (?:an?|my|the))\b|\bimagine (?:that|you|I|we|yourself)\b|"
     rf"\bsuppose (?:that|you|I|we)\b|\blet's (?:say|imagine|suppose|pretend)\b|"
-    rf"(?:\A\s*|\n\s*|\bfrom now on,? )you are (?:now )?(?:an?|the|my) [^.!?\n]{{0,40}}\b(?:{_ROLES})\b|"
+    rf"(?:\A\s*|\n\s*|\bfrom now on,? )you(?:'re| are) (?:now )?(?:an?|the|my) [^.!?\n]{{0,40}}\b(?:{_ROLES})\b|"
     r"\byou(?:'ll|'re going to| will) (?:play|be) (?:an?|the|my)\b|\bI(?:'ll| will) (?:play|be) (?:an?|the|your)\b|"
-    r"\b(?:in|out of) character\b|\b(?:a|the|this|your|my|our|her|his) persona\b|\bfrom the perspective of an?\b",
+    r"\b(?:in|out of) character\b|\bfrom the perspective of an?\b|"
+    r"\b(?:a|the|this|your|my|our|her|his|user|buyer|target|customer|following) personas?\b",
     re.IGNORECASE,
 )
 _FICTION = re.compile(
     r"(?:^|[.!?:;\n] ?|\b(?:please|you|help me|to) )"
     r"(?:write|draft|compose|create|generate|make up|continue|finish|rewrite|tell me|give me|here's|here is|this is)\b"
     r"[^.!?\n]{0,60}\b(?:stor(?:y|ies)|poems?|songs?|lyrics|scenes?|dialogues?|monologues?|screenplays?|novels?|"
-    r"chapters?|fiction|fanfic(?:tion)?|jokes?|characters?|template|fables?|tales?|diary entr(?:y|ies))\b"
+    r"chapters?|fiction|fanfic(?:tion)?|jokes?|characters?|templates?|fables?|tales?|diary entr(?:y|ies)|episodes?)\b"
+    r"|\b(?:my|our) (?:main |side )?(?:characters?|protagonist|antagonist|villain|heroine|narrator|avatar|npc|oc)\b"
     r"|^[ \t]*(?:chapter|scene|act) (?:\d+|[ivx]+|one|two|three)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUOTED = re.compile(
     r"\b(?:here's|here is|this is|below is|got) (?:an?|the|this|my) "
-    r"(?:letter|e-?mail|message|text|article|example|sample)\b[^.!?\n]{0,40}[:\n]",
+    r"(?:letter|e-?mail|message|text|article|example|sample|essay|draft|bio|resume|cv|paragraph|speech)\b"
+    r"[^.!?\n]{0,40}[:.\n]|\bis (?:this|the following) (?:sentence|text|paragraph|phrase|grammar)\b",
     re.IGNORECASE,
 )
 # The patterns run only on a text with one of these. Substring searches are many times as fast as the patterns.
@@ -48,15 +54,22 @@ _ROLE_WORDS = (
     "you are the", "you are my", "you are now",
     "'ll play", "will play", "'ll be a", "will be a", "'ll be the", "will be the", "'ll be your", "will be your",
     "'ll be my", "will be my", "going to play", "going to be a", "in character", "of character", "persona",
-    "perspective of", "like a",
+    "perspective of", "like a", "play a", "play the", "playing the", "simulate", "your name is", "you're a",
+    "you're the", "you're my", "you're now",
 )  # fmt: skip
 _FICTION_WORDS = (
     "story", "stories", "poem", "song", "lyrics", "scene", "dialogue", "monologue", "screenplay", "novel", "chapter",
-    "fiction", "fanfic", "joke", "character", "template", "fable", "tale", "diary", "act one", "act 1",
+    "fiction", "fanfic", "joke", "character", "template", "fable", "tale", "diary", "act one", "act 1", "episode",
+    "protagonist", "antagonist", "villain", "heroine", "narrator", "avatar", "npc", "y oc", "r oc",
 )  # fmt: skip
-_QUOTED_WORDS = ("letter", "mail", "message", "text", "article", "example", "sample")
+_QUOTED_WORDS = (
+    "letter", "mail", "message", "text", "article", "example", "sample", "essay", "draft", "bio", "resume", "cv",
+    "paragraph", "speech", "sentence", "phrase", "grammar",
+)  # fmt: skip
 _CHINESE = re.compile(
-    r"角色扮演|扮演|假装|假设你|假设我|想象(?:你|我|一下)|以.{1,12}的(?:口吻|身份|角度|语气|视角)|(?:你|你现在)是一?[个位名].{1,12}(?:[，,。]|$)|"
+    r"角色扮演|扮演|假装|假设你|假设我|第一人称|你的名字[是叫]|(?:主角|主人公|男主|女主|反派)[是叫名]|"
+    r"你(?:现在)?是我的[^，。]{0,6}(?:老师|医生|律师|助理|秘书|教练|面试官|客户|导师|顾问|女友|男友|女朋友|男朋友|老婆|老公|主人|妈妈|爸爸)|"
+    r"想象(?:你|我|一下)|以.{1,12}的(?:口吻|身份|角度|语气|视角)|(?:你|你现在)是一?[个位名].{1,12}(?:[，,。]|$)|"
     r"(?:写|编|讲|续写|创作|生成|给我|来)(?:一|几|个|则|篇|首|段)[^。！？\n]{0,20}(?:故事|小说|诗|歌词|剧本|对话|独白|笑话|范例|范本|日记|童话)|"
     r"第[一二三四五六七八九十\d]+[章幕回]"
 )
@@ -64,20 +77,12 @@ _END = re.compile(r"[.!?。！？\n]")
 _CJK = re.compile("[\u3400-\u9fff]")
 
 
-def _contains(lowered: str, words: tuple[str, ...]) -> bool:
-    # A plain loop takes half the time of any() with a generator.
-    for word in words:  # noqa: SIM110
-        if word in lowered:
-            return True
-    return False
-
-
 def factual_length(text: str) -> int:
     """Returns the number of characters of ``text`` before the first sentence that announces role play or fiction."""
     at = len(text)
     lowered = text.lower()
     for pattern, words in ((_ROLE_PLAY, _ROLE_WORDS), (_FICTION, _FICTION_WORDS), (_QUOTED, _QUOTED_WORDS)):
-        if _contains(lowered, words):
+        if contains(lowered, words):
             found = pattern.search(text, 0, at)
             # A match may begin with the end of the sentence before.
             at = found.start() + (found[0][:1] in ".!?\n") if found is not None else at

@@ -1,1 +1,1 @@
-COPY card_counts (user_id, cards, terms) FROM STDIN;
+COPY {into} (user_id, cards, terms) FROM STDIN;

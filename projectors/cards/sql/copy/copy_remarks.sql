@@ -1,1 +1,1 @@
-COPY remarks (user_id, target, event_id, partition, position) FROM STDIN;
+COPY {into} (user_id, target, event_id, partition, position) FROM STDIN;

@@ -1,1 +1,1 @@
-COPY statements (user_id, identity, event_id, partition, position) FROM STDIN;
+COPY {into} (user_id, identity, event_id, partition, position) FROM STDIN;

@@ -1,3 +1,3 @@
-COPY card_update_log (
+COPY {into} (
     user_id, card_id, event_id, changed_at, old_value, new_value, old_content, reason
 ) FROM STDIN;

@@ -1,1 +1,1 @@
-COPY words (user_id, word, term_key, gram_keys) FROM STDIN;
+COPY {into} (user_id, word, term_key, gram_keys) FROM STDIN;

@@ -16,7 +16,8 @@ WITH RECURSIVE chain(card) AS (
     ) side
 )
 SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id, e.data::text AS data
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
 FROM chain
 JOIN cards.cards c ON c.user_id = %(user_id)s AND c.kind = 'event' AND c.card_id = chain.card
 JOIN log.events e ON e.partition = %(partition)s AND e.position = c.position

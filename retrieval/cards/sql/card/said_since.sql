@@ -23,6 +23,7 @@ WITH RECURSIVE meant(identity) AS (
     FROM cards.remarks r WHERE r.user_id = %(user_id)s AND r.target IN (SELECT event_id FROM found)
 )
 SELECT stated.identity, e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version,
-       e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id, e.data::text AS data
+       e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
 FROM stated JOIN log.events e ON e.partition = stated.partition AND e.position = stated.position
 ORDER BY e.position;

@@ -23,20 +23,22 @@ LOCAL = {
 _TABLES = """
     SELECT n.nspname || '.' || c.relname
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname IN ('log', 'cards', 'vectors') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+    WHERE n.nspname IN ('log', 'cards', 'vectors', 'references', 'problems', 'core')
+      AND c.relkind IN ('r', 'p') AND NOT c.relispartition
 """
 _KEYS = """
     SELECT n.nspname || '.' || c.relname, i.indexrelid::regclass::text,
            ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (i.indkey))
     FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname IN ('log', 'cards', 'vectors') AND i.indisunique AND NOT c.relispartition
+    WHERE n.nspname IN ('log', 'cards', 'vectors', 'references', 'problems', 'core')
+      AND i.indisunique AND NOT c.relispartition
 """
 _REFERENCES = """
     SELECT n.nspname || '.' || c.relname, m.nspname || '.' || d.relname
     FROM pg_constraint f
     JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_class d ON d.oid = f.confrelid JOIN pg_namespace m ON m.oid = d.relnamespace
-    WHERE f.contype = 'f' AND n.nspname IN ('log', 'cards', 'vectors')
+    WHERE f.contype = 'f' AND n.nspname IN ('log', 'cards', 'vectors', 'references', 'problems', 'core')
 """
 _COLUMN = """
     SELECT a.attnotnull FROM pg_attribute a WHERE a.attrelid = %s::regclass AND a.attname = %s
@@ -73,8 +75,13 @@ def faults(catalog: Connection) -> list[str]:
 def test_every_table_is_distributed_by_user_or_declared_to_stay(catalog: Connection) -> None:
     assert faults(catalog) == []
     assert set(DISTRIBUTED.values()) == {"user_id"}
-    assert all(name.startswith(("cards.", "vectors.")) for name in DISTRIBUTED)
-    assert all(name.startswith("log.") and reason for name, (_, reason) in LOCAL.items())
+    assert all(
+        name.startswith(("cards.", "vectors.", "references.", "problems.", "core.")) for name in DISTRIBUTED
+    )
+    assert all(
+        (name.startswith("log.") or name in ("vectors.spaces", "vectors.blocked_slots")) and reason
+        for name, (_, reason) in LOCAL.items()
+    )
     # A table of users that stays local can be cut along the partitions, which are a function of the user.
     of_users = {
         row[0]

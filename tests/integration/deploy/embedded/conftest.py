@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.embedded import (
-    EmbeddedPostgres,
-)
+from deploy.embedded.postgres import EmbeddedPostgres
 
 
 @pytest.fixture(scope="module")

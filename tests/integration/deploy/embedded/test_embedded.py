@@ -16,20 +16,18 @@ import psycopg
 import pytest
 from redis import Redis
 
-from deploy.embedded import (
-    EmbeddedPostgres,
-    EmbeddedRedis,
-    FolderInUseError,
-    FolderLock,
-    ServerError,
-)
 from deploy.embedded.installation import unpacked
+from deploy.embedded.lock import FolderInUseError, FolderLock
+from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.programs import InstallationError
+from deploy.embedded.redis import EmbeddedRedis
+from deploy.embedded.server import ServerError
 
 STARTS_BOTH = """
 import sys
 from pathlib import Path
-from deploy.embedded import EmbeddedPostgres, EmbeddedRedis
+from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.redis import EmbeddedRedis
 postgres, redis = EmbeddedPostgres(Path(sys.argv[1]), durable=False), EmbeddedRedis(Path(sys.argv[1]))
 postgres.start(), redis.start()
 print(postgres.pid, redis.pid, postgres.url, redis.url, flush=True)
@@ -161,6 +159,7 @@ class TestPostgres:
             "postgres",
             "postgres.lock",
             "postgres.log",
+            "postgres.port",
         ]
 
     def test_a_failed_start_shows_the_log_and_releases_the_folder(self, tmp_path: Path) -> None:
@@ -187,7 +186,7 @@ class TestPostgres:
             EmbeddedPostgres(tmp_path).start()
 
     def test_a_taken_port_is_reported(self, postgres: EmbeddedPostgres, tmp_path: Path) -> None:
-        with pytest.raises(ServerError, match="Address already in use"):
+        with pytest.raises(ServerError, match="another program has it"):
             EmbeddedPostgres(tmp_path, port=postgres.port, durable=False).start()
 
     def test_odd_and_long_paths(self, tmp_path: Path) -> None:
@@ -237,7 +236,7 @@ class TestRedis:
     def test_a_taken_port_is_reported(self, tmp_path: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             server = EmbeddedRedis(tmp_path, port=taken.getsockname()[1])
-            with pytest.raises(ServerError, match="Address already in use"):
+            with pytest.raises(ServerError, match="another program has it"):
                 server.start()
         assert server.poll() == -1
 

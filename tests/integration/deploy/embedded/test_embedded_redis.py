@@ -14,7 +14,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
-from deploy.embedded import EmbeddedRedis
+from deploy.embedded.redis import EmbeddedRedis
 
 SNAPSHOT, LATER = 300, 700
 BROKEN = bytes(16)
@@ -34,6 +34,8 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number in range(SNAPSHOT):
             client.xadd("turns", {"number": number})
         with Redis.from_url(server.operator_url) as operator:
+            # An earlier Cardlog wrote snapshots in this form.
+            operator.config_set("aof-use-rdb-preamble", "yes")
             operator.bgrewriteaof()
             while operator.info("persistence")["aof_rewrite_in_progress"]:
                 pass
@@ -80,7 +82,7 @@ class TestClosed:
             url = first.url
         with EmbeddedRedis(tmp_path, first.port) as second:
             assert second.url == url
-        for name in ("redis.password", "redis.operator.password"):
+        for name in ("redis.password", "redis.operator.password", "redis.pusher.password"):
             file = tmp_path / name
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
             password = file.read_text().strip()
@@ -89,7 +91,7 @@ class TestClosed:
 
     def test_the_process_list_does_not_show_it(self, server: EmbeddedRedis) -> None:
         shown = " ".join(psutil.Process(server.pid).cmdline())
-        for name in ("redis.password", "redis.operator.password"):
+        for name in ("redis.password", "redis.operator.password", "redis.pusher.password"):
             assert (server.data / name).read_text().strip() not in shown
 
     def test_a_truncated_password_is_replaced(self, tmp_path: Path) -> None:
@@ -126,7 +128,6 @@ class TestClosed:
             "CONFIG REWRITE",
             "SAVE",
             "BGSAVE",
-            "BGREWRITEAOF",
             "SHUTDOWN NOSAVE",
             "DEBUG SLEEP 0",
             "MODULE LOAD /tmp/evil.so",
@@ -168,6 +169,18 @@ class TestClosed:
         with Redis.from_url(server.operator_url) as operator:
             assert operator.config_set("maxmemory", 0)
             assert operator.flushdb()
+
+    def test_a_pusher_only_pushes(self, server: EmbeddedRedis) -> None:
+        with Redis.from_url(server.pusher_url) as pusher:
+            for stream in ("turns", "turns:{0}", "turns:{63}"):
+                assert pusher.xadd(stream, {"user_id": "ada", "text": "hello"})
+            for command in (
+                "XRANGE turns - +", "XREAD STREAMS turns 0", "XADD turns:dead * a b", "XADD mine * a b", "XLEN turns",
+                "DEL turns", "XTRIM turns MAXLEN 0", "GET a", "KEYS *", "EVAL return 0", "PUBLISH a b", "INFO",
+                "XGROUP CREATE turns g 0", "CONFIG GET *", "ACL LIST",
+            ):  # fmt: skip
+                with pytest.raises(NoPermissionError):
+                    pusher.execute_command(*command.split())
 
     def test_it_is_a_current_version(self, server: EmbeddedRedis) -> None:
         with Redis.from_url(server.url, decode_responses=True) as client:

@@ -15,21 +15,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from deploy.embedded import (
-    EmbeddedPostgres,
-    EmbeddedServer,
-    FolderInUseError,
-    FolderLock,
-    ServerError,
-    StartStoppedError,
-)
+from deploy.embedded.lock import FolderInUseError, FolderLock
+from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.server import EmbeddedServer, ServerError, StartStoppedError
 from deploy.instance import Instance
 
 
 class TestFolderLock:
     def test_is_free_again_when_its_holder_dies(self, tmp_path: Path) -> None:
         code = (
-            "import sys; from pathlib import Path; from deploy.embedded import FolderLock;"
+            "import sys; from pathlib import Path; from deploy.embedded.lock import FolderLock;"
             "FolderLock(Path(sys.argv[1])).acquire(); print('held', flush=True); sys.stdin.read()"
         )
         path = tmp_path / "new" / "lock"
@@ -171,7 +166,7 @@ class TestLeftOvers:
         self, tmp_path: Path
     ) -> None:
         code = (
-            "import os, sys; from pathlib import Path; from deploy.embedded import FolderLock\n"
+            "import os, sys; from pathlib import Path; from deploy.embedded.lock import FolderLock\n"
             "FolderLock(Path(sys.argv[1])).acquire()\n"
             "if os.fork(): os._exit(0)\n"  # the other process holds the lock, as a process does that takes long to end
             "sys.stdin.read()"

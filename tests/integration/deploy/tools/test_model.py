@@ -16,9 +16,17 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
-from deploy.tools.model import BertGraph, ModelError, build, main, place, read_weights
-from events.platform.settings import Settings
-from projectors.embedding.embedder import DEFAULT_MODEL, open_embedder
+from deploy.tools import e5_weights
+from deploy.tools.model import BertGraph, ModelError, build, main, read_weights
+from projectors.embedding.embedder import (
+    INT8_GRAPH,
+    MULTILINGUAL_MODEL,
+    SMALL_MODEL,
+    Embedder,
+    FastEmbedder,
+    model_folders,
+    open_embedder,
+)
 
 CONFIG = {
     "hidden_size": 24,
@@ -111,9 +119,9 @@ def run(model: bytes, batch: list[list[int]]) -> list[Numbers]:
 @pytest.fixture
 def folder() -> Path:
     """Returns the folder of the real model."""
-    folder = place(Settings())
-    if not (folder / "model.onnx").is_file():
-        pytest.skip("the embedding model is not built; run make model")
+    folder = next((each for each in model_folders(SMALL_MODEL) if (each / "model.onnx").is_file()), None)
+    if folder is None:
+        pytest.skip("the small model is not built; run python -m deploy.tools.model --model with its name")
     return folder
 
 
@@ -186,7 +194,7 @@ class TestBuiltModel:
         assert [each.name for each in tmp_path.rglob("*onnxruntime*")] == []
 
     def test_means_something(self, folder: Path) -> None:
-        vectors = open_embedder(DEFAULT_MODEL, folder).embed(
+        vectors = open_embedder(SMALL_MODEL, folder).embed(
             [
                 "How old are you?",
                 "What is your age?",
@@ -215,5 +223,76 @@ class TestBuiltModel:
         tokenizer.no_padding()
         for text in ("I moved to Taipei last May.", "我上個月搬到台北", "no"):
             state = by_hand(weights, config, tokenizer.encode(text).ids).mean(axis=0)
-            (vector,) = open_embedder(DEFAULT_MODEL, folder).embed([text])
+            (vector,) = FastEmbedder(folder, model=SMALL_MODEL, file="model.onnx").embed([text])
             np.testing.assert_allclose(vector, state / np.linalg.norm(state), atol=1e-5)
+
+
+@pytest.fixture
+def multilingual() -> Embedder:
+    folder = next((each for each in model_folders(MULTILINGUAL_MODEL) if (each / INT8_GRAPH).is_file()), None)
+    if folder is None:
+        pytest.skip(
+            "the multilingual model is not built; run python -m deploy.tools.model --model with its name"
+        )
+    return open_embedder(MULTILINGUAL_MODEL, folder, threads=1)
+
+
+class TestMultilingualModel:
+    """Tests of the multilingual model, where it is built."""
+
+    def test_is_near_the_published_vector(self, multilingual: Embedder) -> None:
+        """fastembed's own tests hold the first numbers of the vector of these words, without a prefix."""
+        published = np.array([3.1317e-02, 3.0939e-02, -3.5117e-02, -6.7274e-02, 8.5084e-02])
+        assert isinstance(multilingual, FastEmbedder)
+        plain = FastEmbedder(multilingual._folder, model=MULTILINGUAL_MODEL, threads=1)
+        plain._text_prefix = ""
+        start = plain.embed(["hello world"])[0, :5]
+        assert start @ published / np.linalg.norm(start) / np.linalg.norm(published) > 0.98
+
+    def test_reads_both_chinese_scripts_and_english_questions(self, multilingual: Embedder) -> None:
+        assert multilingual.dimension == 384
+        texts = [
+            "我上個月從台北搬到高雄",
+            "上个月我搬家到了高雄",
+            "股市今天大跌",
+            "今天股市大幅下跌",
+        ]
+        vectors = multilingual.embed(texts)
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+        alike = vectors @ vectors.T
+        assert min(alike[0, 1], alike[2, 3]) > max(alike[0, 2], alike[1, 3]) + 0.03
+        for question, answers in (
+            ("什么时候搬家的?", {0, 1}),
+            ("When did I move to Kaohsiung?", {0, 1}),
+            ("股票怎麼了?", {2, 3}),
+        ):
+            near = vectors @ multilingual.embed_question(question)
+            assert set(np.argsort(-near)[:2]) == answers
+
+    def test_a_question_has_another_prefix_than_a_text(self, multilingual: Embedder) -> None:
+        text = "Where is the harbour?"
+        assert multilingual.embed([text])[0] @ multilingual.embed_question(text) < 0.999
+
+    def test_the_other_texts_of_a_call_change_nothing(self, multilingual: Embedder) -> None:
+        texts = ["short", "a much longer text " * 20, "貓"]
+        together = multilingual.embed(texts)
+        for text, vector in zip(texts, together, strict=True):
+            np.testing.assert_array_equal(multilingual.embed([text])[0], vector)
+
+
+class TestPackedWeights:
+    def test_blocks_are_unpacked_in_order(self) -> None:
+        numbers = np.arange(32) % 16 - 8
+        halves = ((numbers[:16] + 8) | ((numbers[16:] + 8) << 4)).astype(np.uint8)
+        block = np.float16(0.5).tobytes() + halves.tobytes()
+        name = b"emb.word"
+        index = struct.pack("<iH", 1, len(name)) + name + struct.pack("<BIQQ", 1, 32, 0, 18)
+        tensors = e5_weights.Tensors(block + index, len(block))
+        found, factors = tensors.blocks("emb.word")
+        np.testing.assert_array_equal(found, [numbers])
+        np.testing.assert_array_equal(tensors.matrix("emb.word", 32), numbers * 0.5)
+        assert factors == 0.5
+
+    def test_another_format_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="not in the expected format"):
+            e5_weights.read(b"GGUF" + b"\0" * 100)

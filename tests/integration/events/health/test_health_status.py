@@ -204,6 +204,9 @@ def test_readers_nobody_started_are_listed_as_unknown(connection: Connection) ->
         "extractor": (None, "unknown"),
         "cards": (None, "unknown"),
         "vectors": (None, "unknown"),
+        "references": (None, "unknown"),
+        "problems": (None, "unknown"),
+        "core": (None, "unknown"),
     }
 
 
@@ -284,8 +287,10 @@ def test_a_failing_probe_is_unknown_and_logged(caplog: pytest.LogCaptureFixture)
     def fail() -> int:
         raise ValueError("cannot see")
 
+    caplog.set_level("WARNING")  # a command that ran in this process before may have set another level
     assert CachedProbe(fail)() is None
-    assert "the probe failed" in caplog.text
+    # On a busy machine the probe fails after its caller stopped waiting.
+    assert eventually(lambda: "the probe failed" in caplog.text)
 
 
 def test_metrics_leave_out_what_is_unknown() -> None:
@@ -299,7 +304,7 @@ def test_metrics_leave_out_what_is_unknown() -> None:
     assert 'cardlog_stage_up{stage="cards"} 1.0' in text
     assert 'cardlog_stage_stuck{stage="cards"} 0.0' in text
     assert 'cardlog_stage_waiting{stage="cards"} 0.0' in text
-    assert "vectors" not in text
+    assert 'stage="vectors"' not in text
     assert 'cardlog_server_up{server="redis"} 0.0' in text
     assert "cardlog_log_events_total 12.0" in text
     samples = [line.split("{")[0].split()[0] for line in text.splitlines() if not line.startswith("#")]
@@ -357,7 +362,14 @@ def test_a_foreign_database_is_distinguished_from_one_that_is_away(empty_databas
 
 
 def test_absent_names_every_reader() -> None:
-    assert [stage.name for stage in LogHealth.absent("why").readers] == ["extractor", "cards", "vectors"]
+    assert [stage.name for stage in LogHealth.absent("why").readers] == [
+        "extractor",
+        "cards",
+        "vectors",
+        "references",
+        "problems",
+        "core",
+    ]
 
 
 def test_a_sparkline_draws_the_highest_full_and_idleness_flat() -> None:

@@ -13,8 +13,8 @@ import psycopg
 import pytest
 from starlette.testclient import TestClient
 
-from deploy.embedded import EmbeddedPostgres
 from deploy.embedded.installation import installation
+from deploy.embedded.postgres import EmbeddedPostgres
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from events.store import log
@@ -144,7 +144,7 @@ def restored(
 ) -> Iterator[str]:
     """The URL of a fresh server that holds only the dump."""
     kind, dump = request.param, tmp_path / "dump"
-    run("pg_dump", f"--format={kind}", f"--file={dump}", f"--dbname={database}")
+    run("pg_dump", "--no-owner", "--no-acl", f"--format={kind}", f"--file={dump}", f"--dbname={database}")
     with EmbeddedPostgres(tmp_path / "fresh", durable=False) as server:
         if kind == "plain":
             run("psql", "--quiet", "--set=ON_ERROR_STOP=1", f"--file={dump}", f"--dbname={server.url}")

@@ -15,6 +15,7 @@ from psycopg.rows import dict_row
 from redis import Redis
 
 from events.platform.database import Connection
+from events.platform.key_file import KeyFileError
 from events.platform.settings import Settings
 from events.store import authentication, log
 from events.store.checkpoints import Processor
@@ -169,7 +170,7 @@ def test_a_log_key_file_that_cannot_be_read_buries_no_turn(
     try:
         worker = ExtractorWorker(settings, RulesExtractor(), lambda: False)
         EXTRACTOR.open(connection)
-        with pytest.raises(authentication.KeyFileError):
+        with pytest.raises(KeyFileError):
             worker.step(connection)
         assert not any(position for position, _ in EXTRACTOR.progress(connection).values()), (
             "nothing is given up"

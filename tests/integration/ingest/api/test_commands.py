@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from events.platform.database import Connection
+from ingest.api.commands import commanding
 from tests.support.conversing import Memory, day, remembering
 from tests.support.projectors.folding import count
 
@@ -192,3 +193,11 @@ def test_a_conflict_shows_both_sides_until_it_is_settled(memory: Memory) -> None
     memory.post(f"arbitrations/{arbitration}/verdict", verdict="coexist")
     memory.fold()
     assert sorted(memory.contents()) == ["residence is Milan", "residence is Rome"]
+
+
+def test_a_command_is_done_when_its_announcement_is_lost(memory: Memory) -> None:
+    before = appended(memory)
+    # PostgreSQL refuses a notification of this length.
+    with commanding(memory.connection, memory.user, types=("x" * 9_000,)):
+        memory.state("residence", "Rome", day(0))
+    assert appended(memory) == before + 1

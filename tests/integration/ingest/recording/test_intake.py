@@ -56,7 +56,7 @@ def settings(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> S
         found.empty()
         url = found.url
     return Settings(
-        database_url=database, redis_url=url, turn_streams=STREAMS, embed_model_path=str(tmp_path)
+        database_url=database, redis_url=url, turn_streams=STREAMS, embed_model_path=str(tmp_path), auth="off"
     )
 
 

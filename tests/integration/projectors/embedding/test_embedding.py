@@ -132,5 +132,5 @@ def test_a_model_is_looked_for_in_the_project_and_then_in_the_users_cache(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
     project, user = model_folders(DEFAULT_MODEL)
-    assert project.parts[-3:] == (".cache", "model", "all-MiniLM-L6-v2")
-    assert user == Path("/elsewhere/cardlog/model/all-MiniLM-L6-v2")
+    assert project.parts[-3:] == (".cache", "model", "multilingual-e5-small")
+    assert user == Path("/elsewhere/cardlog/model/multilingual-e5-small")

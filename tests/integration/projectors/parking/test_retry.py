@@ -218,7 +218,14 @@ def test_the_command_lists_retries_and_drops(database: str, connection: Connecti
     assert command(database, "parked", "drop").returncode == 1
     dropped = command(database, "parked", "drop", "--all", "--because", "a test", "--json")
     assert json.loads(dropped.stdout) == [
-        {"processor": "cards", "user_id": "cleo", "folded": 0, "dropped": 1, "reason": None}
+        {
+            "processor": "cards",
+            "tenant": "default",
+            "user_id": "cleo",
+            "folded": 0,
+            "dropped": 1,
+            "reason": None,
+        }
     ]
     assert json.loads(command(database, "parked", "list", "--json").stdout) == []
     cards = connection.execute("SELECT user_id, content FROM cards.cards ORDER BY content").fetchall()

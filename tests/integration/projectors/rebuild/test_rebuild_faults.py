@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -19,6 +20,7 @@ from projectors.generations.generations import (
 )
 from projectors.rebuild.fail_fast_fold import FoldFailedError
 from tests.bench.support.history import fill
+from tests.support.databases import copied, name_of
 from tests.support.projectors.folding import (
     count,
     fold_live,
@@ -98,18 +100,35 @@ def partitions_done(connection: Connection) -> int:
     return count(connection, "log.checkpoints WHERE processor = 'cards' AND generation = 2 AND position > 0")
 
 
+@pytest.fixture(scope="module")
+def long_history(postgres_url: str, template: str) -> Iterator[str]:
+    """A database whose rebuild takes long enough for a signal. No test here changes it."""
+    with copied(postgres_url, template) as database:
+        with connect(database, application="test") as connection:
+            fill(connection, 12_000, users=60, texts=300)
+        rebuild(database, verify=True)
+        with connect(database, application="test") as connection:
+            drop(connection, "cards", 1)
+            connection.execute("UPDATE log.generations SET generation = 1 WHERE projection = 'cards'")
+            connection.execute("UPDATE log.checkpoints SET generation = 1 WHERE processor = 'cards'")
+        yield database
+
+
 @pytest.mark.parametrize(
     ("number", "partitions"), [(signal.SIGKILL, 0), (signal.SIGKILL, 3), (signal.SIGTERM, 1)]
 )
 def test_a_rebuild_that_is_killed_leaves_the_live_generation_and_the_next_one_succeeds(
-    database: str, connection: Connection, number: signal.Signals, partitions: int
+    postgres_url: str, long_history: str, number: signal.Signals, partitions: int
 ) -> None:
-    fill(connection, 12_000, users=60, texts=300)
-    rebuild(database, verify=True)
-    drop(connection, "cards", 1)
+    with (
+        copied(postgres_url, name_of(long_history)) as database,
+        connect(database, application="test") as connection,
+    ):
+        _rebuild_killed(database, connection, number, partitions)
+
+
+def _rebuild_killed(database: str, connection: Connection, number: signal.Signals, partitions: int) -> None:
     before = digest_of(connection, CardsProjector(), "cards")
-    connection.execute("UPDATE log.generations SET generation = 1 WHERE projection = 'cards'")
-    connection.execute("UPDATE log.checkpoints SET generation = 1 WHERE processor = 'cards'")
     process = start(database, "cards", "--workers", "2")
     try:
         eventually(

@@ -35,7 +35,8 @@ MANY = VectorsProjector.defer_above + 344
 class Listening:
     """An embedder that records its texts in order, and refuses the texts that a test names."""
 
-    name = "listening"
+    name = fingerprint = "listening"
+    revision, quantisation, pooling = "1", "fp32", "sum"
     dimension = 384
     heard: list[str] = []  # noqa: RUF012 - shared on purpose: the projector makes its own instances
     refused: str | None = None

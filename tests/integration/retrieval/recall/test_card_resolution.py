@@ -155,6 +155,6 @@ def test_a_wall_holds_for_what_a_chain_leads_to(memory: Memory, recall: Recall) 
 @pytest.mark.parametrize("field", ["as_of", "known_at"])
 @pytest.mark.parametrize("instant", ["2199-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "20260203", 7])
 def test_an_instant_that_cannot_be_is_refused(database: str, field: str, instant: object) -> None:
-    client = TestClient(create_app(replace(Settings(), database_url=database)))
+    client = TestClient(create_app(replace(Settings(), database_url=database, auth="off")))
     refused = client.post("/v1/recall", json={"user_id": "alex", "query": "x", field: instant})
     assert (refused.status_code, refused.json()["field"]) == (422, field)

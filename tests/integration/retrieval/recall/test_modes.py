@@ -102,9 +102,9 @@ def test_a_missing_model_is_reported_and_costs_only_its_own_mode(database: str) 
     settings = settings_of(database, "code=no/such-model, journal")
     answer = recall(settings, mode="code")
     semantic = answer["channels"]["semantic"]
-    assert (semantic["status"], semantic["hits"]) == ("down", 0)
+    assert (semantic["status"], semantic["hits"]) == ("ok", 1)  # the vector of before answers
     assert "for the mode code: no embedding model no/such-model in" in semantic["detail"]
-    assert [card["content"] for card in answer["cards"]] == [SAID[1][0]]  # the other channels answer
+    assert [card["content"] for card in answer["cards"]] == [SAID[1][0]]
     assert recall(settings, mode="journal")["channels"]["semantic"]["status"] == "ok"
     everywhere = recall(settings)
     semantic = everywhere["channels"]["semantic"]
@@ -144,3 +144,60 @@ def test_a_rebuild_gives_a_mode_its_new_model_and_embeds_nothing_else_again(
     rebuild(database, VectorsProjector(Embedders(Noting, {"code": lambda: Noting(1024)})))
     assert embedded == [SAID[1][0]]
     assert (models(connection, 384), models(connection, 1024)) == ([("hash", 2)], [("hash-1024", 1)])
+
+
+@pytest.mark.usefixtures("said")
+@pytest.mark.parametrize("left", ["", "journal"])
+def test_cards_of_a_mode_that_left_the_settings_are_found_by_meaning_at_once(
+    database: str, connection: Connection, left: str
+) -> None:
+    fold(settings_of(database, "code=hash-768, journal"))
+    after = settings_of(database, left)
+    fold(after)
+    answer = recall(after)
+    assert by_meaning(answer) == {text for text, _ in SAID}
+    assert answer["channels"]["semantic"]["status"] == "ok"
+    if not left:
+        assert by_meaning(recall(after, mode="code")) == {SAID[1][0]}
+    # Later cards of the name join the general space, and both are found.
+    later = "The harbour module has a bug"
+    origin = replace(ORIGIN, mode="code")
+    log.append(
+        connection,
+        [
+            apart(
+                EventNoted(
+                    content=later, entity="user", tags=(), origin=origin, occurred_at=NOW, episode=True
+                )
+            )
+        ],
+    )
+    fold(after)
+    assert by_meaning(recall(after)) >= {later, SAID[1][0]}
+
+
+@pytest.mark.usefixtures("said")
+def test_cards_from_before_a_mode_had_its_own_model_are_found_by_meaning_at_once(database: str) -> None:
+    fold(settings_of(database, "code, journal"))
+    after = settings_of(database, "code=hash-768, journal")
+    answer = recall(after, mode="code")
+    assert by_meaning(answer) == {SAID[1][0]}
+    assert answer["channels"]["semantic"]["status"] == "ok"
+
+
+@pytest.mark.usefixtures("said")
+def test_the_missing_model_of_a_removed_mode_is_named_with_the_remedy_only_where_it_matters(
+    database: str, connection: Connection
+) -> None:
+    fold(settings_of(database, "code=hash-768, journal"))
+    connection.execute(
+        "UPDATE vectors.spaces SET name = 'acme/gone', fingerprint = 'acme/gone' WHERE slot = 'code'"
+    )
+    connection.execute("UPDATE vectors.card_vectors_768 SET model = 'acme/gone'")
+    after = settings_of(database, "journal")
+    answer = recall(after)
+    assert by_meaning(answer) == {SAID[0][0], SAID[2][0]}
+    [warning] = answer["warnings"]
+    assert "acme/gone" in warning
+    assert "cardlog reembed" in warning
+    assert recall(after, mode="general")["warnings"] == recall(after, mode="journal")["warnings"] == []

@@ -104,7 +104,7 @@ _LISTS = {
 @settings(max_examples=25)
 def test_a_list_arrives_as_it_was(postgres_url: str, given: dict[str, list[list[Any]]]) -> None:
     async def arrive(pool: Pool) -> None:
-        async with connected(pool, 30.0) as connection:
+        async with connected(pool, "alex", 30.0) as connection:
             for kind, lists in given.items():
                 for each in lists:
                     row = await (await connection.execute(f"SELECT %s::{kind}[]", [each])).fetchone()
@@ -117,7 +117,7 @@ def test_a_statement_is_planned_for_each_user_unless_a_generic_plan_will_do(data
     async def modes(pool: Pool) -> list[str]:
         found = []
         for many in (True, False, False, True):
-            async with connected(pool, 5.0, many=many) as connection:
+            async with connected(pool, "alex", 5.0, many=many) as connection:
                 row = await (await connection.execute("SHOW plan_cache_mode")).fetchone()
                 assert row is not None
                 found.append(row[0])

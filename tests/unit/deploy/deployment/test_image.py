@@ -11,11 +11,12 @@ import pytest
 import yaml
 
 from deploy.monitoring.check_liveness import PORTS
+from events.platform.settings import listing
 from tests.support import deployed
 from tests.support.deployed import DEPLOY, ROOT
 
 SECRET = re.compile(r"PASSWORD|PASSWD|SECRET|TOKEN|API_KEY")
-PINNED = re.compile(r"[\w./-]+:v?\d[\w.-]*")
+PINNED = re.compile(r"[\w./-]+:v?\d[\w.-]*(@sha256:[0-9a-f]{64})?")
 NOT_READ_ONLY = {"kafka"}
 """Its image writes its configuration at every start."""
 
@@ -52,7 +53,8 @@ OURS = [name for name, service in SERVICES.items() if "build" in service]
 
 
 def environment(name: str) -> dict[str, str]:
-    return {key: str(value) for key, value in SERVICES[name].get("environment", {}).items()}
+    given = SERVICES[name].get("environment", {})
+    return {key: "" if value is None else str(value) for key, value in given.items()}
 
 
 def test_every_image_is_pinned_by_a_tag_that_names_a_version() -> None:
@@ -69,6 +71,8 @@ def test_every_image_is_pinned_by_a_tag_that_names_a_version() -> None:
     images = [service["image"] for name, service in SERVICES.items() if name not in OURS]
     for image in [*bases, *images]:
         assert PINNED.fullmatch(image), image
+    # One image with a digest and others without would look pinned and not be.
+    assert len({"@sha256:" in image for image in [*bases, *images]}) == 1
 
 
 def test_the_image_runs_unprivileged_and_gets_the_stop_signal() -> None:
@@ -123,7 +127,7 @@ def test_all_that_is_copied_is_there_and_not_ignored() -> None:
 def test_all_that_the_code_reads_is_installed_with_it() -> None:
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     patterns = tools["package-data"]["*"]
-    beside = {"kubernetes", "systemd", "grafana"}  # for those who deploy, not for the code
+    beside = {"kubernetes", "helm", "systemd", "grafana"}  # for those who deploy, not for the code
     read = [
         path
         for package in ("events", "ingest", "projectors", "retrieval", "deploy")
@@ -142,6 +146,20 @@ def test_a_service_runs_what_the_command_knows_with_settings_that_exist(name: st
     assert what == name or (verb, name) == ("work", "relay")
     ours = {key for key in environment(name) if key.startswith(("CARDLOG_", "ANTHROPIC_"))}
     assert ours <= deployed.settings(), ours - deployed.settings()
+
+
+OF_THE_COMMAND = {"CARDLOG_ADMIN_DATABASE_URL", "CARDLOG_API_KEY", "CARDLOG_KEY_FILE", "CARDLOG_READ_URL"}
+OF_THE_EXTRACTOR = {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}
+
+
+@pytest.mark.parametrize("name", [*deployed.workers(), *PORTS])
+def test_a_setting_of_the_shell_reaches_every_process(name: str) -> None:
+    given = SERVICES[name]["environment"]
+    every = {variable for variable, _, _ in listing()} - OF_THE_COMMAND
+    assert every - set(given) == (OF_THE_EXTRACTOR if name != "extractor" else set())
+    for variable, value in given.items():
+        fixed = variable in ("CARDLOG_DATABASE_URL", "CARDLOG_REDIS_URL", "PGPASSWORD")
+        assert fixed or value is None or str(value).startswith(f"${{{variable}:-"), variable
 
 
 def test_every_worker_and_both_services_are_in_the_file() -> None:
@@ -175,7 +193,7 @@ def test_passwords_come_from_outside_and_are_asked_for() -> None:
     text = (DEPLOY / "compose.yaml").read_text()
     for name in SERVICES:
         for key, value in environment(name).items():
-            if SECRET.search(key) or key == "REDISCLI_AUTH":
+            if value and (SECRET.search(key) or key == "REDISCLI_AUTH"):
                 assert value.startswith("${"), f"{key} of {name} is written down"
             assert not re.search(r"://[^/\s]*:(?!\$\{)[^/@\s]+@", value), f"{key} of {name} holds a password"
     example = (ROOT / ".env.example").read_text()

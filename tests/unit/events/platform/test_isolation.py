@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from events.platform.failures import is_away
 from events.platform.isolation import is_the_datas_fault, isolate
-from events.store.authentication import KeyFileError
+from events.platform.key_file import KeyFileError
 
 
 @given(st.lists(st.booleans(), max_size=200))

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import events.types  # noqa: F401  (registers the types)
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.codec import PayloadError, UnknownEventTypeError, decode, describe, encode, known_types
 from events.types.turns import TurnRecorded

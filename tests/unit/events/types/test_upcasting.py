@@ -63,8 +63,8 @@ def shipped() -> dict[str, int]:
     """Returns every event type of this build with its current version, without the types that only tests register."""
     names = {
         name
-        for module in pkgutil.iter_modules(events.types.__path__)
-        for name, value in vars(importlib.import_module(f"events.types.{module.name}")).items()
+        for module in pkgutil.walk_packages(events.types.__path__, "events.types.")
+        for name, value in vars(importlib.import_module(module.name)).items()
         if isinstance(value, type) and value.__module__.startswith("events.types.")
     }
     return {name: version for name, version in known_types().items() if name in names}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,21 +13,7 @@ from events.types.cards import EventNoted, StateAsserted
 from ingest.extraction.claude.cards import GroundedCards, ground_cards
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import SessionBatch
-from tests.support.ingest.claude import event, said, state
-
-
-@dataclass(frozen=True)
-class Fact:
-    event_id: UUID
-    entity: str
-    concept_key: str
-    value: str
-
-
-@dataclass(frozen=True)
-class Plan:
-    event_id: UUID
-    content: str
+from tests.support.ingest.claude import Fact, Plan, event, said, state
 
 
 class Shown:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -18,22 +17,8 @@ from ingest.extraction.claude import prompt
 from ingest.extraction.claude.cards import GroundedCards, GroundedLink, ground_cards
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
-from tests.support.ingest.claude import event, said, state
+from tests.support.ingest.claude import Fact, Plan, event, said, state
 from tests.support.ingest.messages_api import turns_in
-
-
-@dataclass(frozen=True)
-class Fact:
-    event_id: UUID
-    entity: str
-    concept_key: str
-    value: str
-
-
-@dataclass(frozen=True)
-class Plan:
-    event_id: UUID
-    content: str
 
 
 class Labels:

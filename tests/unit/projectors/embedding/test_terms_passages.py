@@ -34,7 +34,7 @@ def test_only_two_turns_back_count() -> None:
 
 def test_vector_is_the_line_and_in_part_the_lines_before() -> None:
     embedder = HashEmbedder()
-    own, before = embedder.embed(["Bob: Two kittens, two!", "Ann: What did you adopt?"])
+    own, before = embedder.embed(["Bob said: Two kittens, two!", "Ann said: What did you adopt?"])
     (vector,) = embed_passages(embedder.embed, [Passage(SAYS, (ASKS,))])
     expected = own + 0.5 * before
     np.testing.assert_allclose(vector, expected / np.sqrt(expected @ expected), atol=1e-6)

@@ -178,3 +178,89 @@ def test_pasted_data_comes_after_what_somebody_said_unless_it_is_asked_for(quest
     pasted = episode(1, '{"lives_in": "Zurich"}', tags=["pasted"])
     said = episode(2, "I live near the harbour")
     assert order(question, pasted, said)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("asked", "telling"),
+    [
+        ("Is the kiln still in the shed?", "I had the kiln moved to the garage, is it safe there?"),
+        ("窯還放在倉庫嗎？", "我把窯搬到車庫了，這樣安全嗎？"),
+    ],
+)
+def test_a_turn_that_tells_something_before_it_asks_keeps_its_place(asked: str, telling: str) -> None:
+    question = "Where is the kiln? 窯在哪裡？"
+    assert order(question, episode(1, asked), episode(2, telling))[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "old", "new"),
+    [
+        (
+            "How high is the rent of the studio?",
+            "The studio rent is 900 euros",
+            "I pay 950 euros rent for the studio",
+        ),
+        ("What share of the harvest do we sell?", "We sell 30% of the harvest", "We sell 45% of the harvest"),
+        ("工作室的租金是多少？", "工作室租金是9000元", "工作室租金要9500元"),
+        ("工作室的租金是多少？", "工作室的租金是1萬元", "工作室的租金是1.2萬元"),
+    ],
+)
+def test_a_later_amount_stands_above_the_earlier_one(question: str, old: str, new: str) -> None:
+    before = episode(1, old, said_at=NOW - timedelta(days=9))
+    assert order(question, before, episode(2, new)) == [2, 1]
+    assert order(question, before, episode(2, old, said_at=NOW))[0] == 1
+    assert order(question, before, episode(2, new, said_at=NOW - timedelta(days=20))) == [1, 2]
+
+
+def test_an_amount_of_something_else_and_an_amount_that_the_question_names_pass_nothing() -> None:
+    before = episode(1, "The studio rent is 900 euros", said_at=NOW - timedelta(days=9))
+    assert (
+        order("How high is the rent of the studio?", before, episode(2, "Studio rent for 12 months"))[0] == 1
+    )
+    named = "Who pays 950 euros of rent for the studio?"
+    assert order(named, before, episode(2, "I pay 950 euros rent for the studio"))[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("now", "past", "former", "holds"),
+    [
+        (
+            "Where is the pottery class?",
+            "Where was the pottery class originally?",
+            "The pottery class was originally in the chapel",
+            "The pottery class is in the school",
+        ),
+        ("陶藝課在哪裡？", "陶藝課原本在哪裡？", "陶藝課一開始在教堂", "陶藝課在學校"),
+        ("陶艺课在哪里？", "陶艺课当初在哪里？", "陶艺课本来在教堂", "陶艺课在学校"),
+    ],
+)
+def test_how_it_was_at_first_comes_later_unless_it_is_asked_for(
+    now: str, past: str, former: str, holds: str
+) -> None:
+    cards = episode(1, former), episode(2, holds)
+    assert order(now, *cards) == [2, 1]
+    assert order(past, *cards) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("question", "withdrawn", "holds"),
+    [
+        (
+            "How many seats does the hall have?",
+            "The count of 80 seats for the hall is no longer valid",
+            "The hall has 64 seats",
+        ),
+        ("禮堂有幾個座位？", "禮堂有80個座位的數字作廢", "禮堂有64個座位"),
+    ],
+)
+def test_a_withdrawal_comes_after_what_holds(question: str, withdrawn: str, holds: str) -> None:
+    said = episode(2, holds, said_at=NOW - timedelta(days=9))
+    assert order(question, episode(1, withdrawn), said) == [2, 1]
+
+
+def test_the_answer_to_a_message_is_spread_over_the_sessions() -> None:
+    same = [episode(number, f"The loom note {'abc'[number]}", session_id="one") for number in range(3)]
+    other = episode(9, "The loom thread", session_id="two")
+    message = "I repaired the loom. I bought thread for it too. What is left?"
+    assert order(message, *same, other)[:2] == [0, 9]
+    assert order("What about the loom?", *same, other)[-1] == 9

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from events.language.timex.cycles import Reading, yearly
+from events.language.timex.calendar import Span, add_days, day
+from events.language.timex.cycles import Reading, each, yearly
 from events.language.timex.holidays import RULES
 from events.language.timex.scan import Scan, packrat
 
@@ -85,7 +86,11 @@ def bare(word: str) -> str:
 
 @packrat
 def holiday(scan: Scan, i: int) -> tuple[Reading, int] | None:
-    """Parses the longest holiday name at word `i`. Hyphens may stand between its words."""
+    """Parses the longest holiday name at word `i`, or "eve of" a holiday. Hyphens may stand between its words."""
+    if scan.words[i] == "eve" and scan.words[i + 1] == "of":
+        named = holiday(scan, scan.skip(i + 2, "the"))
+        reading = each(named[0], _day_before) if named else None
+        return (reading, named[1]) if named and reading is not None else None
     for name, key in _BY_FIRST.get(bare(scan.words[i]), ()):
         j = i
         for word in name:
@@ -98,3 +103,7 @@ def holiday(scan: Scan, i: int) -> tuple[Reading, int] | None:
             sure = 0.8 if key in ("new_year", "qixi", "workers") else 0.9
             return yearly(rule, "month" if key == "ramadan" else "day", sure), j
     return None
+
+
+def _day_before(span: Span) -> Span | None:
+    return day(add_days(span.start, -1)) if span.start else None

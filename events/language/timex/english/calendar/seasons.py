@@ -192,7 +192,7 @@ def decade(scan: Scan, i: int) -> Found | None:
     return None
 
 
-@opens("the", FIRST_WORDS, digits=True)
+@opens("the", "eve", FIRST_WORDS, digits=True)
 def holidays(scan: Scan, i: int) -> Found | None:
     """Parses a holiday with its year or its weekend. A greeting such as "happy new year" is not a holiday."""
     words = scan.words

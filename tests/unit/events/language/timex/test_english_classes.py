@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from zoneinfo import ZoneInfo
-
 import pytest
 
-from events.language.timex import find
-
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=ZoneInfo("Asia/Taipei"))
-
-
-def shown(moment: datetime | None) -> str | None:
-    """Formats a time exactly and briefly: a date at midnight, else a date and time."""
-    if moment is None:
-        return None
-    plain = moment.replace(tzinfo=None)
-    midnight = plain == plain.replace(hour=0, minute=0, second=0)
-    return plain.date().isoformat() if midnight else plain.isoformat(" ")
+from tests.support.events.moments import interval
 
 
 @pytest.mark.parametrize(
@@ -199,6 +185,19 @@ def shown(moment: datetime | None) -> str | None:
         ("at 7 this morning", "2026-05-08 07:00:00", "2026-05-08 08:00:00"),
         ("tonight at 8", "2026-05-08 20:00:00", "2026-05-08 21:00:00"),
         ("tomorrow noon", "2026-05-09 12:00:00", "2026-05-09 13:00:00"),
+        ("two or three years ago", "2023-05-08", "2024-05-09"),
+        ("2-3 weeks ago we met", "2026-04-17", "2026-04-25"),
+        ("it starts in 3 to 4 months", "2026-08-08", "2026-09-09"),
+        ("a month or two ago", "2026-03-08", "2026-04-09"),
+        ("in an hour or two", "2026-05-08 17:44:10", "2026-05-08 19:44:10"),
+        ("between two and three weeks ago", "2026-04-17", "2026-04-25"),
+        ("in the last 24-48 hours", "2026-05-06 16:44:10", "2026-05-08 16:44:10"),
+        ("she called last night, around 2am", "2026-05-08 02:00:00", "2026-05-08 03:00:00"),
+        ("around midnight last night", "2026-05-08", "2026-05-08 01:00:00"),
+        ("let's go tonight at 1am", "2026-05-09 01:00:00", "2026-05-09 02:00:00"),
+        ("due EOD tomorrow", "2026-05-09 23:59:59", "2026-05-10"),
+        ("due by COB tomorrow", None, "2026-05-09 17:00:00"),
+        ("the call is at half 10 tomorrow", "2026-05-09 10:30:00", "2026-05-09 10:31:00"),
         ("last night at 11:30", "2026-05-07 23:30:00", "2026-05-07 23:31:00"),
         ("yesterday around 5", "2026-05-07 17:00:00", "2026-05-07 18:00:00"),
         ("3 o'clock yesterday afternoon", "2026-05-07 15:00:00", "2026-05-07 16:00:00"),
@@ -246,8 +245,22 @@ def shown(moment: datetime | None) -> str | None:
         ("the month before last", "2026-03-01", "2026-04-01"),
         ("the day before Christmas 2025", "2025-12-24", "2025-12-25"),
         ("the week after Easter 2026", "2026-04-06", "2026-04-13"),
+        # the eve, and the nth day after a holiday
+        ("we met on the eve of Thanksgiving", "2025-11-26", "2025-11-27"),
+        ("the eve of New Year 2025", "2024-12-31", "2025-01-01"),
+        ("the third day after Easter", "2026-04-08", "2026-04-09"),
+        # hours of the night and of the sun
+        ("they rang in the early hours of Sunday", "2026-05-03", "2026-05-03 04:00:00"),
+        ("in the wee hours of January 3rd", "2026-01-03", "2026-01-03 04:00:00"),
+        ("we left at sunset on Tuesday", "2026-05-05 16:00:00", "2026-05-05 20:00:00"),
+        ("before sunrise tomorrow", None, "2026-05-09 04:00:00"),
+        # four digits, and hours that are about right
+        ("muster at 0800", "2026-05-08 08:00:00", "2026-05-08 08:01:00"),
+        ("be there by 1400 hours tomorrow", "2026-05-09", "2026-05-09 14:00:00"),
+        ("0630 hrs tomorrow", "2026-05-09 06:30:00", "2026-05-09 06:31:00"),
+        ("at 3ish tomorrow", "2026-05-09 15:00:00", "2026-05-09 16:00:00"),
+        ("it starts at twenty to nine tomorrow", "2026-05-09 08:40:00", "2026-05-09 08:41:00"),
     ],
 )
 def test_each_class_of_expressions_is_its_interval(text: str, start: str | None, end: str | None) -> None:
-    (found,) = [one for one in find(text, NOW) if one.kind != "duration"]
-    assert (shown(found.start), shown(found.end)) == (start, end)
+    assert interval(text) == (start, end)

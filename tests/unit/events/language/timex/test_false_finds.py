@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from zoneinfo import ZoneInfo
-
 import pytest
 
 from events.language.timex import find
+from tests.support.events.moments import NOW
 
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=ZoneInfo("Asia/Taipei"))
 ENGLISH = [
     "This may hurt a bit",
     "That may be true",
@@ -56,6 +53,9 @@ ENGLISH = [
     "example.com/may-2019",
     "C:\\logs\\2019\\05",
     "git checkout release-2020-05",
+    "we watched the sunset",
+    "I worked 1400 hours",
+    "give it ten to three people",
     "we won 3-2",
     "a 10-4 score",
     "a 7-11 shop",
@@ -202,6 +202,9 @@ ENGLISH = [
     "ID 05/12-A",
 ]
 CHINESE = [
+    "他住三十號",
+    "請到三號窗口",
+    "3號出口見",
     "他三歲了",
     "十歲那年我搬家",
     "我十歲的時候",

@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from zoneinfo import ZoneInfo
-
 import pytest
 
-from events.language.timex import Found, find
-
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=ZoneInfo("Asia/Taipei"))
-
-
-def only(text: str) -> Found:
-    dated = [found for found in find(text, NOW) if found.kind != "duration"]
-    assert len(dated) == 1, [found.text for found in dated]
-    return dated[0]
-
-
-def shown(moment: datetime | None) -> str | None:
-    """Formats a time exactly and briefly: a date at midnight, else a date and time."""
-    if moment is None:
-        return None
-    plain = moment.replace(tzinfo=None)
-    return (
-        plain.date().isoformat()
-        if plain == plain.replace(hour=0, minute=0, second=0)
-        else plain.isoformat(" ")
-    )
+from events.language.timex import find
+from tests.support.events.moments import NOW, interval, only, shown
 
 
 @pytest.mark.parametrize(
@@ -105,8 +83,7 @@ def shown(moment: datetime | None) -> str | None:
     ],
 )
 def test_an_expression_is_its_interval(text: str, start: str | None, end: str | None) -> None:
-    found = only(text)
-    assert (shown(found.start), shown(found.end)) == (start, end)
+    assert interval(text) == (start, end)
 
 
 @pytest.mark.parametrize(

@@ -2,35 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Literal
-from zoneinfo import ZoneInfo
-
 import pytest
 
-from events.language.timex import Found, find
-
-TAIPEI = ZoneInfo("Asia/Taipei")
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=TAIPEI)
-
-
-def only(text: str, reading: Literal["statement", "question"] = "statement") -> Found:
-    dated = [found for found in find(text, NOW, reading=reading) if found.kind != "duration"]
-    assert len(dated) == 1, [found.text for found in dated]
-    return dated[0]
-
-
-def shown(moment: datetime | None) -> str | None:
-    """Formats a time exactly and briefly: a date at midnight, else a date and time."""
-    if moment is None:
-        return None
-    assert moment.tzinfo is TAIPEI
-    plain = moment.replace(tzinfo=None)
-    return (
-        plain.date().isoformat()
-        if plain == plain.replace(hour=0, minute=0, second=0)
-        else plain.isoformat(" ")
-    )
+from events.language.timex import find
+from tests.support.events.moments import NOW, only, shown
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,193 @@
+"""``cardlog keys``: makes, lists, rotates and revokes API keys."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from deploy.instance import find
+from deploy.options import Flat, Given, Json, at_least
+from events.access import keys
+from events.access.keys import ApiKey
+from events.access.principal import Scope
+from events.platform.database import Connection, connect, migrate
+from events.platform.settings import Settings
+from events.types.tenancy import DEFAULT_TENANT
+
+app = App(
+    name="keys",
+    help="An API key opens the services: Authorization: Bearer KEY. The scope push lets it push turns, read lets it "
+    "ask and read cards, write lets it settle conflicts, relate and verify cards, admin lets it manage users. No scope "
+    "includes another. A key belongs to one tenant and can be limited to users, projects and modes.",
+)
+
+Id = Annotated[str, Parameter(help="the key's id, as listed: the part between the underscores of the key")]
+_Names = Annotated[tuple[str, ...], Parameter(metavar="NAME")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The rights of a new key."""
+
+    name: Annotated[str, Parameter(help="what the key is for, such as the app's name")]
+    scope: Annotated[
+        tuple[Scope, ...], Parameter(help="repeat it for several scopes (default: push, read and write)")
+    ] = keys.FIRST_SCOPES
+    tenant: Annotated[str, Parameter(help="tenant of the key (default: default)")] = DEFAULT_TENANT
+    user: Annotated[_Names, Parameter(help="only this user; repeat it for several")] = ()
+    project: Annotated[_Names, Parameter(help="only this project; repeat it for several")] = ()
+    mode: Annotated[_Names, Parameter(help="only this mode; repeat it for several")] = ()
+    expires_days: Annotated[
+        float | None,
+        Parameter(metavar="DAYS", validator=at_least(0), help="days until the key expires (default: never)"),
+    ] = None
+    json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """The filter of the keys."""
+
+    tenant: Annotated[str | None, Parameter(help="only keys of this tenant")] = None
+    json: Annotated[bool, Parameter(help="print one JSON object a line")] = False
+
+
+EVERY = Listing()
+
+
+@app.command(name="create")
+def run_create(*, options: Flat[Wanted], settings: Given[Settings], data: Given[Path | None]) -> int:
+    """Make a key and print it. It is printed once, and only a digest of it is kept."""
+    expires = options.expires_days
+    with _opened(settings, data) as connection:
+        made, text = keys.create(
+            connection,
+            name=options.name,
+            scopes=options.scope,
+            tenant=options.tenant,
+            users=options.user,
+            projects=options.project,
+            modes=options.mode,
+            expires_at=None if expires is None else _in(timedelta(days=expires)),
+        )
+    _print_made(made, text, as_json=options.json)
+    return 0
+
+
+@app.command(name="list")
+def run_list(*, options: Flat[Listing] = EVERY, settings: Given[Settings], data: Given[Path | None]) -> int:
+    """List the keys with their rights, the oldest first. The keys themselves cannot be shown."""
+    with _opened(settings, data) as connection:
+        found = keys.listed(connection, options.tenant)
+    for key in found:
+        print(json.dumps(_document(key), ensure_ascii=False) if options.json else _line(key))
+    if not found and not options.json:
+        print("there are no API keys; make one with: cardlog keys create --name NAME")
+    return 0
+
+
+@app.command(name="rotate")
+def run_rotate(
+    key: Id,
+    /,
+    *,
+    overlap_hours: Annotated[
+        float,
+        Parameter(
+            metavar="HOURS", validator=at_least(0), help="the old key still counts for so long (default: 24)"
+        ),
+    ] = 24.0,
+    as_json: Json = False,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Make a new key with the same rights and print it. The old key expires after --overlap-hours."""
+    with _opened(settings, data) as connection:
+        made, text = keys.rotate(connection, key, overlap=_until(timedelta(hours=overlap_hours)))
+    _print_made(made, text, as_json=as_json)
+    return 0
+
+
+@app.command(name="revoke")
+def run_revoke(
+    key: Id, /, *, as_json: Json = False, settings: Given[Settings], data: Given[Path | None]
+) -> int:
+    """End a key for good, at once and in every process."""
+    with _opened(settings, data) as connection:
+        ended = keys.revoke(connection, key)
+    print(json.dumps(_document(ended), ensure_ascii=False) if as_json else f"revoked {ended.key_id}")
+    return 0
+
+
+@contextmanager
+def _opened(settings: Settings, data: Path | None) -> Iterator[Connection]:
+    """Yields a connection of the role that may change keys."""
+    settings, _ = find(settings, data)
+    with connect(settings.admin_database_url or settings.database_url, application="keys") as connection:
+        migrate(connection)
+        yield connection
+
+
+def _print_made(key: ApiKey, text: str, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"key": text, **_document(key)}, ensure_ascii=False))
+        return
+    print(text)
+    print(f"{_line(key)}\nkeep the key now: it is not shown again", file=sys.stderr)
+
+
+def _document(key: ApiKey) -> dict[str, Any]:
+    return {
+        "key_id": key.key_id,
+        "name": key.name,
+        "tenant": key.tenant,
+        "scopes": list(key.scopes),
+        "users": key.users,
+        "projects": key.projects,
+        "modes": key.modes,
+        "status": key.status(datetime.now(UTC)),
+        "created_at": _instant(key.created_at),
+        "expires_at": _instant(key.expires_at),
+        "revoked_at": _instant(key.revoked_at),
+        "replaces": key.replaces,
+    }
+
+
+def _line(key: ApiKey) -> str:
+    limits = [
+        f"{field}={','.join(names)}"
+        for field, names in (("users", key.users), ("projects", key.projects), ("modes", key.modes))
+        if names is not None
+    ]
+    until = f"until {key.expires_at:%Y-%m-%d %H:%M}" if key.expires_at is not None else ""
+    words = (
+        key.key_id,
+        key.status(datetime.now(UTC)),
+        key.tenant,
+        ",".join(key.scopes),
+        *limits,
+        until,
+        key.name,
+    )
+    return "  ".join(word for word in words if word)
+
+
+def _in(span: timedelta) -> datetime:
+    return datetime.now(UTC) + _until(span)
+
+
+def _until(span: timedelta) -> timedelta:
+    """Returns ``span``, and at most a hundred years, so that the instant stays within the calendar."""
+    return min(span, timedelta(days=36_500))
+
+
+def _instant(at: datetime | None) -> str | None:
+    return None if at is None else at.astimezone(UTC).isoformat()

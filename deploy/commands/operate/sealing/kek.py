@@ -1,0 +1,63 @@
+"""``cardlog log kek``: the key-encryption key."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from deploy.instance import find
+from deploy.monitoring.counting import counted
+from deploy.options import Given
+from deploy.progress import Progress
+from events.platform.database import connect
+from events.platform.settings import Settings, SettingsError
+from events.sealing import key_encryption, keystore
+from events.sealing.sealer import Sealer
+
+
+def run_kek(
+    what: Literal["new", "rotate", "show"],
+    file: Annotated[Path | None, Parameter(metavar="FILE", help="the file (default: the one in use)")] = None,
+    /,
+    *,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Create, renew or show the key-encryption key that payloads are sealed under.
+
+    Every payload is sealed under a data key of its user, and the key-encryption key wraps the data keys. Every
+    process needs the file (CARDLOG_KEK_FILE). The database never sees the key. Without the file nobody can read
+    sealed payloads, so keep a copy apart from the database. `new` creates a key. `rotate` puts a new key in front of
+    the keys in the file and wraps every data key again; no payload changes. Running processes read the file again
+    when they meet the new key. `show` prints the id of each key and the number of users whose data key it wraps. An
+    old key may leave the file when that number is 0 and the turn queue is empty. The embedded stack creates its own
+    key, kek.key in the data folder.
+    """
+    if what == "new":
+        if file is None:
+            raise SettingsError("the file of the new key is missing: cardlog log kek new FILE")
+        key_encryption.create(file)
+        print(f"created {file}; set CARDLOG_KEK_FILE to it in every process, and keep a copy of it")
+        return 0
+    settings, _ = find(settings, data)
+    path = file or Path(settings.kek_file)
+    if path == Path():
+        raise SettingsError("no key-encryption key is in use here: name its file, or set CARDLOG_KEK_FILE")
+    url = settings.admin_database_url or settings.database_url
+    with connect(url, application="log kek") as connection:
+        if what == "rotate":
+            sealer = Sealer(key_encryption.rotate(path))
+            with Progress("keys") as progress:
+                changed = keystore.rewrap(connection, sealer, lambda done: progress(done, None))
+            print(f"wrapped {changed} data keys again", file=sys.stderr)
+        wrapped = keystore.keys_by_wrapper(connection)
+    keys, _ = key_encryption.KEY_FILE.read(path)
+    for number, key in enumerate(keys):
+        state = "in use" if number == 0 else "earlier"
+        print(f"{key.id.hex()}  {state:<8} {counted(wrapped.pop(key.id.hex(), 0), 'user')}")
+    for missing, users in sorted(wrapped.items()):
+        print(f"{missing}  missing  {counted(users, 'user')}")
+    return 1 if wrapped else 0

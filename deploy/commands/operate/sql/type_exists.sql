@@ -1,0 +1,1 @@
+SELECT EXISTS (SELECT FROM log.events WHERE type = %(type)s);

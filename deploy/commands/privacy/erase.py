@@ -1,0 +1,226 @@
+"""``cardlog erase``: erases users, persons, turns and old turns, and checks receipts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from deploy.instance import find
+from deploy.monitoring.counting import counted
+from deploy.options import File, Flat, Given, Json
+from deploy.security.private_files import written_privately
+from events.platform.database import Connection, connect, migrate
+from events.platform.settings import Settings
+from events.platform.streams import REDIS_AWAY
+from events.store import authentication
+from events.types.tenancy import DEFAULT_TENANT, checked_tenant, storage_id
+from ingest.erasure import receipts, subjects, tombstones
+from ingest.erasure.erasure import Eraser, ErasureRefusedError, users_of
+from ingest.erasure.names import NameInvalidError
+from ingest.erasure.subjects import Outcome, Terms
+from ingest.erasure.verification import faults
+from projectors.registry import derived
+from projectors.scrubbing.scrub import scrub
+
+BY = "cardlog erase"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to erase."""
+
+    user: Annotated[
+        str | None,
+        Parameter(help="erase this user; with --person, --turn or --before: only in this user's memory"),
+    ] = None
+    person: Annotated[
+        str | None, Parameter(help="erase a person who is spoken of: every turn that names the person")
+    ] = None
+    alias: Annotated[
+        tuple[str, ...], Parameter(help="another name of the person; may be given several times")
+    ] = ()
+    turn: Annotated[str | None, Parameter(help="erase the turn with this id; needs --user")] = None
+    before: Annotated[
+        str | None, Parameter(metavar="DATE", help="erase turns that were said before this date (ISO 8601)")
+    ] = None
+    mode: Annotated[str | None, Parameter(help="with --before: only turns of this mode")] = None
+    tenant: Annotated[str, Parameter(help="the tenant (default: default)")] = DEFAULT_TENANT
+    dry_run: Annotated[bool, Parameter(help="erase nothing, and count what would go; the default")] = False
+    yes: Annotated[bool, Parameter(help="erase")] = False
+    derived_only: Annotated[
+        bool, Parameter(help="leave the words in a log that is not sealed, and delete what was made of them")
+    ] = False
+    receipt: Annotated[File | None, Parameter(help="write the receipt to this file")] = None
+    scrub: Annotated[
+        bool,
+        Parameter(help="afterwards remove the bytes of everything erased from the files of the servers"),
+    ] = False
+    replay: Annotated[
+        bool,
+        Parameter(help="erase again what CARDLOG_TOMBSTONES_FILE lists and a restored backup brought back"),
+    ] = False
+    verify: Annotated[File | None, Parameter(help="check a receipt against this log")] = None
+    json: Json = False
+
+
+DEFAULTS = Options()
+
+
+def erase(*, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]) -> int:
+    """Erase a user, a person, a turn or old turns.
+
+    Without --yes it only counts what would go. The words are erased by destroying their keys, and everything that was
+    made of them is deleted, in one transaction for each user. The log itself stays as it is, so `cardlog log verify`
+    passes. A receipt says what was done; it is signed with the log key. --scrub then removes the bytes from the files.
+    An erasure that is interrupted can be repeated. Exit status: 0 done, 1 refused, or the receipt does not hold.
+    """
+    _check(options)
+    settings, _ = find(settings, data)
+    with connect(settings.admin_database_url or settings.database_url, application="erase") as owner:
+        migrate(owner)
+    with connect(settings.database_url, application="erase") as connection:
+        if options.verify is not None:
+            return _verify(connection, options.verify, as_json=options.json)
+        eraser = Eraser(settings, derived(settings))
+        if options.replay:
+            return _replay(eraser, connection, settings, as_json=options.json)
+        if _named(options):
+            status = _erase(eraser, connection, options)
+            if status or not options.yes:
+                return status
+        if options.scrub:
+            _scrub(eraser, connection, settings, as_json=options.json)
+    return 0
+
+
+def _named(options: Options) -> bool:
+    return any(each is not None for each in (options.user, options.person, options.turn, options.before))
+
+
+def _check(options: Options) -> None:
+    others = (options.replay, options.verify is not None, options.scrub)
+    if not _named(options) and not any(others):
+        raise ValueError("what to erase is missing: give --user, --person, --turn or --before")
+    if sum(each is not None for each in (options.person, options.turn, options.before)) > 1:
+        raise ValueError("give one of --person, --turn and --before")
+    if options.turn is not None and options.user is None:
+        raise ValueError("--turn needs --user: a turn id is unique only within a user")
+    if options.alias and options.person is None:
+        raise ValueError("--alias needs --person")
+    if options.mode is not None and options.before is None:
+        raise ValueError("--mode needs --before")
+    if options.yes and options.dry_run:
+        raise ValueError("give --yes or --dry-run, not both")
+
+
+def _erase(eraser: Eraser, connection: Connection, options: Options) -> int:
+    tenant = checked_tenant(options.tenant)
+    terms = Terms(by=BY, dry_run=not options.yes, derived_only=options.derived_only)
+    only = None if options.user is None else storage_id(tenant, options.user)
+    users: Sequence[str] = [only] if only is not None else users_of(connection, tenant)
+    try:
+        if options.person is not None:
+            names = [options.person, *options.alias]
+            outcome = subjects.erase_person(eraser, connection, names, users, terms)
+        elif options.before is not None:
+            outcome = subjects.erase_before(
+                eraser, connection, _instant(options.before), users, terms, mode=options.mode
+            )
+        elif options.turn is not None:
+            outcome = subjects.erase_turn(eraser, connection, users[0], options.turn, terms)
+        else:
+            outcome = subjects.erase_user(eraser, connection, users[0], terms)
+    except (ErasureRefusedError, NameInvalidError) as error:
+        print(f"cardlog erase: {error}", file=sys.stderr)
+        return 1
+    receipt = receipts.receipt_of(connection, outcome.erasure_id) if options.yes else None
+    if receipt is not None and options.receipt is not None:
+        _write(options.receipt, receipt)
+    _print(outcome, receipt, options)
+    return 0
+
+
+def _print(outcome: Outcome, receipt: dict[str, Any] | None, options: Options) -> None:
+    if options.json:
+        print(json.dumps(receipt or outcome.document() | {"dry_run": not options.yes}, ensure_ascii=False))
+        return
+    for name in outcome.names:
+        print(f"looked for the name {name}")
+    for name, number in sorted(outcome.counts.items()):
+        print(f"{number:>10} {name}")
+    if not outcome.users:
+        print("there is nothing to erase")
+    elif not options.yes:
+        print(
+            f"in the memory of {counted(len(outcome.users), 'user')}; nothing was erased: add --yes to erase this"
+        )
+    else:
+        done = "" if receipt is None else f"; receipt {receipt['erasure_id']}"
+        print(f"erased in the memory of {counted(len(outcome.users), 'user')}{done}")
+
+
+def _write(name: str, receipt: dict[str, Any]) -> None:
+    text = json.dumps(receipt, ensure_ascii=False, indent=2).encode() + b"\n"
+    if name == "-":
+        sys.stdout.buffer.write(text)
+        return
+    with written_privately(Path(name)) as file:
+        file.write(text)
+
+
+def _verify(connection: Connection, name: str, *, as_json: bool) -> int:
+    try:
+        text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise RuntimeError(f"{name} cannot be read: {error.strerror}") from None
+    try:
+        receipt = receipts.read(text, authentication.in_use())
+        found = faults(connection, receipt)
+    except receipts.ReceiptError as error:
+        found = [str(error)]
+    if as_json:
+        print(json.dumps({"holds": not found, "faults": found}, ensure_ascii=False))
+    else:
+        for fault in found:
+            print(f"{name}: {fault}", file=sys.stderr)
+        if not found:
+            print(f"{name} holds: what it names is erased in this log")
+    return 1 if found else 0
+
+
+def _replay(eraser: Eraser, connection: Connection, settings: Settings, *, as_json: bool) -> int:
+    if not settings.tombstones_file:
+        raise ValueError("CARDLOG_TOMBSTONES_FILE is not set: name the file with the list of erasures")
+    outcomes = subjects.replay(eraser, connection, tombstones.read(Path(settings.tombstones_file)))
+    again = sum(len(outcome.users) for outcome in outcomes)
+    eraser.keep_tombstones(connection)
+    print(json.dumps({"erased_again": again}) if as_json else f"erased again: {counted(again, 'user')}")
+    return 0
+
+
+def _scrub(eraser: Eraser, connection: Connection, settings: Settings, *, as_json: bool) -> None:
+    try:
+        eraser.resume(connection)
+    except REDIS_AWAY as error:
+        print(f"redis is away, so turns may wait there: {error}", file=sys.stderr)
+    done = scrub(settings)
+    if as_json:
+        print(json.dumps(done.document()))
+        return
+    for line in done.lines():
+        print(line)
+
+
+def _instant(text: str) -> datetime:
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"--before {text!r} is not ISO 8601, such as 2026-05-08") from None
+    return instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)

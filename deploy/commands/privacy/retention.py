@@ -1,0 +1,112 @@
+"""``cardlog retention``: how long turns are kept, by tenant and mode."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from deploy.instance import find
+from deploy.monitoring.counting import counted
+from deploy.options import Given, Json, between
+from events.platform.database import connect
+from events.platform.settings import Settings
+from events.types.tenancy import DEFAULT_TENANT, checked_tenant
+from ingest.erasure import retention
+from ingest.erasure.erasure import Eraser, ErasureRefusedError
+from ingest.erasure.retention import LONGEST_DAYS, OTHER_MODES, Rule
+from projectors.registry import derived
+
+app = App(
+    name="retention",
+    help="Turns are kept for ever, unless a rule names a number of days for their mode. The write service erases older "
+    "turns once a day, with everything that was made of them. The rule of the mode * is for all modes without a rule "
+    "of their own.",
+)
+
+Tenant = Annotated[str, Parameter(help="the tenant (default: default)")]
+
+
+@app.command(name="list", help="list the rules of every tenant")
+def run_list(*, as_json: Json = False, settings: Given[Settings], data: Given[Path | None]) -> int:
+    settings, _ = find(settings, data)
+    with connect(settings.database_url, application="retention") as connection:
+        found = retention.rules(connection)
+    if as_json:
+        print(json.dumps([rule.document() for rule in found]))
+        return 0
+    for rule in found:
+        ran = "never ran" if rule.ran_at is None else f"ran {rule.ran_at:%Y-%m-%d %H:%M:%S}"
+        print(f"{rule.tenant:<16} {rule.mode:<16} {rule.keep_days:>6} days, {ran}")
+    if not found:
+        print("there is no rule: every turn is kept")
+    return 0
+
+
+@app.command(name="set", help="keep turns of a mode for a number of days")
+def run_set(
+    days: Annotated[int, Parameter(validator=between(1, LONGEST_DAYS), help="days after a turn was said")],
+    /,
+    *,
+    mode: Annotated[str, Parameter(help="the mode (default: * for every mode without a rule)")] = OTHER_MODES,
+    tenant: Tenant = DEFAULT_TENANT,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    settings, _ = find(settings, data)
+    with connect(settings.database_url, application="retention") as connection:
+        retention.declare(connection, Rule(tenant=checked_tenant(tenant), mode=mode, keep_days=days))
+    return 0
+
+
+@app.command(name="remove", help="remove a rule; the turns are then kept")
+def run_remove(
+    *,
+    mode: Annotated[str, Parameter(help="the mode (default: *)")] = OTHER_MODES,
+    tenant: Tenant = DEFAULT_TENANT,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    settings, _ = find(settings, data)
+    with connect(settings.database_url, application="retention") as connection:
+        removed = retention.remove(connection, checked_tenant(tenant), mode)
+    if not removed:
+        print(f"cardlog retention: tenant {tenant} has no rule for the mode {mode}", file=sys.stderr)
+    return 0 if removed else 1
+
+
+@app.command(name="run")
+def run_rules(
+    *,
+    yes: Annotated[bool, Parameter(help="erase; without it the command only counts")] = False,
+    tenant: Annotated[str | None, Parameter(help="only the rules of this tenant")] = None,
+    as_json: Json = False,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Erase what the rules no longer keep, now.
+
+    Without --yes it only counts what would go.
+    """
+    settings, _ = find(settings, data)
+    only = None if tenant is None else checked_tenant(tenant)
+    with connect(settings.database_url, application="retention") as connection:
+        eraser = Eraser(settings, derived(settings))
+        try:
+            done = retention.run(eraser, connection, tenant=only, dry_run=not yes, by="cardlog retention")
+        except ErasureRefusedError as error:
+            print(f"cardlog retention: {error}", file=sys.stderr)
+            return 1
+    if as_json:
+        found = [rule.document() | outcome.document() | {"dry_run": not yes} for rule, outcome in done]
+        print(json.dumps(found))
+        return 0
+    for rule, outcome in done:
+        verb = "erased" if yes else "would be erased"
+        turns = outcome.counts.get("turns", 0)
+        what = f"{counted(turns, 'turn')} of {counted(len(outcome.users), 'user')}"
+        print(f"{rule.tenant} {rule.mode}, {rule.keep_days} days: {what} {verb}")
+    return 0

@@ -1,0 +1,116 @@
+"""``cardlog users``: lists, exports and imports users."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from deploy.instance import find
+from deploy.monitoring.counting import counted
+from deploy.options import Count, File, Given, Json
+from deploy.security.private_files import written_privately
+from events.platform.database import connect
+from events.platform.settings import Settings
+from events.types.tenancy import DEFAULT_TENANT, checked_tenant, storage_id
+from retrieval.export.export import export
+from retrieval.export.user_import import ImportRefusedError, import_user
+from retrieval.export.users import users
+
+app = App(
+    name="users", help="List the users of a tenant. Export everything that is known of a user, and import it."
+)
+
+Tenant = Annotated[str, Parameter(help="the tenant (default: default)")]
+_PAGE = 1000
+
+
+@app.command(name="list", help="list the users, in order")
+def run_list(
+    *,
+    tenant: Tenant = DEFAULT_TENANT,
+    after: Annotated[str, Parameter(help="only users after this one")] = "",
+    limit: Annotated[Count, Parameter(help="the most users to print")] = None,
+    as_json: Json = False,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    settings, _ = find(settings, data)
+    left = limit
+    with connect(settings.database_url, application="users") as connection:
+        while left is None or left > 0:
+            asked = _PAGE if left is None else min(left, _PAGE)
+            page = users(connection, checked_tenant(tenant), after=after, limit=asked)
+            for one in page:
+                erased = None if one.erased_at is None else one.erased_at.isoformat()
+                if as_json:
+                    print(json.dumps({"user_id": one.user_id, "erased_at": erased}, ensure_ascii=False))
+                else:
+                    print(one.user_id + ("" if erased is None else f"  (erased {erased})"))
+            if len(page) < asked:
+                break
+            after = page[-1].user_id
+            left = None if left is None else left - len(page)
+    return 0
+
+
+@app.command(name="export")
+def run_export(
+    user: Annotated[str, Parameter(help="the user")],
+    file: Annotated[File, Parameter(help="the file to write, or - for standard output")],
+    /,
+    *,
+    tenant: Tenant = DEFAULT_TENANT,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Write everything that is known of a user.
+
+    The file holds JSON lines: every turn, event and card with its sources. Its last line counts them.
+    """
+    settings, _ = find(settings, data)
+    owner = storage_id(checked_tenant(tenant), user)
+    with connect(settings.database_url, application="users export") as connection:
+        if file == "-":
+            for line in export(connection, owner):
+                sys.stdout.buffer.write(line)
+            return 0
+        with written_privately(Path(file)) as out:
+            for line in export(connection, owner):
+                out.write(line)
+    return 0
+
+
+@app.command(name="import")
+def run_import(
+    file: Annotated[File, Parameter(help="an exported file, or - for standard input")],
+    user: Annotated[str, Parameter(help="the name of the user here; the log must not know this user")],
+    /,
+    *,
+    tenant: Tenant = DEFAULT_TENANT,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Append the turns and events of an exported user.
+
+    The same cards follow from them. All events are appended, or none.
+    """
+    settings, _ = find(settings, data)
+    owner = storage_id(checked_tenant(tenant), user)
+    try:
+        source = sys.stdin.buffer if file == "-" else open(file, "rb")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise RuntimeError(f"{file} cannot be read: {error.strerror}") from None
+    with source, connect(settings.database_url, application="users import") as connection:
+        try:
+            done = import_user(connection, source, owner)
+        except ImportRefusedError as error:
+            print(f"cardlog users import: {error}", file=sys.stderr)
+            return 1
+    print(
+        f"imported {counted(done.turns, 'turn')} and {counted(done.events, 'other event')}", file=sys.stderr
+    )
+    return 0

@@ -1,0 +1,1 @@
+"""Verbs that protect the memory: who asked for it."""

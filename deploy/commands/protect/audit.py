@@ -1,0 +1,164 @@
+"""``cardlog audit``: lists, exports and verifies the audit log."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from deploy.commands.operate import proof
+from deploy.instance import find
+from deploy.options import File, Flat, Given, Json, at_least
+from deploy.security.audited import audited
+from deploy.security.private_files import written_privately
+from events.access import audit, audit_verification
+from events.platform.database import Connection, connect
+from events.platform.settings import Settings
+from events.store import anchors
+from events.types.tenancy import DEFAULT_TENANT, storage_id
+
+app = App(name="audit", help="Show who read or changed whose memory, and verify that record.")
+
+_PAGE = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The filter of the entries."""
+
+    user: Annotated[str | None, Parameter(help="only requests that named this user")] = None
+    tenant: Annotated[str | None, Parameter(help="only this tenant's keys, and the tenant of --user")] = None
+    key: Annotated[str | None, Parameter(metavar="ID", help="only this API key, or command user")] = None
+    operation: Annotated[str | None, Parameter(help="only this operation, such as recall or log-show")] = None
+    outcome: Annotated[
+        Literal["begun", "allowed", "denied", "refused", "failed", "lost"] | None,
+        Parameter(help="only this outcome"),
+    ] = None
+    since: Annotated[
+        datetime | None, Parameter(metavar="INSTANT", help="only what was recorded since (ISO 8601)")
+    ] = None
+    until: Annotated[
+        datetime | None, Parameter(metavar="INSTANT", help="only what was recorded before (ISO 8601)")
+    ] = None
+
+
+DEFAULTS = Wanted()
+
+
+@app.command(name="list")
+def run_list(
+    *,
+    limit: Annotated[int, Parameter(validator=at_least(1), help="the most entries to print")] = 100,
+    as_json: Json = False,
+    options: Flat[Wanted] = DEFAULTS,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Print audit entries, the newest first.
+
+    An entry says who asked (tenant, API key and scopes), what (the operation), whose memory, when, and the outcome.
+    It never holds content. A user stands as a keyed hash; --user finds the entries of a user.
+    """
+    settings, _ = find(settings, data)
+    with connect(settings.database_url, application="audit list") as connection:
+        for entry in _pages(connection, _filter(connection, options), limit):
+            print(json.dumps(entry) if as_json else _line(entry))
+    return 0
+
+
+@app.command(name="export")
+def run_export(
+    file: Annotated[File, Parameter(help="the file to write, or - for standard output")],
+    /,
+    *,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Write the whole audit log to a file.
+
+    The file holds one JSON object a line, oldest first, with the digest of each entry. The digest after the last line
+    is the head that `log anchor` signs.
+    """
+    settings, _ = find(settings, data)
+    with (
+        audited(settings, "audit-export"),
+        connect(settings.database_url, application="audit export", autocommit=False) as connection,
+    ):
+        lines = (json.dumps(entry).encode() + b"\n" for entry in audit.every_entry(connection))
+        if file == "-":
+            for line in lines:
+                sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
+        else:
+            with written_privately(Path(file)) as out:
+                out.writelines(lines)
+    return 0
+
+
+@app.command(name="verify")
+def run_verify(
+    *,
+    anchor: Annotated[
+        tuple[Path, ...], Parameter(metavar="FILE", help="an anchor that the audit log must agree with")
+    ] = (),
+    as_json: Json = False,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Find holes and changed entries in the audit log.
+
+    Recompute the digest chain. With anchors of `log anchor`, also find a history that was rewritten together with its
+    digests. The exit status is 1 when something is wrong. `log verify` includes this check.
+    """
+    settings, _ = find(settings, data)
+    found, faults = proof.anchors_in(anchor, proof.keyring_of(settings))
+    with connect(settings.database_url, application="audit verify") as connection:
+        result = audit_verification.verify(connection, anchors.audit_witnesses(found))
+    faults += result.faults
+    if as_json:
+        print(json.dumps({"ok": not faults, "entries": result.entries, "faults": faults}))
+    else:
+        print("\n".join(faults) or f"{result.entries} audit entries verified")
+    return 1 if faults else 0
+
+
+def _filter(connection: Connection, options: Wanted) -> audit.Filter:
+    subject = None
+    if options.user is not None:
+        user = storage_id(options.tenant or DEFAULT_TENANT, options.user)
+        subject = audit.subject_of(audit.subject_key(connection), user)
+    return audit.Filter(
+        tenant=options.tenant,
+        subject=subject,
+        key_id=options.key,
+        operation=options.operation,
+        outcome=options.outcome,
+        since=options.since and options.since.astimezone(),
+        until=options.until and options.until.astimezone(),
+    )
+
+
+def _pages(connection: Connection, wanted: audit.Filter, limit: int) -> Iterator[dict[str, Any]]:
+    before = None
+    while limit > 0:
+        rows = audit.page(connection, wanted, limit=min(limit, _PAGE), before=before)
+        yield from rows
+        if len(rows) < _PAGE:
+            return
+        limit, before = limit - len(rows), rows[-1]["position"]
+
+
+def _line(entry: dict[str, Any]) -> str:
+    who = "/".join(each for each in (entry["tenant"], entry["key_id"]) if each) or "nobody"
+    whose = ",".join(each[:8] for each in entry["subjects"][:3]) + ("…" if len(entry["subjects"]) > 3 else "")
+    times = f" x{entry['requests']}" if entry["requests"] > 1 else ""
+    return (
+        f"{entry['position']:<8} {entry['at'][:19]} {entry['service']:<7} {who:<24} {entry['operation']:<18} "
+        f"{entry['outcome']:<8} {entry['status'] or '':<4} {whose}{times}"
+    )

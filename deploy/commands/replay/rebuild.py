@@ -1,0 +1,224 @@
+"""``cardlog rebuild``: rebuilds projections from the log."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from deploy.instance import find
+from deploy.monitoring.counting import counted
+from deploy.options import Count, Flat, Given
+from deploy.progress import Progress as Shown
+from events.platform.database import connect, migrate
+from events.platform.projections import ProjectionName
+from events.platform.settings import Settings
+from events.store import archive
+from events.store.log import Connection
+from projectors.generations.generations import Projector, ProjectorBlockedError
+from projectors.parking import parking
+from projectors.rebuild.rebuild import Rebuild, RebuildProgress, RebuildResult
+
+_EVERY_S = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of a rebuild."""
+
+    verify: Annotated[
+        bool,
+        Parameter(
+            help="compare all rows of the live and the rebuilt tables at the same positions, and swap only if "
+            "they are equal"
+        ),
+    ] = False
+    from_export: Annotated[
+        Path | None,
+        Parameter(
+            metavar="FILE",
+            help="first import the log from FILE (see `cardlog log export`); existing events stay",
+        ),
+    ] = None
+    workers: Annotated[Count, Parameter(help="processes (default: the number of cores plus one)")] = None
+    json: Annotated[
+        bool, Parameter(help="progress as JSON lines on stderr, the outcome as JSON on stdout")
+    ] = False
+
+
+DEFAULTS = Options()
+
+
+def rebuild(
+    projection: Annotated[
+        Literal[ProjectionName, "all"],
+        Parameter(
+            help="which projection (default: all; without the embedding model, all leaves out vectors)"
+        ),
+    ] = "all",
+    /,
+    *,
+    options: Flat[Options] = DEFAULTS,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Rebuild a projection from the log, and swap it in.
+
+    Fold the whole log into a new generation beside the live one, catch up with the log, and make the new generation
+    live in one transaction. Readers notice nothing, and live folding waits for milliseconds. The old generation is
+    kept: `cardlog rollback` returns to it, and `cardlog generations --drop` removes it. A rebuild that is stopped
+    changes nothing. An event that cannot be folded ends the rebuild, and the error names it. Exit status: 0 swapped,
+    1 failed or unequal.
+    """
+    signal.signal(signal.SIGTERM, interrupt)
+    settings, _ = find(settings, data)
+    imported: archive.ImportSummary | None = None
+    with connect(settings.admin_database_url or settings.database_url, application="rebuild") as connection:
+        migrate(connection)
+        if options.from_export is not None:
+            imported = _import(connection, options.from_export, as_json=options.json)
+    outcomes: list[RebuildResult] = []
+    left_out: dict[str, str] = {}
+    printer = ProgressPrinter(as_json=options.json)
+    for projector in projectors_named(settings, projection):
+        try:
+            outcomes.append(
+                Rebuild(
+                    settings, projector, workers=options.workers, verify=options.verify, on_progress=printer
+                ).run()
+            )
+        except ProjectorBlockedError as error:
+            if projection != "all":
+                raise
+            left_out[projector.name] = " ".join(str(error).split())
+        except KeyboardInterrupt:
+            printer.end()
+            print("cancelled; the live generation is unchanged", file=sys.stderr)
+            raise
+        finally:
+            printer.end()
+    hints = _hints(settings, outcomes)
+    if options.json:
+        print(json.dumps(_document(outcomes, left_out, hints, imported), ensure_ascii=False))
+    else:
+        for outcome in outcomes:
+            _print(outcome)
+    for name, why in left_out.items():
+        print(f"{name} is left out, and its live generation stays: {why}", file=sys.stderr)
+    for hint in hints:
+        print(hint, file=sys.stderr)
+    return 1 if any(outcome.equal is False for outcome in outcomes) else 0
+
+
+def _import(connection: Connection, path: Path, *, as_json: bool) -> archive.ImportSummary:
+    with path.open("rb") as file, Shown("events") as progress:
+        done = archive.import_log(connection, file, progress=(lambda *_: None) if as_json else progress)
+    if not as_json:
+        print(f"imported {counted(done.added, 'event')}, {done.already} existed already", file=sys.stderr)
+    return done
+
+
+def interrupt(_number: int, _frame: FrameType | None) -> None:
+    """Makes SIGTERM end a rebuild like Ctrl-C. The rebuild then removes the unfinished generation."""
+    raise KeyboardInterrupt
+
+
+def projectors_named(settings: Settings, wanted: str | None) -> list[Projector]:
+    """Returns the projector named ``wanted``, or all projectors when it is None or ``all``."""
+    from projectors.registry import projectors  # noqa: PLC0415 - the import takes a second
+
+    return [p for p in projectors(settings) if wanted in {None, "all", p.name}]
+
+
+class ProgressPrinter:
+    """Prints progress on stderr: JSON lines, or the bar of every long verb."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._shown = Shown("events", every_s=_EVERY_S)
+        self._next = 0.0
+        self._stage = ""
+
+    def __call__(self, progress: RebuildProgress) -> None:
+        if not self._as_json:
+            self._shown.__enter__()  # starts the bar again for the next projection
+            doing = f"{progress.projection} generation {progress.generation}: {progress.stage}"
+            self._shown(progress.events, progress.total, doing=doing)
+            return
+        now = time.monotonic()
+        if progress.stage == self._stage and now < self._next:
+            return
+        self._stage, self._next = progress.stage, now + _EVERY_S
+        print(json.dumps(asdict(progress)), file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Removes the bar, if there is one."""
+        self._shown.__exit__(None, None, None)
+
+
+def _print(outcome: RebuildResult) -> None:
+    speed = (
+        f"{outcome.events:,} events in {outcome.seconds:.1f} s ({outcome.events_per_s:,.0f} events/s, "
+        f"{outcome.memory_bytes / 2**20:.0f} MB a process)"
+    )
+    if outcome.equal is False:
+        print(f"{outcome.projection}: {speed}; NOT equal to the live tables, and not swapped")
+        for difference in outcome.unequal:
+            print(f"  {difference}")
+        return
+    compared = "equal to the live tables, " if outcome.equal else ""
+    print(
+        f"{outcome.projection}: {compared}generation {outcome.generation} is live, {outcome.replaced} is kept"
+    )
+    print(f"  {speed}, live folding waited {outcome.swap_ms:.0f} ms")
+
+
+def _hints(settings: Settings, outcomes: list[RebuildResult]) -> list[str]:
+    hints = []
+    for outcome in outcomes:
+        if outcome.equal is not False:
+            continue
+        schema = f"{outcome.projection}_g{outcome.generation}"
+        hints.append(f"the rebuilt tables stay in schema {schema} for comparison until the next rebuild")
+        with connect(settings.database_url, application="rebuild") as connection:
+            parked = len(parking.queues(connection, outcome.projection))
+        if parked:
+            hints.append(
+                f"the live {outcome.projection} lack the events of {parked} parked users: cardlog parked list"
+            )
+    return hints
+
+
+def _document(
+    outcomes: list[RebuildResult],
+    left_out: dict[str, str],
+    hints: list[str],
+    imported: archive.ImportSummary | None,
+) -> dict[str, Any]:
+    events = sum(outcome.events for outcome in outcomes)
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    document: dict[str, Any] = {
+        "equal": None if any(o.equal is None for o in outcomes) else all(o.equal for o in outcomes),
+        "events": events,
+        "seconds": round(seconds, 3),
+        "events_per_s": round(events / seconds, 1) if seconds else None,
+        "imported": None if imported is None else asdict(imported),
+        "projections": {},
+        "left_out": left_out,
+        "hints": hints,
+    }
+    for outcome in outcomes:
+        fields = asdict(outcome)
+        fields["seconds"] = round(outcome.seconds, 3)
+        fields["events_per_s"] = round(outcome.events_per_s, 1)
+        fields["swapped"] = outcome.replaced is not None
+        fields["stages"] = {stage: round(spent, 3) for stage, spent in outcome.stages.items()}
+        document["projections"][fields.pop("projection")] = fields
+    return document

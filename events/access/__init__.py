@@ -1,0 +1,1 @@
+"""Who may do what: principals, API keys, limits and the audit log."""

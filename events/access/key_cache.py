@@ -1,0 +1,180 @@
+"""The API keys that a service has seen, and the watcher that forgets a key when it changes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+from cachetools import LRUCache
+from psycopg import AsyncConnection
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from events.access.keys import ApiKey, digest_of, key_id_of, key_of
+from events.access.principal import Principal
+from events.platform.database import address_of
+from events.platform.sql import statement
+
+logger = logging.getLogger(__name__)
+
+POLL_S = 1.0
+"""The longest time that a change of a key stays unseen when its notification is lost."""
+_FOUND, _ABSENT = 20_000, 2_000
+_MOST_LOOKUPS = 64
+_LOOKUP_S = 5.0
+_NOTHING = bytes(32)
+
+
+class KeysUnavailableError(RuntimeError):
+    """A credential cannot be checked now: its key is not in the cache, and the keeper of the keys is away."""
+
+
+class KeyCache:
+    """Finds the principal of an API key. A key is read from PostgreSQL once, and again after it changed.
+
+    A watcher listens for changes and also asks every :data:`POLL_S` seconds. While PostgreSQL is away, the keys in the
+    cache stay valid until they expire, and other keys cannot be checked. Use it as an asynchronous context manager.
+    """
+
+    def __init__(self, database_url: str, service: str) -> None:
+        self._url = database_url
+        self._name = f"cardlog {service}, keys"
+        self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
+            database_url,
+            min_size=0,
+            max_size=2,
+            open=False,
+            kwargs={"autocommit": True, "application_name": self._name, "connect_timeout": 5},
+        )
+        self._found: LRUCache[str, ApiKey] = LRUCache(_FOUND)
+        # Ids that no key has are kept apart, so that guesses do not push keys out of the cache.
+        self._absent: LRUCache[str, None] = LRUCache(_ABSENT)
+        self._secret = b""
+        self._lookups = 0
+        self._watching = False
+        self._seen: int | None = None
+        self._changes = 0
+        self._watcher: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> KeyCache:
+        await self._pool.open(wait=False)
+        self._watcher = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._watcher is not None:
+            self._watcher.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watcher
+        await self._pool.close()
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The ids in the cache, of keys that exist and of keys that do not."""
+        return frozenset((*self._found, *self._absent))
+
+    async def principal(self, text: str) -> Principal | None:
+        """Returns the principal of the key ``text``; None when the key is unknown, wrong, expired or revoked.
+
+        Every refusal takes the same way and so the same time. Raises :class:`KeysUnavailableError`.
+        """
+        key_id = key_id_of(text)
+        if key_id is None:
+            return None
+        key = self._found.get(key_id)
+        if key is None and key_id not in self._absent:
+            key = await self._look_up(key_id)
+        right = hmac.compare_digest(digest_of(self._secret, text), _NOTHING if key is None else key.digest)
+        if key is None or not right or key.status(datetime.now(UTC)) != "valid":
+            return None
+        return key.principal
+
+    async def _look_up(self, key_id: str) -> ApiKey | None:
+        changes = self._changes
+        with self._place():
+            try:
+                async with asyncio.timeout(_LOOKUP_S), self._pool.connection(timeout=_LOOKUP_S) as connection:
+                    cursor = connection.cursor(row_factory=dict_row)
+                    await cursor.execute(statement("events.access", "find_key"), {"key_id": key_id})
+                    row = await cursor.fetchone()
+            except (psycopg.Error, TimeoutError) as error:
+                raise KeysUnavailableError("the database that keeps the API keys is away") from error
+        assert row is not None, "the migration makes the secret"
+        self._secret, key = bytes(row["secret"]), key_of(row)
+        # A key that changed during the lookup is not kept, because the lookup may have read the old row.
+        if self._watching and changes == self._changes:
+            if key is None:
+                self._absent[key_id] = None
+            else:
+                self._found[key_id] = key
+        return key
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """Holds one of the places for lookups. A flood of unknown keys must not fill the pool's queue."""
+        if self._lookups >= _MOST_LOOKUPS:
+            raise KeysUnavailableError(f"{self._lookups} other unknown keys are being looked up")
+        self._lookups += 1
+        try:
+            yield
+        finally:
+            self._lookups -= 1
+
+    async def _watch(self) -> None:
+        """Forgets changed keys until it is cancelled. It connects again after an error."""
+        away = False
+        while True:
+            try:
+                connection = await AsyncConnection.connect(
+                    self._url,
+                    autocommit=True,
+                    application_name=self._name,
+                    connect_timeout=5,
+                    keepalives_idle=5,
+                    keepalives_interval=2,
+                    keepalives_count=3,
+                    tcp_user_timeout=15_000,
+                )
+                async with connection:
+                    await connection.execute(statement("events.access", "listen_keys"))
+                    while True:
+                        await self._forget_changed(connection)
+                        if away:
+                            logger.info("API keys are watched again")
+                        away = False
+                        async for _ in connection.notifies(timeout=POLL_S, stop_after=1):
+                            pass
+            except (psycopg.Error, OSError) as error:
+                if not away:
+                    reason = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+                    logger.warning(
+                        "changes of API keys are not seen: postgres at %s: %s", address_of(self._url), reason
+                    )
+                away = True
+                await asyncio.sleep(POLL_S)
+
+    async def _forget_changed(self, connection: AsyncConnection[Any]) -> None:
+        row = await (
+            await connection.execute(statement("events.access", "changed_keys"), {"seen": self._seen or 0})
+        ).fetchone()
+        assert row is not None, "the migration makes the row"
+        number, changed = row
+        if self._seen is None or number < self._seen:  # the first look, or a restored database
+            self._found.clear()
+            self._absent.clear()
+        elif number == self._seen:
+            return
+        else:
+            for key_id in changed:
+                self._found.pop(key_id, None)
+                self._absent.pop(key_id, None)
+        self._seen = number
+        self._changes += 1
+        self._watching = True

@@ -1,0 +1,1 @@
+SELECT audit.append(%(batch)s::json);

@@ -1,0 +1,1 @@
+SELECT digest FROM audit.entries WHERE position = %(position)s;

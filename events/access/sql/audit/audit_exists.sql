@@ -1,0 +1,1 @@
+SELECT to_regclass('audit.entries') IS NOT NULL;

@@ -1,0 +1,1 @@
+SELECT position, digest FROM audit.head;

@@ -1,0 +1,1 @@
+SELECT key FROM audit.subject_key;

@@ -1,0 +1,1 @@
+LISTEN cardlog_keys;

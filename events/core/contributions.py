@@ -1,0 +1,157 @@
+"""From values that hold by the cards to operations on the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from events.core.feed import CardValue
+from events.core.patches import Op, applied_one, same
+from events.core.places import APPEND
+from events.core.pointers import MISSING, Json, Tokens, join, value_at
+from events.core.schema import DYNAMIC
+
+Slot = tuple[Tokens, str | None]
+"""A place of the document, and the key of an item when the place is a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the cards want in a slot. ``before`` and ``after`` are MISSING when there is nothing.
+
+    ``by`` is the value that the wish comes from; for a removal, the value that was there.
+    """
+
+    slot: Slot
+    before: Json
+    after: Json
+    by: CardValue
+
+    @classmethod
+    def of(cls, slot: Slot, values: Sequence[CardValue]) -> Wish:
+        """Returns the wish to have ``values``, which are all of one slot, where nothing is."""
+        return cls(slot, MISSING, _value(slot, values), values[-1])
+
+
+def wishes(before: Sequence[CardValue], after: Sequence[CardValue]) -> list[Wish]:
+    """Returns the slots whose value differs, removals first, in a fixed order."""
+    old, new = _by_slot(before), _by_slot(after)
+    found = []
+    for slot in dict.fromkeys((*old, *new)):
+        was, now = old.get(slot), new.get(slot)
+        old_value = MISSING if was is None else _value(slot, was)
+        new_value = MISSING if now is None else _value(slot, now)
+        if was is None or now is None or not same(old_value, new_value):
+            found.append(Wish(slot, old_value, new_value, (now or was or [])[-1]))
+    return sorted(found, key=lambda each: (each.after is not MISSING, each.slot[0], each.slot[1] or ""))
+
+
+def operations(document: Json, wish: Wish) -> tuple[list[dict[str, Any]], tuple[int, ...]] | None:
+    """Returns the operations for a wish, with their guards. None: another value, which no card gave, is in the way."""
+    place, key = wish.slot
+    ops: list[dict[str, Any]] = []
+    guards: tuple[int, ...] = ()
+    if key is None:
+        held = value_at(document, place)
+        if wish.after is MISSING:
+            if held is not MISSING and same(held, wish.before):
+                ops.append({"op": "remove", "path": join(place)})
+        elif held is not MISSING and not (wish.before is not MISSING and same(held, wish.before)):
+            return ([], ()) if same(held, wish.after) else None
+        else:
+            document, ops = _with_parents(document, place, wish.by)
+            ops.append({"op": "add", "path": join(place), "value": wish.after})
+        return ops + _emptied(document, place, ops), guards
+    items = value_at(document, place)
+    if items is not MISSING and not isinstance(items, list):
+        return ([], ()) if wish.after is MISSING else None
+    held_at = _index(items, wish.before) if wish.before is not MISSING else None
+    if held_at is not None and (wish.after is MISSING or _index(items, wish.after) is None):
+        item = (*place, str(held_at))
+        guards = (0,)
+        ops.append({"op": "test", "path": join(item), "value": value_at(document, item)})
+        if wish.after is MISSING:
+            ops.append({"op": "remove", "path": join(item)})
+        else:
+            ops.append({"op": "replace", "path": join(item), "value": wish.after})
+    elif wish.after is not MISSING and _index(items, wish.after) is None:
+        if items is MISSING:
+            document, ops = _with_parents(document, place, wish.by)
+            ops.append({"op": "add", "path": join(place), "value": []})
+        ops.append({"op": "add", "path": join((*place, APPEND)), "value": wish.after})
+    return ops + _emptied(document, place, ops), guards
+
+
+def _by_slot(values: Iterable[CardValue]) -> Mapping[Slot, list[CardValue]]:
+    found: dict[Slot, list[CardValue]] = {}
+    for each in values:
+        found.setdefault(slot_of(each), []).append(each)
+    return found
+
+
+def slot_of(value: CardValue) -> Slot:
+    """Returns the slot of a value."""
+    if APPEND in value.place:
+        return value.place[: value.place.index(APPEND)], value.key
+    return value.place, None
+
+
+def _value(slot: Slot, values: Sequence[CardValue]) -> Json:
+    latest = values[-1]
+    if slot[1] is not None:
+        rest = latest.place[len(slot[0]) + 1 :]
+        return {rest[0]: latest.text} if rest else latest.text
+    texts = list(dict.fromkeys(each.text for each in values))
+    return texts[0] if len(texts) == 1 else texts
+
+
+def _index(items: Json, wanted: Json) -> int | None:
+    """Returns the place of an item in a list. An object is the item when it has the wanted name."""
+    if not isinstance(items, list):
+        return None
+    for number, item in enumerate(items):
+        if isinstance(wanted, dict):
+            if isinstance(item, dict) and all(
+                isinstance(item.get(name), str) and item[name].casefold() == value.casefold()
+                for name, value in wanted.items()
+            ):
+                return number
+        elif isinstance(item, str) and item.casefold() == wanted.casefold():
+            return number
+    return None
+
+
+def _with_parents(document: Json, place: Tokens, by: CardValue) -> tuple[Json, list[dict[str, Any]]]:
+    """Adds the objects that lead to ``place``, as far as they are missing."""
+    ops: list[dict[str, Any]] = []
+    for depth in range(1, len(place)):
+        parent = place[:depth]
+        if value_at(document, parent) is not MISSING:
+            continue
+        value: Json = {}
+        if parent[0] == DYNAMIC and depth == 2:
+            value = {"description": description_of(parent[1]), "confidence": by.confidence, "data": {}}
+        op = {"op": "add", "path": join(parent), "value": value}
+        document = applied_one(document, op)
+        ops.append(op)
+    return document, ops
+
+
+def description_of(name: str) -> str:
+    """Returns the description of a dynamic category that cards make."""
+    return f"What was said about {name}"
+
+
+def _emptied(document: Json, place: Tokens, ops: Sequence[Op]) -> list[dict[str, Any]]:
+    """Removes a dynamic category that cards made, when its last value goes."""
+    if place[0] != DYNAMIC or not any(op["op"] == "remove" for op in ops):
+        return []
+    for op in ops:
+        document = applied_one(document, op)
+    category = value_at(document, place[:2])
+    if not isinstance(category, dict) or category.get("description") != description_of(place[1]):
+        return []
+    data = category.get("data")
+    left = isinstance(data, dict) and any(each not in ([], {}) for each in data.values())
+    return [] if left else [{"op": "remove", "path": join(place[:2])}]

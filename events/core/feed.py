@@ -1,0 +1,63 @@
+"""The port between state cards and the document: which values the cards of a user say hold now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+from typing import Protocol
+from uuid import UUID
+
+from events.core.pointers import Tokens
+from events.types.envelope import Event
+
+
+class Trust(IntEnum):
+    """Whose word a value is, the least trusted first."""
+
+    INFERENCE = 1
+    AGENT = 2
+    USER = 3
+    CORRECTION = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardValue:
+    """A value that holds by the cards. ``key`` tells two values of one place apart; ``text`` is as it was said.
+
+    ``event_id`` is the statement that the text comes from. ``source`` is the other memory that a value comes from, and
+    ``rationale`` says so in words. A value that is ``unsure`` waits for an approval.
+    """
+
+    place: Tokens
+    key: str
+    text: str
+    since: datetime
+    event_id: UUID
+    turn_ids: tuple[str, ...]
+    trust: Trust
+    confidence: float
+    source: str | None = None
+    rationale: str | None = None
+    unsure: bool = False
+
+
+class CardFeed(Protocol):
+    """Reads the events of state cards with the fold of the cards. All methods are pure."""
+
+    types: frozenset[str]
+
+    def identities(self, event: Event) -> Sequence[str]:
+        """Returns the identities that the statement ``event`` is about. Another event has none."""
+
+    def target(self, event: Event) -> UUID | None:
+        """Returns the statement that ``event`` is a remark on, or None."""
+
+    def withdrawn(self, event: Event) -> Sequence[int]:
+        """Returns the positions of the events that ``event`` takes back, in its partition."""
+
+    def in_force(
+        self, statements: Sequence[Event], remarks: Mapping[UUID, Sequence[Event]]
+    ) -> Sequence[CardValue]:
+        """Returns the values that hold after ``statements``, in the order in which they took effect."""

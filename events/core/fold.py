@@ -1,0 +1,396 @@
+"""The fold of the document of one user: from events to versions, snapshots and the review queue.
+
+The fold uses no clock, no network and no database. Events come in the order of the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from events.core.cards import Statements
+from events.core.contributions import Wish, operations, wishes
+from events.core.evolution.entries import LOG_END, logged
+from events.core.evolution.old_pointers import redirected, resolved
+from events.core.feed import CardFeed, Trust
+from events.core.patches import Op, PatchConflictError, applied, shown
+from events.core.pointers import MISSING, Json, join, value_at
+from events.core.replay import difference, in_force, picked, replayed
+from events.core.review.proposals import proposals, sure
+from events.core.schema import check_document
+from events.core.state import (
+    SNAPSHOT_EVERY,
+    Change,
+    ChangeKind,
+    CoreState,
+    Mark,
+    QueueEntry,
+    QueueStatus,
+    mark_of,
+    stepped,
+)
+from events.types.core import (
+    CoreCherryPicked,
+    CorePatched,
+    CoreRolledBack,
+    PatchApproved,
+    PatchQueued,
+    PatchRefused,
+    SchemaPromoted,
+    SchemaProposed,
+    SchemaReverted,
+)
+from events.types.envelope import Event
+
+CORRECTED = "user_correction"
+INFERRED = "inference"
+
+
+def trust_of(by: str, source: str | None) -> Trust:
+    """Returns whose word a patch is. The source ``user_correction`` outweighs everything else."""
+    if source == CORRECTED:
+        return Trust.CORRECTION
+    if by == "user":
+        return Trust.USER
+    return Trust.INFERENCE if source == INFERRED else Trust.AGENT
+
+
+CONFIDENCE_MARGIN = 0.2
+"""How much less sure a value may be that replaces another one of the same trust."""
+
+
+class CoreFold:
+    """Folds the events of one user.
+
+    ``state`` is the fold of all earlier events. ``statements`` holds the earlier statements of every identity that the
+    events touch. ``history`` are all earlier changes when an event is a rollback or a cherry-pick. ``queue`` holds the
+    entries that wait or that the events answer. The results are in ``changes``, ``snapshots`` and ``queued``.
+    """
+
+    def __init__(
+        self,
+        state: CoreState,
+        statements: Statements,
+        feed: CardFeed,
+        *,
+        history: Iterable[Change] = (),
+        queue: Iterable[QueueEntry] = (),
+    ) -> None:
+        self.state = state
+        self.changes: list[Change] = []
+        self.snapshots: list[CoreState] = []
+        self.queued: dict[UUID, QueueEntry] = {}
+        self._statements = statements
+        self._feed = feed
+        self._history = list(history)
+        self._queue = {each.queue_id: each for each in queue}
+
+    @property
+    def history(self) -> Sequence[Change]:
+        """The changes that the fold was given, and those that it made."""
+        return self._history
+
+    def entry(self, queue_id: UUID) -> QueueEntry | None:
+        """Returns an entry of the queue that the fold was given or made."""
+        return self._queue.get(queue_id)
+
+    @property
+    def waiting(self) -> list[QueueEntry]:
+        """The open entries that the fold was given or made."""
+        return [each for each in self._queue.values() if each.status == "open"]
+
+    def take(self, event: Event) -> None:
+        """Folds one event. An event that was folded before changes nothing."""
+        if event.position <= self.state.position:
+            return
+        payload = event.payload
+        match payload:
+            case CorePatched():
+                trust = trust_of(payload.by, payload.source)
+                self._change(event, "patch", payload.patch, payload.guards, trust, payload)
+            case PatchApproved():
+                self._change(event, "approval", payload.patch, payload.guards, Trust.CORRECTION, payload)
+                self._decide(payload.queue_id, "approved", event, payload.by, payload.reason)
+            case PatchRefused():
+                self._decide(payload.queue_id, "refused", event, payload.by, payload.reason)
+            case PatchQueued():
+                self._enqueue(_entry_of(event, payload))
+            case CoreRolledBack():
+                self._roll_back(event, payload)
+            case SchemaProposed() | SchemaPromoted() | SchemaReverted():
+                kind, entry = logged(payload, event.occurred_at)
+                log_it = {"op": "add", "path": LOG_END, "value": entry}
+                self._change(event, kind, [log_it], (), Trust.USER, payload)
+            case CoreCherryPicked():
+                others = set(payload.event_ids)
+                found, guards = picked(each for each in self._history if each.event_id in others)
+                ops = redirected(self.state.document, found)
+                self._change(event, "cherry_pick", ops, guards, Trust.USER, payload, others=payload.event_ids)
+            case _:
+                self._cards(event)
+        if self.state.position != event.position:
+            self.state = replace(self.state, position=event.position)
+
+    def _change(
+        self,
+        event: Event,
+        kind: ChangeKind,
+        ops: Sequence[Op],
+        guards: tuple[int, ...],
+        trust: Trust,
+        about: object,
+        *,
+        others: tuple[UUID, ...] = (),
+        check: bool = False,
+    ) -> bool:
+        change = Change(
+            version=self.state.version + 1,
+            event_id=event.event_id,
+            position=event.position,
+            kind=kind,
+            ops=ops,
+            guards=guards,
+            at=event.occurred_at,
+            actor=event.actor,
+            trust=trust,
+            source=getattr(about, "source", None),
+            confidence=getattr(about, "confidence", None),
+            rationale=getattr(about, "rationale", None),
+            turn_ids=tuple(getattr(about, "turn_ids", ())),
+            others=others,
+        )
+        try:
+            document, marks, done = stepped(self.state.document, self.state.marks, change)
+            if check:
+                check_document(document, list(done))
+        except PatchConflictError as error:
+            # It fitted when it was made. An event that it stood on was erased since, or a bound is reached.
+            self._enqueue(_unfit(event, change, error))
+            return False
+        # Only a guard rewrites operations.
+        self._advance(replace(change, ops=done) if guards else change, document, marks)
+        return True
+
+    def _advance(self, change: Change, document: object, marks: object) -> None:
+        self.state = CoreState(
+            document=document,
+            marks=marks,
+            version=change.version,
+            position=change.position,
+            updated_at=change.at,
+        )
+        self.changes.append(change)
+        self._history.append(change)
+        if change.version % SNAPSHOT_EVERY == 0 or change.kind == "rollback":
+            self.snapshots.append(self.state)
+
+    def _roll_back(self, event: Event, payload: CoreRolledBack) -> None:
+        change = Change(
+            version=self.state.version + 1,
+            event_id=event.event_id,
+            position=event.position,
+            kind="rollback",
+            ops=(),
+            guards=(),
+            at=event.occurred_at,
+            actor=event.actor,
+            trust=Trust.USER,
+            rationale=payload.rationale,
+            others=payload.event_ids,
+        )
+        made = replayed(in_force([*self._history, change]))
+        ops = difference(self.state.document, made.document)
+        self._advance(replace(change, ops=ops), made.document, made.marks)
+
+    def _enqueue(self, entry: QueueEntry) -> None:
+        self._queue[entry.queue_id] = self.queued[entry.queue_id] = entry
+
+    def _decide(self, queue_id: UUID, status: QueueStatus, event: Event, by: str, reason: str | None) -> None:
+        entry = self._queue.get(queue_id)
+        if entry is not None and entry.status == "open":
+            self._enqueue(
+                replace(
+                    entry,
+                    status=status,
+                    decided_at=event.occurred_at,
+                    decided_by=by,
+                    decision_reason=reason,
+                )
+            )
+
+    def _cards(self, event: Event) -> None:
+        """Folds an event of the cards: the values that hold before and after it differ in some slots."""
+        statements = self._statements
+        withdrawn = statements.at(self._feed.withdrawn(event))
+        target = self._feed.target(event)
+        touched = [*self._feed.identities(event)]
+        if target is not None:
+            touched += statements.identities_of(target)
+        for each in withdrawn:
+            touched += statements.identities_of(each)
+        before = statements.values(touched)
+        statements.add(event)
+        statements.remark(event)
+        for each in withdrawn:
+            statements.remove(each)
+        after = statements.values(touched)
+        document = self.state.document
+        for entry in proposals(event, document, self._queue, before, after):
+            self._enqueue(entry)
+        self._grant(event, wishes(sure(document, before), sure(document, after)))
+
+    def _grant(self, event: Event, wanted: Sequence[Wish]) -> None:
+        """Makes one change of what the cards want. What contradicts a more trusted value waits in the queue."""
+        document = self.state.document
+        ops: list[Op] = []
+        guards: tuple[int, ...] = ()
+        for each in wanted:
+            wish = replace(each, slot=(resolved(document, each.slot[0]), each.slot[1]))
+            self._withdraw_contradictions(event, wish)
+            granted = None if self._contradicts(wish) else operations(document, wish)
+            more, tests = self._contradicting(event, document, wish) if granted is None else granted
+            guards += tuple(len(ops) + each for each in tests)
+            ops += more
+            document = applied(document, more)
+        if ops:
+            by = wanted[-1].by
+            self._change(event, "card", ops, guards, by.trust, by, check=True)
+
+    def _contradicts(self, wish: Wish) -> bool:
+        """True when words of another memory would replace a value that is trusted more."""
+        if wish.by.source is None or wish.slot[1] is not None or MISSING in (wish.before, wish.after):
+            return False
+        mark = hardest_mark(value_at(self.state.marks, wish.slot[0]))
+        return mark is not None and not outweighs(wish.by.trust, wish.by.confidence, mark)
+
+    def _contradicting(
+        self, event: Event, document: Json, wish: Wish
+    ) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
+        """Returns the operations that replace a value that no card gave, or none and queues them."""
+        path = join(wish.slot[0])
+        held = value_at(document, wish.slot[0])
+        mark = hardest_mark(value_at(self.state.marks, wish.slot[0]))
+        value = wish.after if wish.slot[1] is None else [wish.after]
+        op: dict[str, Any] = {"op": "add", "path": path, "value": value}
+        if mark is None or outweighs(wish.by.trust, wish.by.confidence, mark):
+            return [op], ()
+        if not any(each.path == path and each.status == "open" for each in self._queue.values()):
+            self._enqueue(
+                QueueEntry(
+                    queue_id=event.event_id,
+                    kind="contradiction",
+                    status="open",
+                    patch=[op],
+                    guards=(),
+                    actor=event.actor,
+                    fault="contradiction",
+                    reason=f"a card says {shown(value)!r}; the document has a value of version {mark.version}, "
+                    "which is trusted more",
+                    op=0,
+                    path=path,
+                    expected=shown(value),
+                    actual=shown(held),
+                    position=event.position,
+                    queued_at=event.occurred_at,
+                    source=wish.by.trust.name.lower(),
+                    confidence=wish.by.confidence,
+                    turn_ids=wish.by.turn_ids,
+                )
+            )
+        return [], ()
+
+    def _withdraw_contradictions(self, event: Event, wish: Wish) -> None:
+        """Closes the entry about a slot whose contradicting value the cards do not hold any more."""
+        path = join(wish.slot[0])
+        for entry in list(self._queue.values()):
+            if entry.kind == "contradiction" and entry.status == "open" and entry.path == path:
+                self._enqueue(replace(entry, status="withdrawn", decided_at=event.occurred_at))
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """The document of a user at the end of the log.
+
+    ``folded_to`` is the last event that is folded, or the checkpoint of the tables. ``seen_to``: the user has no other
+    event up to there. ``history`` are all changes when they were asked for.
+    """
+
+    user_id: str
+    fold: CoreFold
+    folded_to: int
+    seen_to: int
+    history: Sequence[Change]
+
+    @property
+    def state(self) -> CoreState:
+        return self.fold.state
+
+
+def outweighs(trust: Trust, confidence: float, held: Mark) -> bool:
+    """True when a value may replace another one: it is trusted more, or as much and not much less sure."""
+    return trust > held.trust or (trust == held.trust and confidence >= held.confidence - CONFIDENCE_MARGIN)
+
+
+def hardest_mark(marks: Json) -> Mark | None:
+    """Returns the mark in ``marks`` that is hardest to outweigh. None: there is no value, so there is no mark."""
+    best: Mark | None = None
+    waiting = [marks]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+        elif each is not MISSING:
+            mark = mark_of(each)
+            if best is None or (mark.trust, mark.confidence) > (best.trust, best.confidence):
+                best = mark
+    return best
+
+
+def _entry_of(event: Event, payload: PatchQueued) -> QueueEntry:
+    return QueueEntry(
+        queue_id=event.event_id,
+        kind="patch",
+        status="open",
+        patch=payload.patch,
+        guards=payload.guards,
+        actor=event.actor,
+        fault=payload.fault,
+        reason=payload.reason,
+        op=payload.op,
+        path=payload.path,
+        expected=payload.expected,
+        actual=payload.actual,
+        position=event.position,
+        queued_at=event.occurred_at,
+        source=payload.source,
+        confidence=payload.confidence,
+        rationale=payload.rationale,
+        turn_ids=payload.turn_ids,
+    )
+
+
+def _unfit(event: Event, change: Change, error: PatchConflictError) -> QueueEntry:
+    return QueueEntry(
+        queue_id=event.event_id,
+        kind="patch",
+        status="open",
+        patch=change.ops,
+        guards=change.guards,
+        actor=change.actor,
+        fault=error.fault,
+        reason=error.reason,
+        op=error.op,
+        path=error.path,
+        expected=error.expected,
+        actual=error.actual,
+        position=event.position,
+        queued_at=event.occurred_at,
+        source=change.source,
+        confidence=change.confidence,
+        rationale=change.rationale,
+        turn_ids=change.turn_ids,
+    )

@@ -1,0 +1,1 @@
+"""Values of the document that wait for a person."""

@@ -1,0 +1,120 @@
+"""Values that are not sure enough to apply: they wait in the queue as proposals. All functions are pure."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from uuid import UUID, uuid5
+
+from events.core.contributions import Slot, Wish, operations, slot_of, wishes
+from events.core.feed import CardValue, Trust
+from events.core.patches import Op, same, shown
+from events.core.places import APPEND
+from events.core.pointers import MISSING, Json, join, split, value_at
+from events.core.state import QueueEntry
+from events.types.envelope import Event
+
+MAX_WAITING = 200
+"""The most entries of a user that wait. A further proposal is left out of the queue; its card stays."""
+
+
+def sure(document: Json, values: Iterable[CardValue]) -> list[CardValue]:
+    """Returns the values that need no approval: those that are sure enough, and those that ``document`` has."""
+    return [each for each in values if not each.unsure or _has(document, each)]
+
+
+def proposals(
+    event: Event,
+    document: Json,
+    queue: Mapping[UUID, QueueEntry],
+    before: Iterable[CardValue],
+    after: Iterable[CardValue],
+) -> Iterator[QueueEntry]:
+    """Yields the entries that change when the cards say ``after`` in the place of ``before``.
+
+    A new value that is not sure waits. An entry whose value does not hold any more, or is sure now, is withdrawn.
+    """
+    waiting = {each.queue_id: each for each in queue.values() if each.status == "open"}
+    added: set[UUID] = set()
+    for wish in wishes(_unsure(document, before), _unsure(document, after)):
+        for entry in list(waiting.values()):
+            if _is_about(entry, wish):
+                del waiting[entry.queue_id]
+                yield replace(entry, status="withdrawn", decided_at=event.occurred_at)
+        if wish.after is not MISSING and len(waiting) < MAX_WAITING:
+            entry = _proposed(event, document, wish, {*queue, *added})
+            waiting[entry.queue_id] = entry
+            added.add(entry.queue_id)
+            yield entry
+
+
+def approved(document: Json, entry: QueueEntry) -> Sequence[Op]:
+    """Returns the operations that put a proposed value into ``document``, with the objects that lead to it."""
+    tokens = split(entry.path)
+    slot: Slot = (tokens[:-1], "") if tokens[-1] == APPEND else (tokens, None)
+    by = CardValue(
+        place=slot[0],
+        key="",
+        text="",
+        since=entry.queued_at,
+        event_id=entry.queue_id,
+        turn_ids=entry.turn_ids,
+        trust=Trust.CORRECTION,
+        confidence=1.0 if entry.confidence is None else entry.confidence,
+    )
+    made = operations(document, Wish(slot, MISSING, entry.patch[0]["value"], by))
+    return entry.patch if made is None else made[0]
+
+
+def _unsure(document: Json, values: Iterable[CardValue]) -> list[CardValue]:
+    return [each for each in values if each.unsure and not _has(document, each)]
+
+
+def _has(document: Json, value: CardValue) -> bool:
+    """True when the document has ``value`` at its place."""
+    slot = slot_of(value)
+    wanted = Wish.of(slot, [value])
+    if slot[1] is not None:
+        return operations(document, wanted) == ([], ())
+    held = value_at(document, slot[0])
+    return held is not MISSING and same(held, wanted.after)
+
+
+def _proposed(event: Event, document: Json, wish: Wish, taken: Container[UUID]) -> QueueEntry:
+    path = _path(wish)
+    held = MISSING if wish.slot[1] is not None else value_at(document, wish.slot[0])
+    return QueueEntry(
+        queue_id=uuid5(event.event_id, path) if event.event_id in taken else event.event_id,
+        kind="proposal",
+        status="open",
+        patch=[{"op": "add", "path": path, "value": wish.after}],
+        guards=(),
+        actor=event.actor,
+        fault="confidence",
+        reason=f"the confidence {wish.by.confidence:g} is below the one from which values apply",
+        op=0,
+        path=path,
+        expected=shown(wish.after),
+        actual=None if held is MISSING else shown(held),
+        position=event.position,
+        queued_at=event.occurred_at,
+        source=wish.by.source,
+        confidence=wish.by.confidence,
+        rationale=wish.by.rationale,
+        turn_ids=wish.by.turn_ids,
+    )
+
+
+def _is_about(entry: QueueEntry, wish: Wish) -> bool:
+    """True when ``entry`` proposes the value that held before ``wish``."""
+    return (
+        entry.kind == "proposal"
+        and entry.path == _path(wish)
+        and wish.before is not MISSING
+        and same(entry.patch[0]["value"], wish.before)
+    )
+
+
+def _path(wish: Wish) -> str:
+    place, key = wish.slot
+    return join(place if key is None else (*place, APPEND))

@@ -1,0 +1,88 @@
+"""Rows of the tables of the document as states, changes and queue entries, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from events.core.feed import Trust
+from events.core.pointers import Json
+from events.core.state import Change, CoreState, QueueEntry
+
+_ROW = ("queue_id", "status", "position", "queued_at")
+_SAME = tuple(
+    each.name for each in fields(Change) if each.name not in ("ops", "guards", "trust", "turn_ids", "others")
+)
+
+
+def json_text(value: Json) -> str:
+    """Returns JSON with sorted names, so equal values have equal rows."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def state_of(row: Mapping[str, Any], position: int) -> CoreState:
+    """Returns the state of a row of ``documents`` or ``snapshots``, and the empty one when its columns are null."""
+    if row["version"] is None:
+        return CoreState(position=position)
+    return CoreState(
+        document=orjson.loads(row["document"]),
+        marks=orjson.loads(row["marks"]),
+        version=row["version"],
+        position=max(position, row["position"]),
+        updated_at=row["updated_at"],
+    )
+
+
+def state_values(user_id: str, state: CoreState) -> tuple[Any, ...]:
+    """Returns the values of a row of ``documents`` or ``snapshots``, in the order of its columns."""
+    document, marks = json_text(state.document), json_text(state.marks)
+    return (user_id, state.version, state.position, document, marks, state.updated_at)
+
+
+def change_of(row: Mapping[str, Any]) -> Change:
+    """Returns the change of a row."""
+    return Change(
+        ops=orjson.loads(row["ops"]),
+        guards=tuple(row["guards"]),
+        trust=Trust(row["trust"]),
+        turn_ids=tuple(row["turn_ids"]),
+        others=tuple(row["others"]),
+        **{name: row[name] for name in _SAME},
+    )
+
+
+def change_values(user_id: str, change: Change) -> tuple[Any, ...]:
+    """Returns the values of a row of ``changes``, in the order of its columns."""
+    return (
+        user_id, change.version, change.event_id, change.position, change.kind, json_text(list(change.ops)),
+        list(change.guards), change.at, change.actor, int(change.trust), change.source,
+        None if change.confidence is None else float(change.confidence), change.rationale, list(change.turn_ids),
+        [str(each) for each in change.others],
+    )  # fmt: skip
+
+
+def entry_of(row: Mapping[str, Any]) -> QueueEntry:
+    """Returns the queue entry of a row."""
+    members = orjson.loads(row["entry"])
+    decided_at = members["decided_at"]
+    members |= {
+        "guards": tuple(members["guards"]),
+        "turn_ids": tuple(members["turn_ids"]),
+        "decided_at": None if decided_at is None else datetime.fromisoformat(decided_at),
+    }
+    return QueueEntry(**members, **{name: row[name] for name in _ROW})
+
+
+def entry_values(user_id: str, entry: QueueEntry) -> tuple[Any, ...]:
+    """Returns the values of a row of ``queue``, in the order of its columns."""
+    members = asdict(entry)
+    queue_id: UUID = members["queue_id"]
+    values = (user_id, queue_id, entry.status, entry.position, entry.queued_at)
+    for name in _ROW:
+        del members[name]
+    return (*values, json_text(members))

@@ -1,0 +1,72 @@
+"""The principal of a request as a parameter of a route. The guard's authentication puts the principal there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import Request, Security
+from fastapi.openapi.models import HTTPBearer
+from fastapi.security.base import SecurityBase
+
+from events.access.principal import ANYBODY, NotYoursError, Principal, Scope
+from events.http.limits import RequestLimits
+from events.http.problem import ProblemError, missing
+
+PRINCIPAL = "cardlog.principal"
+"""The key of the principal in the ASGI scope."""
+
+
+def principal_of(request: Request) -> Principal:
+    """Returns the principal of ``request``."""
+    principal: Principal = request.scope.get(PRINCIPAL, ANYBODY)
+    return principal
+
+
+class Needs(SecurityBase):
+    """A dependency of a route: gives the principal, within its limits.
+
+    Raises a 403 problem when the principal lacks the scope, and a 429 problem above a limit.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.scheme_name = "bearer"
+        self.model = HTTPBearer(
+            description="an API key (clk_…) or a signed token; the listed scope is the one that it must have"
+        )
+
+    async def __call__(self, request: Request) -> AsyncIterator[Principal]:
+        principal = principal_of(request)
+        if not principal.may(self.scope):
+            raise ProblemError(
+                403,
+                "Scope missing",
+                f"this key may not do this: it needs the scope {self.scope}; use a key with that scope",
+            )
+        limits: RequestLimits | None = getattr(request.app.state, "limits", None)
+        if limits is None:
+            yield principal
+        else:
+            async with limits.admitted(request, principal):
+                yield principal
+
+
+Pusher = Annotated[Principal, Security(Needs("push"), scopes=["push"])]
+Reader = Annotated[Principal, Security(Needs("read"), scopes=["read"])]
+Writer = Annotated[Principal, Security(Needs("write"), scopes=["write"])]
+Administrator = Annotated[Principal, Security(Needs("admin"), scopes=["admin"])]
+
+
+def owner_of(
+    caller: Principal, user_id: str, *, thing: str = "user", field: str = "user_id", **extra: Any
+) -> str:
+    """Returns the storage id of a user.
+
+    Raises the 404 problem of a missing ``thing`` when the caller may not see the user. The problem is the same for a
+    user that exists and for one that does not.
+    """
+    try:
+        return caller.storage_id(user_id)
+    except NotYoursError:
+        raise missing(thing, field, **extra) from None

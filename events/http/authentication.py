@@ -1,0 +1,108 @@
+"""Authentication of requests: API keys and signed tokens in the header Authorization."""
+
+from __future__ import annotations
+
+import ipaddress
+from contextlib import AsyncExitStack
+from typing import Self
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from events.access.key_cache import KeyCache, KeysUnavailableError
+from events.access.keys import PREFIX
+from events.access.principal import Principal
+from events.access.signed_tokens import SignedTokens
+from events.http.access import PRINCIPAL
+from events.http.problem import ProblemError
+from events.platform.settings import Settings
+
+OPEN = frozenset(("/", "/healthz", "/readyz", "/openapi.json", "/docs"))
+"""Paths that need no key, because they hold no memory: probes, and the description of the API."""
+METRICS = "/metrics"
+
+
+class Authentication:
+    """The guard's check of credentials. It puts the principal of each request into its scope.
+
+    A request without a valid credential gets the one 401 problem: nobody learns whether a key is unknown, wrong,
+    expired or revoked. 503: the credential cannot be checked now. Use it as an asynchronous context manager.
+    """
+
+    def __init__(self, settings: Settings, service: str) -> None:
+        """Raises SettingsError for settings of signed tokens that do not fit together."""
+        self._keys = KeyCache(settings.database_url, service)
+        self._tokens = SignedTokens(settings) if settings.jwt_jwks else None
+        self._metrics_from = networks_of(settings.metrics_from)
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self._keys)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def __call__(self, scope: Scope, headers: Headers) -> None:
+        path = scope["path"]
+        if path in OPEN or _is_preflight(scope, headers) or (path == METRICS and self._may_scrape(scope)):
+            return
+        try:
+            principal = await self._principal(headers.getlist("authorization"))
+        except KeysUnavailableError as error:
+            raise ProblemError(
+                503, "Key unchecked", f"{error}, so this credential cannot be checked; try again"
+            ) from error
+        if principal is None:
+            raise _unauthenticated()
+        if path == METRICS and not (principal.may("read") or principal.may("admin")):
+            raise ProblemError(403, "Scope missing", "metrics need a key with the scope read or admin")
+        scope[PRINCIPAL] = principal
+
+    async def _principal(self, given: list[str]) -> Principal | None:
+        if len(given) != 1:
+            return None
+        scheme, _, credential = given[0].partition(" ")
+        credential = credential.strip()
+        if scheme.lower() != "bearer":
+            return None
+        if credential.startswith(PREFIX) or self._tokens is None:
+            return await self._keys.principal(credential)
+        return await self._tokens.principal(credential)
+
+    def _may_scrape(self, scope: Scope) -> bool:
+        client = scope.get("client")
+        try:
+            address = ipaddress.ip_address(client[0]) if client else None
+        except ValueError:
+            return False
+        return address is not None and any(address in network for network in self._metrics_from)
+
+
+def authentication_of(settings: Settings, service: str) -> Authentication | None:
+    """Returns the authentication of a service; None when CARDLOG_AUTH is off."""
+    return Authentication(settings, service) if settings.auth == "on" else None
+
+
+def networks_of(text: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    """Returns the networks in ``text``, separated by commas or spaces. Raises ValueError for anything else."""
+    return [ipaddress.ip_network(word) for word in text.replace(",", " ").split()]
+
+
+def _unauthenticated() -> ProblemError:
+    return ProblemError(
+        401,
+        "Not authenticated",
+        "this request has no valid credential; send one API key as Authorization: Bearer clk_… "
+        "(`cardlog keys create` makes a key)",
+        field="Authorization",
+        headers={"www-authenticate": "Bearer"},
+    )
+
+
+def _is_preflight(scope: Scope, headers: Headers) -> bool:
+    """True when a browser asks whether a page may send a request. It sends no credential with that question.
+
+    The guard has already refused foreign origins, and no route answers OPTIONS.
+    """
+    return scope["method"] == "OPTIONS" and "origin" in headers and "access-control-request-method" in headers

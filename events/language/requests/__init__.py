@@ -1,0 +1,1 @@
+"""Requests that a speaker makes to the assistant."""

@@ -1,0 +1,1 @@
+"""Modes and projects of users, as the log has them."""

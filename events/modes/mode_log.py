@@ -1,0 +1,92 @@
+"""The registry of a user's modes as the log has it. A read right after a write sees it: no table stands between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from events.modes.registry import NOTHING
+from events.platform.sql import statement
+from events.store import log
+from events.store.log import Connection
+from events.store.rows import rows_of
+from events.types.envelope import Event, partition_of
+from events.types.modes import (
+    STREAM,
+    ModeDeclared,
+    ModeDeleted,
+    ModeReembedded,
+    ModeRegistry,
+    ModeRenamed,
+    ProjectDeclared,
+)
+
+_PACKAGE = "events.modes"
+REGISTRY = statement(_PACKAGE, "registry")
+"""The last events of the modes of some users."""
+_Change = ModeDeclared | ModeRenamed | ModeDeleted | ModeReembedded | ProjectDeclared
+
+
+def registry_of(connection: Connection, owner: str) -> ModeRegistry:
+    """Returns the present modes and projects of a user."""
+    return registries_of(connection, [owner]).get(owner, NOTHING)
+
+
+def registries_of(connection: Connection, owners: Iterable[str]) -> dict[str, ModeRegistry]:
+    """Returns the present registries of the users who have one."""
+    rows = rows_of(connection, REGISTRY, registry_parameters(sorted(set(owners))))
+    return dict(registries_in(rows))
+
+
+def registry_parameters(owners: Sequence[str]) -> dict[str, Any]:
+    """Returns the parameters of :data:`REGISTRY`."""
+    return {"users": list(owners), "partitions": [partition_of(each) for each in owners], "stream": STREAM}
+
+
+def registries_in(rows: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, ModeRegistry]]:
+    """Yields the user and the registry of each row of :data:`REGISTRY`. An event that cannot be read counts as none."""
+    for row in rows:
+        event = log.event_if_readable(dict(row))
+        if isinstance(event.payload, _Change):
+            yield event.user_id, event.payload.registry
+
+
+class RegistriesAt:
+    """The registries of users as they were at positions of the log, and the re-embeddings since."""
+
+    def __init__(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Looks up the registries that ``events`` need, with one query."""
+        first: dict[str, int] = {}
+        last: dict[str, int] = {}
+        for event in events:
+            first[event.user_id] = min(first.get(event.user_id, event.position), event.position)
+            last[event.user_id] = max(last.get(event.user_id, event.position), event.position)
+        users = sorted(first)
+        rows = rows_of(
+            connection,
+            statement(_PACKAGE, "registries_between"),
+            registry_parameters(users)
+            | {"first": [first[user] for user in users], "last": [last[user] for user in users]},
+        )
+        self._found: dict[str, list[tuple[int, ModeRegistry]]] = {}
+        self._reembedded: dict[str, list[tuple[int, ModeReembedded]]] = {}
+        for row in rows:
+            event = log.event_if_readable(dict(row))
+            if isinstance(event.payload, _Change):
+                self._found.setdefault(event.user_id, []).append((event.position, event.payload.registry))
+            if isinstance(event.payload, ModeReembedded):
+                self._reembedded.setdefault(event.user_id, []).append((event.position, event.payload))
+
+    def reembedded_after(self, user_id: str, position: int) -> list[ModeReembedded]:
+        """Returns the re-embeddings of a user after ``position``, in order, as far as the log has them now."""
+        return [each for at, each in self._reembedded.get(user_id, ()) if at > position]
+
+    def of(self, user_id: str, position: int) -> ModeRegistry:
+        """Returns the registry of a user after the events up to ``position``."""
+        known = [registry for at, registry in self._found.get(user_id, ()) if at <= position]
+        return known[-1] if known else NOTHING
+
+
+def lock(connection: Connection, owner: str) -> None:
+    """Lets the commands about one user's modes work one after the other, until the transaction of the caller ends."""
+    connection.execute(statement(_PACKAGE, "lock_modes"), {"user_id": owner, "stream": STREAM})

@@ -1,0 +1,269 @@
+"""The registry of a user's modes: what a name means, and what declarations, new names and deletions make of it.
+
+All functions are pure. They raise :class:`ModeRefusedError` for what cannot be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from events.modes.bounds import MAX_MODES, MAX_NAMES, MAX_PROJECTS, ModeRefusedError
+from events.platform.modes import GENERAL_MODE
+from events.types.modes import FormerName, Mode, ModeRegistry, Project
+
+SEPARATOR = "\x1f"
+"""Stands between a project and a name in :meth:`Modes.meanings`. No name holds it."""
+NOTHING = ModeRegistry()
+_Key = tuple[str | None, str]  # project, name
+
+
+class Modes:
+    """The modes of one user: the declared ones and ``everybody``'s, which the installation gives (name: model)."""
+
+    def __init__(self, registry: ModeRegistry = NOTHING, everybody: Mapping[str, str] | None = None) -> None:
+        self.registry = registry
+        self._everybody = {
+            name: Mode(name=name, embedder=model or None, embedders=(model,))
+            for name, model in (everybody or {}).items()
+        }
+        self._declared: dict[_Key, Mode] = {(mode.project_id, mode.name): mode for mode in registry.modes}
+        self._former: dict[_Key, str] = {
+            (each.project_id, each.old): each.name for each in registry.former_names
+        }
+        self._defaults = {each.project_id: each.default_mode for each in registry.projects}
+
+    def __bool__(self) -> bool:
+        """True when somebody declared anything."""
+        return bool(self._everybody or self._declared or self._defaults)
+
+    def meaning(self, project_id: str, name: str | None) -> str:
+        """Returns the mode that ``name`` means in a project, after new names and deletions. None is the general mode.
+
+        A name that nobody declared means itself.
+        """
+        if name is None:
+            return GENERAL_MODE
+        gone = False
+        for scope in (project_id, None):
+            here = self._former.get((scope, name), name)
+            mode = self._declared.get((scope, here))
+            if mode is not None and not mode.deleted:
+                return here
+            gone = gone or mode is not None
+        return GENERAL_MODE if gone and name not in self._everybody else name
+
+    def mode(self, project_id: str, name: str | None) -> Mode | None:
+        """Returns the declaration that counts for ``name`` in a project: the project's, the user's, or everybody's."""
+        meant = self.meaning(project_id, name)
+        for scope in (project_id, None):
+            mode = self._declared.get((scope, meant))
+            if mode is not None and not mode.deleted:
+                return mode
+        return self._everybody.get(meant)
+
+    def in_force(self, project_id: str | None) -> list[Mode]:
+        """Returns the modes that a project may use, in the order of their names. None: those of every project."""
+        found = dict(self._everybody)
+        for scope in (None, project_id):
+            found |= {
+                mode.name: mode
+                for (of, _), mode in self._declared.items()
+                if of == scope and not mode.deleted
+            }
+        return [found[name] for name in sorted(found)]
+
+    def default(self, project_id: str) -> str | None:
+        """Returns the default mode of a project: its own, else the user's. None: it has none."""
+        for name in (self._defaults.get(project_id), self.registry.default_mode):
+            if name is not None:
+                meant = self.meaning(project_id, name)
+                return None if meant == GENERAL_MODE else meant
+        return None
+
+    def models(self, name: str | None) -> frozenset[str]:
+        """Returns every model that may have embedded cards of the mode, in any project. "" is the default model.
+
+        None: every model of every mode.
+        """
+        found = {""}
+        for (scope, each), mode in self._declared.items():
+            if name in (None, each, self.meaning(scope or "", each)):
+                found.update(mode.embedders)
+        for each, mode in self._everybody.items():
+            if name in (None, each):
+                found.update(mode.embedders)
+        if name in self._everybody and not any(each == name for _, each in self._declared):
+            found.discard("")
+            found.add(self._everybody[name].embedders[0])
+        return frozenset(found)
+
+    def models_now(self, name: str | None) -> frozenset[str]:
+        """Returns the models that embed new cards of the mode, in any project. "" is the default model.
+
+        None: those of every mode.
+        """
+        found = {
+            mode.embedder or ""
+            for (_, each), mode in self._declared.items()
+            if not mode.deleted and name in (None, each)
+        }
+        found |= {mode.embedder or "" for each, mode in self._everybody.items() if name in (None, each)}
+        return frozenset(found if found and name is not None else found | {""})
+
+    def model(self, project_id: str, name: str | None) -> str:
+        """Returns the model that embeds a new card with the mode ``name``. "" is the default model."""
+        mode = self.mode(project_id, name)
+        return "" if mode is None else mode.embedder or ""
+
+    def meanings(self) -> dict[str, str]:
+        """Returns the names that do not mean themselves, with what they mean.
+
+        A key is a name, or a project, :data:`SEPARATOR` and a name. The key with the project comes first.
+        """
+        names = {old for _, old in self._former} | {mode.name for mode in self.registry.modes if mode.deleted}
+        scopes = {scope for scope, _ in (*self._former, *self._declared) if scope is not None}
+        found = {}
+        for name in sorted(names):
+            for_all = self.meaning("", name)
+            if for_all != name:
+                found[name] = for_all
+            for scope in sorted(scopes):
+                if (here := self.meaning(scope, name)) != for_all:
+                    found[scope + SEPARATOR + name] = here
+        return found
+
+    def names_of(self, modes: Collection[str]) -> list[str]:
+        """Returns the names that cards of ``modes`` may have: names, or the keys with a project of :meth:`meanings`."""
+        return sorted({*modes, *(name for name, meant in self.meanings().items() if meant in modes)})
+
+
+def declared(registry: ModeRegistry, mode: Mode, *, is_default: bool | None) -> ModeRegistry:
+    """Returns the registry with ``mode``, in the place of an earlier declaration of it.
+
+    ``is_default`` True makes it the default of its scope, False takes that away, None leaves it.
+    """
+    key = (mode.project_id, mode.name)
+    if (now := _former(registry).get(key)) is not None:
+        raise ModeRefusedError(
+            "name",
+            f"{mode.name} is a former name of {now}; use another name, or rename {now} back",
+            taken=True,
+        )
+    before = _of(registry, key)
+    kept = [each for each in registry.modes if each is not before]
+    if before is not None:
+        mode = replace(mode, embedders=_with(before.embedders, mode.embedders))
+    modes = (*kept, mode)
+    _check_room(modes, registry.former_names)
+    return _with_default(replace(registry, modes=modes), key, is_default)
+
+
+def renamed(registry: ModeRegistry, key: _Key, new_name: str) -> ModeRegistry:
+    """Returns the registry in which the mode ``key`` is called ``new_name``. Its cards stay its cards."""
+    project_id, name = key
+    before = _of(registry, key)
+    if before is None or before.deleted:
+        raise ModeRefusedError("name", "", missing=True)
+    if new_name == name:
+        return registry
+    former = _former(registry)
+    if _of(registry, (project_id, new_name)) is not None or former.get((project_id, new_name), name) != name:
+        raise ModeRefusedError(
+            "new_name", f"{new_name} is the name of another mode, or was; use another name", taken=True
+        )
+    modes = tuple(replace(each, name=new_name) if each is before else each for each in registry.modes)
+    former = {old: new_name if (old[0], now) == key else now for old, now in former.items()}
+    former.pop((project_id, new_name), None)
+    former[key] = new_name
+    names = tuple(
+        FormerName(old=old, name=now, project_id=of) for (of, old), now in sorted(former.items(), key=_order)
+    )
+    _check_room(modes, names)
+    projects = tuple(
+        replace(each, default_mode=new_name)
+        if each.default_mode == name and project_id in (None, each.project_id)
+        else each
+        for each in registry.projects
+    )
+    default = new_name if project_id is None and registry.default_mode == name else registry.default_mode
+    return replace(registry, modes=modes, projects=projects, former_names=names, default_mode=default)
+
+
+def deleted(registry: ModeRegistry, key: _Key) -> ModeRegistry:
+    """Returns the registry without the mode ``key``. Its name means the general mode from then on."""
+    before = _of(registry, key)
+    if before is None or before.deleted:
+        raise ModeRefusedError("name", "", missing=True)
+    gone = replace(before, deleted=True)
+    modes = tuple(gone if each is before else each for each in registry.modes)
+    after = _with_default(replace(registry, modes=modes), key, False)
+    left = Modes(after)
+    projects = tuple(
+        replace(each, default_mode=None)
+        if each.default_mode == key[1] and left.meaning(each.project_id, each.default_mode) == GENERAL_MODE
+        else each
+        for each in after.projects
+    )
+    return replace(after, projects=projects)
+
+
+def with_project(registry: ModeRegistry, project: Project) -> ModeRegistry:
+    """Returns the registry with ``project``, in the place of an earlier declaration of it."""
+    kept = [each for each in registry.projects if each.project_id != project.project_id]
+    if len(kept) >= MAX_PROJECTS:
+        raise ModeRefusedError(
+            "project_id", f"the user has {len(kept)} projects with settings, the most there may be"
+        )
+    return replace(registry, projects=(*kept, project))
+
+
+def project_of(registry: ModeRegistry, project_id: str) -> Project:
+    """Returns the settings of a project. A project that nobody declared has none."""
+    return next(
+        (each for each in registry.projects if each.project_id == project_id), Project(project_id=project_id)
+    )
+
+
+def _with_default(registry: ModeRegistry, key: _Key, is_default: bool | None) -> ModeRegistry:
+    if is_default is None:
+        return registry
+    project_id, name = key
+    if project_id is None:
+        if is_default:
+            return replace(registry, default_mode=name)
+        return replace(registry, default_mode=None) if registry.default_mode == name else registry
+    project = project_of(registry, project_id)
+    if is_default or project.default_mode == name:
+        return with_project(registry, replace(project, default_mode=name if is_default else None))
+    return registry
+
+
+def _of(registry: ModeRegistry, key: _Key) -> Mode | None:
+    return next((each for each in registry.modes if (each.project_id, each.name) == key), None)
+
+
+def _former(registry: ModeRegistry) -> dict[_Key, str]:
+    return {(each.project_id, each.old): each.name for each in registry.former_names}
+
+
+def _order(pair: tuple[_Key, str]) -> tuple[str, str]:
+    (project_id, old), _ = pair
+    return project_id or "", old
+
+
+def _with(before: Iterable[str], now: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*now, *before)))
+
+
+def _check_room(modes: Sequence[Mode], former: Sequence[FormerName]) -> None:
+    live = sum(not mode.deleted for mode in modes)
+    if live > MAX_MODES:
+        raise ModeRefusedError(
+            "name", f"the user has {MAX_MODES} modes, the most there may be; delete one of them"
+        )
+    if len(modes) + len(former) > MAX_NAMES:
+        raise ModeRefusedError(
+            "name",
+            f"the user's modes have had {MAX_NAMES} names, the most there may be; use a name that there was",
+        )

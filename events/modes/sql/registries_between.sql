@@ -1,0 +1,16 @@
+-- The events of each user's modes that were the last one at some position between two positions, in order, and every
+-- later re-embedding.
+SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+FROM unnest(%(users)s::text[], %(partitions)s::smallint[], %(first)s::bigint[], %(last)s::bigint[])
+     AS u(user_id, partition, first, last)
+CROSS JOIN LATERAL (
+    SELECT coalesce(max(before.version), 0) AS version FROM log.events before
+    WHERE before.partition = u.partition AND before.user_id = u.user_id AND before.stream = %(stream)s::text
+      AND before.position <= u.first
+) start
+JOIN log.events e ON e.partition = u.partition AND e.user_id = u.user_id AND e.stream = %(stream)s::text
+                 AND e.version >= start.version
+                 AND (e.position <= u.last OR e.type = 'ModeReembedded')
+ORDER BY e.partition, e.position;

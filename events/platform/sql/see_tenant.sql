@@ -1,0 +1,1 @@
+SELECT set_config('cardlog.tenant', %(tenant)s, true);

@@ -1,0 +1,59 @@
+"""The problems of a user as the log has them. A read right after a write sees it, whatever the projector's lag is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from events.platform.sql import statement
+from events.problems.problem import TYPES
+from events.store import log
+from events.store.log import Connection
+from events.types.envelope import Event, partition_of
+
+_PACKAGE = "events.problems"
+PROBLEMS = statement(_PACKAGE, "problems_of")
+"""The rows of a user's problems, and whether the log knows more."""
+ENTRIES = statement(_PACKAGE, "entries_of")
+"""The events of a user's problems."""
+UNFOLDED = statement(_PACKAGE, "unfolded_entries")
+"""The same, before the first fold made the tables."""
+
+
+def parameters(owner: str) -> dict[str, Any]:
+    """Returns the parameters of the statements of this module."""
+    return {"partition": partition_of(owner), "user_id": owner, "types": sorted(TYPES)}
+
+
+def events_in(rows: Iterable[dict[str, Any]]) -> list[Event]:
+    """Returns the events of rows, without those that this build cannot read."""
+    return [event for event in map(log.event_if_readable, rows) if event.type in TYPES]
+
+
+def entries(connection: Connection, owner: str) -> list[Event]:
+    """Returns the events of the problems of a user, in order."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        try:
+            with connection.transaction():
+                rows = cursor.execute(ENTRIES, parameters(owner)).fetchall()
+        except psycopg.errors.UndefinedTable:
+            rows = cursor.execute(UNFOLDED, parameters(owner)).fetchall()
+    return events_in(rows)
+
+
+def lock(connection: Connection, owner: str) -> None:
+    """Lets commands about one user's problems work one after the other, until the caller's transaction ends."""
+    connection.execute(statement(_PACKAGE, "lock_problems"), {"user_id": owner})
+
+
+def first_event(connection: Connection, owner: str, dedupe_key: str) -> Event | None:
+    """Returns the event with an idempotency key, or None."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(
+            statement(_PACKAGE, "event_of_key"),
+            {"partition": partition_of(owner), "user_id": owner, "key": dedupe_key},
+        ).fetchone()
+    return None if row is None else log.event_of(row)

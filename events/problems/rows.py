@@ -1,0 +1,74 @@
+"""Rows of the table ``problems`` as problems, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from events.problems.problem import Attempt, Problem
+
+_SAME = tuple(each.name for each in fields(Problem) if each.name not in ("owner", "attempts", "turn_ids"))
+
+
+def row_of(problem: Problem) -> dict[str, Any]:
+    """Returns the row of a problem. ``attempts`` is JSON text, with instants in UTC."""
+    return {
+        "user_id": problem.owner,
+        "attempts": orjson.dumps(
+            [asdict(each) for each in problem.attempts],
+            option=orjson.OPT_SORT_KEYS | orjson.OPT_UTC_Z,
+        ).decode(),
+        "turn_ids": list(problem.turn_ids),
+        **{name: getattr(problem, name) for name in _SAME},
+    }
+
+
+def problem_of(row: Mapping[str, Any]) -> Problem:
+    """Returns the problem of a row. ``attempts`` is JSON text."""
+    attempts = tuple(
+        Attempt(
+            attempt_id=UUID(each["attempt_id"]),
+            date=datetime.fromisoformat(each["date"]),
+            approach=each["approach"],
+            outcome=each["outcome"],
+            successful=each["successful"],
+            turn_ids=tuple(each["turn_ids"]),
+        )
+        for each in orjson.loads(row["attempts"])
+    )
+    same = {name: row[name] for name in _SAME}
+    return Problem(owner=row["user_id"], attempts=attempts, turn_ids=tuple(row["turn_ids"]), **same)
+
+
+def document_of(problem: Problem) -> dict[str, Any]:
+    """Returns a problem as JSON."""
+    return {
+        "problem_id": str(problem.problem_id),
+        "project_id": problem.project_id,
+        "mode": problem.mode,
+        "description": problem.description,
+        "status": problem.status,
+        "priority": problem.priority,
+        "attempts": [
+            {
+                "attempt_id": str(each.attempt_id),
+                "date": each.date.isoformat(),
+                "approach": each.approach,
+                "outcome": each.outcome,
+                "successful": each.successful,
+                "turn_ids": list(each.turn_ids),
+            }
+            for each in problem.attempts
+        ],
+        "opened_at": problem.opened_at.isoformat(),
+        "updated_at": problem.updated_at.isoformat(),
+        "closed_at": None if problem.closed_at is None else problem.closed_at.isoformat(),
+        "resolution": problem.resolution,
+        "turn_ids": list(problem.turn_ids),
+        "version": problem.version,
+    }

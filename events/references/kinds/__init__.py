@@ -1,0 +1,1 @@
+"""The kinds of references, one small module each."""

@@ -1,0 +1,74 @@
+"""Lists of items with ids, as values that never change: each function returns a new list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from events.references.kinds.kind import MAX_ITEMS, ReferenceInvalidError
+
+Item = dict[str, Any]
+
+
+def prepared(data: Any, name: str, defaults: Mapping[str, Any], new_id: Callable[[], str]) -> Any:
+    """Returns ``data`` whose items in the list ``name`` have an id and the defaults for the fields they lack.
+
+    Data of another form are returned unchanged; the schema of the kind refuses them.
+    """
+    if not isinstance(data, dict) or not isinstance(data.get(name, []), list):
+        return data
+    items = [
+        {"id": new_id(), **defaults, **each} if isinstance(each, dict) else each
+        for each in data.get(name, [])
+    ]
+    ids = [each.get("id") for each in items if isinstance(each, dict)]
+    if len({str(each) for each in ids}) != len(ids):
+        raise ReferenceInvalidError(f"data/{name}", "holds an id twice")
+    return {**data, name: items}
+
+
+def found(items: Sequence[Item], item_id: str) -> Item:
+    """Returns the item with the id. Raises :class:`ReferenceInvalidError` when there is none."""
+    for item in items:
+        if item["id"] == item_id:
+            return item
+    raise ReferenceInvalidError("item_id", f"{item_id[:64]!r} is no item of this reference", _ids(items))
+
+
+def added(items: Sequence[Item], item: Item, at: int | None = None) -> list[Item]:
+    """Returns the items with one more, at the place ``at`` or at the end."""
+    if len(items) >= MAX_ITEMS:
+        raise ReferenceInvalidError("data", f"holds {len(items)} items; at most {MAX_ITEMS} are allowed")
+    if any(each["id"] == item["id"] for each in items):
+        raise ReferenceInvalidError("item_id", f"{item['id']!r} is taken; use another id, or none")
+    place = len(items) if at is None else min(at, len(items))
+    return [*items[:place], item, *items[place:]]
+
+
+def changed(items: Sequence[Item], item_id: str, **fields: Any) -> list[Item]:
+    """Returns the items with other fields in one item."""
+    found(items, item_id)
+    return [{**item, **fields} if item["id"] == item_id else item for item in items]
+
+
+def removed(items: Sequence[Item], item_id: str) -> list[Item]:
+    """Returns the items without one of them."""
+    found(items, item_id)
+    return [item for item in items if item["id"] != item_id]
+
+
+def ordered(items: Sequence[Item], ids: Sequence[str]) -> list[Item]:
+    """Returns the items in the order of ``ids``. Items that are not named keep their order behind the named ones."""
+    first = [found(items, each) for each in ids]
+    named = set(ids)
+    return [*first, *(item for item in items if item["id"] not in named)]
+
+
+def moved(items: Sequence[Item], item_id: str, place: int) -> list[Item]:
+    """Returns the items with one of them at ``place``, counted from 0 without that item."""
+    item = found(items, item_id)
+    return added(removed(items, item_id), item, place)
+
+
+def _ids(items: Sequence[Item]) -> list[str]:
+    return [item["id"] for item in items[:100]]

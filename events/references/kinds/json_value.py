@@ -1,0 +1,185 @@
+"""Changes of any JSON value: at a pointer (RFC 6901), by a merge patch (RFC 7396) or by a JSON Patch (RFC 6902)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jsonpatch
+import jsonpointer
+import orjson
+
+from events.references.kinds.arguments import Arguments, anything, checked, pointer
+from events.references.kinds.kind import SEPARATOR, Json, Op, ReferenceInvalidError, one_line
+
+MAX_PATCH_OPS = 1000
+
+
+def patch_ops(name: str, value: Any) -> list[Any]:
+    """Checks the form of a JSON Patch."""
+    if not isinstance(value, list) or not value:
+        raise ReferenceInvalidError(name, "must be a list of JSON Patch operations (RFC 6902)")
+    if len(value) > MAX_PATCH_OPS:
+        raise ReferenceInvalidError(
+            name, f"holds {len(value)} operations; at most {MAX_PATCH_OPS} are allowed"
+        )
+    for index, each in enumerate(value):
+        if not isinstance(each, dict):
+            raise ReferenceInvalidError(f"{name}/{index}", "must be an object with op and path")
+    return value
+
+
+_ARGUMENTS = {
+    "set": Arguments({"value": anything}, {"path": pointer}),
+    "unset": Arguments({"path": pointer}),
+    "merge": Arguments({"value": anything}, {"path": pointer}),
+    "patch": Arguments({"patch": patch_ops}),
+}
+OPS = tuple(_ARGUMENTS)
+"""The ops that change any JSON value."""
+
+
+class JsonChanges:
+    """The part of a kind that any JSON value shares: how ops change the value, and the value as text."""
+
+    def prepare(self, data: Json, *, at: str, new_id: Callable[[], str]) -> Json:
+        return data
+
+    def complete(self, op: Op, *, at: str, new_id: str) -> Op:
+        return completed(op, at)
+
+    def apply(self, data: Json, op: Op) -> Json:
+        return applied(data, op)
+
+    def targets(self, op: Op) -> frozenset[str]:
+        return pointers(op)
+
+    def render(self, data: Json) -> str:
+        return rendered(data)
+
+
+def completed(op: Op, at: str) -> dict[str, Any]:
+    """Returns ``op`` as the log keeps it. ``set`` may set null, so its value counts when it is given."""
+    given = {**op, "at": at}
+    if op.get("op") in ("set", "merge") and "value" in op and op["value"] is None:
+        checked(_ARGUMENTS, {**given, "value": False})
+        return given
+    return checked(_ARGUMENTS, given)
+
+
+def applied(data: Json, op: Op) -> Json:
+    """Returns ``data`` after ``op``. Raises :class:`ReferenceInvalidError` with the path that does not fit."""
+    if op["op"] == "patch":
+        return patched(data, op["patch"])
+    path = op.get("path") or ""
+    if op["op"] == "unset":
+        if not path:
+            return None
+        return patched(data, [{"op": "remove", "path": path}], field="path")
+    value = op.get("value")
+    if op["op"] == "merge":
+        value = merged(_at(data, path), value)
+    return value if not path else _set(data, path, value)
+
+
+def patched(data: Json, patch: Sequence[Any], field: str = "patch") -> Json:
+    """Returns a copy of ``data`` after a JSON Patch. All operations are applied, or none."""
+    value = copy.deepcopy(data)
+    for index, each in enumerate(patch):
+        where = field if field == "path" else f"{field}/{index}"
+        try:
+            # The operation is copied, because later ones may change the value that it adds.
+            value = jsonpatch.JsonPatch([copy.deepcopy(each)]).apply(value, in_place=True)
+        except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException) as error:
+            path = each.get("path")
+            raise ReferenceInvalidError(
+                where, f"{str(each.get('op'))[:20]} at {str(path)[:200]!r} does not fit: {str(error)[:200]}"
+            ) from None
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError) as error:
+            raise ReferenceInvalidError(where, f"is no JSON Patch operation: {str(error)[:200]}") from None
+    return value
+
+
+def merged(value: Json, patch: Json) -> Json:
+    """Returns ``value`` after a merge patch: null removes a member, an object merges, anything else replaces."""
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(value) if isinstance(value, dict) else {}
+    for name, each in patch.items():
+        if each is None:
+            result.pop(name, None)
+        else:
+            result[name] = merged(result.get(name), each)
+    return result
+
+
+def _at(data: Json, path: str) -> Json:
+    try:
+        return jsonpointer.JsonPointer(path).resolve(data, None)
+    except jsonpointer.JsonPointerException as error:
+        raise ReferenceInvalidError("path", f"{path[:200]!r} does not fit: {error}") from None
+
+
+def _set(data: Json, path: str, value: Json) -> Json:
+    """Sets a member, also one whose parents do not exist yet. The parents become objects.
+
+    ``data`` is not changed. The result shares what is not on the path.
+    """
+    parts = jsonpointer.JsonPointer(path).parts
+    root = _opened(data) if isinstance(data, dict | list) else {}
+    place: Any = root
+    for depth, part in enumerate(parts):
+        last = depth == len(parts) - 1
+        if isinstance(place, dict):
+            if last:
+                place[part] = value
+            else:
+                place[part] = place = _opened(place.get(part, {}))
+        elif isinstance(place, list):
+            index = len(place) if part == "-" else int(part) if part.isdecimal() else -1
+            if not 0 <= index <= len(place) - (not last):
+                raise ReferenceInvalidError("path", f"{path[:200]!r}: {part[:40]!r} is no place in that list")
+            if not last:
+                place[index] = place = _opened(place[index])
+            elif index == len(place):
+                place.append(value)
+            else:
+                place[index] = value
+        else:
+            parent = jsonpointer.JsonPointer.from_parts(parts[:depth]).path
+            raise ReferenceInvalidError(
+                "path", f"{path[:200]!r}: the value at {parent[:200]!r} has no members"
+            )
+    return root
+
+
+def _opened(value: Json) -> Json:
+    """Returns a value whose own members may be changed."""
+    return value.copy() if isinstance(value, dict | list) else value
+
+
+def pointers(op: Op) -> frozenset[str]:
+    """Returns the pointers that an op of this module changes."""
+    if op["op"] == "patch":
+        return frozenset(str(each.get("path", "")) for each in op["patch"])
+    return frozenset((op.get("path") or "",))
+
+
+def rendered(data: Json) -> str:
+    """Returns any JSON as one line. The members of an object are named, in the order of their names."""
+    if isinstance(data, dict):
+        return (
+            SEPARATOR.join(f"{one_line(name)} = {_inner(data[name])}" for name in sorted(data)) or "(empty)"
+        )
+    if isinstance(data, list):
+        return SEPARATOR.join(map(_inner, data)) or "(empty)"
+    return _inner(data)
+
+
+def _inner(value: Json) -> str:
+    if isinstance(value, str):
+        return one_line(value)
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return ", ".join(map(one_line, value))
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()

@@ -1,0 +1,124 @@
+"""The port of a kind: a JSON Schema, a pure reducer and a renderer. The bounds that every kind keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import orjson
+
+Json = Any
+Op = Mapping[str, Any]
+
+MAX_DATA_BYTES = 64 * 1024
+MAX_RENDERING_BYTES = 16 * 1024
+MAX_ITEMS = 1000
+MAX_ITEM_TEXT_BYTES = 2048
+MAX_DEPTH = 64
+SEPARATOR = " · "
+
+
+class ReferenceInvalidError(ValueError):
+    """The data or the op does not fit. ``field`` names the part at fault, ``reason`` gives the cause and the remedy.
+
+    ``allowed`` holds the allowed values when there is a closed set of them.
+    """
+
+    def __init__(self, field: str, reason: str, allowed: Sequence[str] | None = None) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+        self.allowed = allowed
+
+
+class Kind(Protocol):
+    """What one kind of reference may hold, and how it changes.
+
+    ``apply`` is a pure function: the same data and the same op give the same data again, and no argument is changed.
+    The op therefore holds everything, also the id of a new item and the time of the change; ``complete`` adds them.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def ops(self) -> Sequence[str]:
+        """The names of the ops."""
+
+    @property
+    def schema(self) -> Json:
+        """The JSON Schema (2020-12) of the data."""
+
+    def initial(self) -> Json:
+        """Returns the data of a new reference without given data."""
+
+    def prepare(self, data: Json, *, at: str, new_id: Callable[[], str]) -> Json:
+        """Returns given data of a new reference with what the app may leave out: ids, times, defaults."""
+
+    def complete(self, op: Op, *, at: str, new_id: str) -> Op:
+        """Returns ``op`` with ``at`` (ISO 8601) and ``new_id``, as the log keeps it.
+
+        Raises :class:`ReferenceInvalidError` for an unknown op or argument.
+        """
+
+    def apply(self, data: Json, op: Op) -> Json:
+        """Returns the data after a completed op. Raises :class:`ReferenceInvalidError` when the op does not fit."""
+
+    def targets(self, op: Op) -> frozenset[str]:
+        """Returns what the op changes: ids of items, or pointers. Two ops with a common target exclude each other."""
+
+    def render(self, data: Json) -> str:
+        """Returns the data as one text. Equal data have equal texts."""
+
+
+def check_size(data: Json, field: str = "data") -> bytes:
+    """Returns the canonical bytes of ``data``.
+
+    Raises :class:`ReferenceInvalidError` when they are too many, or nested too deep: ``field`` is at fault then.
+    """
+    _check_depth(data, field)
+    try:
+        written = orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
+    except TypeError as error:
+        raise ReferenceInvalidError(field, f"is not JSON that can be kept ({error})") from None
+    if b"\\u0000" in written:
+        raise ReferenceInvalidError(field, "holds a NUL character; leave it out")
+    if len(written) > MAX_DATA_BYTES:
+        raise ReferenceInvalidError(
+            field,
+            f"would be {len(written)} bytes long; at most {MAX_DATA_BYTES} are allowed: archive or remove items",
+        )
+    return written
+
+
+def rendering_of(kind: Kind, key: str, data: Json) -> str:
+    """Returns the rendering of a reference: its key, and its data as text.
+
+    Raises :class:`ReferenceInvalidError` when the text is too long.
+    """
+    text = f"{key.replace('_', ' ')}: {kind.render(data)}"
+    if (size := len(text.encode())) > MAX_RENDERING_BYTES:
+        raise ReferenceInvalidError(
+            "data",
+            f"would be {size} bytes long as text; at most {MAX_RENDERING_BYTES} are allowed: archive or remove items",
+        )
+    return text
+
+
+def one_line(text: str) -> str:
+    """Returns ``text`` on one line, because a rendering is one line."""
+    return " ".join(text.split())
+
+
+def _check_depth(data: Json, field: str) -> None:
+    level = [data]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for each in level
+            if isinstance(each, dict | list)
+            for child in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return
+    raise ReferenceInvalidError(field, f"is nested deeper than {MAX_DEPTH} levels")

@@ -1,0 +1,13 @@
+"""The JSON Schemas of the built-in kinds, one file each."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+
+def schema_of(kind: str) -> Any:
+    """Returns the JSON Schema of a built-in kind."""
+    return orjson.loads(files(__package__).joinpath(f"{kind}.json").read_bytes())

@@ -1,0 +1,92 @@
+"""The kind ``todo_list``: items that are open or done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from events.references.kinds.arguments import Arguments, checked, day, item_id, item_ids, text
+from events.references.kinds.items import added, changed, found, ordered, prepared, removed
+from events.references.kinds.kind import SEPARATOR, Json, Op, ReferenceInvalidError, one_line
+from events.references.kinds.schemas import schema_of
+
+_OPS = {
+    "add": Arguments({"text": text}, {"item_id": item_id, "due": day}),
+    "mark_done": Arguments({"item_id": item_id}),
+    "reopen": Arguments({"item_id": item_id}),
+    "remove": Arguments({"item_id": item_id}),
+    "update": Arguments({"item_id": item_id}, {"text": text, "due": day}),
+    "reorder": Arguments({"ids": item_ids}),
+    "clear": Arguments(),
+}
+
+
+class TodoList:
+    """A list of items, each with id, text, done, due, added_at and done_at."""
+
+    name = "todo_list"
+    ops = tuple(_OPS)
+    schema = schema_of("todo_list")
+
+    def initial(self) -> Json:
+        return {"items": []}
+
+    def prepare(self, data: Json, *, at: str, new_id: Callable[[], str]) -> Json:
+        defaults = {"done": False, "due": None, "added_at": at, "done_at": None}
+        return prepared(data, "items", defaults, new_id)
+
+    def complete(self, op: Op, *, at: str, new_id: str) -> Op:
+        kept = checked(_OPS, {**op, "at": at})
+        if kept["op"] == "add":
+            kept.setdefault("item_id", new_id)
+        if kept["op"] == "update" and not {"text", "due"} & kept.keys():
+            raise ReferenceInvalidError("text", "is missing: an update changes text, due or both")
+        return kept
+
+    def apply(self, data: Json, op: Op) -> Json:
+        items, at = data["items"], op["at"]
+        match op["op"]:
+            case "add":
+                return {
+                    "items": added(
+                        items,
+                        {
+                            "id": op["item_id"],
+                            "text": op["text"],
+                            "done": False,
+                            "due": op.get("due"),
+                            "added_at": at,
+                            "done_at": None,
+                        },
+                    )
+                }
+            case "mark_done":
+                item = found(items, op["item_id"])
+                return data if item["done"] else {"items": changed(items, item["id"], done=True, done_at=at)}
+            case "reopen":
+                item = found(items, op["item_id"])
+                return (
+                    {"items": changed(items, item["id"], done=False, done_at=None)} if item["done"] else data
+                )
+            case "remove":
+                return {"items": removed(items, op["item_id"])}
+            case "update":
+                new: dict[str, Any] = {name: op[name] for name in ("text", "due") if name in op}
+                return {"items": changed(items, op["item_id"], **new)}
+            case "reorder":
+                return {"items": ordered(items, op["ids"])}
+            case _:
+                return {"items": []}
+
+    def targets(self, op: Op) -> frozenset[str]:
+        if op["op"] in ("reorder", "clear"):
+            return frozenset((f"({op['op']})",))
+        return frozenset((op["item_id"],))
+
+    def render(self, data: Json) -> str:
+        shown = [
+            f"[{'✓' if item['done'] else ' '}] {one_line(item['text'])}"
+            + (f" (due {item['due'][:10]})" if item["due"] and not item["done"] else "")
+            for item in data["items"]
+        ]
+        return SEPARATOR.join(shown) or "(empty)"

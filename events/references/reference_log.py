@@ -1,0 +1,120 @@
+"""References as the log has them. A read right after a write sees it, because no table stands between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from psycopg.rows import dict_row
+
+from events.platform.sql import statement
+from events.references.reference import Reference, fold
+from events.store import log
+from events.store.log import Connection
+from events.types.envelope import Event, partition_of
+from events.types.references import ReferenceChanged, ReferenceCreated
+
+_PACKAGE = "events.references"
+BELOW = statement(_PACKAGE, "stream_below")
+"""The latest events of a stream below a version (None: the end), newest first."""
+STATE = statement(_PACKAGE, "stream_state")
+"""The events that make the state of a stream: its first one, the last change of the value, and all after it."""
+
+
+def events_below(
+    connection: Connection, owner: str, stream: str, below: int | None, limit: int
+) -> Sequence[Event]:
+    """Returns the latest events of a stream below a version (None: the end), newest first."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(BELOW, below_parameters(owner, stream, below, limit)).fetchall()
+    return [log.event_of(row) for row in rows]
+
+
+def below_parameters(owner: str, stream: str, below: int | None, limit: int) -> dict[str, Any]:
+    """Returns the parameters of :data:`BELOW`."""
+    return {
+        "partition": partition_of(owner),
+        "user_id": owner,
+        "stream": stream,
+        "below": below,
+        "limit": limit,
+    }
+
+
+def current(connection: Connection, owner: str, stream: str, version: int | None = None) -> Reference | None:
+    """Returns the reference at the end of ``stream``, or at ``version``. None: there is none.
+
+    The cost does not depend on the length of the history.
+    """
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(STATE, state_parameters(owner, stream, version)).fetchall()
+    return state_of(rows)
+
+
+def version_of(connection: Connection, owner: str, stream: str) -> int:
+    """Returns the version of a stream; 0 for one without events."""
+    row = connection.execute(
+        statement(_PACKAGE, "stream_version"),
+        {"partition": partition_of(owner), "user_id": owner, "stream": stream},
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def state_parameters(
+    owner: str, stream: str, version: int | None = None, as_of: datetime | None = None
+) -> dict[str, Any]:
+    """Returns the parameters of :data:`STATE`, for a version or for an instant."""
+    return {
+        "partition": partition_of(owner),
+        "user_id": owner,
+        "stream": stream,
+        "version": version,
+        "as_of": as_of,
+        "creating": ReferenceCreated.__name__,
+        "changing": ReferenceChanged.__name__,
+    }
+
+
+def state_of(rows: Sequence[dict[str, Any]]) -> Reference | None:
+    """Returns the reference of the rows of :data:`STATE`."""
+    return fold(log.event_of(row) for row in rows)
+
+
+def lock(connection: Connection, owner: str, stream: str) -> None:
+    """Lets writers of one stream work one after the other, until the transaction of the caller ends."""
+    connection.execute(statement(_PACKAGE, "lock_stream"), {"user_id": owner, "stream": stream})
+
+
+def streams_between(connection: Connection, owner: str, prefix: str) -> list[str]:
+    """Returns the names behind ``prefix/`` of the streams of an owner, in order, at most 1,000."""
+    rows = connection.execute(
+        statement(_PACKAGE, "streams_of"),
+        {"partition": partition_of(owner), "user_id": owner, "first": f"{prefix}/", "last": f"{prefix}0"},
+    ).fetchall()
+    return [stream for (stream,) in rows]
+
+
+def last_events(connection: Connection, owner: str, prefix: str) -> list[Event]:
+    """Returns the last event of each stream of an owner under ``prefix/``, in the order of the streams."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(
+            statement(_PACKAGE, "last_of_streams"),
+            {
+                "partition": partition_of(owner),
+                "user_id": owner,
+                "first": f"{prefix}/",
+                "last": f"{prefix}0",
+            },
+        ).fetchall()
+    return [log.event_of(row) for row in rows]
+
+
+def first_event(connection: Connection, owner: str, dedupe_key: str) -> Event | None:
+    """Returns the event with an idempotency key, or None."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(
+            statement(_PACKAGE, "event_of_key"),
+            {"partition": partition_of(owner), "user_id": owner, "key": dedupe_key},
+        ).fetchone()
+    return None if row is None else log.event_of(row)

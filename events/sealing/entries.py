@@ -1,0 +1,94 @@
+"""Sealed entries of the turn queue: what the write service pushes waits in Redis without a readable word.
+
+An entry is sealed under a key that the pushing process made. That key is wrapped by the key-encryption key and travels
+with each entry, so any recorder with the key-encryption key opens the entry. Queries in Redis look at the user and the
+tenant, which stay visible and are bound to the sealed fields.
+"""
+
+from __future__ import annotations
+
+import os
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Mapping
+from functools import lru_cache
+
+import orjson
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from events.sealing import sealer as sealing
+from events.sealing.key_encryption import KeyUnavailableError, WrappedKeyError
+from events.sealing.sealer import Sealer
+from events.types.codec import SEALED
+from events.types.turn_contract import TurnInvalidError
+
+VISIBLE = ("user_id", "tenant")
+"""The fields of an entry that are never sealed."""
+_CONTEXT = "turn queue"
+_NONCE_BYTES = 12
+_LENGTH_BYTES = 2
+_PUSHERS = 1_024  # Unwrapped keys of pushing processes in memory.
+
+
+def sealed_entry(fields: Mapping[str, str]) -> dict[str, str]:
+    """Returns the entry of a turn for the queue: sealed when this process has a key-encryption key."""
+    sealer = sealing.in_use()
+    if sealer is None:
+        return dict(fields)
+    wrapped, cipher = _own_key(sealer)
+    visible = {name: fields[name] for name in VISIBLE if name in fields}
+    hidden = orjson.dumps({name: value for name, value in fields.items() if name not in visible})
+    nonce = os.urandom(_NONCE_BYTES)
+    sealed = cipher.encrypt(nonce, hidden, _bound(visible))
+    parts = len(wrapped).to_bytes(_LENGTH_BYTES) + wrapped + nonce + sealed
+    return {**visible, SEALED: b2a_base64(parts, newline=False).decode()}
+
+
+def opened_entry(fields: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
+    """Returns the fields of an entry as they were pushed. An entry that is not sealed is returned as it is.
+
+    Raises :class:`TurnInvalidError` for a sealed entry that this process cannot open: the entry becomes a dead letter,
+    stays sealed, and can be retried with the right key.
+    """
+    given = fields.get(SEALED.encode())
+    if given is None:
+        return fields
+    try:
+        visible = {name.decode(): value.decode() for name, value in fields.items() if name != SEALED.encode()}
+        if not visible.keys() <= set(VISIBLE):
+            raise ValueError("further fields")
+        parts = a2b_base64(given, strict_mode=True)
+        start = _LENGTH_BYTES + int.from_bytes(parts[:_LENGTH_BYTES])
+        sealer = sealing.in_use()
+        if sealer is None:
+            raise TurnInvalidError(
+                SEALED, "the entry is sealed; set CARDLOG_KEK_FILE and retry the dead letter"
+            )
+        cipher = _key_of(sealer, parts[_LENGTH_BYTES:start])
+        hidden = cipher.decrypt(
+            parts[start : start + _NONCE_BYTES], parts[start + _NONCE_BYTES :], _bound(visible)
+        )
+        found = {name.encode(): value.encode() for name, value in orjson.loads(hidden).items()}
+    except KeyUnavailableError as error:
+        raise TurnInvalidError(SEALED, str(error)) from None
+    except TurnInvalidError:
+        raise
+    except (InvalidTag, WrappedKeyError, ValueError, AttributeError):
+        raise TurnInvalidError(SEALED, "the sealed entry was changed, or belongs to another user") from None
+    return {**{name.encode(): value.encode() for name, value in visible.items()}, **found}
+
+
+@lru_cache(1)
+def _own_key(sealer: Sealer) -> tuple[bytes, AESGCM]:
+    """Returns the key of this process for its entries, wrapped and ready for use."""
+    key = AESGCM.generate_key(256)
+    return sealer.encryption.wrap(key, _CONTEXT), AESGCM(key)
+
+
+@lru_cache(_PUSHERS)
+def _key_of(sealer: Sealer, wrapped: bytes) -> AESGCM:
+    return AESGCM(sealer.encryption.unwrap(wrapped, _CONTEXT))
+
+
+def _bound(visible: Mapping[str, str]) -> bytes:
+    return orjson.dumps([_CONTEXT, *(visible.get(name) for name in VISIBLE)])

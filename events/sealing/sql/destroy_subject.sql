@@ -1,0 +1,1 @@
+SELECT sealing.destroy_subject(%(user_id)s);

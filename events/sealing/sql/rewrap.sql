@@ -1,0 +1,1 @@
+SELECT sealing.rewrap(%(users)s::text[], %(before)s::bytea[], %(after)s::bytea[]);

@@ -1,0 +1,1 @@
+SELECT user_id, wrapped FROM sealing.subject_keys WHERE user_id = ANY (%(users)s::text[]);

@@ -1,0 +1,79 @@
+"""Instants as text: ISO 8601 with an offset. The stream, HTTP and the OpenAPI documents share one pattern."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+EXAMPLE = "2026-05-08T16:44:10+08:00"
+YEARS = range(1900, 2201)  # wide enough for any conversation, and far from datetime's own limits
+_FURTHEST_OFFSET = timedelta(hours=14)  # Kiritimati; Postgres accepts less than 16 hours
+_BLANK = " \t\r\n"
+
+_YEAR = "(?:(?:19|20|21)[0-9]{2}|2200)"
+_MONTH = "(?:0[1-9]|1[0-2])"
+_DAY = "(?:0[1-9]|[12][0-9]|3[01])"
+_HOUR = "(?:[01][0-9]|2[0-3])"
+_SIXTIETH = "[0-5][0-9]"
+_FRACTION = "(?:[.,][0-9]+)?"
+_OFFSET = f"(?:Z|SIGN(?:(?:0[0-9]|1[0-3])(?::?{_SIXTIETH})?|14(?::?00)?))"
+_INSTANT = (
+    f"{_YEAR}(?:-{_MONTH}-{_DAY}|{_MONTH}{_DAY})[T ]"
+    f"{_HOUR}(?::{_SIXTIETH}(?::{_SIXTIETH}{_FRACTION})?|{_SIXTIETH}(?:{_SIXTIETH}{_FRACTION})?)?{_OFFSET}"
+)
+_AROUND = "[ \\t\\r\\n]*"
+
+PATTERN = f"^{_AROUND}{_INSTANT.replace('SIGN', '[+-]')}{_AROUND}$"
+"""Every accepted instant matches this pattern. Every match is accepted, if its month has its day.
+
+The pattern means the same in Python and in JSON Schema. It is stricter than ISO 8601, which also has week dates. It is
+wider than RFC 3339, which always has seconds.
+"""
+PATTERN_OR_BLANK = f"^{_AROUND}(?:{_INSTANT.replace('SIGN', '[+-]')}{_AROUND})?$"
+"""The same, and blank text."""
+PATTERN_IN_A_URL = f"^{_AROUND}{_INSTANT.replace('SIGN', '[ +-]')}{_AROUND}$"
+"""The same with a blank for a plus sign. A plus sign that a client did not escape in a URL arrives as a blank."""
+
+_ACCEPTED = re.compile(PATTERN)
+_LATE_BLANK = re.compile(rf" (?=[0-9]{{2}}(?::?[0-9]{{2}})?{_AROUND}$)")
+
+
+class InstantInvalidError(ValueError):
+    """A text is not an accepted instant. The message gives the reason and the remedy, and follows the field's name."""
+
+
+def instant_of(text: str) -> datetime:
+    """Returns the aware instant that ``text`` names. Raises :class:`InstantInvalidError`."""
+    if _ACCEPTED.fullmatch(text):
+        try:
+            return datetime.fromisoformat(text.strip(_BLANK))
+        except ValueError:
+            pass  # the month has no such day
+    raise InstantInvalidError(_reason(text))
+
+
+def instant_in_a_url(text: str) -> datetime:
+    """Returns the instant of a query parameter. A blank in the place of the plus sign counts as the plus sign.
+
+    Raises :class:`InstantInvalidError`.
+    """
+    signed = _LATE_BLANK.sub("+", text)
+    return instant_of(signed if _ACCEPTED.fullmatch(signed) else text)
+
+
+def _reason(text: str) -> str:
+    shown = repr(text if len(text) <= 40 else text[:40] + "…")
+    try:
+        instant = datetime.fromisoformat(text.strip(_BLANK))
+    except ValueError:
+        return f"is {shown}; use ISO 8601 with an offset, such as {EXAMPLE}"
+    offset = instant.utcoffset()
+    if offset is None:
+        return f"is {shown} without an offset; append one, such as +08:00 or Z"
+    if instant.year not in YEARS:
+        return f"is in the year {instant.year}; use {YEARS[0]} to {YEARS[-1]}"
+    if offset.total_seconds() % 60:
+        return f"is {shown}, with seconds in its offset; use whole minutes, such as +08:00"
+    if abs(offset) > _FURTHEST_OFFSET:
+        return f"is {shown}; use an offset between -14:00 and +14:00"
+    return f"is {shown}; use ISO 8601 with an offset, such as {EXAMPLE}"

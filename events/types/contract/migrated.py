@@ -1,0 +1,47 @@
+"""The mark of turns that come from another memory, and what it means for the document. All functions are pure.
+
+The mark is part of the turn's metadata, so it is sealed with the words, and every card of the turn carries it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+APPLY_FROM = 0.8
+"""The confidence from which a value applies at once, unless the caller says otherwise."""
+_MEMBER = "cardlog"
+_SOURCE = "migrated_from"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migrated:
+    """Where a turn comes from. Its values below the confidence ``apply_from`` wait for an approval.
+
+    ``notes``: another memory wrote the words about the user. Without it the words are those of a conversation.
+    """
+
+    source: str
+    apply_from: float = APPLY_FROM
+    notes: bool = True
+
+    def metadata(self) -> dict[str, Any]:
+        """Returns the metadata of a turn with this mark."""
+        return {_MEMBER: {_SOURCE: self.source, "apply_from": self.apply_from, "notes": self.notes}}
+
+
+@lru_cache(maxsize=4096)
+def migrated(metadata: str | None) -> Migrated | None:
+    """Returns the mark in the metadata of a turn or card. None: the turn is one of a conversation with Cardlog."""
+    if metadata is None or _SOURCE not in metadata:
+        return None
+    mark = orjson.loads(metadata).get(_MEMBER)
+    if not isinstance(mark, dict):
+        return None
+    source, apply_from, notes = mark.get(_SOURCE), mark.get("apply_from"), mark.get("notes")
+    if not isinstance(source, str) or not isinstance(apply_from, int | float) or not isinstance(notes, bool):
+        return None
+    return Migrated(source=source, apply_from=apply_from, notes=notes)

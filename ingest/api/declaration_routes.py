@@ -1,0 +1,128 @@
+"""What references rest on, over HTTP: the kinds of a tenant, and the members of teams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from psycopg_pool import ConnectionPool
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.access.principal import Principal
+from events.http.access import Writer, owner_of
+from events.http.problem import ProblemError, invalid
+from events.http.service import JSONResponse
+from events.references.declarations import members
+from events.store.log import Connection
+from ingest.api.command_routes import Name, Words
+from ingest.api.reference_routes import connected_for
+from ingest.references import declarations
+
+
+class KindIn(BaseModel):
+    """A kind that the app declares."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    schema_: dict[str, Any] = Field(alias="schema", description="JSON Schema 2020-12 of the data")
+    initial: Annotated[Any, Field(description="the first value; else {}")] = None
+    description: Words = "no description"
+
+
+class MemberIn(BaseModel):
+    """Who asks."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Name = Field(description="a member of the team, or its first member")
+
+
+class KindDeclared(BaseModel):
+    """The kind can be used. ``changed`` is false when it was declared like this already."""
+
+    kind: str
+    changed: bool
+
+
+class TeamOut(BaseModel):
+    """The members of the team after the command. ``changed`` is false when it changed none."""
+
+    team_id: str
+    members: list[str]
+    changed: bool
+
+
+def declaration_router(pool: ConnectionPool[Connection]) -> APIRouter:
+    """Returns the routes. They answer 503 while Postgres is away. The connections must be in autocommit mode."""
+    router = APIRouter(tags=["references"])
+
+    @router.put(
+        "/v1/reference-kinds/{kind}",
+        response_model=KindDeclared,
+        summary="Declare a kind of the tenant",
+        operation_id="declare_reference_kind",
+    )
+    def declare(kind: str, body: KindIn, caller: Writer) -> JSONResponse:
+        if caller.users is not None:
+            raise ProblemError(
+                403,
+                "Limited key",
+                "this key is limited to users, and a kind is for all users of the tenant; use a key without that limit",
+            )
+
+        def command(connection: Connection) -> bool:
+            return declarations.declare(
+                connection,
+                caller.tenant,
+                kind,
+                body.schema_,
+                body.initial,
+                body.description,
+                actor=caller.key_id or "api",
+                at=datetime.now(UTC),
+            )
+
+        with connected_for(pool, caller) as connection:
+            changed = command(connection)
+        return JSONResponse({"kind": kind, "changed": changed})
+
+    @router.put(
+        "/v1/teams/{team_id}/members/{member}",
+        response_model=TeamOut,
+        summary="Add a member to a team; the first member adds oneself",
+        operation_id="add_team_member",
+    )
+    def add_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> JSONResponse:
+        return membership(caller, team_id, member, body.user_id, declarations.add_member)
+
+    @router.delete(
+        "/v1/teams/{team_id}/members/{member}",
+        response_model=TeamOut,
+        summary="Remove a member from a team",
+        operation_id="remove_team_member",
+    )
+    def remove_member(
+        team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]
+    ) -> JSONResponse:
+        return membership(caller, team_id, member, user_id, declarations.remove_member)
+
+    def membership(
+        caller: Principal, team_id: str, member: str, by: str, command: Callable[..., bool]
+    ) -> JSONResponse:
+        with connected_for(pool, caller) as connection:
+            for user_id in (by, member):
+                owner_of(caller, user_id, thing="team", field="team_id")
+            for field, value in (("team_id", team_id), ("member", member)):
+                _check_path(field, value)
+            changed = command(connection, caller.tenant, team_id, member, by=by, at=datetime.now(UTC))
+            found = members(connection, caller.tenant, team_id)
+        return JSONResponse({"team_id": team_id, "members": found, "changed": changed})
+
+    return router
+
+
+def _check_path(field: str, value: str) -> None:
+    if not value.strip() or len(value.encode()) > 512:
+        raise invalid(field, "must be 1 to 512 bytes long")

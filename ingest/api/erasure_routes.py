@@ -1,0 +1,213 @@
+"""Erasures over HTTP: users, persons and turns, and the receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+from uuid import UUID
+
+import psycopg
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field
+
+from events.access.principal import NotYoursError, Principal
+from events.http.access import Administrator, Writer
+from events.http.database import problem_of
+from events.http.formats.uuids import Uuid
+from events.http.problem import ProblemError, invalid
+from events.http.service import JSONResponse
+from events.store.log import Connection
+from events.types.tenancy import tenant_of, user_of
+from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
+from ingest.erasure import subjects
+from ingest.erasure.erasure import Eraser, ErasureRefusedError, users_of
+from ingest.erasure.names import NameInvalidError
+from ingest.erasure.receipts import receipt_of, users_of_erasure
+from ingest.erasure.subjects import Outcome, Terms
+
+_UNSEALED = {"description": "the log is not sealed, so its words would stay; or Redis is away"}
+_LONGEST: dict[str, Any] = {"max_length": MAX_NAME_BYTES, "pattern": r"\S"}
+DryRun = Annotated[bool, Query(description="erase nothing, and count what would go")]
+
+
+class ErasureReceipt(BaseModel):
+    """What was erased. A dry run has only ``dry_run``, ``users``, ``counts`` and ``names``."""
+
+    erasure_id: UUID | None = None
+    kind: str | None = None
+    format: int | None = None
+    erased: str | None = Field(None, description="user, person, turn or before")
+    subject: str | None = Field(None, description="digest of the name of the subject")
+    by: str | None = None
+    reason: str | None = None
+    began_at: str | None = None
+    steps: dict[str, str | None] | None = Field(
+        None,
+        description="when each step was done; null: not yet. erased: the words cannot be read any more, and no table "
+        "holds what was made of them. queue: no turn waits. scrubbed: the bytes are gone from the servers' files",
+    )
+    users: int = Field(description="number of users in whose memory something went")
+    counts: dict[str, int] = Field(description="what went, by name of the table")
+    log: list[dict[str, Any]] | None = Field(
+        None, description="the tombstones in the log, with the digests around them"
+    )
+    names: list[str] | None = Field(None, description="the names of the person that were looked for")
+    dry_run: bool = False
+    public_key: str | None = None
+    signature: str | None = None
+
+
+def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Eraser]) -> APIRouter:
+    """Returns the routes of erasures. They answer 503 while Postgres is away.
+
+    The connections of ``connect`` see every tenant: an erasure looks for its subject in the memories of many users.
+    """
+    router = APIRouter(tags=["erasure"])
+
+    def answer(work: Callable[[Connection], Outcome], *, dry_run: bool, field: str) -> JSONResponse:
+        try:
+            with connect() as connection:
+                outcome = work(connection)
+                if dry_run:
+                    return JSONResponse(outcome.document())
+                receipt = receipt_of(connection, outcome.erasure_id)
+        except psycopg.Error as error:
+            raise problem_of(error, "Log unavailable") from error
+        except ErasureRefusedError as error:
+            raise ProblemError(409, "Not erased", str(error)) from error
+        except NameInvalidError as error:
+            raise invalid(field, str(error)) from error
+        if receipt is None:
+            raise _missing(field)
+        return JSONResponse({**receipt, "names": sorted(outcome.names) or None})
+
+    @router.delete(
+        "/v1/users/{user_id}",
+        response_model=ErasureReceipt,
+        responses={404: {"description": "nothing is known of this user"}, 409: _UNSEALED},
+        summary="Erase a user: every word, and everything that was made of them",
+        operation_id="erase_user",
+    )
+    def user(
+        caller: Administrator,
+        user_id: Annotated[str, Path(min_length=1, **_LONGEST)],
+        dry_run: DryRun = False,
+    ) -> JSONResponse:
+        storage_id = _storage_id(caller, user_id, "user_id")
+        return answer(
+            lambda connection: subjects.erase_user(eraser(), connection, storage_id, _terms(caller, dry_run)),
+            dry_run=dry_run,
+            field="user_id",
+        )
+
+    @router.delete(
+        "/v1/people/{name}",
+        response_model=ErasureReceipt,
+        responses={404: {"description": "nobody speaks of this person"}, 409: _UNSEALED},
+        summary="Erase a person who is spoken of: every turn that names the person, and everything made of it",
+        operation_id="erase_person",
+    )
+    def person(
+        caller: Administrator,
+        name: Annotated[str, Path(min_length=1, **_LONGEST)],
+        user_id: Annotated[
+            str | None, Query(min_length=1, description="only in the memory of this user", **_LONGEST)
+        ] = None,
+        alias: Annotated[
+            list[str] | None, Query(max_length=20, description="another name of the person")
+        ] = None,
+        dry_run: DryRun = False,
+    ) -> JSONResponse:
+        only = None if user_id is None else _storage_id(caller, user_id, "name")
+
+        def work(connection: Connection) -> Outcome:
+            users = [only] if only is not None else _users(connection, caller)
+            names = [_text("name", name), *(_text("alias", each) for each in alias or ())]
+            return subjects.erase_person(eraser(), connection, names, users, _terms(caller, dry_run))
+
+        return answer(work, dry_run=dry_run, field="name")
+
+    @router.delete(
+        "/v1/turns/{turn_id}",
+        response_model=ErasureReceipt,
+        responses={404: {"description": "this user has no such turn"}, 409: _UNSEALED},
+        summary="Erase one turn, and everything that was made of it",
+        operation_id="erase_turn",
+    )
+    def turn(
+        caller: Writer,
+        turn_id: Annotated[str, Path(min_length=1, **_LONGEST)],
+        user_id: Annotated[str, Query(min_length=1, description="whose turn this is", **_LONGEST)],
+        dry_run: DryRun = False,
+    ) -> JSONResponse:
+        storage_id = _storage_id(caller, user_id, "turn_id")
+        text_id = _text("turn_id", turn_id)
+        return answer(
+            lambda connection: subjects.erase_turn(
+                eraser(), connection, storage_id, text_id, _terms(caller, dry_run)
+            ),
+            dry_run=dry_run,
+            field="turn_id",
+        )
+
+    @router.get(
+        "/v1/erasures/{erasure_id}",
+        response_model=ErasureReceipt,
+        responses={404: {"description": "there is no such erasure"}},
+        summary="The receipt of an erasure, as of now",
+        operation_id="erasure_receipt",
+    )
+    def receipt(caller: Administrator, erasure_id: Uuid) -> JSONResponse:
+        try:
+            with connect() as connection:
+                mine = _reaches_all(caller, users_of_erasure(connection, erasure_id))
+                found = receipt_of(connection, erasure_id) if mine else None
+        except psycopg.Error as error:
+            raise problem_of(error, "Log unavailable") from error
+        if found is None:
+            raise _missing("erasure_id")
+        return JSONResponse(found)
+
+    return router
+
+
+def _users(connection: Connection, caller: Principal) -> list[str]:
+    """Returns the users of the caller's tenant that the caller may name."""
+    found = users_of(connection, caller.tenant)
+    if caller.users is None:
+        return found
+    allowed = {caller.storage_id(user_id) for user_id in caller.users}
+    return [
+        storage_id for storage_id in found if storage_id in allowed and tenant_of(storage_id) == caller.tenant
+    ]
+
+
+def _reaches_all(caller: Principal, storage_ids: set[str]) -> bool:
+    """True when every one of the users is of the caller's tenant, and within the users of the caller's key."""
+    return all(
+        tenant_of(each) == caller.tenant and (caller.users is None or user_of(each) in caller.users)
+        for each in storage_ids
+    )
+
+
+def _storage_id(caller: Principal, user_id: str, field: str) -> str:
+    """Returns the storage id of a user. For another's user it raises the problem of a missing ``field``."""
+    try:
+        return caller.storage_id(_text("user_id", user_id))
+    except NotYoursError:
+        raise _missing(field) from None
+
+
+def _text(field: str, text: str) -> str:
+    try:
+        return text_of(field, text)
+    except TurnInvalidError as error:
+        raise invalid(error.field, error.reason) from None
+
+
+def _missing(field: str) -> ProblemError:
+    return ProblemError(404, "Not found", "there is nothing of this name to erase", field=field)
+
+
+def _terms(caller: Principal, dry_run: bool) -> Terms:
+    return Terms(by=caller.key_id or "anybody", dry_run=dry_run)

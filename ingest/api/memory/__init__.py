@@ -1,0 +1,1 @@
+"""Core documents over HTTP: patches, migration, and categories that grow."""

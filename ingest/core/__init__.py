@@ -1,0 +1,1 @@
+"""The core document: the commands that change it, on the log itself."""

@@ -1,0 +1,268 @@
+"""Changes of the schema of a document: proposals, promotions and reversions."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from events.core.evolution.entries import logged
+from events.core.evolution.migration import migration
+from events.core.evolution.mining import Candidate, candidates, versions_in
+from events.core.evolution.planning import Plan, PlanError, planned, taken_names
+from events.core.fold import Present
+from events.core.patches import Op, PatchConflictError, applied
+from events.core.pointers import Json, split, value_at
+from events.core.schema import check_document, evolution_log, promoted_schemas
+from events.http.problem import ProblemError, invalid, missing
+from events.references.reference_log import first_event, lock
+from events.store.log import AppendConflictError, Connection
+from events.types.codec import Payload
+from events.types.core import STREAM, SchemaPromoted, SchemaProposed, SchemaReverted
+from events.types.envelope import Event
+from ingest.core.appending import Origin, Outcome, appended, dedupe_key, other_command, outcome_of
+from ingest.core.documents import Documents
+
+logger = logging.getLogger(__name__)
+
+Mode = Literal["propose", "auto"]
+SERVICE = "cardlog"
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """A promotion that was done, or would be. ``ops`` are the operations on the document; a repeat shows none."""
+
+    name: str
+    schema: Mapping[str, Any]
+    moved: Mapping[str, str]
+    ops: Sequence[Op]
+    outcome: Outcome
+
+
+def promote(
+    connection: Connection,
+    documents: Documents,
+    owner: str,
+    candidate: str,
+    name: str | None,
+    members: Mapping[str, str],
+    origin: Origin,
+    *,
+    among_others: bool = True,
+    dry_run: bool = False,
+) -> Promoted:
+    """Makes a category of a candidate. All its values move in one event, or none.
+
+    ``candidate`` is the topic or the proposed name of a candidate. Without ``among_others`` the other users of the
+    tenant do not count. Raises a 404 problem for an unknown candidate, and 422 for a name or a document that does not
+    fit.
+    """
+    lock(connection, owner, STREAM)
+    if not dry_run and (first := _first(connection, owner, origin)) is not None:
+        if not isinstance(first.payload, SchemaPromoted):
+            raise other_command()
+        outcome = outcome_of(connection, documents, owner, first)
+        return Promoted(first.payload.name, first.payload.schema, first.payload.moved, (), outcome)
+    found: list[tuple[SchemaPromoted, Sequence[Op]]] = []
+    others = documents.keys_of_others(connection, owner) if among_others else []
+
+    def payload(present: Present) -> Payload | None:
+        document = present.state.document
+        chosen = _named(candidates_of(present, others), candidate)
+        try:
+            plan = planned(document, chosen, name or chosen.name, members)
+        except PlanError as error:
+            raise invalid(error.field, error.reason) from None
+        made = _promotion(present, chosen, plan, origin)
+        found[:] = [(made, _fitting(document, made, origin.at))]
+        return None if dry_run else made
+
+    present = documents.present(connection, owner, history=True)
+    _require(present)
+    outcome = appended(connection, documents, owner, present, payload, origin, history=True)
+    [(made, ops)] = found
+    return Promoted(made.name, made.schema, made.moved, ops, outcome)
+
+
+def revert(
+    connection: Connection, documents: Documents, owner: str, category: str, origin: Origin
+) -> tuple[Outcome, Sequence[Op]]:
+    """Takes a promoted category back: its values go where they were, and later ones to a dynamic category.
+
+    Raises a 404 problem for a category that was not promoted.
+    """
+    lock(connection, owner, STREAM)
+    if (first := _first(connection, owner, origin)) is not None:
+        if not isinstance(first.payload, SchemaReverted):
+            raise other_command()
+        return outcome_of(connection, documents, owner, first), ()
+    found: list[Sequence[Op]] = []
+
+    def payload(present: Present) -> Payload:
+        document = present.state.document
+        if category not in promoted_schemas(document):
+            raise missing("promoted category", "category", promoted=sorted(promoted_schemas(document)))
+        turn_ids = _turns_behind(present, [f"/{category}"])
+        made = SchemaReverted(name=category, by=origin.by, rationale=origin.rationale, turn_ids=turn_ids)
+        found[:] = [_fitting(document, made, origin.at)]
+        return made
+
+    present = documents.present(connection, owner, history=True)
+    _require(present)
+    outcome = appended(connection, documents, owner, present, payload, origin, history=True)
+    return outcome, found[0]
+
+
+def evolve(
+    connection: Connection, documents: Documents, owner: str, mode: Mode, at: datetime
+) -> list[Outcome]:
+    """Proposes every candidate of a document that was not proposed before. With ``auto`` it promotes strong ones.
+
+    A candidate whose category was reverted is not promoted again without a person.
+    """
+    done: list[Outcome] = []
+    others = documents.keys_of_others(connection, owner)
+    present = documents.present(connection, owner)
+    if not candidates(present.state, taken_names(), others=others):
+        return done
+    lock(connection, owner, STREAM)
+    present = documents.present(connection, owner, history=True)
+    for each in candidates_of(present, others):
+        origin = Origin(by="system", actor=SERVICE, at=at, rationale=_why(each))
+
+        def payload(now: Present, wanted: Candidate = each, origin: Origin = origin) -> Payload | None:
+            return _next_step(now, others, wanted.candidate, mode, origin)
+
+        outcome = appended(connection, documents, owner, present, payload, origin, history=True)
+        if outcome.event_id is not None:
+            done.append(outcome)
+            present = documents.present(connection, owner, history=True)
+    return done
+
+
+def evolve_changed(
+    connection: Connection, documents: Documents, mode: Mode, since: datetime, at: datetime
+) -> int:
+    """Runs :func:`evolve` for every user, of all tenants, whose document changed since an instant.
+
+    Returns the number of events. Each user has a transaction of its own.
+    """
+    count, after = 0, ""
+    while users := documents.changed_users(connection, since, after):
+        after = users[-1]
+        for owner in users:
+            try:
+                with connection.transaction():
+                    count += len(evolve(connection, documents, owner, mode, at))
+            except (ProblemError, AppendConflictError, RuntimeError) as error:
+                logger.warning("the schema of a document is not looked at now: %s", type(error).__name__)
+    return count
+
+
+def candidates_of(present: Present, others: Iterable[Sequence[str]] = ()) -> list[Candidate]:
+    """Returns the candidates of a document that was read with its history."""
+    dates = {each.version: each.at for each in present.history}
+    return candidates(present.state, taken_names(), dates, others)
+
+
+def _next_step(
+    present: Present, others: Iterable[Sequence[str]], topic: str, mode: Mode, origin: Origin
+) -> Payload | None:
+    found = [each for each in candidates_of(present, others) if each.candidate == topic]
+    log = evolution_log(present.state.document)
+    if not found:
+        return None
+    [each] = found
+    reverted = any(entry["change"] == "reverted" and entry["newCategory"] == each.name for entry in log)
+    if mode == "auto" and each.above_thresholds and not reverted:
+        try:
+            made = _promotion(present, each, planned(present.state.document, each, each.name), origin)
+            _fitting(present.state.document, made, origin.at)
+            return made
+        except (PlanError, ProblemError):
+            pass  # a person can promote it under another name
+    if any(entry["change"] == "proposed" and entry["candidate"] == topic for entry in log):
+        return None
+    return SchemaProposed(
+        candidate=topic,
+        name=each.name,
+        instances=tuple(each.instances),
+        occurrences=each.occurrences,
+        score=each.score,
+        by=origin.by,
+        rationale=origin.rationale,
+        turn_ids=_turns_behind(present, each.instances),
+    )
+
+
+def _promotion(present: Present, chosen: Candidate, plan: Plan, origin: Origin) -> SchemaPromoted:
+    return SchemaPromoted(
+        candidate=chosen.candidate,
+        name=plan.name,
+        schema=dict(plan.schema),
+        moved=dict(plan.moved),
+        by=origin.by,
+        rationale=origin.rationale or _why(chosen),
+        turn_ids=_turns_behind(present, chosen.instances),
+    )
+
+
+def _why(candidate: Candidate) -> str:
+    return ", ".join(
+        f"{each.reason} {each.count} (+{each.points})" for each in candidate.reasons if each.points
+    )
+
+
+def _named(found: Sequence[Candidate], wanted: str) -> Candidate:
+    for each in found:
+        if wanted in (each.candidate, each.name):
+            return each
+    raise missing("candidate", "candidate", candidates=[each.candidate for each in found])
+
+
+def _fitting(document: Json, made: SchemaPromoted | SchemaReverted, at: datetime) -> Sequence[Op]:
+    """Returns the operations of a change. Raises a 422 problem when the document would not fit then."""
+    ops: list[Op] = [*migration(document, logged(made, at)[1])]
+    try:
+        check_document(applied(document, ops), ops)
+    except PatchConflictError as error:
+        raise ProblemError(
+            422,
+            "Schema change does not fit",
+            f"candidate: {error.reason} (at {error.path[:200]!r}); make the document smaller or patch the value",
+            field="candidate",
+            path=error.path,
+        ) from None
+    return ops
+
+
+def _turns_behind(present: Present, pointers: Iterable[str]) -> tuple[str, ...]:
+    """Returns the turns that the values at ``pointers`` rest on.
+
+    An erasure of one of them takes the change of the schema along, because its pointers may hold words of the turn.
+    """
+    versions = {
+        version for each in pointers for version in versions_in(value_at(present.state.marks, split(each)))
+    }
+    turns: dict[str, None] = {}
+    for change in present.history:
+        if change.version in versions:
+            turns |= dict.fromkeys(change.turn_ids)
+            if change.kind == "patch" and change.source is not None:
+                turns[change.source] = None
+    return tuple(turns)
+
+
+def _require(present: Present) -> None:
+    if present.state.version == 0:
+        raise missing("document", "user_id")
+
+
+def _first(connection: Connection, owner: str, origin: Origin) -> Event | None:
+    """Returns the event of the first command with this idempotency key; None for a first one."""
+    if origin.idempotency_key is None:
+        return None
+    return first_event(connection, owner, dedupe_key(origin.idempotency_key))

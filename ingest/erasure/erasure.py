@@ -1,0 +1,385 @@
+"""Erases users, persons, turns and old turns: destroys the keys of their words, and deletes what was derived from them.
+
+An erasure of one user is one transaction: it appends the tombstone to the log, destroys the keys, and deletes every
+derived row. A kill at any moment therefore leaves the user whole or erased. The queue is cleaned before and, when Redis
+was away, later. The bytes in the files of the servers are removed by a scrub.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import orjson
+import redis
+from psycopg.rows import dict_row
+
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.platform.streams import REDIS_AWAY, connect_redis
+from events.sealing import keystore as sealing
+from events.store import log
+from events.store.log import Connection
+from events.types.envelope import Event, NewEvent, uuid7
+from events.types.tenancy import storage_id as storage_id_of
+from events.types.tombstones import STREAM, ErasureKind, ErasureReason, SubjectErased, digest_of
+from events.types.turn_contract import turn_key
+from events.types.turns import TurnRecorded
+from ingest.erasure import tombstones
+from ingest.erasure.derived import Derived, Keystore
+from ingest.erasure.selection import Selection, events_of, is_readable
+from ingest.recording import forgotten_entries
+from ingest.recording.forgotten_entries import Fields, ForgottenEntries
+
+logger = logging.getLogger(__name__)
+
+_PAGE = 500
+_ATTEMPTS = 10
+_EVENTS_A_TOMBSTONE = 5_000
+
+Selects = Callable[[Connection, str], Selection]
+"""Returns the events of a user to erase. It runs in the transaction of the erasure."""
+
+
+class ErasureRefusedError(RuntimeError):
+    """Nothing was erased. The message gives the reason and the remedy."""
+
+
+class _MovedError(RuntimeError):
+    """Events of the user arrived during the transaction. The next attempt sees them."""
+
+
+@dataclass(slots=True)
+class UserErasure:
+    """What an erasure removed of one user, or would remove: the numbers by name."""
+
+    user_id: str
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def nothing(self) -> bool:
+        return not any(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to erase. ``subject`` is the name of the user, person or turn; only its digest is kept.
+
+    ``waiting`` chooses the turns that wait in the queue, by their fields. ``derived_only`` leaves the words in the log.
+    It is for a log that is not sealed.
+    """
+
+    kind: ErasureKind
+    subject: str
+    by: str
+    waiting: Callable[[Fields], bool] | None = None
+    reason: ErasureReason = "request"
+    erasure_id: UUID = field(default_factory=uuid7)
+    dry_run: bool = False
+    derived_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A tombstone before it is appended. ``read_up_to`` is the last position that the erasure read.
+
+    ``positions`` and ``event_ids`` are None for every event of the user. ``waiting`` are the ids of turns that left the
+    queue. ``said_again`` are events to append in the place of erased ones.
+    """
+
+    request: Request
+    storage_id: str
+    positions: list[int] | None
+    event_ids: list[UUID] | None
+    waiting: set[str]
+    said_again: list[NewEvent]
+    read_up_to: int
+
+
+class Eraser:
+    """Erases. ``derived`` are all tables with derived rows. Any number of erasers may run."""
+
+    def __init__(
+        self, settings: Settings, derived: Sequence[Derived], *, keystore: Keystore = sealing
+    ) -> None:
+        self._settings = settings
+        self._derived = sorted(derived, key=lambda one: one.name)
+        self._keystore = keystore
+
+    def erase(
+        self,
+        connection: Connection,
+        storage_ids: Collection[str],
+        request: Request,
+        selects: Selects | None,
+    ) -> list[UserErasure]:
+        """Erases the events of each user that ``selects`` returns, or all events for None. Repeating changes nothing.
+
+        Returns the users of whom something went. Each user is a transaction of its own. A user of whom nothing goes
+        costs one reading, and stops no fold. Raises :class:`ErasureRefusedError` when the words stay readable because
+        the log is not sealed, and when events of a user arrive faster than the erasure reads them. Raises the errors
+        of the database.
+        """
+        began = datetime.now(UTC)
+        queue = self._clean(storage_ids, request)
+        erased: list[UserErasure] = []
+        try:
+            for storage_id in storage_ids:
+                done = self._erase_user(connection, storage_id, request, selects, queue, began)
+                if not done.nothing:
+                    erased.append(done)
+        finally:
+            if erased and not request.dry_run and not request.derived_only:
+                log.announce(connection)
+                self.keep_tombstones(connection)
+        return erased
+
+    def resume(self, connection: Connection) -> int:
+        """Cleans the queue for erasures that found Redis away. Returns the number of users. Raises ``REDIS_AWAY``."""
+        with connection.cursor(row_factory=dict_row) as cursor:
+            rows = cursor.execute(
+                statement("ingest.erasure", "tombstones_of"), {"erasure_id": None}
+            ).fetchall()
+        for row in rows:
+            if row["kind"] == "user":
+                self._forget_entries([row["user_id"]], lambda _: True, until=row["erased_at"])
+            self._queue_done(connection, row["erasure_id"], row["user_id"])
+        self.keep_tombstones(connection)
+        return len(rows)
+
+    def keep_tombstones(self, connection: Connection) -> int:
+        """Writes tombstones that the file lacks. Returns their number. An install without the file writes none."""
+        if not self._settings.tombstones_file:
+            return 0
+        return tombstones.keep(Path(self._settings.tombstones_file), connection)
+
+    def _erase_user(
+        self,
+        connection: Connection,
+        storage_id: str,
+        request: Request,
+        selects: Selects | None,
+        queue: ForgottenEntries | None,
+        began: datetime,
+    ) -> UserErasure:
+        if selects is not None and queue is not None and storage_id not in queue.turn_ids:
+            with connection.transaction():
+                if not selects(connection, storage_id).events:
+                    return UserErasure(storage_id, dict(queue.counts.get(storage_id, {})))
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._erase(connection, storage_id, request, selects, queue, began)
+            except _MovedError:
+                logger.debug("attempt %d: events of the user arrived meanwhile", attempt)
+        raise ErasureRefusedError("events of this user arrive all the time; try again, or stop the app first")
+
+    def _erase(
+        self,
+        connection: Connection,
+        storage_id: str,
+        request: Request,
+        selects: Selects | None,
+        queue: ForgottenEntries | None,
+        began: datetime,
+    ) -> UserErasure:
+        done = UserErasure(storage_id, {} if queue is None else dict(queue.counts.get(storage_id, {})))
+        with connection.transaction(force_rollback=request.dry_run):
+            for each in self._derived:
+                each.hold(connection, storage_id)
+            gone, read_up_to, said_again = self._select(connection, storage_id, selects, done)
+            event_ids = None if selects is None else [event_id for event_id, _ in gone]
+            waiting = set() if queue is None else queue.turn_ids.get(storage_id, set())
+            if not gone and not waiting:
+                return done
+            for each in self._derived:
+                for name, number in each.forget(connection, storage_id, event_ids).items():
+                    done.counts[name] = done.counts.get(name, 0) + number
+            if request.derived_only or request.dry_run:
+                return done
+            if event_ids is None:
+                self._keystore.destroy_subject(connection, storage_id)
+            elif event_ids:
+                self._keystore.destroy_events(connection, storage_id, event_ids)
+            positions = None if selects is None else [position for _, position in gone]
+            tombstone = _Draft(request, storage_id, positions, event_ids, waiting, said_again, read_up_to)
+            self._append(connection, tombstone, done, began)
+            self._check_unreadable(connection, storage_id, {event_id for event_id, _ in gone})
+            if queue is not None:
+                self._queue_done(connection, request.erasure_id, storage_id)
+        return done
+
+    def _select(
+        self, connection: Connection, storage_id: str, selects: Selects | None, done: UserErasure
+    ) -> tuple[list[tuple[UUID, int]], int, list[NewEvent]]:
+        """Returns (id and position of each event to erase, last position read, events to append in their place)."""
+        gone: list[tuple[UUID, int]] = []
+        page: list[Event] = []
+        read_up_to = 0
+
+        def take(event: Event) -> None:
+            gone.append((event.event_id, event.position))
+            name = "turns" if isinstance(event.payload, TurnRecorded) else "other events"
+            done.counts[name] = done.counts.get(name, 0) + 1
+            page.append(event)
+            if len(page) >= _PAGE:
+                forget_words()
+
+        def forget_words() -> None:
+            for each in self._derived:
+                if number := each.forget_words(connection, page):
+                    name = f"{each.name} cache"
+                    done.counts[name] = done.counts.get(name, 0) + number
+            page.clear()
+
+        said_again: list[NewEvent] = []
+        if selects is None:
+            for event in events_of(connection, storage_id):
+                read_up_to = event.position
+                if is_readable(event):
+                    take(event)
+        else:
+            selection = selects(connection, storage_id)
+            read_up_to, said_again = selection.read_up_to, selection.said_again
+            for event in selection.events:
+                take(event)
+        forget_words()
+        return gone, read_up_to, said_again
+
+    def _append(self, connection: Connection, draft: _Draft, done: UserErasure, began: datetime) -> None:
+        """Appends the tombstones, and keeps them in the table. Raises :class:`_MovedError`."""
+        request, storage_id, positions = draft.request, draft.storage_id, draft.positions
+        subject = digest_of(request.kind, request.subject)
+        parts: list[list[int] | None] = [None]
+        if positions is not None:
+            parts = [
+                positions[start : start + _EVENTS_A_TOMBSTONE]
+                for start in range(0, max(1, len(positions)), _EVENTS_A_TOMBSTONE)
+            ]
+        named: list[tuple[list[int] | None, str]] = [
+            (part, f"erasure/{request.erasure_id}/{number}") for number, part in enumerate(parts)
+        ]
+        # A recorder that holds such a turn in memory appends it later. The log then drops it as a duplicate.
+        named = [*(([], turn_key(turn_id)) for turn_id in sorted(draft.waiting)), *named]
+        fresh = [
+            NewEvent(
+                event_id=uuid7(),
+                user_id=storage_id,
+                stream=STREAM,
+                payload=SubjectErased(
+                    erasure_id=request.erasure_id,
+                    kind=request.kind,
+                    subject=subject,
+                    by=request.by,
+                    reason=request.reason,
+                    positions=None if part is None else tuple(part),
+                ),
+                occurred_at=datetime.now(UTC),
+                actor="erasure",
+                dedupe_key=key,
+            )
+            for part, key in named
+        ]
+        appended = log.append(connection, [*draft.said_again, *fresh])
+        last = appended[-1]
+        own = [event.event_id for event in draft.said_again]
+        row = connection.execute(
+            statement("ingest.erasure", "later_event"),
+            {
+                "partition": last.partition, "user_id": storage_id, "after": draft.read_up_to,
+                "before": last.position,
+                "own": own,
+            },
+        ).fetchone()  # fmt: skip
+        if row is not None:
+            raise _MovedError
+        first = min(each.position for each in appended if not each.duplicate)
+        digests = [
+            connection.execute(
+                statement("events.store", "digest_at"), {"partition": last.partition, "position": position}
+            ).fetchone()
+            for position in (first - 1, last.position)
+        ]
+        connection.execute(
+            statement("ingest.erasure", "add_tombstone"),
+            {
+                "user_id": storage_id, "erasure_id": request.erasure_id, "kind": request.kind, "subject": subject,
+                "by": request.by, "reason": request.reason, "events": draft.event_ids, "partition": last.partition,
+                "position": last.position, "counts": orjson.dumps(done.counts).decode(), "began_at": began,
+                "before": b"" if digests[0] is None else digests[0][0],
+                "after": b"" if digests[1] is None else digests[1][0],
+            },
+        )  # fmt: skip
+
+    def _check_unreadable(self, connection: Connection, storage_id: str, gone: set[UUID]) -> None:
+        """Raises :class:`ErasureRefusedError` when an erased event can still be read. The transaction then ends."""
+        if not gone:
+            return
+        readable = sum(
+            event.event_id in gone and is_readable(event) for event in events_of(connection, storage_id)
+        )
+        if readable:
+            raise ErasureRefusedError(
+                f"{readable} of {len(gone)} events are not sealed, so their words would stay in the log: run "
+                "`cardlog log seal` first, or erase only what was derived with `cardlog erase --derived-only`"
+            )
+
+    def _clean(self, storage_ids: Collection[str], request: Request) -> ForgottenEntries | None:
+        """Deletes the waiting turns of the users. Returns None when Redis is away; :meth:`resume` cleans later then.
+
+        Raises :class:`ErasureRefusedError` when Redis is away and the turns cannot be told apart later.
+        """
+        if request.waiting is None:
+            return ForgottenEntries()
+        try:
+            return self._forget_entries(storage_ids, request.waiting, dry_run=request.dry_run)
+        except REDIS_AWAY as error:
+            if request.kind != "user":
+                raise ErasureRefusedError(
+                    "redis is away, so turns may wait there: try again when it is back"
+                ) from error
+            logger.warning("redis is away; the queue is cleaned later: %s", error)
+            return None
+
+    def _forget_entries(
+        self,
+        storage_ids: Collection[str],
+        waiting: Callable[[Fields], bool],
+        *,
+        until: datetime | None = None,
+        dry_run: bool = False,
+    ) -> ForgottenEntries:
+        if not self._settings.redis_url:
+            return ForgottenEntries()
+
+        erased = frozenset(storage_ids)
+
+        def chooses(fields: Fields) -> str | None:
+            owner = owner_of(fields)
+            return owner if owner in erased and waiting(fields) else None
+
+        client: redis.Redis = connect_redis(
+            self._settings.redis_url, socket_timeout=10, socket_connect_timeout=2
+        )
+        with client:
+            return forgotten_entries.forget(client, self._settings, chooses, until=until, dry_run=dry_run)
+
+    def _queue_done(self, connection: Connection, erasure_id: UUID, storage_id: str) -> None:
+        connection.execute(
+            statement("ingest.erasure", "queue_done"), {"erasure_id": erasure_id, "user_id": storage_id}
+        )
+
+
+def owner_of(fields: Fields) -> str:
+    """Returns the storage id of the user of a queue entry."""
+    tenant = fields.get("tenant")
+    user_id = fields.get("user_id", "")
+    return storage_id_of(tenant, user_id) if tenant else user_id
+
+
+def users_of(connection: Connection, tenant: str | None) -> list[str]:
+    """Returns the storage ids of the users of a tenant, or of all tenants for None."""
+    return [row[0] for row in connection.execute(statement("ingest.erasure", "users"), {"tenant": tenant})]

@@ -1,0 +1,70 @@
+"""Names of a person, and whether a text says one of them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cached_property
+
+from events.language.chinese_script import has_cjk, to_simplified
+from events.language.concepts import canonical_key
+from events.language.names.tables import latin
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
+from events.types.codec import Payload
+
+_LONGEST = 200
+_SHORTEST = 2
+_NAMING = frozenset(("name", "nickname"))
+_WHITE = re.compile(r"\s+")
+
+
+class NameInvalidError(ValueError):
+    """The text names nobody in particular. The message gives the remedy."""
+
+
+def folded(text: str) -> str:
+    """Returns ``text`` without differences of width, case, accents, Chinese script and white space."""
+    return latin(to_simplified(_WHITE.sub(" ", unicodedata.normalize("NFKC", text))))
+
+
+class Names:
+    """All known names of one person. The names are folded, so ``MÉI`` and ``mei`` are one name."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """Raises :class:`NameInvalidError` for a name that is too short to tell a person from other words."""
+        self.all = frozenset(folded(name).strip() for name in names)
+        for name in self.all:
+            if not _SHORTEST <= len(name) <= _LONGEST:
+                raise NameInvalidError(
+                    f"a name has {len(name)} characters; give a name of {_SHORTEST} to {_LONGEST} characters"
+                )
+
+    def said_in(self, *texts: str | None) -> bool:
+        """True when one of ``texts`` holds one of the names as a whole word. Chinese has no spaces around words."""
+        return any(text is not None and self._pattern.search(folded(text)) for text in texts)
+
+    def known_from(self, payload: Payload) -> frozenset[str]:
+        """Returns further names of the person that ``payload`` tells: a nickname, or another name of a concept."""
+        found: set[str] = set()
+        if isinstance(payload, StateAsserted) and canonical_key(payload.concept_key) in _NAMING:
+            if folded(payload.entity).strip() in self.all:
+                found.add(payload.value)
+            elif folded(payload.value).strip() in self.all and payload.entity != "user":
+                found.add(payload.entity)
+        elif isinstance(payload, KnowledgeLearned):
+            names = (payload.title, *payload.aliases)
+            if any(folded(name).strip() in self.all for name in names):
+                found.update(names)
+        elif isinstance(payload, EventNoted):
+            return frozenset()
+        fresh = {folded(name).strip() for name in found}
+        return frozenset(name for name in fresh - self.all if _SHORTEST <= len(name) <= _LONGEST)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        parts = [
+            re.escape(name) if has_cjk(name) else rf"(?<!\w){re.escape(name)}(?!\w)"
+            for name in sorted(self.all, key=lambda name: (-len(name), name))
+        ]
+        return re.compile("|".join(parts))

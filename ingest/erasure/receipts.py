@@ -1,0 +1,138 @@
+"""Receipts: signed statements of what an erasure removed. A receipt holds counts, digests and times, and no words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from psycopg.rows import dict_row
+
+from events.platform.key_file import Key
+from events.platform.sql import statement
+from events.store import authentication
+from events.store.authentication import Keyring, fingerprint
+from events.store.log import Connection
+
+_KIND = "cardlog erasure receipt"
+_FORMAT = 1
+_LARGEST = 10_000_000
+
+
+class ReceiptError(ValueError):
+    """The receipt proves nothing. The message says why."""
+
+
+def receipt_of(connection: Connection, erasure_id: UUID) -> dict[str, Any] | None:
+    """Returns the receipt of an erasure as of now, signed with the log key if there is one.
+
+    Returns None when the database knows no such erasure.
+    """
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(
+            statement("ingest.erasure", "tombstones_of"), {"erasure_id": erasure_id}
+        ).fetchall()
+    if not rows:
+        return None
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts.update(row["counts"])
+    steps = {
+        step: None if any(row[column] is None for row in rows) else _time(max(row[column] for row in rows))
+        for step, column in (("erased", "erased_at"), ("queue", "queue_at"), ("scrubbed", "scrubbed_at"))
+    }
+    document = {
+        "erasure_id": str(erasure_id),
+        "erased": rows[0]["kind"],
+        "subject": rows[0]["subject"],
+        "by": rows[0]["erased_by"],
+        "reason": rows[0]["reason"],
+        "began_at": _time(min(row["began_at"] for row in rows)),
+        "steps": steps,
+        "users": len(rows),
+        "counts": {name: number for name, number in counts.items() if number},
+        "log": [
+            {
+                "partition": row["partition"],
+                "position": row["position"],
+                "head_before": bytes(row["before"]).hex(),
+                "head_after": bytes(row["after"]).hex(),
+            }
+            for row in rows
+        ],
+    }
+    keyring = authentication.in_use()
+    return signed(document, None if keyring is None else keyring.current)
+
+
+def users_of_erasure(connection: Connection, erasure_id: UUID) -> set[str]:
+    """Returns the storage ids of the users of an erasure."""
+    rows = connection.execute(statement("ingest.erasure", "erased_users"), {"erasure_id": erasure_id})
+    return {row[0] for row in rows}
+
+
+def signed(document: Mapping[str, Any], key: Key | None) -> dict[str, Any]:
+    """Returns ``document`` as a receipt, signed with ``key`` (Ed25519). Without a key the signature is None."""
+    receipt: dict[str, Any] = {
+        "kind": _KIND,
+        "format": _FORMAT,
+        **document,
+        "public_key": None,
+        "signature": None,
+    }
+    if key is not None:
+        signer = _signer(key)
+        receipt["public_key"] = signer.public_key().public_bytes_raw().hex()
+        receipt["signature"] = signer.sign(_covered(receipt)).hex()
+    return receipt
+
+
+def read(text: bytes, trusted: Keyring | None) -> dict[str, Any]:
+    """Returns the receipt in ``text``.
+
+    Raises :class:`ReceiptError` for a text that is no receipt, for one without a valid signature, and for the
+    signature of a key that is not ``trusted``. None trusts every key.
+    """
+    try:
+        receipt: dict[str, Any] = orjson.loads(text[: _LARGEST + 1])
+        if receipt["kind"] != _KIND or receipt["format"] != _FORMAT:
+            raise ValueError("kind or format")
+        public, signature = receipt["public_key"], receipt["signature"]
+        if public is None or signature is None:
+            raise ReceiptError(
+                "the receipt is not signed: set CARDLOG_LOG_KEY_FILE for the service or the command that erases"
+            )
+        verifier = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+        verifier.verify(bytes.fromhex(signature), _covered(receipt))
+    except InvalidSignature:
+        raise ReceiptError("the signature does not fit; the receipt was changed") from None
+    except ReceiptError:
+        raise
+    except (ValueError, KeyError, TypeError) as error:
+        raise ReceiptError("this is no receipt of an erasure") from error
+    if trusted is not None:
+        own = [_signer(key).public_key().public_bytes_raw() for key in trusted.keys]
+        if bytes.fromhex(public) not in own:
+            raise ReceiptError(
+                f"the receipt was signed with another key ({fingerprint(bytes.fromhex(public))}) than the log key"
+            )
+    return receipt
+
+
+def _signer(key: Key) -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.from_private_bytes(key.derived(b"cardlog erasure receipts"))
+
+
+def _covered(receipt: Mapping[str, Any]) -> bytes:
+    """Returns the bytes that a signature covers: all fields but the signature, in sorted order, without spaces."""
+    rest = {name: value for name, value in receipt.items() if name != "signature"}
+    return _KIND.encode() + b"\n" + orjson.dumps(rest, option=orjson.OPT_SORT_KEYS)
+
+
+def _time(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat()

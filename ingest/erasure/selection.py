@@ -1,0 +1,274 @@
+"""Which events of a user an erasure takes: whole turns, and every event that was made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from uuid import UUID
+
+from events.core.patches import texts_in
+from events.platform.sql import statement
+from events.store.log import Connection, Unreadable, event_if_readable
+from events.store.rows import rows_of
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
+from events.types.codec import Payload
+from events.types.core import (
+    CORE_EVENTS,
+    SCHEMA_EVENTS,
+    CorePatched,
+    CoreRolledBack,
+    PatchApproved,
+    PatchQueued,
+    PatchRefused,
+)
+from events.types.envelope import Event, NewEvent, partition_of, uuid7
+from events.types.erasure import Erased
+from events.types.extraction import ExtractionFailed
+from events.types.memory.migrations import MemoryMigrated
+from events.types.memory.problems import PROBLEM_EVENTS
+from events.types.naming import KnowledgeMerged, TagAliased
+from events.types.relations import CardsConnected, ConnectionWithdrawn
+from events.types.tombstones import SubjectErased
+from events.types.turns import TurnRecorded
+from events.types.verdicts import CardVerified, ConflictRuled
+from ingest.erasure.names import Names
+from ingest.extraction.extraction_events import words_before
+
+_PAGE = 500
+
+Chooses = Callable[[TurnRecorded], bool]
+
+
+@dataclass(slots=True)
+class Selection:
+    """The events to erase, in order. ``said_again`` are events of other turns, without the words of erased turns.
+
+    ``read_up_to`` is the last position that was read.
+    """
+
+    events: list[Event] = field(default_factory=list)
+    said_again: list[NewEvent] = field(default_factory=list)
+    read_up_to: int = 0
+
+    @property
+    def turns(self) -> int:
+        return sum(isinstance(event.payload, TurnRecorded) for event in self.events)
+
+
+def events_of(connection: Connection, storage_id: str) -> Iterator[Event]:
+    """Yields the events of a user in order, also those that nobody can read. Tombstones are left out."""
+    after = 0
+    names = {"partition": partition_of(storage_id), "user_id": storage_id, "limit": _PAGE}
+    while rows := rows_of(
+        connection, statement("ingest.erasure", "events_of_user"), {**names, "after": after}
+    ):
+        after = rows[-1]["position"]
+        for row in rows:
+            event = event_if_readable(row)
+            if not isinstance(event.payload, SubjectErased):
+                yield event
+
+
+def is_readable(event: Event) -> bool:
+    """True unless the words of ``event`` were erased. An event that this build cannot decode still has its words."""
+    return not isinstance(event.payload, Erased)
+
+
+def of_turns(connection: Connection, storage_id: str, chooses: Chooses) -> Selection:
+    """Selects the turns that ``chooses`` names, and what was made of them."""
+    turns = {
+        event.payload.turn_id: event.payload
+        for event in events_of(connection, storage_id)
+        if isinstance(event.payload, TurnRecorded) and chooses(event.payload)
+    }
+    return _made_of(connection, storage_id, turns, lambda _: False)
+
+
+def of_turn(turn_id: str) -> Chooses:
+    """Chooses one turn."""
+    return lambda turn: turn.turn_id == turn_id
+
+
+def said_before(instant: datetime, mode: str | None = None, without: frozenset[str] = frozenset()) -> Chooses:
+    """Chooses the turns that were said before ``instant``, of one mode or of every mode but ``without``."""
+
+    def chooses(turn: TurnRecorded) -> bool:
+        own = turn.mode or "general"
+        return turn.said_at < instant and (own == mode if mode is not None else own not in without)
+
+    return chooses
+
+
+def of_person(connection: Connection, storage_id: str, names: Names) -> tuple[Selection, Names]:
+    """Selects every turn that names a person, and what was made of them. Returns all names that were looked for.
+
+    A name that the memory itself tells (a nickname, another name) counts as a name too.
+    """
+    selection = Selection()
+    named = True
+    while named:
+        more: set[str] = set()
+        named = False
+        for event in events_of(connection, storage_id):
+            selection.read_up_to = event.position
+            more |= names.known_from(event.payload)
+            named = named or names.said_in(*_words(event.payload))
+        if not more:
+            break
+        names = Names([*names.all, *more])
+    if not named:
+        return selection, names
+    turns: dict[str, TurnRecorded] = {}
+    wanted: set[str] = set()
+    for event in events_of(connection, storage_id):
+        payload = event.payload
+        if isinstance(payload, TurnRecorded):
+            turns[payload.turn_id] = payload
+            if names.said_in(*_words(payload)):
+                wanted.add(payload.turn_id)
+        elif isinstance(
+            payload, (StateAsserted, EventNoted, KnowledgeLearned, *PROBLEM_EVENTS)
+        ) and names.said_in(*_words(payload)):
+            wanted.update(payload.origin.turn_ids)
+    chosen = {turn_id: turns[turn_id] for turn_id in wanted & turns.keys()}
+    found = _made_of(
+        connection, storage_id, chosen, lambda payload: names.said_in(*_words(payload)), wanted - turns.keys()
+    )
+    return found, names
+
+
+def _made_of(
+    connection: Connection,
+    storage_id: str,
+    turns: dict[str, TurnRecorded],
+    names: Callable[[Payload], bool],
+    unknown: Iterable[str] = (),
+) -> Selection:
+    """Selects ``turns`` and every event that rests on them, repeats their words, or is ``names``.
+
+    A rollback and a refusal that only their reason names are said again without it, because their effect must stay.
+    """
+    selection = Selection()
+    answers: dict[UUID, NewEvent] = {}
+    turn_ids = {*turns, *unknown}
+    said = {(words_before(turn), turn.speaker) for turn in turns.values()}
+    gone: set[UUID] = set()
+    for event in events_of(connection, storage_id):
+        selection.read_up_to = event.position
+        payload = event.payload
+        if not is_readable(event) or isinstance(payload, Unreadable):
+            continue
+        if isinstance(payload, CoreRolledBack):
+            for left_out in payload.event_ids:
+                answers.pop(left_out, None)
+        # The note of a problem's event repeats the words of the problem, and no turn may stand behind it.
+        rests = _rests_on(payload, turn_ids, gone) or event.causation_id in gone
+        if rests or names(payload):
+            gone.add(event.event_id)
+            selection.events.append(event)
+            if not rests and (kept_answer := _without_reason(payload)) is not None:
+                answers[event.event_id] = replace(_again(event, kept_answer), actor="erasure")
+        elif isinstance(payload, EventNoted) and any(
+            (one.text, one.speaker) in said for one in payload.before
+        ):
+            gone.add(event.event_id)
+            selection.events.append(event)
+            kept = tuple(one for one in payload.before if (one.text, one.speaker) not in said)
+            selection.said_again.append(_again(event, replace(payload, before=kept)))
+    selection.said_again += answers.values()
+    return selection
+
+
+def _without_reason(payload: Payload) -> Payload | None:
+    """Returns an answer without the words of who gave it. None: the event is no answer, or would replace later ones."""
+    if isinstance(payload, CoreRolledBack):
+        return replace(payload, rationale=None)
+    if isinstance(payload, PatchRefused):
+        return replace(payload, reason=None, by="erasure")
+    return None
+
+
+def _rests_on(payload: Payload, turn_ids: set[str], gone: set[UUID]) -> bool:
+    if isinstance(payload, TurnRecorded):
+        return payload.turn_id in turn_ids
+    if isinstance(payload, StateAsserted | EventNoted | KnowledgeLearned):
+        return not turn_ids.isdisjoint(payload.origin.turn_ids)
+    if isinstance(payload, PROBLEM_EVENTS):
+        return (
+            not turn_ids.isdisjoint(payload.origin.turn_ids) or getattr(payload, "problem_id", None) in gone
+        )
+    if isinstance(payload, ExtractionFailed):
+        return not turn_ids.isdisjoint(payload.turn_ids)
+    if isinstance(payload, CorePatched | PatchQueued):
+        return not turn_ids.isdisjoint((*payload.turn_ids, payload.source))
+    if isinstance(payload, SCHEMA_EVENTS):
+        return not turn_ids.isdisjoint(payload.turn_ids)
+    if isinstance(payload, PatchApproved):
+        return payload.queue_id in gone or not turn_ids.isdisjoint(payload.turn_ids)
+    if isinstance(payload, PatchRefused):
+        return payload.queue_id in gone
+    if isinstance(payload, CardVerified):
+        return payload.card_id in gone
+    if isinstance(payload, ConflictRuled):
+        return payload.arbitration_id in gone
+    if isinstance(payload, CardsConnected | ConnectionWithdrawn):
+        return payload.from_card in gone or payload.to_card in gone
+    return False
+
+
+def _again(event: Event, payload: Payload) -> NewEvent:
+    """Returns a new event with the words that stay of ``event``."""
+    return NewEvent(
+        event_id=uuid7(),
+        user_id=event.user_id,
+        stream=event.stream,
+        payload=payload,
+        occurred_at=event.occurred_at,
+        actor=event.actor,
+        correlation_id=event.correlation_id,
+    )
+
+
+def _words(payload: Payload) -> list[str | None]:
+    """Returns the texts of a payload in which a person may be named."""
+    if isinstance(payload, TurnRecorded):
+        return [payload.text, payload.speaker, payload.metadata]
+    if isinstance(payload, SCHEMA_EVENTS):
+        return list(texts_in(asdict(payload)))
+    if isinstance(payload, CORE_EVENTS):
+        more = ("source", "rationale", "reason", "by", "expected", "actual", "patch")
+        return [text for each in more for text in texts_in(getattr(payload, each, None))]
+    if isinstance(payload, MemoryMigrated):
+        return [payload.source]
+    if isinstance(payload, StateAsserted):
+        return [
+            payload.content,
+            payload.entity,
+            payload.value,
+            payload.replaces,
+            payload.origin.speaker,
+            *payload.tags,
+        ]
+    if isinstance(payload, EventNoted):
+        return [
+            payload.content, payload.entity, payload.value, payload.replaces, payload.origin.speaker,
+            *payload.participants, *payload.tags, *payload.topics,
+        ]  # fmt: skip
+    if isinstance(payload, KnowledgeLearned):
+        titles = (payload.title, *payload.aliases, *payload.related_titles)
+        return [payload.content, payload.definition, payload.origin.speaker, *titles, *payload.tags]
+    if isinstance(payload, PROBLEM_EVENTS):
+        texts = ("description", "problem", "approach", "outcome", "resolution", "reason")
+        return [payload.origin.speaker, *(getattr(payload, each, None) for each in texts)]
+    if isinstance(payload, TagAliased):
+        return [payload.alias, payload.tag]
+    if isinstance(payload, KnowledgeMerged):
+        return [payload.from_title, payload.into_title, payload.reason]
+    if isinstance(payload, CardVerified):
+        return [payload.by, payload.note, payload.identity]
+    if isinstance(payload, ConflictRuled):
+        return [payload.by, payload.reason]
+    if isinstance(payload, CardsConnected | ConnectionWithdrawn):
+        return [payload.reason]
+    return []

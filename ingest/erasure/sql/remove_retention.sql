@@ -1,0 +1,1 @@
+DELETE FROM erasure.retention WHERE tenant = %(tenant)s AND mode = %(mode)s;

@@ -1,0 +1,197 @@
+"""The four things that can be erased: a user, a person, a turn, and old turns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from events.store.log import Connection
+from events.types.envelope import uuid7
+from events.types.tombstones import ErasureReason, digest_of
+from ingest.erasure.erasure import Eraser, Request, UserErasure, users_of
+from ingest.erasure.names import Names
+from ingest.erasure.selection import (
+    Selection,
+    events_of,
+    is_readable,
+    of_person,
+    of_turn,
+    of_turns,
+    said_before,
+)
+from ingest.erasure.tombstones import Tombstone, in_database
+from ingest.recording.forgotten_entries import Fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """On whose request something is erased, and how. ``by`` names an API key, or the command."""
+
+    by: str
+    reason: ErasureReason = "request"
+    dry_run: bool = False
+    derived_only: bool = False
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was erased, or would be. ``names`` are the names of a person that were looked for."""
+
+    erasure_id: UUID
+    users: list[UserErasure] = field(default_factory=list)
+    names: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The sums over all users, by name. Names without a number are left out."""
+        sums: dict[str, int] = {}
+        for one in self.users:
+            for name, number in one.counts.items():
+                if number:
+                    sums[name] = sums.get(name, 0) + number
+        return sums
+
+    def document(self) -> dict[str, Any]:
+        """Returns the outcome as a JSON object, for a dry run."""
+        found: dict[str, Any] = {"dry_run": True, "users": len(self.users), "counts": self.counts}
+        return found | ({"names": sorted(self.names)} if self.names else {})
+
+
+def erase_user(eraser: Eraser, connection: Connection, storage_id: str, terms: Terms) -> Outcome:
+    """Erases everything that is known of a user. A user who pushes again afterwards begins anew."""
+    outcome = Outcome(uuid7())
+    request = Request(
+        kind="user",
+        subject=storage_id,
+        waiting=lambda _: True,
+        erasure_id=outcome.erasure_id,
+        **_given(terms),
+    )
+    outcome.users = eraser.erase(connection, [storage_id], request, None)
+    return outcome
+
+
+def erase_turn(
+    eraser: Eraser, connection: Connection, storage_id: str, turn_id: str, terms: Terms
+) -> Outcome:
+    """Erases one turn of a user, and what was made of it. A turn that is pushed again with this id is dropped."""
+    outcome = Outcome(uuid7())
+
+    def waiting(fields: Fields) -> bool:
+        return fields.get("turn_id", "").strip() == turn_id
+
+    def selects(connection: Connection, storage_id: str) -> Selection:
+        return of_turns(connection, storage_id, of_turn(turn_id))
+
+    request = Request(
+        kind="turn", subject=turn_id, waiting=waiting, erasure_id=outcome.erasure_id, **_given(terms)
+    )
+    outcome.users = eraser.erase(connection, [storage_id], request, selects)
+    return outcome
+
+
+def erase_person(
+    eraser: Eraser,
+    connection: Connection,
+    names: Sequence[str],
+    storage_ids: Collection[str],
+    terms: Terms,
+) -> Outcome:
+    """Erases every turn of these users that names a person, and what was made of the turns.
+
+    ``names`` are names of one person. Names that a memory tells besides count too. Each user is a transaction of its
+    own, so a repeated call continues. Raises :class:`ingest.erasure.names.NameInvalidError`.
+    """
+    outcome = Outcome(uuid7())
+    person = Names(names)
+    found = set(person.all)
+
+    def waiting(fields: Fields) -> bool:
+        return person.said_in(fields.get("text"), fields.get("speaker"))
+
+    def selects(connection: Connection, storage_id: str) -> Selection:
+        selection, known = of_person(connection, storage_id, person)
+        found.update(known.all)
+        return selection
+
+    request = Request(
+        kind="person",
+        subject=min(person.all),
+        waiting=waiting,
+        erasure_id=outcome.erasure_id,
+        **_given(terms),
+    )
+    outcome.users = eraser.erase(connection, storage_ids, request, selects)
+    outcome.names = tuple(sorted(found))
+    return outcome
+
+
+def erase_before(
+    eraser: Eraser,
+    connection: Connection,
+    instant: datetime,
+    storage_ids: Collection[str],
+    terms: Terms,
+    *,
+    mode: str | None = None,
+    without: frozenset[str] = frozenset(),
+) -> Outcome:
+    """Erases the turns that were said before ``instant``: of one mode, or of every mode but ``without``."""
+    outcome = Outcome(uuid7())
+
+    def selects(connection: Connection, storage_id: str) -> Selection:
+        return of_turns(connection, storage_id, said_before(instant, mode, without))
+
+    request = Request(
+        kind="before", subject=instant.isoformat(), erasure_id=outcome.erasure_id, **_given(terms)
+    )
+    outcome.users = eraser.erase(connection, storage_ids, request, selects)
+    return outcome
+
+
+def replay(eraser: Eraser, connection: Connection, listed: Iterable[Tombstone]) -> list[Outcome]:
+    """Erases again what ``listed`` tombstones name and the database does not know: an older backup was restored.
+
+    Only events up to the time of the first erasure are erased.
+    """
+    known = {(one.erasure_id, one.user) for one in in_database(connection)}
+    missing = [one for one in listed if (one.erasure_id, one.user) not in known]
+    if not missing:
+        return []
+    users = {digest_of("user", storage_id): storage_id for storage_id in users_of(connection, None)}
+    return [_again(eraser, connection, one, users[one.user]) for one in missing if one.user in users]
+
+
+def _again(eraser: Eraser, connection: Connection, one: Tombstone, storage_id: str) -> Outcome:
+    outcome = Outcome(one.erasure_id)
+
+    def selects(connection: Connection, storage_id: str) -> Selection:
+        return listed_events(connection, storage_id, one)
+
+    request = Request(
+        kind=one.kind, subject=storage_id, by="cardlog erase --replay", reason="restored_backup",
+        erasure_id=one.erasure_id,
+    )  # fmt: skip
+    outcome.users = eraser.erase(connection, [storage_id], request, selects)
+    return outcome
+
+
+def listed_events(connection: Connection, storage_id: str, one: Tombstone) -> Selection:
+    """Selects the events that a tombstone names: a list, or every event up to the time of the erasure."""
+    events = None if one.events is None else set(one.events)
+    selection = Selection()
+    for event in events_of(connection, storage_id):
+        selection.read_up_to = event.position
+        named = event.recorded_at <= one.erased_at if events is None else event.event_id in events
+        if named and is_readable(event):
+            selection.events.append(event)
+    return selection
+
+
+def _given(terms: Terms) -> dict[str, Any]:
+    return {
+        "by": terms.by, "reason": terms.reason, "dry_run": terms.dry_run, "derived_only": terms.derived_only,
+    }  # fmt: skip

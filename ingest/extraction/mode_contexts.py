@@ -1,0 +1,59 @@
+"""Reads the modes of session batches from the log: what the user declared, and the session's recent modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from events.modes.mode_log import registries_of
+from events.modes.registry import NOTHING, Modes
+from events.platform.modes import GENERAL_MODE
+from events.platform.sql import statement
+from events.store import log
+from events.store.checkpoints import Connection
+from events.store.rows import rows_of
+from events.types.envelope import Event, partition_of
+from events.types.extraction import TurnsExtracted
+from events.types.turns import TurnRecorded
+from ingest.extraction.extraction_events import beside
+from ingest.extraction.turn_modes import NO_MODES, RECENT, ModeContext, mode_context
+
+
+def mode_contexts(
+    connection: Connection, firsts: Sequence[Event], everybody: Mapping[str, str]
+) -> list[ModeContext]:
+    """Returns the modes for the batches that begin with the turns ``firsts``, in their order.
+
+    ``everybody`` are the modes of the installation. The recent modes are read only for users who have modes.
+    """
+    registries = registries_of(connection, {event.user_id for event in firsts})
+    found = []
+    for event in firsts:
+        modes = Modes(registries.get(event.user_id, NOTHING), everybody)
+        turn = event.payload
+        if not modes or not isinstance(turn, TurnRecorded):
+            found.append(NO_MODES)
+            continue
+        recent = _recent(connection, event) if event.version > 1 else []
+        meant = [modes.meaning(turn.project_id, name) for name in recent]
+        found.append(mode_context(modes, turn.project_id, meant))
+    return found
+
+
+def _recent(connection: Connection, first: Event) -> list[str]:
+    """Returns the modes of the session's turns before ``first``, oldest first."""
+    rows = rows_of(
+        connection,
+        statement("ingest.extraction", "recent_extractions"),
+        {
+            "partition": partition_of(first.user_id),
+            "user_id": first.user_id,
+            "stream": beside(first.stream),
+            "limit": RECENT,
+        },
+    )
+    recent: list[str] = []
+    for row in rows:
+        payload = log.event_if_readable(row).payload
+        if isinstance(payload, TurnsExtracted) and min(payload.turn_positions, default=0) < first.position:
+            recent[:0] = [mode or GENERAL_MODE for mode in payload.modes]
+    return recent[-RECENT:]

@@ -1,0 +1,172 @@
+"""What became of the turns of a migration: read from the log, so it never lags behind a projection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from events.core.related_paths import related_paths
+from events.core.state import Change, QueueEntry
+from events.platform.sql import statement
+from events.store.log import Connection, event_if_readable
+from events.store.rows import rows_of
+from events.types.cards import EventNoted, StateAsserted
+from events.types.envelope import Event, partition_of
+from events.types.erasure import Erased
+from events.types.extraction import ExtractionFailed, TurnsExtracted
+from events.types.turn_contract import turn_key
+from ingest.core.documents import Documents
+from ingest.migration.turns import Migration
+
+_PACKAGE = "ingest.migration"
+_PAGE = 1_000
+_TYPES = [cls.__name__ for cls in (TurnsExtracted, ExtractionFailed, EventNoted, StateAsserted)]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A sentence that is an episode now, with the places of the document that its facts touch."""
+
+    turn_id: str
+    text: str
+    related_paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What became of the sentences. ``pending`` turn ids wait for their extraction, ``failed`` ones have none.
+
+    ``erased`` ones were erased before and are not taken again. ``applied`` are the changes of the document and
+    ``queued`` the entries of its queue that rest on the sentences.
+    """
+
+    pending: Sequence[str]
+    failed: Sequence[str]
+    erased: Sequence[str]
+    kept: Sequence[Kept]
+    applied: Sequence[Change] = ()
+    queued: Sequence[QueueEntry] = ()
+    version: int = 0
+    position: int = 0
+
+    def document(self) -> dict[str, Any]:
+        """Returns the report as a JSON object."""
+        return {
+            "pending": len(self.pending),
+            "failed": list(self.failed),
+            "erased": list(self.erased),
+            "applied": [
+                {
+                    "version": each.version,
+                    "event_id": each.event_id,
+                    "patch": [dict(op) for op in each.ops],
+                    "confidence": each.confidence,
+                    "rationale": each.rationale,
+                    "turn_ids": list(each.turn_ids),
+                }
+                for each in self.applied
+            ],
+            "queued": [
+                {
+                    "queue_id": each.queue_id,
+                    "kind": each.kind,
+                    "path": each.path,
+                    "patch": [dict(op) for op in each.patch],
+                    "reason": each.reason,
+                    "confidence": each.confidence,
+                    "rationale": each.rationale,
+                    "turn_ids": list(each.turn_ids),
+                }
+                for each in self.queued
+            ],
+            "kept": [
+                {"turn_id": each.turn_id, "text": each.text, "relatedPaths": list(each.related_paths)}
+                for each in self.kept
+            ],
+            "version": self.version,
+        }
+
+
+@dataclass(slots=True)
+class Follower:
+    """Follows the turns of a migration in the log. Each look reads on where the last one ended."""
+
+    owner: str
+    migration: Migration
+    _found: dict[str, int] = field(default_factory=dict)
+    _erased: set[str] = field(default_factory=set)
+    _extracted: set[str] = field(default_factory=set)
+    _failed: set[str] = field(default_factory=set)
+    _episodes: set[str] = field(default_factory=set)
+    _concepts: dict[str, set[str]] = field(default_factory=dict)
+    _read_to: int | None = None
+
+    def known(self, connection: Connection) -> set[str]:
+        """Returns the turn ids that the log has, those of erased turns too."""
+        missing = [each for each in self.migration.turns if each not in self._found]
+        if missing:
+            values = self._named() | {"keys": [turn_key(each) for each in missing]}
+            for row in rows_of(connection, statement(_PACKAGE, "turns_of_keys"), values):
+                turn_id = row["dedupe_key"].removeprefix(turn_key(""))
+                self._found[turn_id] = row["position"]
+                if isinstance(event_if_readable(row).payload, Erased):
+                    self._erased.add(turn_id)
+        return set(self._found)
+
+    def pending(self, connection: Connection) -> list[str]:
+        """Reads on in the log. Returns the turn ids that wait for their extraction, in order."""
+        known = self.known(connection)
+        readable = [self._found[each] for each in known - self._erased]
+        after = min(readable, default=0) if self._read_to is None else self._read_to
+        if readable:
+            while rows := rows_of(
+                connection,
+                statement(_PACKAGE, "extracted_after"),
+                self._named() | {"after": after, "types": _TYPES, "limit": _PAGE},
+            ):
+                self.take(map(event_if_readable, rows))
+                after = self._read_to = rows[-1]["position"]
+        done = self._extracted | self._failed | self._erased
+        return [each for each in self.migration.turns if each not in done]
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Takes events of extractions."""
+        ours = self.migration.turns.keys()
+        for event in events:
+            payload = event.payload
+            if isinstance(payload, TurnsExtracted):
+                self._extracted |= ours & set(payload.turn_ids)
+            elif isinstance(payload, ExtractionFailed):
+                self._failed |= ours & set(payload.turn_ids)
+            elif isinstance(payload, EventNoted | StateAsserted):
+                for turn_id in ours & set(payload.origin.turn_ids):
+                    if isinstance(payload, EventNoted) and payload.episode:
+                        self._episodes.add(turn_id)
+                    if payload.concept_key:
+                        self._concepts.setdefault(turn_id, set()).add(payload.concept_key)
+
+    def report(self, connection: Connection, documents: Documents) -> Report:
+        """Returns what became of the turns up to now, in the transaction of the caller."""
+        pending = self.pending(connection)
+        # An id that no entry has makes the open entries come along.
+        present = documents.present(connection, self.owner, history=True, entries=[UUID(int=0)])
+        turns = self.migration.turns
+        return Report(
+            pending=pending,
+            failed=[each for each in turns if each in self._failed - self._extracted],
+            erased=[each for each in turns if each in self._erased],
+            kept=[
+                Kept(each, turn["text"], related_paths(self._concepts.get(each, ())))
+                for each, turn in turns.items()
+                if each in self._episodes
+            ],
+            applied=[each for each in present.history if not turns.keys().isdisjoint(each.turn_ids)],
+            queued=[each for each in present.fold.waiting if not turns.keys().isdisjoint(each.turn_ids)],
+            version=present.state.version,
+            position=present.folded_to,
+        )
+
+    def _named(self) -> dict[str, Any]:
+        return {"partition": partition_of(self.owner), "user_id": self.owner}

@@ -1,0 +1,84 @@
+"""The turns of a migration. Equal sentences of one user have one turn id, so the log takes each of them once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from events.types.contract.metadata import metadata_text
+from events.types.contract.migrated import APPLY_FROM, Migrated
+from events.types.queue_entry import QueueKey
+from events.types.turns import Role
+from ingest.migration.formats.memories import Memory
+
+PREFIX = "migrated"
+"""What the turn ids of migrated sentences begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A sentence of another memory, or a message of an old conversation, with its place in the request."""
+
+    text: str
+    at: datetime | None = None
+    role: Role = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How sentences are migrated. ``said_at`` is the instant of those that have none."""
+
+    user_id: str
+    owner: str
+    source: str
+    said_at: datetime
+    timezone: str = "UTC"
+    apply_from: float = APPLY_FROM
+    notes: bool = True
+
+    @property
+    def mark(self) -> Migrated:
+        return Migrated(source=self.source, apply_from=self.apply_from, notes=self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """The turns to push, by turn id and in order, and the id of the whole text."""
+
+    migration_id: str
+    terms: Terms
+    turns: dict[str, dict[str, str]]
+
+    def part(self, turn_ids: Iterable[str]) -> Migration:
+        """Returns the same migration with some of its turns."""
+        return replace(self, turns={each: self.turns[each] for each in turn_ids})
+
+
+def migration_of(messages: Sequence[Message], terms: Terms, key: QueueKey) -> Migration:
+    """Returns the turns of ``messages``, with one turn for equal ones. ``key`` is the key of the installation."""
+    metadata = metadata_text(terms.mark.metadata()) or ""
+    turns: dict[str, dict[str, str]] = {}
+    for each in messages:
+        own = "" if each.at is None else each.at.isoformat()
+        words = " ".join(each.text.split())
+        turn_id = f"{PREFIX}/{key.digest_of(terms.owner, each.role, own, words)}"
+        turns.setdefault(
+            turn_id,
+            {
+                "user_id": terms.user_id,
+                "text": each.text,
+                "role": each.role,
+                "session_id": f"migrated from {terms.source}",
+                "said_at": (each.at or terms.said_at).isoformat(timespec="seconds"),
+                "timezone": terms.timezone,
+                "turn_id": turn_id,
+                "metadata": metadata,
+            },
+        )
+    return Migration(key.digest_of(terms.owner, terms.source, *turns), terms, turns)
+
+
+def messages_of(memories: Iterable[Memory]) -> list[Message]:
+    """Returns the sentences of another memory as messages."""
+    return [Message(each.text, each.at) for each in memories]

@@ -1,0 +1,107 @@
+"""Forgetting in Redis: the turns, dead letters and dropped letters of some users leave their streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, cast
+
+import redis
+
+from events.platform.settings import Settings
+from events.platform.streams import existing, keys_of, mark_of, streams_named
+from events.sealing.entries import opened_entry
+from events.types.turn_contract import TurnInvalidError, entry_time, is_date
+from ingest.recording.turn_queue import DEAD_FIELD, lua_script
+
+_PAGE = 500
+
+Fields = Mapping[str, str]
+"""The fields of an entry as text. Bytes that are no UTF-8 are replaced."""
+
+
+@dataclass(slots=True)
+class ForgottenEntries:
+    """What left the streams, by user: ``turn_ids``, and the number of entries by kind of stream."""
+
+    turn_ids: dict[str, set[str]] = field(default_factory=dict)
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+def forget(
+    client: redis.Redis,
+    settings: Settings,
+    chooses: Callable[[Fields], str | None],
+    *,
+    until: datetime | None = None,
+    dry_run: bool = False,
+) -> ForgottenEntries:
+    """Deletes the entries that ``chooses`` names from every stream. ``chooses`` returns the user of an entry, or None.
+
+    ``until`` keeps entries that were pushed later. A recorder may hold a deleted turn in memory. The caller therefore
+    appends the returned turn ids as idempotency keys, and the log drops such a turn. Raises one of ``REDIS_AWAY``.
+    """
+    done = ForgottenEntries()
+    for stream in existing(client, streams_named(settings.turns_stream)):
+        for ids, found in _pages(client, stream, b"", chooses, until):
+            for (user, fields), entry_id in zip(found, ids, strict=True):
+                turn_id = fields.get("turn_id", "").strip() or entry_id + mark_of(stream)
+                done.turn_ids.setdefault(user, set()).add(turn_id)
+                _count(done, user, "queue")
+            if not dry_run:
+                client.eval(lua_script("forget_entries"), 1, stream, *ids)
+    for stream in streams_named(settings.turns_stream):
+        keys = keys_of(client, stream)
+        for kind, key in (("dead letters", keys.dead), ("dropped letters", keys.dropped)):
+            for ids, found in _pages(client, key, DEAD_FIELD, chooses, until):
+                for user, _ in found:
+                    _count(done, user, kind)
+                if not dry_run:
+                    client.xdel(key, *ids)
+    return done
+
+
+def _pages(
+    client: redis.Redis,
+    stream: str,
+    prefix: bytes,
+    chooses: Callable[[Fields], str | None],
+    until: datetime | None,
+) -> Iterator[tuple[list[str], list[tuple[str, Fields]]]]:
+    """Yields (ids, (user, fields) of each) of the chosen entries of ``stream``, page by page."""
+    after = "-"
+    while page := cast("list[Any]", client.xrange(stream, min=after, count=_PAGE)):
+        after = "(" + _text(page[-1][0])
+        ids: list[str] = []
+        found: list[tuple[str, Fields]] = []
+        for raw_id, raw in page:
+            entry_id = _text(raw_id)
+            if until is not None and is_date(entry_id, until) and entry_time(entry_id) > until:
+                continue
+            fields = _opened(raw, prefix)
+            if (user := chooses(fields)) is not None:
+                ids.append(entry_id)
+                found.append((user, fields))
+        if ids:
+            yield ids, found
+
+
+def _opened(raw: Mapping[bytes, bytes], prefix: bytes) -> Fields:
+    """Returns the fields of a turn as they were pushed. An entry that cannot be opened shows only its user."""
+    fields: Mapping[bytes, bytes] = {
+        name.removeprefix(prefix): value for name, value in raw.items() if name.startswith(prefix)
+    }
+    with suppress(TurnInvalidError):
+        fields = opened_entry(fields)
+    return {_text(name): _text(value) for name, value in fields.items()}
+
+
+def _count(done: ForgottenEntries, user: str, kind: str) -> None:
+    of_user = done.counts.setdefault(user, {})
+    of_user[kind] = of_user.get(kind, 0) + 1
+
+
+def _text(value: bytes | str) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

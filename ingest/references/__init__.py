@@ -1,0 +1,1 @@
+"""References: the commands that create and change them, on the log itself."""

@@ -1,0 +1,96 @@
+"""Declares kinds, and adds and removes members of teams. Each is an event of the log."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+from events.http.problem import invalid
+from events.references.declarations import is_member, kind_stream, member_stream, members, team_not_found
+from events.references.kinds.custom import declared
+from events.references.kinds.kind import ReferenceInvalidError
+from events.references.kinds.registry import BUILT_IN
+from events.references.owners import team_owner, tenant_owner
+from events.references.reference_log import events_below
+from events.store import log
+from events.store.log import Connection
+from events.types.codec import Payload
+from events.types.envelope import NewEvent, uuid7
+from events.types.references import ReferenceKindDeclared, TeamMemberAdded, TeamMemberRemoved
+
+_KIND_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+
+
+def declare(
+    connection: Connection,
+    tenant: str,
+    name: str,
+    schema: Any,
+    initial: Any,
+    description: str,
+    *,
+    actor: str,
+    at: datetime,
+) -> bool:
+    """Declares a kind, or a new version of it. Returns False when it is declared like this already.
+
+    Raises a 422 problem for a name or a schema that cannot be used.
+    """
+    if not _KIND_NAME.fullmatch(name):
+        raise invalid("kind", "must be 1 to 63 lower-case letters, digits and _, a letter first")
+    if name in BUILT_IN:
+        raise invalid("kind", f"{name} is built in; use another name")
+    try:
+        kind = declared(name, schema, initial)
+    except ReferenceInvalidError as error:
+        raise invalid(error.field, error.reason) from None
+    payload = ReferenceKindDeclared(kind=name, description=description, schema=schema, initial=kind.start)
+    before = events_below(connection, tenant_owner(tenant), kind_stream(name), None, 1)
+    if before and before[0].payload == payload:
+        return False
+    _append(connection, tenant_owner(tenant), kind_stream(name), payload, actor, at)
+    return True
+
+
+def add_member(
+    connection: Connection, tenant: str, team_id: str, member: str, *, by: str, at: datetime
+) -> bool:
+    """Adds a member. The first member of a team adds oneself. Later members are added by a member.
+
+    Returns False when the member was in the team. Raises a 404 problem for somebody outside the team.
+    """
+    _admit(connection, tenant, team_id, by, first=member)
+    if is_member(connection, tenant, team_id, member):
+        return False
+    added = TeamMemberAdded(team_id=team_id, member=member, by=by)
+    _append(connection, team_owner(tenant, team_id), member_stream(member), added, f"user/{by}", at)
+    return True
+
+
+def remove_member(
+    connection: Connection, tenant: str, team_id: str, member: str, *, by: str, at: datetime
+) -> bool:
+    """Removes a member. Returns False when the member was not in the team. Raises a 404 problem as above."""
+    _admit(connection, tenant, team_id, by)
+    if not is_member(connection, tenant, team_id, member):
+        return False
+    removed = TeamMemberRemoved(team_id=team_id, member=member, by=by)
+    _append(connection, team_owner(tenant, team_id), member_stream(member), removed, f"user/{by}", at)
+    return True
+
+
+def _admit(connection: Connection, tenant: str, team_id: str, by: str, first: str | None = None) -> None:
+    if is_member(connection, tenant, team_id, by):
+        return
+    if first != by or members(connection, tenant, team_id):
+        raise team_not_found()
+
+
+def _append(
+    connection: Connection, owner: str, stream: str, payload: Payload, actor: str, at: datetime
+) -> None:
+    event = NewEvent(
+        event_id=uuid7(), user_id=owner, stream=stream, payload=payload, occurred_at=at, actor=actor
+    )
+    log.append(connection, [event])

@@ -1,0 +1,268 @@
+"""Proposals: ops that prose asks for.
+
+A sure one is applied and flagged as derived. Any other one waits for an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import dict_row
+
+from events.http.problem import ProblemError, missing
+from events.platform.sql import statement
+from events.references.declarations import kind_of
+from events.references.owners import stream_of
+from events.references.reference import Reference
+from events.references.reference_log import current, first_event
+from events.references.rows import reference_of
+from events.store import log
+from events.store.log import Connection
+from events.types.codec import Payload
+from events.types.envelope import Event, NewEvent, uuid7
+from events.types.references import (
+    ReferenceName,
+    ReferenceProposalAccepted,
+    ReferenceProposalRefused,
+    ReferenceProposed,
+)
+from events.types.tenancy import tenant_of
+from events.types.turns import TurnRecorded
+from ingest.references import reference_commands, retractions
+from ingest.references.reference_commands import Origin, Outcome
+from ingest.references.requests import ListRequest, list_key, requests_in
+
+STREAM = "proposals"
+KIND = "todo_list"
+_PACKAGE = "ingest.references"
+KNOWN_LIST, NEW_LIST, UNCLEAR = 0.95, 0.8, 0.5
+"""Confidences: the words name a list that exists, a list that does not exist yet, or no list that is certain."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """An op for one reference, as a request in prose means it."""
+
+    name: ReferenceName
+    op: Mapping[str, Any]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Retraction:
+    """What an accepted proposal to retract did: the card, its content, and the number of withdrawn events."""
+
+    card_id: UUID
+    content: str
+    events: int
+
+
+def propose(connection: Connection, turn: Event, apply_from: float) -> int:
+    """Appends a proposal for each op that a turn of a user asks for. Returns the number of new proposals.
+
+    An op with a confidence of at least ``apply_from`` is applied in the same transaction. A turn is proposed from at
+    most once. The caller runs it in a transaction.
+    """
+    recorded = turn.payload
+    if not isinstance(recorded, TurnRecorded) or recorded.role != "user":
+        return 0
+    requests = requests_in(recorded.text)
+    if not requests:
+        return 0
+    lists = _lists(connection, turn.user_id)
+    made = 0
+    for request in requests:
+        for item in request.items:
+            made += 1
+            wanted = _wanted(request, item, lists, recorded.project_id)
+            if wanted is None:
+                continue
+            origin = Origin(
+                actor="extractor",
+                at=recorded.said_at,
+                idempotency_key=f"proposal/{recorded.turn_id}/{made}",
+                turn_ids=(recorded.turn_id,),
+                derived=True,
+                confidence=wanted.confidence,
+                quote=request.quote,
+            )
+            _propose_one(connection, turn, wanted, origin, made, apply_from)
+    return made
+
+
+def accept(
+    connection: Connection, owner: str, proposal_id: UUID, *, by: str, at: datetime
+) -> Outcome | Retraction:
+    """Applies a waiting proposal. Raises a 404 problem for an unknown one, and 409 for one that was answered."""
+    with connection.transaction():
+        row = _waiting(connection, owner, proposal_id)
+        if row["kind"] == retractions.KIND:
+            events = retractions.retract(connection, owner, proposal_id, row["op"], by=by, at=at)
+            accepted = ReferenceProposalAccepted(proposal_id=proposal_id, by=by)
+            _answer(connection, owner, accepted, proposal_id, at)
+            return Retraction(UUID(row["op"]["card_id"]), row["op"]["content"], events)
+        name = ReferenceName(
+            kind=row["kind"], key=row["key"], project_id=row["project_id"], team_id=row["team_id"]
+        )
+        origin = Origin(
+            actor=f"user/{by}",
+            at=at,
+            idempotency_key=f"accept/{proposal_id}",
+            turn_ids=tuple(row["turn_ids"]),
+            derived=True,
+            confidence=row["confidence"],
+            quote=row["quote"],
+        )
+        outcome = _apply(connection, owner, name, row["op"], origin)
+        _answer(connection, owner, ReferenceProposalAccepted(proposal_id=proposal_id, by=by), proposal_id, at)
+    return outcome
+
+
+def refuse(
+    connection: Connection, owner: str, proposal_id: UUID, *, by: str, reason: str | None, at: datetime
+) -> None:
+    """Refuses a waiting proposal. Raises the problems of :func:`accept`."""
+    with connection.transaction():
+        _waiting(connection, owner, proposal_id)
+        refused = ReferenceProposalRefused(proposal_id=proposal_id, by=by, reason=reason)
+        _answer(connection, owner, refused, proposal_id, at)
+
+
+def _propose_one(
+    connection: Connection, turn: Event, wanted: _Wanted, origin: Origin, number: int, apply_from: float
+) -> None:
+    assert isinstance(turn.payload, TurnRecorded)
+    applied = False
+    if wanted.confidence >= apply_from:
+        try:
+            with connection.transaction():
+                _apply(connection, turn.user_id, wanted.name, wanted.op, origin)
+            applied = True
+        except ProblemError:
+            # The list changed meanwhile, or the op does not fit. A person decides.
+            applied = False
+    proposed = ReferenceProposed(
+        name=wanted.name,
+        op=dict(wanted.op),
+        confidence=wanted.confidence,
+        quote=origin.quote or "",
+        turn_ids=origin.turn_ids,
+        applied=applied,
+    )
+    log.append(
+        connection,
+        [
+            NewEvent(
+                event_id=uuid7(),
+                user_id=turn.user_id,
+                stream=STREAM,
+                payload=proposed,
+                occurred_at=origin.at,
+                actor=origin.actor,
+                dedupe_key=f"proposed/{turn.payload.turn_id}/{number}",
+                causation_id=turn.event_id,
+            )
+        ],
+    )
+
+
+def _apply(
+    connection: Connection, owner: str, name: ReferenceName, op: Mapping[str, Any], origin: Origin
+) -> Outcome:
+    kind = kind_of(connection, tenant_of(owner), name.kind)
+    present = current(connection, owner, stream_of(name))
+    if present is None or present.moved_to is not None:
+        created = replace(origin, idempotency_key=None)
+        reference_commands.create(connection, owner, name, kind, None, "session", created)
+    return reference_commands.apply(connection, owner, name, kind, op, origin)
+
+
+def _wanted(
+    request: ListRequest, item: str, lists: Mapping[str, Reference], project_id: str
+) -> _Wanted | None:
+    """Returns the op that a request means. None: it names an item or a list that is not there."""
+    key = list_key(request.list_name)
+    found = lists.get(key)
+    if found is None and not key and len(lists) == 1:
+        [found] = lists.values()
+    if request.op == "add":
+        op: dict[str, Any] = {"op": "add", "text": item}
+    else:
+        items = [] if found is None else found.data["items"]
+        fitting = [
+            each
+            for each in items
+            if _same(each["text"], item) and (request.op == "remove" or not each["done"])
+        ]
+        if len(fitting) != 1:
+            return None
+        op = {"op": request.op, "item_id": fitting[0]["id"]}
+    if found is not None:
+        return _Wanted(found.name, op, KNOWN_LIST)
+    scope = None if project_id == "default" else project_id
+    name = ReferenceName(kind=KIND, key=key or "todo", project_id=scope)
+    return _Wanted(name, op, NEW_LIST if key and request.own else UNCLEAR)
+
+
+def _same(one: str, other: str) -> bool:
+    return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
+
+
+def _lists(connection: Connection, owner: str) -> dict[str, Reference]:
+    """Returns the user's lists in force by their plain keys. A name that two lists share means neither."""
+    try:
+        with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
+            rows = cursor.execute(
+                statement(_PACKAGE, "own_lists"), {"user_id": owner, "kind": KIND}
+            ).fetchall()
+    except psycopg.errors.UndefinedTable:
+        rows = []
+    found: dict[str, list[Reference]] = {}
+    for row in rows:
+        listed = reference_of(row)
+        # The tables may be behind the log.
+        present = current(connection, owner, listed.stream)
+        if present is not None and not present.archived and present.moved_to is None:
+            found.setdefault(list_key(present.name.key), []).append(present)
+    return {key: several[0] for key, several in found.items() if len(several) == 1}
+
+
+def _waiting(connection: Connection, owner: str, proposal_id: UUID) -> dict[str, Any]:
+    try:
+        with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
+            row = cursor.execute(
+                statement(_PACKAGE, "proposal"), {"user_id": owner, "proposal_id": proposal_id}
+            ).fetchone()
+    except psycopg.errors.UndefinedTable:
+        row = None
+    if row is None:
+        raise missing("proposal", "proposal_id")
+    if row["status"] != "waiting" or first_event(connection, owner, _answer_key(proposal_id)) is not None:
+        raise ProblemError(409, "Answered", "the proposal has an answer already", field="proposal_id")
+    return row
+
+
+def _answer(connection: Connection, owner: str, payload: Payload, proposal_id: UUID, at: datetime) -> None:
+    log.append(
+        connection,
+        [
+            NewEvent(
+                event_id=uuid7(),
+                user_id=owner,
+                stream=STREAM,
+                payload=payload,
+                occurred_at=at,
+                actor=f"user/{payload.by}",
+                dedupe_key=_answer_key(proposal_id),
+            )
+        ],
+    )
+
+
+def _answer_key(proposal_id: UUID) -> str:
+    return f"proposal-answer/{proposal_id}"

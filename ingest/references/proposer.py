@@ -1,0 +1,94 @@
+"""The proposer: reads the turns of the log in order and proposes the ops that they ask for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from events.health.heartbeat import Heartbeat
+from events.platform.isolation import is_the_datas_fault
+from events.platform.settings import Settings
+from events.store.checkpoints import Processor
+from events.store.feed import LogFeed
+from events.store.log import Connection, announce, reason_of
+from events.store.subscription import (
+    Batches,
+    Handler,
+    RoundResult,
+    Subscription,
+    SubscriptionOptions,
+    handle_batch,
+)
+from events.types.envelope import Event
+from events.types.turns import TurnRecorded
+from ingest.references.proposals import propose
+from ingest.references.retractions import propose_retractions
+
+logger = logging.getLogger(__name__)
+
+PROCESSOR = Processor("proposer")
+
+
+class Proposer(Handler):
+    """Proposes ops and retractions until ``stopping`` is true.
+
+    The proposals and the checkpoint commit together, so none is repeated.
+
+    A turn whose data no statement accepts is passed, with a line in the log. Other turns are not affected.
+    """
+
+    def __init__(self, settings: Settings, stopping: Callable[[], bool], worker: str = "1") -> None:
+        self._settings = settings
+        self._feed = LogFeed(settings.database_url, PROCESSOR.name, stopping, {TurnRecorded.__name__})
+        self._subscription = Subscription(
+            settings,
+            self,
+            self._feed,
+            Heartbeat(settings.database_url, PROCESSOR.name, worker),
+            stopping,
+            SubscriptionOptions(name=PROCESSOR.name, linger_s=settings.linger_ms / 1000),
+        )
+
+    def run(self) -> None:
+        """Proposes until ``stopping``. Waits while Postgres is away."""
+        self._subscription.run()
+
+    def prepare(self, connection: Connection) -> bool:
+        PROCESSOR.open(connection)
+        return True
+
+    def handle(self, connection: Connection) -> RoundResult:
+        """Passes one batch in one transaction."""
+        made = 0
+
+        def work(batches: Batches) -> None:
+            nonlocal made
+            for _, page in batches:
+                for event in page:
+                    made += self._propose(connection, event)
+
+        with connection.transaction():
+            result = handle_batch(connection, PROCESSOR, self._feed, work, events=self._settings.batch_events)
+        if made:
+            announce(connection)
+        return result
+
+    def _propose(self, connection: Connection, event: Event) -> int:
+        try:
+            with connection.transaction():
+                made = 0
+                if self._settings.reference_proposals:
+                    made += propose(connection, event, self._settings.reference_apply_percent / 100)
+                if self._settings.forget_proposals:
+                    made += propose_retractions(connection, event)
+                return made
+        except Exception as error:
+            if not is_the_datas_fault(error):
+                raise
+            logger.warning(
+                "no op is proposed for the turn at %d/%d: %s",
+                event.partition,
+                event.position,
+                reason_of(error),
+            )
+            return 0

@@ -1,0 +1,168 @@
+"""Proposals to retract: what a turn asks to forget waits for an answer. Nothing is retracted without one.
+
+An accepted proposal withdraws the statements of one card, and the episodes of their turns, which hold the words. The
+events stay in the log: `cardlog reextract` reads the turns again, and an erasure removes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import dict_row
+
+from events.http.problem import ProblemError
+from events.language.concepts import concepts_asked, normalise_value
+from events.language.requests.forgetting import requests_to_forget
+from events.language.terms import question_terms, term_keys
+from events.platform.sql import statement
+from events.store import log
+from events.store.log import Connection
+from events.types.cards import StateAsserted
+from events.types.envelope import Event, NewEvent, uuid7
+from events.types.extraction import CardsWithdrawn
+from events.types.references import ReferenceName, ReferenceProposed
+from events.types.turns import TurnRecorded
+
+KIND = "card"
+"""The kind of a proposal that is about a card and not about a reference. No reference kind has this name."""
+STREAM = "proposals"
+MOST = 3
+"""The most cards that one request may mean. A request that fits more cards is not certain enough for a proposal."""
+_PACKAGE = "ingest.references"
+_CONCEPT, _FURTHER_CONCEPT, _TERM = 3.0, 1.0, 1.0
+_OF_MANY_THINGS = frozenset(("name", "名字", "姓名"))
+"""Words that tell what is meant of a thing, and not which thing."""
+_SURE, _PERHAPS = 0.9, 0.6
+
+
+def propose_retractions(connection: Connection, turn: Event) -> int:
+    """Appends a proposal for each card that a turn of a user asks to forget. Returns the number of new proposals.
+
+    Only facts that are cards already are proposed. The caller runs it in a transaction.
+    """
+    recorded = turn.payload
+    if not isinstance(recorded, TurnRecorded) or recorded.role != "user":
+        return 0
+    wanted: dict[UUID, tuple[dict[str, Any], str, float]] = {}
+    for request in requests_to_forget(recorded.text):
+        cards = _meant(connection, turn.user_id, recorded, request.about)
+        quote = recorded.text[request.begin : request.end].strip()
+        for card in cards:
+            wanted.setdefault(card["card_id"], (card, quote, _SURE if len(cards) == 1 else _PERHAPS))
+    proposed = [
+        NewEvent(
+            event_id=uuid7(),
+            user_id=turn.user_id,
+            stream=STREAM,
+            payload=ReferenceProposed(
+                name=ReferenceName(kind=KIND, key=card["concept_key"], project_id=recorded.project_id),
+                op={"op": "retract", "card_id": str(card_id), "content": card["content"]},
+                confidence=confidence,
+                quote=quote,
+                turn_ids=(recorded.turn_id,),
+            ),
+            occurred_at=recorded.said_at,
+            actor="extractor",
+            dedupe_key=f"retraction/{recorded.turn_id}/{card_id}",
+            causation_id=turn.event_id,
+        )
+        for card_id, (card, quote, confidence) in wanted.items()
+    ]
+    if proposed:
+        log.append(connection, proposed)
+    return len(proposed)
+
+
+def retract(
+    connection: Connection, owner: str, proposal_id: UUID, op: Mapping[str, Any], *, by: str, at: datetime
+) -> int:
+    """Withdraws the statements of the card that a proposal names. Returns the number of withdrawn events.
+
+    Raises a 409 problem when the user has no such card any more. The caller runs it in a transaction.
+    """
+    card_id = UUID(op["card_id"])
+    values = {"user_id": owner, "card_id": card_id}
+    with connection.cursor(row_factory=dict_row) as cursor:
+        card = cursor.execute(statement(_PACKAGE, "retracted_card"), values).fetchone()
+        if card is None:
+            raise ProblemError(
+                409, "Card gone", "the card of the proposal is gone; refuse the proposal", field="proposal_id"
+            )
+        rows = cursor.execute(statement(_PACKAGE, "retracted_statements"), values).fetchall()
+        stated = [log.event_of(row) for row in rows]
+        episodes = cursor.execute(
+            statement(_PACKAGE, "retracted_episodes"), {"user_id": owner, "turn_ids": card["turn_ids"]}
+        ).fetchall()
+    places = {each.event_id: each.position for each in stated if _states(each, card)}
+    places |= {row["card_id"]: row["position"] for row in episodes}
+    ordered = sorted(places.items(), key=lambda place: place[1])
+    log.append(
+        connection,
+        [
+            NewEvent(
+                event_id=uuid7(),
+                user_id=owner,
+                stream=STREAM,
+                payload=CardsWithdrawn(
+                    event_ids=tuple(event_id for event_id, _ in ordered),
+                    positions=tuple(position for _, position in ordered),
+                    reason="the user asked to forget it",
+                ),
+                occurred_at=at,
+                actor=f"user/{by}",
+                dedupe_key=f"retracted/{proposal_id}",
+            )
+        ],
+    )
+    return len(ordered)
+
+
+def _meant(connection: Connection, owner: str, turn: TurnRecorded, about: str) -> list[dict[str, Any]]:
+    """Returns the cards that fit the words best, or none when the words fit too many."""
+    concepts = concepts_asked(about)
+    terms = [term for term in question_terms(about) if term not in _OF_MANY_THINGS]
+    if not concepts and not terms:
+        return []
+    keys = set(term_keys(owner, terms))
+    values = {
+        "user_id": owner,
+        "project_id": turn.project_id,
+        "at": turn.said_at,
+        "concepts": list(concepts),
+        "keys": sorted(keys),
+    }
+    try:
+        with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
+            rows = cursor.execute(statement(_PACKAGE, "retractable_cards"), values).fetchall()
+    except psycopg.errors.UndefinedTable:
+        return []
+
+    def fit(card: dict[str, Any]) -> float:
+        place = concepts.index(card["concept_key"]) if card["concept_key"] in concepts else None
+        shared = len(keys.intersection(card["terms"]))
+        if not shared and card["cardinality"] != "single_value":
+            return 0.0  # another pet, another child
+        concept = 0.0 if place is None else _FURTHER_CONCEPT if place else _CONCEPT
+        return concept + _TERM * shared
+
+    best = max(map(fit, rows), default=0.0)
+    # Without a concept, a single shared word is too little.
+    if best < (1.0 if concepts else min(2, len(keys))):
+        return []
+    found = [row for row in rows if fit(row) == best]
+    return found if len(found) <= MOST else []
+
+
+def _states(event: Event, card: Mapping[str, Any]) -> bool:
+    """True when a statement of the card's fact states the value of the card, in one of the card's turns."""
+    payload = event.payload
+    return (
+        isinstance(payload, StateAsserted)
+        and set(payload.origin.turn_ids) <= set(card["turn_ids"])
+        and normalise_value(card["concept_key"], payload.value)
+        == normalise_value(card["concept_key"], card["value"])
+    )

@@ -1,0 +1,86 @@
+"""Tiers follow use: a much used reference is pinned, an untouched one drifts to the archive."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import psycopg
+from psycopg.rows import dict_row
+
+from events.http.problem import ProblemError
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store import log
+from events.store.log import Connection
+from events.types.references import ReferenceName, Tier
+from ingest.references import reference_commands
+from ingest.references.reference_commands import Origin
+
+logger = logging.getLogger(__name__)
+
+LEAST_DAYS = 3
+"""A reference is pinned only when it is used on so many different days. One busy hour pins nothing."""
+_PACKAGE = "ingest.references"
+
+
+@dataclass(frozen=True, slots=True)
+class TierMove:
+    """A reference that got another tier, with the reason."""
+
+    owner: str
+    name: ReferenceName
+    tier: Tier
+    reason: str
+
+
+def review(connection: Connection, settings: Settings, now: datetime) -> list[TierMove]:
+    """Moves references between tiers by their use, each with an event. Returns the moves.
+
+    Returns an empty list while another process reviews, and before the tables of references exist. At most 1,000
+    references move in one call.
+    """
+    values = {
+        "today": now.astimezone(UTC).date(),
+        "pin_uses": settings.reference_pin_uses,
+        "pin_days": settings.reference_pin_days,
+        "least_days": min(LEAST_DAYS, settings.reference_pin_days),
+        "archive_days": settings.reference_archive_days,
+    }
+    moves = []
+    try:
+        with connection.transaction():
+            row = connection.execute(statement(_PACKAGE, "tier_lock")).fetchone()
+            if row is None or not row[0]:
+                return []
+            with connection.cursor(row_factory=dict_row) as cursor:
+                found = cursor.execute(statement(_PACKAGE, "tier_candidates"), values).fetchall()
+            for each in found:
+                name = ReferenceName(
+                    kind=each["kind"], key=each["key"], project_id=each["project_id"], team_id=each["team_id"]
+                )
+                used = bool(settings.reference_pin_uses) and each["recent"] >= settings.reference_pin_uses
+                pinned = used and each["days"] >= values["least_days"] and each["tier"] != "pinned"
+                tier: Tier = "pinned" if pinned else "archive"
+                reason = (
+                    f"read {each['recent']} times on {each['days']} of the last {settings.reference_pin_days} days"
+                    if pinned
+                    else f"untouched since {each['touched_at']:%Y-%m-%d}"
+                )
+                origin = Origin(actor="tiers", at=now)
+                try:
+                    outcome = reference_commands.change_tier(
+                        connection, each["user_id"], name, tier, reason, origin
+                    )
+                except ProblemError:
+                    continue  # it moved away or was archived meanwhile
+                if outcome.changed:
+                    moves.append(TierMove(each["user_id"], name, tier, reason))
+            connection.execute(statement(_PACKAGE, "forget_old_use"), values)
+    except psycopg.errors.UndefinedTable:
+        return []
+    if moves:
+        log.announce(connection)
+        logger.info("%d references have another tier", len(moves))
+    return moves

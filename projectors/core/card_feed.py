@@ -1,0 +1,109 @@
+"""Feeds the document from state cards. The fold of the cards says which values hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from events.core.feed import CardValue, Trust
+from events.core.places import place_of
+from events.platform.modes import GENERAL_MODE
+from events.types.cards import StateAsserted
+from events.types.contract.migrated import migrated
+from events.types.envelope import Event
+from events.types.extraction import CardsWithdrawn
+from events.types.verdicts import ConflictRuled
+from projectors.cards.arbitration import Thresholds
+from projectors.cards.fold import remarked
+from projectors.cards.statement import Statement, identity_groups, statements_of
+from projectors.cards.timeline import ValidPeriod, state_timeline
+
+PROJECT = "default"
+"""The project whose cards feed the document. What was said in another project, or in another mode, stays there."""
+
+
+class StateFeed:
+    """The values of state cards of the default project and the general mode.
+
+    A value holds when its card is current: not superseded, ended, retracted or contested, and without an end of its
+    own. A card whose conflict waits for a verdict changes nothing.
+    """
+
+    types = frozenset(cls.__name__ for cls in (StateAsserted, CardsWithdrawn, ConflictRuled))
+
+    def __init__(self, *, supersede: bool = True, thresholds: Thresholds | None = None) -> None:
+        self._supersede = supersede
+        self._thresholds = thresholds or Thresholds()
+
+    def identities(self, event: Event) -> Sequence[str]:
+        payload = event.payload
+        if not isinstance(payload, StateAsserted) or not _in_scope(payload):
+            return ()
+        return tuple(each.identity for each in statements_of(event, supersede=self._supersede))
+
+    def target(self, event: Event) -> UUID | None:
+        return remarked(event) if isinstance(event.payload, ConflictRuled) else None
+
+    def withdrawn(self, event: Event) -> Sequence[int]:
+        return event.payload.positions if isinstance(event.payload, CardsWithdrawn) else ()
+
+    def in_force(
+        self, statements: Sequence[Event], remarks: Mapping[UUID, Sequence[Event]]
+    ) -> Sequence[CardValue]:
+        said: dict[tuple[str, str], list[Statement]] = {}
+        for event in statements:
+            for each in statements_of(event, supersede=self._supersede):
+                said.setdefault((event.user_id, each.identity), []).append(each)
+        periods: list[ValidPeriod] = []
+        for _, group in identity_groups({}, said):
+            everything = [one for key in group for one in said[key]]
+            periods += state_timeline(everything, remarks, self._thresholds).periods
+        current = [each for each in periods if _holds(each)]
+        current.sort(key=lambda each: (each.effective_at, each.first.event.position))
+        return [_value_of(each) for each in current]
+
+
+def _in_scope(payload: StateAsserted) -> bool:
+    origin = payload.origin
+    return origin.project_id == PROJECT and origin.mode in (None, GENERAL_MODE)
+
+
+def _holds(period: ValidPeriod) -> bool:
+    return period.superseded_at is None and not (period.retracted or period.contested or period.ended)
+
+
+def _value_of(period: ValidPeriod) -> CardValue:
+    latest, said = period.latest, period.latest.state
+    turn_ids = dict.fromkeys(turn for each in period.statements for turn in each.state.origin.turn_ids)
+    mark = migrated(said.origin.metadata)
+    return CardValue(
+        place=place_of(said.entity, said.concept_key, period.first.event.event_id, single=latest.single),
+        key=latest.value_key,
+        text=said.value or said.content,
+        since=period.effective_at,
+        event_id=latest.event.event_id,
+        turn_ids=tuple(turn_ids),
+        trust=_trust_of(said),
+        confidence=said.confidence,
+        source=None if mark is None else mark.source,
+        rationale=None if mark is None else f"migrated from {mark.source}",
+        unsure=all(_is_unsure(each.state) for each in period.statements),
+    )
+
+
+def _is_unsure(said: StateAsserted) -> bool:
+    mark = migrated(said.origin.metadata)
+    return mark is not None and said.confidence < mark.apply_from
+
+
+def _trust_of(said: StateAsserted) -> Trust:
+    if said.origin.provenance == "agent_inferred":
+        return Trust.INFERENCE
+    if said.origin.provenance == "assistant_stated":
+        return Trust.AGENT
+    mark = migrated(said.origin.metadata)
+    if mark is not None and mark.notes:
+        return Trust.AGENT
+    if said.announced or said.statement in ("corrected", "updated"):
+        return Trust.CORRECTION
+    return Trust.USER

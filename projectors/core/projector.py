@@ -1,0 +1,193 @@
+"""The projector of the core document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+from psycopg.sql import SQL
+
+from events.core.cards import Statements
+from events.core.fold import CoreFold
+from events.core.rows import change_values, entry_values, state_of, state_values
+from events.core.state import CoreState
+from events.platform.sql import statement
+from events.store.log import Connection
+from events.types.core import CORE_TYPES
+from events.types.envelope import Event, partition_of
+from projectors.cards.arbitration import Thresholds
+from projectors.core.card_feed import StateFeed
+from projectors.core.loading import folding
+from projectors.generations.copy_format import CopyBuffer, line
+
+_PACKAGE = "projectors.core"
+_INDEXES = (
+    "index_changes_event",
+    "index_changes_at",
+    "index_statements_event",
+    "index_statements_position",
+    "index_queue_open",
+)
+_TABLES = ("documents", "snapshots", "changes", "queue", "card_statements", "card_remarks")
+
+
+class CoreProjector:
+    """Folds the log into the tables of ``sql/tables.sql``."""
+
+    name = "core"
+    package = _PACKAGE
+    batch_partitions = 64
+    rest_s = 0.1  # a read folds the end of the log itself, so the tables need not follow each patch
+
+    def __init__(self, *, supersede: bool = True, thresholds: Thresholds | None = None) -> None:
+        self.feed = StateFeed(supersede=supersede, thresholds=thresholds)
+        self.types = CORE_TYPES | self.feed.types
+
+    def create_tables(self, connection: Connection) -> None:
+        connection.execute(statement(_PACKAGE, "tables"))
+
+    def create_indexes(self, connection: Connection) -> None:
+        for step in self.index_steps():
+            connection.execute(step)
+
+    def index_steps(self) -> list[SQL]:
+        return [statement(_PACKAGE, name) for name in _INDEXES]
+
+    def analyze_steps(self) -> list[SQL]:
+        return [statement(_PACKAGE, "analyze")]
+
+    def project(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Folds ``events`` in order. Events of other types change nothing."""
+        by_user: dict[str, list[Event]] = {}
+        for event in events:
+            if event.type in self.types:
+                by_user.setdefault(event.user_id, []).append(event)
+        writer = _Writer(connection)
+        for user_id, own in by_user.items():
+            fold = self._fold(connection, user_id, own)
+            known = fold.state.version, fold.state.position
+            said = _Said(self.feed)
+            for event in own:
+                said.take(event)
+                fold.take(event)
+            if fold.queued or (fold.state.version, fold.state.position) != known:
+                self._rows(connection, "delete_present", {"user_id": user_id, "entries": list(fold.queued)})
+            if said.withdrawn:
+                rows = self._rows(
+                    connection,
+                    "withdrawn_statements",
+                    {"user_id": user_id, "positions": said.withdrawn},
+                )
+                gone = [row["event_id"] for row in rows]
+                said.forget(said.withdrawn)
+                self._rows(connection, "delete_statements", {"user_id": user_id, "events": gone})
+            writer.add(user_id, fold, said)
+        writer.flush()
+
+    def load(self, connection: Connection, events: Iterable[Event]) -> None:
+        """Folds whole users, one after the other, into empty tables. Memory holds the history of one user."""
+        writer = _Writer(connection)
+        for user_id, history in groupby(events, key=lambda event: event.user_id):
+            fold = CoreFold(CoreState(), Statements(self.feed), self.feed)
+            said = _Said(self.feed)
+            for event in history:
+                said.take(event)
+                fold.take(event)
+            said.forget(said.withdrawn)
+            if fold.state.position:
+                writer.add(user_id, fold, said)
+        writer.flush()
+
+    def forget(
+        self,
+        connection: Connection,
+        storage_id: str,
+        event_ids: Sequence[UUID] | None,
+        remaining: Iterable[Event],
+    ) -> None:
+        """Deletes every row of the user and folds the remaining events again. A row may rest on many events."""
+        connection.execute(statement(_PACKAGE, "forget_user"), {"user_id": storage_id})
+        if event_ids is not None:
+            self.load(connection, (event for event in remaining if event.type in self.types))
+
+    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int:
+        """Returns 0: every row names its user."""
+        return 0
+
+    def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
+        return dict(connection.execute(statement(_PACKAGE, "held"), {"user_id": storage_id}).fetchall())
+
+    def _fold(self, connection: Connection, user_id: str, events: Sequence[Event]) -> CoreFold:
+        """Returns the fold of the user up to ``events``."""
+        named = {"user_id": user_id, "partition": partition_of(user_id)}
+        [row] = self._rows(connection, "document", named)
+        asking = folding(user_id, state_of(row, 0), events, self.feed)
+        try:
+            name, values = next(asking)
+            while True:
+                name, values = asking.send(self._rows(connection, name, values))
+        except StopIteration as done:
+            fold: CoreFold = done.value
+            return fold
+
+    def _rows(self, connection: Connection, name: str, values: Any) -> list[dict[str, Any]]:
+        with connection.cursor(row_factory=dict_row) as cursor:
+            cursor.execute(statement(_PACKAGE, name), values)
+            return cursor.fetchall() if cursor.description is not None else []
+
+
+class _Said:
+    """The rows of statements and remarks that events make."""
+
+    def __init__(self, feed: StateFeed) -> None:
+        self._feed = feed
+        self.statements: dict[int, tuple[Event, Sequence[str]]] = {}
+        self.remarks: list[tuple[UUID, Event]] = []
+        self.withdrawn: list[int] = []
+
+    def take(self, event: Event) -> None:
+        if identities := self._feed.identities(event):
+            self.statements[event.position] = (event, identities)
+        elif (target := self._feed.target(event)) is not None:
+            self.remarks.append((target, event))
+        else:
+            self.withdrawn += self._feed.withdrawn(event)
+
+    def forget(self, positions: Iterable[int]) -> None:
+        for position in positions:
+            self.statements.pop(position, None)
+
+
+class _Writer:
+    """Writes folds as COPY lines."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._buffers = {
+            name: CopyBuffer(connection, name, statement(_PACKAGE, f"copy_{name}")) for name in _TABLES
+        }
+
+    def add(self, user_id: str, fold: CoreFold, said: _Said) -> None:
+        for name, values in _rows_of(user_id, fold, said):
+            self._buffers[name].add(line(values))
+
+    def flush(self) -> None:
+        for buffer in self._buffers.values():
+            buffer.flush()
+
+
+def _rows_of(user_id: str, fold: CoreFold, said: _Said) -> Iterator[tuple[str, Sequence[Any]]]:
+    for change in fold.changes:
+        yield "changes", change_values(user_id, change)
+    for state in fold.snapshots:
+        yield "snapshots", state_values(user_id, state)
+    for entry in fold.queued.values():
+        yield "queue", entry_values(user_id, entry)
+    for event, identities in said.statements.values():
+        for identity in identities:
+            yield "card_statements", (user_id, identity, event.event_id, event.partition, event.position)
+    for target, event in said.remarks:
+        yield "card_remarks", (user_id, target, event.partition, event.position)
+    yield "documents", state_values(user_id, fold.state)

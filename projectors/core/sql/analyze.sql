@@ -1,0 +1,1 @@
+ANALYZE documents, snapshots, changes, queue, card_statements, card_remarks;

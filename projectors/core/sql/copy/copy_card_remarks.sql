@@ -1,0 +1,1 @@
+COPY {into} (user_id, target, partition, position) FROM STDIN;

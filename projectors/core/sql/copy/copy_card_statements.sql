@@ -1,0 +1,1 @@
+COPY {into} (user_id, identity, event_id, partition, position) FROM STDIN;

@@ -1,0 +1,1 @@
+COPY {into} (user_id, version, position, document, marks, updated_at) FROM STDIN;

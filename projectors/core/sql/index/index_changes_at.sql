@@ -1,0 +1,1 @@
+CREATE INDEX changes_at ON changes (user_id, at);

@@ -1,0 +1,1 @@
+CREATE INDEX changes_event ON changes (user_id, event_id);

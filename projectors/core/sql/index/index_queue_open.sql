@@ -1,0 +1,1 @@
+CREATE INDEX queue_open ON queue (user_id, status, position);

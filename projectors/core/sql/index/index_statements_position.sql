@@ -1,0 +1,1 @@
+CREATE INDEX statements_position ON card_statements (user_id, position);

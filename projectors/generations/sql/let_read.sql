@@ -1,0 +1,1 @@
+SELECT log.let_read(%(schema)s);

@@ -1,0 +1,109 @@
+"""TLS and SASL to Kafka, for the client of the relay and for Faust."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from typing import Any
+
+from events.platform.encryption import is_local, is_tls_failure, untrusted
+from events.platform.settings import Settings, SettingsError, revealed, variable_of
+
+_WITHIN_S = 3.0
+
+
+def check_security(settings: Settings) -> None:
+    """Raises :class:`SettingsError` when Kafka is without the TLS or the login that the settings ask for.
+
+    A broker that is away is not at fault. One broker that speaks TLS with an accepted certificate is enough.
+    """
+    brokers = [_address(broker) for broker in settings.kafka_brokers.split(",")]
+    if settings.require_tls and not _encrypts(settings) and not all(is_local(host) for host, _ in brokers):
+        raise SettingsError(
+            f"{variable_of('kafka_security')} is {settings.kafka_security}, and {variable_of('require_tls')} is on: "
+            "use ssl or sasl_ssl"
+        )
+    if _logs_in(settings) and not (settings.kafka_user and settings.kafka_password):
+        raise SettingsError(
+            f"{variable_of('kafka_security')} is {settings.kafka_security}, which needs a login: set "
+            f"{variable_of('kafka_user')} and {variable_of('kafka_password')}"
+        )
+    if not _encrypts(settings):
+        return
+    context = tls_context(settings)
+    failure: Exception | None = None
+    for host, port in brokers:
+        try:
+            with (
+                socket.create_connection((host, port), _WITHIN_S) as plain,
+                context.wrap_socket(plain, server_hostname=host),
+            ):
+                return
+        except (OSError, ssl.SSLError) as error:
+            # A broker without TLS closes the connection, because the greeting of TLS is no request.
+            if is_tls_failure(error) or isinstance(error, ConnectionResetError):
+                failure = error
+    if failure is not None:
+        raise untrusted(
+            variable_of("kafka_security"),
+            settings.kafka_security,
+            str(failure),
+            f"name a listener with TLS in {variable_of('kafka_brokers')}, and the file of its authority in "
+            f"{variable_of('kafka_ca_file')}",
+        )
+
+
+def client_options(settings: Settings) -> dict[str, Any]:
+    """Returns the options of librdkafka's clients: brokers, TLS and login."""
+    options: dict[str, Any] = {
+        "bootstrap.servers": settings.kafka_brokers,
+        "security.protocol": settings.kafka_security,
+    }
+    if _encrypts(settings) and settings.kafka_ca_file:
+        options["ssl.ca.location"] = settings.kafka_ca_file
+    if _logs_in(settings):
+        options |= {
+            "sasl.mechanisms": settings.kafka_sasl_mechanism,
+            "sasl.username": settings.kafka_user,
+            "sasl.password": revealed(settings.kafka_password),
+        }
+    return options
+
+
+def credentials(settings: Settings) -> Any:
+    """Returns the ``broker_credentials`` of a Faust app; None without TLS and login."""
+    import faust  # noqa: PLC0415 - an extra: not everywhere
+
+    context = tls_context(settings) if _encrypts(settings) else None
+    if _logs_in(settings):
+        return faust.SASLCredentials(
+            username=settings.kafka_user,
+            password=revealed(settings.kafka_password),
+            ssl_context=context,
+            mechanism=settings.kafka_sasl_mechanism,
+        )
+    return None if context is None else faust.SSLCredentials(context)
+
+
+def tls_context(settings: Settings) -> ssl.SSLContext:
+    """Returns a context that checks the broker's certificate and name. Raises :class:`SettingsError`."""
+    try:
+        return ssl.create_default_context(cafile=settings.kafka_ca_file or None)
+    except (OSError, ssl.SSLError) as error:
+        raise SettingsError(
+            f"{variable_of('kafka_ca_file')} names {settings.kafka_ca_file}, which holds no certificate that can be "
+            f"read ({error}): name a PEM file"
+        ) from None
+
+
+def _encrypts(settings: Settings) -> bool:
+    return settings.kafka_security in {"ssl", "sasl_ssl"}
+
+
+def _logs_in(settings: Settings) -> bool:
+    return settings.kafka_security in {"sasl_plaintext", "sasl_ssl"}
+
+
+def _address(broker: str) -> tuple[str, int]:
+    host, _, port = broker.strip().rpartition(":")
+    return host.strip("[]"), int(port)

@@ -1,0 +1,1 @@
+DELETE FROM problems WHERE user_id = %(user_id)s;

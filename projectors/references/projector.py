@@ -1,0 +1,159 @@
+"""The references projector. It folds the events of references into their present values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+from psycopg.sql import SQL
+
+from events.platform.sql import statement
+from events.references.reference import TYPES, Reference, folded
+from events.references.rows import json_text, reference_of, row_of
+from events.store.log import Connection
+from events.types.envelope import Event
+from events.types.references import (
+    ReferenceKindDeclared,
+    ReferenceProposalAccepted,
+    ReferenceProposalRefused,
+    ReferenceProposed,
+    TeamMemberAdded,
+    TeamMemberRemoved,
+)
+from events.types.tenancy import storage_id, tenant_of
+
+_PACKAGE = "projectors.references"
+_AT_ONCE = 500
+_INDEXES = ("index_objects_owner", "index_proposals_waiting", "index_members_member")
+_OTHERS = (
+    ReferenceProposed,
+    ReferenceProposalAccepted,
+    ReferenceProposalRefused,
+    ReferenceKindDeclared,
+    TeamMemberAdded,
+    TeamMemberRemoved,
+)
+
+
+class ReferencesProjector:
+    """Folds the log into ``objects``, ``proposals``, ``members`` and ``kinds``."""
+
+    name = "references"
+    package = _PACKAGE
+    types = TYPES | {cls.__name__ for cls in _OTHERS}
+    batch_partitions = 64
+    rest_s = 0.1  # a read takes the present value from the log, so the tables need not follow each op
+
+    def create_tables(self, connection: Connection) -> None:
+        connection.execute(statement(_PACKAGE, "tables"))
+
+    def create_indexes(self, connection: Connection) -> None:
+        for step in self.index_steps():
+            connection.execute(step)
+
+    def index_steps(self) -> list[SQL]:
+        return [statement(_PACKAGE, name) for name in _INDEXES]
+
+    def analyze_steps(self) -> list[SQL]:
+        return [statement(_PACKAGE, "analyze")]
+
+    def load(self, connection: Connection, events: Iterable[Event]) -> None:
+        """Folds into empty tables, 500 events a transaction."""
+        events = iter(events)
+        while batch := list(islice(events, _AT_ONCE)):
+            with connection.transaction():
+                self.project(connection, batch)
+
+    def project(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Folds ``events`` in order. Events of other types change nothing."""
+        ours = [event for event in events if event.type in TYPES]
+        objects: dict[tuple[str, str], Reference | None] = {**self._present(connection, ours)}
+        for event in ours:
+            place = (event.user_id, event.stream)
+            objects[place] = folded(event, objects.get(place))
+        with connection.cursor() as cursor:
+            if ours:
+                changed = dict.fromkeys((event.user_id, event.stream) for event in ours)
+                rows = [row_of(found) for place in changed if (found := objects[place]) is not None]
+                if rows:
+                    cursor.executemany(statement(_PACKAGE, "put_object"), rows)
+            for event in events:
+                if isinstance(event.payload, _OTHERS):
+                    name, values = _row(event)
+                    cursor.execute(statement(_PACKAGE, name), values)
+
+    def forget(
+        self,
+        connection: Connection,
+        storage_id: str,
+        event_ids: Sequence[UUID] | None,
+        remaining: Iterable[Event],
+    ) -> None:
+        """Deletes every row of the user and folds the remaining events again. A row may rest on many events."""
+        connection.execute(statement(_PACKAGE, "forget_user"), {"user_id": storage_id})
+        if event_ids is not None:
+            self.load(connection, remaining)
+
+    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int:
+        """Returns 0: every row names its user."""
+        return 0
+
+    def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
+        return dict(connection.execute(statement(_PACKAGE, "held"), {"user_id": storage_id}).fetchall())
+
+    def _present(self, connection: Connection, events: Sequence[Event]) -> dict[tuple[str, str], Reference]:
+        """Returns the references that the events continue, by owner and stream."""
+        places = list(dict.fromkeys((event.user_id, event.stream) for event in events))
+        if not places:
+            return {}
+        with connection.cursor(row_factory=dict_row) as cursor:
+            rows = cursor.execute(
+                statement(_PACKAGE, "present_objects"),
+                {"users": [owner for owner, _ in places], "streams": [stream for _, stream in places]},
+            ).fetchall()
+        found = [reference_of(row) for row in rows]
+        return {(each.owner, each.stream): each for each in found}
+
+
+def _row(event: Event) -> tuple[str, dict[str, Any]]:
+    """Returns the statement and the values of an event beside the references themselves."""
+    payload = event.payload
+    base: dict[str, Any] = {"user_id": event.user_id, "at": event.occurred_at}
+    match payload:
+        case ReferenceProposed():
+            return "add_proposal", base | {
+                "proposal_id": event.event_id,
+                "kind": payload.name.kind,
+                "key": payload.name.key,
+                "project_id": payload.name.project_id,
+                "team_id": payload.name.team_id,
+                "op": json_text(payload.op),
+                "confidence": payload.confidence,
+                "quote": payload.quote,
+                "turn_ids": list(payload.turn_ids),
+                "status": "applied" if payload.applied else "waiting",
+                "proposed_at": event.occurred_at,
+                "position": event.position,
+            }
+        case ReferenceProposalAccepted() | ReferenceProposalRefused():
+            status = "accepted" if isinstance(payload, ReferenceProposalAccepted) else "refused"
+            return "decide_proposal", base | {
+                "proposal_id": payload.proposal_id,
+                "status": status,
+                "by": payload.by,
+            }
+        case TeamMemberAdded():
+            member = storage_id(tenant_of(event.user_id), payload.member)
+            return "put_member", base | {"member": member, "team_id": payload.team_id}
+        case TeamMemberRemoved():
+            return "remove_member", base | {"member": storage_id(tenant_of(event.user_id), payload.member)}
+        case _:
+            return "put_kind", base | {
+                "kind": payload.kind,
+                "description": payload.description,
+                "schema": json_text(payload.schema),
+                "initial": json_text(payload.initial),
+            }

@@ -1,0 +1,1 @@
+ANALYZE objects, proposals, members, kinds;

@@ -1,0 +1,1 @@
+CREATE INDEX members_member ON members (member);

@@ -1,0 +1,1 @@
+CREATE INDEX proposals_status ON proposals (user_id, status, position);

@@ -1,0 +1,1 @@
+"""Scrubbing: the bytes of deleted rows leave the files of the servers."""

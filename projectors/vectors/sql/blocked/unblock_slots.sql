@@ -1,0 +1,1 @@
+DELETE FROM blocked_slots WHERE slot = ANY (%(slots)s::text[]);

@@ -1,0 +1,1 @@
+SELECT count(*) FROM pending_vectors WHERE user_id = %(user_id)s;

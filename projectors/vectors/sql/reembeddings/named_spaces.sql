@@ -1,0 +1,1 @@
+SELECT slot, name, fingerprint FROM vectors.spaces;

@@ -1,0 +1,179 @@
+"""The methods of the clients about references and proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from retrieval.client.references import (
+    ProposalsPage,
+    Reference,
+    ReferenceHistory,
+    ReferencesPage,
+    RefusedProposal,
+    change_request,
+    command_request,
+    create_request,
+    list_request,
+    proposal_request,
+    reference_request,
+)
+from retrieval.client.requests import Request
+
+
+class ReferenceMethods:
+    """The methods of :class:`~retrieval.client.client.Client` about references and proposals."""
+
+    _write_url: str
+    _read_url: str
+
+    def _send(self, request: Request) -> Any:
+        raise NotImplementedError
+
+    def create_reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
+        """Creates a reference. ``more`` are the other fields: data, tier, project_id, team_id, idempotency_key, …"""
+        created: Reference = self._send(create_request(self._write_url, user_id, kind, key, more))
+        return created
+
+    def change_reference(
+        self, user_id: str, kind: str, key: str, op: Mapping[str, Any], **more: Any
+    ) -> Reference:
+        """Applies an op with its arguments, such as ``{"op": "add", "text": "buy milk"}``.
+
+        ``more`` are the other fields: expected_version, turn_ids, project_id, team_id, idempotency_key, …
+        """
+        changed: Reference = self._send(change_request(self._write_url, user_id, kind, key, op, more))
+        return changed
+
+    def archive_reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
+        """Puts a reference away. ``more`` are the other fields: reason, project_id, team_id, …"""
+        archived: Reference = self._send(
+            command_request(self._write_url, user_id, kind, key, "archive", more)
+        )
+        return archived
+
+    def restore_reference(
+        self, user_id: str, kind: str, key: str, version: int | None = None, **more: Any
+    ) -> Reference:
+        """Brings back the value of a version. Without ``version``, it brings back an archived reference."""
+        more["version"] = version
+        restored: Reference = self._send(
+            command_request(self._write_url, user_id, kind, key, "restore", more)
+        )
+        return restored
+
+    def reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
+        """Returns a reference now, or then: ``more`` are as_of or version, project_id, team_id."""
+        found: Reference = self._send(reference_request(self._read_url, user_id, kind, key, more))
+        return found
+
+    def reference_history(self, user_id: str, kind: str, key: str, **more: Any) -> ReferenceHistory:
+        """Returns the versions of a reference, the latest first. ``values=True`` adds the data before and after."""
+        found: ReferenceHistory = self._send(
+            reference_request(self._read_url, user_id, kind, key, more, history=True)
+        )
+        return found
+
+    def references(self, user_id: str, **filters: Any) -> ReferencesPage:
+        """Returns a page of the references of a user and the user's teams."""
+        page: ReferencesPage = self._send(list_request(self._read_url, "references", user_id, filters))
+        return page
+
+    def proposals(self, user_id: str, **filters: Any) -> ProposalsPage:
+        """Returns a page of the ops that prose asked for, the waiting ones unless ``status`` says otherwise."""
+        page: ProposalsPage = self._send(list_request(self._read_url, "proposals", user_id, filters))
+        return page
+
+    def accept_proposal(self, user_id: str, proposal_id: str) -> Reference:
+        """Applies a waiting proposal. A retry after a lost answer may be refused with 409: it has an answer."""
+        changed: Reference = self._send(
+            proposal_request(self._write_url, user_id, proposal_id, "accept", None)
+        )
+        return changed
+
+    def refuse_proposal(self, user_id: str, proposal_id: str, reason: str | None = None) -> RefusedProposal:
+        """Refuses a waiting proposal."""
+        refused: RefusedProposal = self._send(
+            proposal_request(self._write_url, user_id, proposal_id, "refuse", reason)
+        )
+        return refused
+
+
+class AsyncReferenceMethods:
+    """The methods of :class:`~retrieval.client.client.AsyncClient` about references and proposals."""
+
+    _write_url: str
+    _read_url: str
+
+    async def _send(self, request: Request) -> Any:
+        raise NotImplementedError
+
+    async def create_reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
+        """Creates a reference. ``more`` are the other fields: data, tier, project_id, team_id, idempotency_key, …"""
+        created: Reference = await self._send(create_request(self._write_url, user_id, kind, key, more))
+        return created
+
+    async def change_reference(
+        self, user_id: str, kind: str, key: str, op: Mapping[str, Any], **more: Any
+    ) -> Reference:
+        """Applies an op with its arguments, such as ``{"op": "add", "text": "buy milk"}``.
+
+        ``more`` are the other fields: expected_version, turn_ids, project_id, team_id, idempotency_key, …
+        """
+        changed: Reference = await self._send(change_request(self._write_url, user_id, kind, key, op, more))
+        return changed
+
+    async def archive_reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
+        """Puts a reference away. ``more`` are the other fields: reason, project_id, team_id, …"""
+        archived: Reference = await self._send(
+            command_request(self._write_url, user_id, kind, key, "archive", more)
+        )
+        return archived
+
+    async def restore_reference(
+        self, user_id: str, kind: str, key: str, version: int | None = None, **more: Any
+    ) -> Reference:
+        """Brings back the value of a version. Without ``version``, it brings back an archived reference."""
+        more["version"] = version
+        restored: Reference = await self._send(
+            command_request(self._write_url, user_id, kind, key, "restore", more)
+        )
+        return restored
+
+    async def reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
+        """Returns a reference now, or then: ``more`` are as_of or version, project_id, team_id."""
+        found: Reference = await self._send(reference_request(self._read_url, user_id, kind, key, more))
+        return found
+
+    async def reference_history(self, user_id: str, kind: str, key: str, **more: Any) -> ReferenceHistory:
+        """Returns the versions of a reference, the latest first. ``values=True`` adds the data before and after."""
+        found: ReferenceHistory = await self._send(
+            reference_request(self._read_url, user_id, kind, key, more, history=True)
+        )
+        return found
+
+    async def references(self, user_id: str, **filters: Any) -> ReferencesPage:
+        """Returns a page of the references of a user and the user's teams."""
+        page: ReferencesPage = await self._send(list_request(self._read_url, "references", user_id, filters))
+        return page
+
+    async def proposals(self, user_id: str, **filters: Any) -> ProposalsPage:
+        """Returns a page of the ops that prose asked for, the waiting ones unless ``status`` says otherwise."""
+        page: ProposalsPage = await self._send(list_request(self._read_url, "proposals", user_id, filters))
+        return page
+
+    async def accept_proposal(self, user_id: str, proposal_id: str) -> Reference:
+        """Applies a waiting proposal. A retry after a lost answer may be refused with 409: it has an answer."""
+        changed: Reference = await self._send(
+            proposal_request(self._write_url, user_id, proposal_id, "accept", None)
+        )
+        return changed
+
+    async def refuse_proposal(
+        self, user_id: str, proposal_id: str, reason: str | None = None
+    ) -> RefusedProposal:
+        """Refuses a waiting proposal."""
+        refused: RefusedProposal = await self._send(
+            proposal_request(self._write_url, user_id, proposal_id, "refuse", reason)
+        )
+        return refused

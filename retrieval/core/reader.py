@@ -1,0 +1,124 @@
+"""Reads core documents: the live tables, and the events above their checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import dict_row
+
+from events.core.fold import Present
+from events.core.rows import change_of, entry_of, state_of
+from events.core.state import Change, CoreState, QueueEntry, QueueStatus, stepped
+from events.platform.sql import statement
+from projectors.core.card_feed import StateFeed
+from projectors.core.documents import others_of
+from projectors.core.loading import Query, Rows, presenting
+from retrieval.pool.connections import Pool, connected
+
+_PACKAGE = "projectors.core"
+_PATIENCE_S = 2.0
+_T = TypeVar("_T")
+
+
+class DocumentReader:
+    """Reads the document of one user at a time. A write is seen at once, whatever the projector's lag is.
+
+    ``pool`` must be of the primary. Methods raise psycopg.Error when Postgres is away, and
+    :class:`projectors.core.loading.TooFarBehindError` when too many events are not folded.
+    """
+
+    def __init__(self, pool: Pool, feed: StateFeed) -> None:
+        self._pool = pool
+        self._feed = feed
+
+    async def present(self, owner: str) -> Present:
+        """Returns the present document."""
+        return await self._asked(owner, presenting(owner, self._feed))
+
+    async def at_version(self, owner: str, version: int, present: Present) -> CoreState:
+        """Returns the document at ``version``, at most that of ``present``.
+
+        Replays fewer than :data:`events.core.state.SNAPSHOT_EVERY` changes of the tables.
+        """
+        if version == present.state.version:
+            return present.state
+        rows = await self._rows(owner, "live_snapshot_before", user_id=owner, version=version)
+        bases = [CoreState(), *(state_of(row, 0) for row in rows)]
+        bases += [each for each in present.fold.snapshots if each.version <= version]
+        base = max(bases, key=lambda each: each.version)
+        rows = await self._rows(
+            owner, "live_changes_between", user_id=owner, after=base.version, upto=version
+        )
+        changes = {row["version"]: change_of(row) for row in rows}
+        changes |= {
+            each.version: each for each in present.fold.changes if base.version < each.version <= version
+        }
+        document, marks = base.document, base.marks
+        for _, change in sorted(changes.items()):
+            document, marks, _ = stepped(document, marks, change)
+        last = changes.get(version)
+        return CoreState(
+            document=document,
+            marks=marks,
+            version=version,
+            position=base.position if last is None else last.position,
+            updated_at=base.updated_at if last is None else last.at,
+        )
+
+    async def version_at(self, owner: str, as_of: datetime, present: Present) -> int:
+        """Returns the version in force at an instant; 0 before the first one."""
+        rows = await self._rows(owner, "live_version_at", user_id=owner, as_of=as_of)
+        known = rows[0]["version"] if rows else 0
+        return max([known, *(each.version for each in present.fold.changes if each.at <= as_of)])
+
+    async def changes(self, owner: str, present: Present, *, below: int, limit: int) -> list[Change]:
+        """Returns changes below a version, the latest first."""
+        tail = [each for each in present.fold.changes if each.version < below]
+        rows = await self._rows(owner, "live_history", user_id=owner, below=below, limit=limit)
+        found = {row["version"]: change_of(row) for row in rows} | {each.version: each for each in tail}
+        return [found[version] for version in sorted(found, reverse=True)][:limit]
+
+    async def changes_named(self, owner: str, present: Present, versions: Iterable[int]) -> dict[int, Change]:
+        """Returns the changes that made these versions."""
+        wanted = set(versions)
+        rows = await self._rows(owner, "live_changes_named", user_id=owner, versions=sorted(wanted))
+        found = {row["version"]: change_of(row) for row in rows}
+        return found | {each.version: each for each in present.fold.changes if each.version in wanted}
+
+    async def queue(self, owner: str, present: Present, status: QueueStatus | None) -> list[QueueEntry]:
+        """Returns entries of the queue, the latest first."""
+        rows = await self._rows(owner, "live_queue_page", user_id=owner, status=None)
+        found: dict[UUID, QueueEntry] = {row["queue_id"]: entry_of(row) for row in rows}
+        found |= present.fold.queued
+        entries = [each for each in found.values() if status in (None, each.status)]
+        return sorted(entries, key=lambda each: (-each.position, each.queue_id))
+
+    async def keys_of_others(self, owner: str) -> list[list[str]]:
+        """Returns the keys that other users of the tenant made, a list for each user. At most 500 users count."""
+        rows = await self._rows(owner, "live_keys_of_others", **others_of(owner))
+        return [row["keys"] for row in rows]
+
+    async def _asked(self, owner: str, asking: Generator[Query, Rows, _T]) -> _T:
+        try:
+            name, values = next(asking)
+            while True:
+                name, values = asking.send(await self._rows(owner, name, **values))
+        except StopIteration as done:
+            result: _T = done.value
+            return result
+
+    async def _rows(self, owner: str, name: str, **values: Any) -> list[dict[str, Any]]:
+        """Returns rows of the live tables. Before the first fold there are no tables and no rows."""
+        named: Mapping[str, Any] = values
+        try:
+            async with (
+                connected(self._pool, owner, _PATIENCE_S) as connection,
+                connection.cursor(row_factory=dict_row) as cursor,
+            ):
+                return await (await cursor.execute(statement(_PACKAGE, name), named)).fetchall()
+        except psycopg.errors.UndefinedTable:
+            return []

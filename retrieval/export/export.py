@@ -1,0 +1,96 @@
+"""Exports one user: every turn, event and card, as JSON lines. The memory does not depend on the size of the history.
+
+The first line names the format and the user. A line for each turn and each other event follows, in the order of the
+log, and then a line for each card with its sources. The last line counts the lines; a file without it is not whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from psycopg.rows import dict_row
+
+from events.platform.sql import statement
+from events.store import log
+from events.store.log import Connection, Unreadable, event_if_readable
+from events.store.rows import rows_of
+from events.types.codec import encode
+from events.types.envelope import Event, partition_of
+from events.types.erasure import Erased
+from events.types.tenancy import tenant_of, user_of
+from events.types.turns import TurnRecorded
+
+KIND = "cardlog user export"
+FORMAT = 1
+
+_PACKAGE = "retrieval.export"
+_PAGE = 500
+
+
+def export(connection: Connection, storage_id: str) -> Iterator[bytes]:
+    """Yields the lines of the export of a user. Words that were erased are not in it.
+
+    Events up to the head at the start are exported. Reads a page at a time, so a slow reader holds no transaction.
+    """
+    partition = partition_of(storage_id)
+    head = log.heads(connection).get(partition, 0)
+    yield _line(
+        kind="export", archive=KIND, format=FORMAT, tenant=tenant_of(storage_id), user_id=user_of(storage_id),
+        exported_at=datetime.now(UTC),
+    )  # fmt: skip
+    counts = {"turns": 0, "events": 0, "cards": 0, "erased": 0}
+    for event in _events(connection, storage_id, partition, head):
+        if isinstance(event.payload, Erased):
+            counts["erased"] += 1
+            continue
+        turn = isinstance(event.payload, TurnRecorded)
+        counts["turns" if turn else "events"] += 1
+        yield _event_line("turn" if turn else "event", event)
+    for card in _cards(connection, storage_id):
+        counts["cards"] += 1
+        yield _line(kind="card", **card)
+    yield _line(kind="end", **counts)
+
+
+def _events(connection: Connection, storage_id: str, partition: int, head: int) -> Iterator[Event]:
+    after = 0
+    names = {"partition": partition, "user_id": storage_id, "head": head, "limit": _PAGE}
+    while rows := rows_of(connection, statement(_PACKAGE, "events_of_user"), {**names, "after": after}):
+        after = rows[-1]["position"]
+        yield from map(event_if_readable, rows)
+
+
+def _cards(connection: Connection, storage_id: str) -> Iterator[dict[str, Any]]:
+    after: tuple[str, str] = ("", "00000000-0000-0000-0000-000000000000")
+    while True:
+        with connection.cursor(row_factory=dict_row) as cursor:
+            page = cursor.execute(
+                statement(_PACKAGE, "cards_of_user"),
+                {"user_id": storage_id, "kind": after[0], "card_id": after[1], "limit": _PAGE},
+            ).fetchall()
+        if not page:
+            return
+        after = page[-1]["card_kind"], str(page[-1]["card_id"])
+        for row in page:
+            yield row["card"] | {"relations": row["relations"], "changes": row["changes"]}
+
+
+def _event_line(kind: str, event: Event) -> bytes:
+    envelope = {
+        name: getattr(event, name)
+        for name in (
+            "position", "event_id", "stream", "type", "schema_version", "dedupe_key", "occurred_at", "recorded_at",
+            "actor", "causation_id", "correlation_id",
+        )
+    }  # fmt: skip
+    payload = event.payload
+    if isinstance(payload, Unreadable):
+        return _line(kind=kind, **envelope, unreadable=payload.reason, data=None)
+    return _line(kind=kind, **envelope, data=orjson.Fragment(encode(payload)))
+
+
+def _line(**fields: Any) -> bytes:
+    return orjson.dumps(fields) + b"\n"

@@ -1,0 +1,155 @@
+"""Imports the export of a user: appends its turns and events again, so that the same cards are folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from events.platform.sql import statement
+from events.store import log
+from events.store.log import Connection
+from events.types.codec import PayloadError, UnknownEventTypeError, decode
+from events.types.envelope import NewEvent, partition_of, uuid7
+from retrieval.export.export import FORMAT, KIND
+
+_PACKAGE = "retrieval.export"
+_BATCH = 500
+_TOMBSTONE = "SubjectErased"
+
+
+class ImportRefusedError(ValueError):
+    """The export was not imported, and nothing was changed. The message gives the reason and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedUser:
+    """The number of appended turns and of other events."""
+
+    turns: int
+    events: int
+
+
+class _Importer:
+    def __init__(self, connection: Connection, storage_id: str, *, fresh_ids: bool) -> None:
+        self._connection = connection
+        self._storage_id = storage_id
+        self._fresh_ids = fresh_ids
+        self._ids: dict[str, str] = {}
+        self._positions: dict[int, int] = {}
+        self._waiting: list[tuple[int, NewEvent]] = []
+
+    def add(self, number: int, line: Mapping[str, Any]) -> None:
+        """Appends the event of a line, in batches. Ids and positions inside are those of this log."""
+        data = line["data"]
+        if data is None:
+            raise ImportRefusedError(f"line {number}: the event could not be read when it was exported")
+        if self._fresh_ids:
+            self._ids[line["event_id"]] = str(uuid7())
+        refers = {position for name in ("turn_positions", "positions") for position in data.get(name) or ()}
+        if not refers.isdisjoint(position for position, _ in self._waiting):
+            self.flush()
+        payload = decode(line["type"], line["schema_version"], self._renamed(data))
+        payload = _placed(payload, self._positions)
+        event = NewEvent(
+            event_id=UUID(self._renamed(line["event_id"])),
+            user_id=self._storage_id,
+            stream=line["stream"],
+            payload=payload,
+            occurred_at=datetime.fromisoformat(line["occurred_at"]),
+            actor=line["actor"],
+            dedupe_key=line["dedupe_key"],
+            causation_id=_id(self._renamed(line["causation_id"])),
+            correlation_id=_id(self._renamed(line["correlation_id"])),
+        )
+        self._waiting.append((line["position"], event))
+        if len(self._waiting) >= _BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        appended = log.append(self._connection, [event for _, event in waiting])
+        for (position, _), place in zip(waiting, appended, strict=True):
+            if place.duplicate:
+                raise ImportRefusedError(
+                    "this log holds or held turns of the user with the same ids: import the user under another name"
+                )
+            self._positions[position] = place.position
+
+    def _renamed(self, value: Any) -> Any:
+        """Returns ``value`` with the new id in the place of every id of an exported event."""
+        if isinstance(value, str):
+            return self._ids.get(value, value)
+        if isinstance(value, list):
+            return [self._renamed(each) for each in value]
+        if isinstance(value, dict):
+            return {name: self._renamed(each) for name, each in value.items()}
+        return value
+
+
+def import_user(connection: Connection, lines: Iterable[bytes], storage_id: str) -> ImportedUser:
+    """Appends the events of an export as events of ``storage_id``, all or none.
+
+    The cards get the ids that they had, unless this log holds their events already. Raises
+    :class:`ImportRefusedError` for a file that is no whole export, and for a user of whom the log knows something.
+    """
+    turns = events = 0
+    importer: _Importer | None = None
+    end: Mapping[str, Any] | None = None
+    with connection.transaction():
+        for number, text in enumerate(lines, 1):
+            try:
+                line = orjson.loads(text)
+                kind = line["kind"]
+                if number == 1 and (line["archive"], line["format"]) != (KIND, FORMAT):
+                    raise ValueError("format")
+                if kind in ("turn", "event") and line["type"] != _TOMBSTONE:
+                    if importer is None:
+                        importer = _begun(connection, storage_id, line["event_id"])
+                    importer.add(number, line)
+                    turns, events = turns + (kind == "turn"), events + (kind == "event")
+                elif kind == "end":
+                    end = line
+            except (ValueError, KeyError, TypeError, PayloadError, UnknownEventTypeError) as error:
+                if isinstance(error, ImportRefusedError):
+                    raise
+                raise ImportRefusedError(
+                    f"line {number} is no line of an export of this build: {error}"
+                ) from error
+        if end is None:
+            raise ImportRefusedError("the file has no last line, so it is not whole; export the user again")
+        if importer is not None:
+            importer.flush()
+    log.announce(connection)
+    return ImportedUser(turns, events)
+
+
+def _begun(connection: Connection, storage_id: str, first: str) -> _Importer:
+    row = connection.execute(
+        statement(_PACKAGE, "known_before"),
+        {"partition": partition_of(storage_id), "user_id": storage_id, "event_id": first},
+    ).fetchone()
+    assert row is not None
+    if row[0]:
+        raise ImportRefusedError("this log has events of the user: import the user under another name")
+    return _Importer(connection, storage_id, fresh_ids=row[1])
+
+
+def _placed(payload: Any, positions: Mapping[int, int]) -> Any:
+    """Returns ``payload`` with positions of this log. A position of an erased event is left out."""
+    assert is_dataclass(payload)
+    assert not isinstance(payload, type)
+    changed = {
+        field.name: tuple(positions[each] for each in getattr(payload, field.name) if each in positions)
+        for field in fields(payload)
+        if field.name in ("turn_positions", "positions") and getattr(payload, field.name) is not None
+    }
+    return replace(payload, **changed) if changed else payload
+
+
+def _id(text: str | None) -> UUID | None:
+    return None if text is None else UUID(text)

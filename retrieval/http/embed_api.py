@@ -1,0 +1,213 @@
+"""The embedding service: one loaded model for many workers and services, as an OpenAI-style ``/v1/embeddings``."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import FastAPI
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.http.access import Reader
+from events.http.audit import audit_of
+from events.http.authentication import authentication_of
+from events.http.problem import ProblemError, invalid
+from events.http.service import JSONResponse, Status, install, running
+from events.platform.settings import Settings
+from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, usable_cores
+from projectors.embedding.embedders import embedders_of
+
+MOST_TEXTS = 256
+LONGEST_TEXT = 32_768
+_WAITS_S = 5.0
+_BODY_BYTES = 16 * 1024 * 1024
+
+
+class EmbeddingsIn(BaseModel):
+    """Texts to embed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input: Annotated[
+        Annotated[str, Field(max_length=LONGEST_TEXT)]
+        | Annotated[
+            list[Annotated[str, Field(max_length=LONGEST_TEXT)]], Field(min_length=1, max_length=MOST_TEXTS)
+        ],
+        Field(description="one text or several"),
+    ]
+    model: Annotated[str, Field(max_length=200, description="the model; by default the service's")] = ""
+    input_type: Annotated[
+        Literal["query", "passage"], Field(description="a question, or words that answer questions")
+    ] = "passage"
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: Annotated[int | None, Field(ge=1, description="the model's own number, or absent")] = None
+    user: Annotated[str | None, Field(max_length=200, description="not used")] = None
+
+
+class Embedding(BaseModel):
+    """The vector of one text: numbers, or for base64 their little-endian 32-bit floats."""
+
+    object: Literal["embedding"] = "embedding"
+    index: int
+    embedding: list[float] | str
+
+
+class Usage(BaseModel):
+    """The number of characters; the service counts no tokens."""
+
+    prompt_tokens: int
+    total_tokens: int
+
+
+class Embeddings(BaseModel):
+    """The vectors in the order of the texts. Vectors of two fingerprints must not be compared."""
+
+    object: Literal["list"] = "list"
+    model: str
+    fingerprint: str
+    data: list[Embedding]
+    usage: Usage
+
+
+class Model(BaseModel):
+    """A model of the service."""
+
+    id: str
+    object: Literal["model"] = "model"
+    owned_by: Literal["cardlog"] = "cardlog"
+    fingerprint: str
+    dimension: int
+
+
+class Models(BaseModel):
+    """The models of the service that can be used now."""
+
+    object: Literal["list"] = "list"
+    data: list[Model]
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """Returns the embedding service. It keeps no text, so any number of processes may run."""
+    settings = replace(settings, embed_url="")
+    embedders = embedders_of(settings)
+    limiter = ConcurrencyLimiter(max(2, 2 * usable_cores()), _WAITS_S, "embeddings")
+
+    def available() -> dict[str, Embedder]:
+        found: dict[str, Embedder] = {}
+        for mode in embedders.modes:
+            try:
+                each = embedders.of(mode)
+                found.setdefault(each.name, each)
+            except EmbedderUnavailableError:
+                continue
+        return found
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        for each in (await asyncio.to_thread(available)).values():
+            await asyncio.to_thread(each.embed_question, "ready")
+        async with running(app):
+            yield
+
+    app = FastAPI(title="Cardlog embedding API", version="1", lifespan=lifespan)
+    install(
+        app,
+        settings,
+        bodies={"/v1/embeddings": _BODY_BYTES},
+        audit=audit_of(settings, "embed"),
+        authentication=authentication_of(settings, "embed"),
+    )
+
+    @app.post(
+        "/v1/embeddings",
+        summary="Embed texts",
+        response_model=Embeddings,
+        operation_id="embeddings",
+        tags=["embeddings"],
+    )
+    async def embeddings(body: EmbeddingsIn, caller: Reader) -> JSONResponse:
+        texts = [body.input] if isinstance(body.input, str) else body.input
+        embedder = await asyncio.to_thread(_named, body.model)
+        if body.dimensions not in {None, embedder.dimension}:
+            raise invalid(
+                "dimensions", f"must be {embedder.dimension} or absent: {embedder.name} has no other"
+            )
+
+        def work() -> Vectors:
+            if body.input_type == "query":
+                return np.stack([embedder.embed_question(text) for text in texts])
+            return embedder.embed(texts)
+
+        try:
+            async with limiter.place():
+                vectors = await asyncio.to_thread(work)
+        except SaturatedError as error:
+            raise ProblemError(
+                503, "Too many embeddings", str(error), headers={"retry-after": "1"}
+            ) from error
+        except EmbedderUnavailableError as error:
+            raise ProblemError(503, "Embedder unavailable", str(error)) from error
+        size = sum(map(len, texts))
+        return JSONResponse(
+            {
+                "object": "list",
+                "model": embedder.name,
+                "fingerprint": embedder.fingerprint,
+                "data": [
+                    {"object": "embedding", "index": index, "embedding": _encoded(row, body.encoding_format)}
+                    for index, row in enumerate(vectors)
+                ],
+                "usage": {"prompt_tokens": size, "total_tokens": size},
+            }
+        )
+
+    @app.get(
+        "/v1/models",
+        summary="List the models",
+        response_model=Models,
+        operation_id="models",
+        tags=["embeddings"],
+    )
+    async def models(caller: Reader) -> JSONResponse:
+        found = await asyncio.to_thread(available)
+        return JSONResponse(
+            {
+                "object": "list",
+                "data": [
+                    Model(id=name, fingerprint=each.fingerprint, dimension=each.dimension).model_dump()
+                    for name, each in found.items()
+                ],
+            }
+        )
+
+    @app.get("/readyz", summary="Can texts be embedded?", response_model=Status, operation_id="readiness")
+    async def ready() -> JSONResponse:
+        if not await asyncio.to_thread(available):
+            raise ProblemError(503, "Not ready", "no embedding model is here; run cardlog doctor")
+        return JSONResponse({"status": "ready"})
+
+    def _named(model: str) -> Embedder:
+        found = available()
+        try:
+            default = embedders.of(None)
+        except EmbedderUnavailableError as error:
+            if not model or model not in found:
+                raise ProblemError(503, "Embedder unavailable", str(error)) from error
+            return found[model]
+        if model and model not in found:
+            raise invalid("model", f"is not served here; use one of: {', '.join(found)}")
+        return found[model] if model else default
+
+    return app
+
+
+def _encoded(vector: Any, form: str) -> Any:
+    if form == "base64":
+        return base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
+    return [float(number) for number in vector]

@@ -1,0 +1,1 @@
+"""Changes of the schema of core documents over HTTP, to read."""

@@ -1,0 +1,1 @@
+"""Reads the modes of users for recalls and over HTTP."""

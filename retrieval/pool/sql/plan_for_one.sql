@@ -1,1 +1,0 @@
-SET plan_cache_mode = force_custom_plan;

@@ -1,0 +1,84 @@
+"""The order of an answer to "what do you know about me?": the most important current states of every context layer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from uuid import UUID
+
+from events.language.concepts import all_concepts
+from projectors.cards.card import Card
+from retrieval.query.question import Question
+from retrieval.query.scope import OWNER
+from retrieval.recall.ranking.fusion import RRF_K
+from retrieval.recall.ranking.places import COMMON_CONCEPTS, Placed, Ranking
+
+_KINDS = ("state", "reference", "knowledge", "event")
+"""What is true now comes first. Concepts and events only fill the places that are left."""
+_LEAST_OF_A_LAYER = 20
+
+
+def of_each_layer(k: int) -> int:
+    """Returns how many cards of each kind and layer are read for an answer of ``k`` cards.
+
+    Some of the cards that are read do not answer: a chain of changes gives one card, and so do cards that are the same.
+    """
+    return max(_LEAST_OF_A_LAYER, k + k // 4)
+
+
+@cache
+def registered() -> tuple[str, ...]:
+    """Returns the well-known concepts that distinguish a person from others."""
+    return tuple(each.key for each in all_concepts() if each.key not in COMMON_CONCEPTS)
+
+
+def overview(cards: Mapping[UUID, Card], question: Question, *, context_layer: str | None = None) -> Ranking:
+    """Returns all ``cards`` in the order of an overview. The words of the question do not count.
+
+    Within a kind, the layers take turns, so each layer has a card among the first ones; ``context_layer`` begins.
+    Within a layer, the facts about the user come before facts about others, a well-known fact with one value before
+    others, and then what was said more often and what was confirmed later. Equal contents have one place.
+    """
+    now = question.now
+    ordered = sorted(
+        (card for card in cards.values() if _holds(card, now)),
+        key=lambda card: (_KINDS.index(card.kind), *_importance(card), card.card_id),
+    )
+    told: dict[tuple[str, str], UUID] = {}
+    same: dict[UUID, UUID] = {}
+    turns: Counter[tuple[str, str | None]] = Counter()
+    placed: list[tuple[int, int, bool, int, UUID]] = []
+    for card in ordered:
+        first = told.setdefault((card.kind, card.content), card.card_id)
+        if first != card.card_id:
+            same[card.card_id] = first
+            continue
+        layer = (card.kind, card.context_layer)
+        turns[layer] += 1
+        other = card.context_layer != context_layer
+        placed.append((_KINDS.index(card.kind), turns[layer], other, len(placed), card.card_id))
+    return Ranking(
+        [Placed(card_id, 1 / (RRF_K + place), {}) for place, (*_, card_id) in enumerate(sorted(placed), 1)],
+        {},
+        same,
+    )
+
+
+def _importance(card: Card) -> tuple[bool, bool, bool, int, int, float]:
+    """The sort key of a card within its kind: less is more important."""
+    return (
+        card.entity != OWNER,
+        card.concept_key not in registered(),
+        card.cardinality != "single_value",
+        -(card.importance or 0),
+        -card.mentions,
+        -card.last_verified.timestamp(),
+    )
+
+
+def _holds(card: Card, now: datetime) -> bool:
+    return card.kind != "state" or (
+        not card.ended and (card.superseded_at is None or card.superseded_at > now)
+    )

@@ -1,0 +1,1 @@
+"""References as readers see them: the present value, a past one, the history, and lists."""

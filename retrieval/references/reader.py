@@ -1,0 +1,148 @@
+"""Reads references from the log and from the live tables of references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import dict_row
+
+from events.platform.sql import statement
+from events.references.declarations import member_stream
+from events.references.owners import team_owner, tenant_owner
+from events.references.reference import TYPES, Reference, folded
+from events.references.reference_log import BELOW, STATE, below_parameters, state_of, state_parameters
+from events.references.rows import reference_of
+from events.store import log
+from events.types.envelope import Event, partition_of
+from events.types.references import TeamMemberAdded
+from events.types.tenancy import storage_id
+from retrieval.pool.connections import Pool, connected
+
+_PACKAGE = "retrieval.references"
+_PATIENCE_S = 2.0
+MAX_LISTED = 5000
+"""The most references of a user and the user's teams that a list looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One version of a reference, with the value before it when that was asked for."""
+
+    event: Event
+    before: Any = None
+
+
+class ReferenceReader:
+    """Reads references of one user at a time. A write is seen at once, whatever the projector's lag is.
+
+    ``pool`` must be of the primary. Methods raise psycopg.Error when Postgres is away.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def reference(
+        self, owner: str, stream: str, *, version: int | None = None, as_of: datetime | None = None
+    ) -> Reference | None:
+        """Returns the reference now, at ``version``, or as of an instant. None: there is none, or was none then."""
+        return state_of(await self._rows(owner, STATE, **state_parameters(owner, stream, version, as_of)))
+
+    async def history(
+        self, owner: str, stream: str, *, below: int | None, limit: int, values: bool
+    ) -> list[Change]:
+        """Returns up to ``limit`` versions below ``below``, the latest first, with ``values`` before them or not."""
+        rows = await self._rows(owner, BELOW, **below_parameters(owner, stream, below, limit + 1))
+        events = [log.event_of(row) for row in rows]
+        if not values:
+            return [Change(event) for event in events[:limit]]
+        found, data = [], None
+        if events and events[-1].version > 1:
+            oldest = await self.reference(owner, stream, version=events[-1].version)
+            data = None if oldest is None else oldest.data
+        for event in reversed(events):
+            if event.version > events[-1].version or event.version == 1:
+                found.append(Change(event, data))
+            data = getattr(event.payload, "data", data)
+        return found[::-1][:limit]
+
+    async def present(self, owners: Sequence[str]) -> list[Reference]:
+        """Returns the present references of owners, in the order of their kinds and keys, without archived ones."""
+        asked = {
+            "owners": list(owners),
+            "partitions": [partition_of(owner) for owner in owners],
+            "types": sorted(TYPES),
+        }
+        try:
+            rows = await self._rows(
+                owners[0], statement(_PACKAGE, "present_objects"), **asked, limit=MAX_LISTED
+            )
+        except psycopg.errors.UndefinedTable:  # before the first fold
+            rows = await self._rows(owners[0], statement(_PACKAGE, "unfolded_events"), **asked)
+        tail = [{name: row[name] for name in log.EVENT_COLUMNS} for row in rows if row.get("unfolded", True)]
+        objects = [reference_of(row) for row in rows if not row.get("unfolded", True)]
+        found = {(each.owner, each.stream): each for each in objects}
+        for row in tail:
+            event = log.event_of(row)
+            place = (event.user_id, event.stream)
+            before = found.get(place)
+            after = folded(event, before) if before is None or before.version < event.version else None
+            if after is not None:
+                found[place] = after
+        present = [each for each in found.values() if each.moved_to is None]
+        return sorted(
+            present,
+            key=lambda each: (
+                each.name.kind,
+                each.name.key,
+                each.name.project_id or "",
+                each.name.team_id or "",
+            ),
+        )
+
+    async def owners_of(self, user: str) -> list[str]:
+        """Returns the storage ids whose references a user may read: the user's own, and those of the user's teams."""
+        rows = await self._folded(user, statement(_PACKAGE, "teams_of"), member=user)
+        return [user, *(row["owner"] for row in rows)]
+
+    async def is_member(self, tenant: str, team_id: str, user_id: str) -> bool:
+        """True when the user is in the team."""
+        owner = team_owner(tenant, team_id)
+        rows = await self._rows(owner, BELOW, **below_parameters(owner, member_stream(user_id), None, 1))
+        return bool(rows) and rows[0]["type"] == TeamMemberAdded.__name__
+
+    async def kinds(self, tenant: str) -> list[dict[str, Any]]:
+        """Returns the kinds that the tenant declared."""
+        owner = tenant_owner(tenant)
+        return await self._folded(owner, statement(_PACKAGE, "declared_kinds"), owner=owner)
+
+    async def proposals(
+        self, user: str, *, status: str | None, before: UUID | None, limit: int
+    ) -> list[dict[str, Any]]:
+        """Returns proposals for a user, the latest first."""
+        return await self._folded(
+            user, statement(_PACKAGE, "proposals"), user_id=user, status=status, before=before, limit=limit
+        )
+
+    async def _folded(self, owner: str, query: Any, /, **parameters: Any) -> list[dict[str, Any]]:
+        """Returns rows of the tables of references. Before the first fold there are no tables and no rows."""
+        try:
+            return await self._rows(owner, query, **parameters)
+        except psycopg.errors.UndefinedTable:
+            return []
+
+    async def _rows(self, owner: str, query: Any, /, **parameters: Any) -> list[dict[str, Any]]:
+        async with (
+            connected(self._pool, owner, _PATIENCE_S) as connection,
+            connection.cursor(row_factory=dict_row) as cursor,
+        ):
+            return await (await cursor.execute(query, parameters)).fetchall()
+
+
+def owner_in(tenant: str, user_id: str, team_id: str | None) -> str:
+    """Returns the storage id that owns a reference of the user or of the team."""
+    return storage_id(tenant, user_id) if team_id is None else team_owner(tenant, team_id)

@@ -1,0 +1,31 @@
+-- The references of some owners as the tables have them, and then the events above the checkpoint of the tables
+-- (`unfolded`), in order. One statement, so both are of one moment: between two statements a fold could move events from the
+-- one to the other. OFFSET 0 makes the range of positions the first condition: another index would read the whole history
+-- of the owner.
+(SELECT false AS unfolded, o.user_id, o.stream, o.version, o.actor, o.partition, o.position, o.data::text AS data, o.reference_id, o.kind,
+        o.key, o.project_id, o.team_id, o.rendering, o.tier, o.tier_reason, o.archived, o.moved_to, o.created_at,
+        o.updated_at, NULL AS type, NULL::uuid AS event_id, NULL::smallint AS schema_version, NULL AS dedupe_key,
+        NULL::timestamptz AS occurred_at, NULL::timestamptz AS recorded_at, NULL::uuid AS causation_id,
+        NULL::uuid AS correlation_id
+ FROM "references".objects o
+ WHERE o.user_id = ANY (%(owners)s::text[])
+ ORDER BY o.user_id, o.stream
+ LIMIT %(limit)s)
+UNION ALL
+(SELECT true, e.user_id, e.stream, e.version, e.actor, e.partition, e.position,
+        sealing.readable(e.user_id, e.partition, e.position, e.data), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+        NULL, NULL, NULL, NULL, e.type, e.event_id, e.schema_version, e.dedupe_key, e.occurred_at, e.recorded_at,
+        e.causation_id, e.correlation_id
+ FROM unnest(%(owners)s::text[], %(partitions)s::smallint[]) AS asked(user_id, partition)
+ CROSS JOIN LATERAL (
+     SELECT coalesce((SELECT c.position FROM log.checkpoints c
+                      JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
+                                            AND g.status = 'live'
+                      WHERE c.processor = 'references' AND c.partition = asked.partition), 0) AS position
+ ) folded
+ CROSS JOIN LATERAL (
+     SELECT * FROM log.events WHERE partition = asked.partition AND position > folded.position ORDER BY position OFFSET 0
+ ) e
+ WHERE e.user_id = asked.user_id AND e.type = ANY (%(types)s::text[])
+ LIMIT 10000)
+ORDER BY unfolded, partition, position;

@@ -1,0 +1,124 @@
+"""Conversations and metadata go in over HTTP and Redis, and come out on the cards."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.support.stack import Running
+from tests.support.waiting import eventually
+from tests.support.web import WEB
+
+
+def push(stack: Running, body: Any) -> Any:
+    return WEB.post(f"{stack.write_url}/v1/turns", json=body, headers=stack.headers, timeout=30)
+
+
+def cards(stack: Running, user: str, **query: Any) -> list[dict[str, Any]]:
+    answer = WEB.get(
+        f"{stack.read_url}/v1/cards", params={"user_id": user} | query, headers=stack.headers, timeout=30
+    )
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()["cards"]
+    return found
+
+
+def test_a_conversation_and_its_metadata_are_kept_and_found(stack: Running) -> None:
+    user = f"talk {uuid4()}"
+    pushed = push(
+        stack,
+        {
+            "user_id": user, "session_id": "chat-7", "said_at": "2026-03-05T10:00:00+08:00",
+            "metadata": {"channel": "web", "n": 1},
+            "messages": [
+                {"role": "developer", "content": "You are helpful."},
+                {"role": "user", "content": "I live in Porto.", "name": "Ana"},
+                {
+                    "role": "assistant",
+                    "content": [{"type": "text", "text": "Nice."}, {"type": "text", "text": "How is it?"}],
+                },
+                {"content": "I work at Acme.", "metadata": {"channel": "phone", "of": ["work", {"deep": True}]}},
+            ],
+        },
+    )  # fmt: skip
+    assert pushed.status_code == 202, pushed.text
+    assert len(pushed.json()["turn_ids"]) == 4
+    metadata = json.dumps({"channel": "stream", "n": 1.0})
+    stack.redis.xadd("turns", {"user_id": user, "text": "My dog is called Rex.", "metadata": metadata})
+    # Waiting turns are filtered, too.
+    waiting = stack.recall(user, "What is my dog called?", metadata={"channel": "stream"}, k=50)
+    assert {json.dumps(card["metadata"], sort_keys=True) for card in waiting["cards"]} <= {metadata}
+    stack.wait()
+    by_value = {card["value"]: card for card in cards(stack, user, kind="state")}
+    assert by_value["Porto"]["metadata"] == {"channel": "web", "n": 1}
+    assert (by_value["Porto"]["session_id"], by_value["Porto"]["speaker"]) == ("chat-7", "Ana")
+    assert by_value["Acme"]["metadata"] == {"channel": "phone", "of": ["work", {"deep": True}]}
+    assert {card["value"] for card in cards(stack, user, kind="state", metadata='{"n": 1}')} >= {"Porto"}
+    assert "Acme" not in {card["value"] for card in cards(stack, user, metadata='{"n": 1}')}
+    assert {card["metadata"]["channel"] for card in cards(stack, user, metadata='{"n": 1}')} == {
+        "web",
+        "stream",
+    }
+    for wanted, found in (
+        ({"channel": "web"}, {"web"}), ({"of": [{"deep": True}]}, {"phone"}), ({"of": [{"deep": 1}]}, set()),
+        ({"channel": "fax"}, set()), ({}, {"web", "phone", "stream"}),
+    ):  # fmt: skip
+        for query in (
+            "Where do I live, where do I work, and what is my dog called?",
+            "What do you know about me?",
+        ):
+            answer = stack.recall(user, query, metadata=wanted, k=50)
+            assert {card["metadata"]["channel"] for card in answer["cards"]} == found, wanted
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "index"),
+    [
+        ({"messages": []}, "messages", None),
+        ({"messages": "hello"}, "messages", None),
+        ({"messages": ["hello"]}, "messages", 0),
+        ({"messages": [{"role": "user"}]}, "content", 0),
+        ({"messages": [{"content": "a"}, {"content": ""}]}, "content", 1),
+        ({"messages": [{"content": []}]}, "content", 0),
+        ({"messages": [{"content": [{"type": "image_url", "image_url": {}}]}]}, "content", 0),
+        ({"messages": [{"content": "a", "role": "tool"}]}, "role", 0),
+        ({"messages": [{"content": "a", "name": 3}]}, "name", 0),
+        ({"messages": [{"content": "a", "text": "b"}]}, "text", 0),
+        ({"messages": [{"content": "a"}], "text": "b"}, "text", None),
+        ({"messages": [{"content": "a"}] * 1001}, "(body)", None),
+        ({"messages": [{"content": "a", "metadata": [1]}]}, "metadata", 0),
+        ({"text": "a", "metadata": {"a": {"b": {"c": {"d": {}}}}}}, "metadata", None),
+        ({"text": "a", "metadata": {"a": "x" * 5000}}, "metadata", None),
+        ({"text": "a", "metadata": '{"a": 1}'}, "metadata", None),
+    ],
+)
+def test_a_wrong_conversation_is_refused_with_field_and_message(
+    stack: Running, wrong: dict[str, Any], field: str, index: int | None
+) -> None:
+    answer = push(stack, {"user_id": "talk"} | wrong)
+    assert answer.status_code == 422, answer.text
+    problem = answer.json()
+    assert (problem["field"], problem.get("index")) == (field, index), problem
+    assert problem["reason"]
+
+
+def test_wrong_metadata_on_the_stream_are_a_dead_letter_and_in_a_question_a_problem(stack: Running) -> None:
+    entry = stack.redis.xadd("turns", {"user_id": "talk", "text": "hello", "metadata": "{broken"})
+
+    operator: Any = stack.redis_operator
+
+    def dead() -> list[tuple[str, dict[str, str]]]:
+        return [(name, each) for name, each in operator.xrange("turns:dead") if each["entry_id"] == entry]
+
+    [(name, letter)] = eventually(dead)
+    operator.xdel("turns:dead", name)
+    assert letter["field"] == "metadata"
+    assert "is not valid JSON" in letter["reason"]
+    for query in ("{", "[]", '{"a": 1e300}'):
+        answer = WEB.get(
+            f"{stack.read_url}/v1/cards", params={"user_id": "talk", "metadata": query}, headers=stack.headers
+        )
+        assert (answer.status_code, answer.json()["field"]) == (422, "metadata")

@@ -1,0 +1,150 @@
+"""The addresses of a running Cardlog, for a shell, a person and an app; and the pushes that use them."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.support.stack import COMMAND, Running, clean_environment
+from tests.support.web import WEB
+
+ENV = '"$0" -m deploy.command env --data "$1"'
+
+
+def in_shell(running: Running, script: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script in a shell that has evaluated ``cardlog env``."""
+    return subprocess.run(
+        ["/bin/sh", "-c", f'set -e; lines=$({ENV}); eval "$lines"; {script}', sys.executable, str(running.data)],
+        capture_output=True, text=True, timeout=120, env=clean_environment(),
+    )  # fmt: skip
+
+
+def test_the_lines_of_env_make_a_shell_use_this_cardlog(stack: Running) -> None:
+    shown = in_shell(stack, "env")
+    assert shown.returncode == 0, shown.stderr
+    values = dict(line.partition("=")[::2] for line in shown.stdout.splitlines())
+    assert values["CARDLOG_REDIS_URL"] == stack.redis_url
+    assert values["CARDLOG_DATABASE_URL"] == stack.database_url
+    assert (values["CARDLOG_WRITE_URL"], values["CARDLOG_READ_URL"]) == (stack.write_url, stack.read_url)
+    # Every name is a setting or known beside them, the keys of the log come along, and nothing is reported.
+    asked = in_shell(stack, '"$0" -m deploy.command log stats')
+    assert (asked.returncode, asked.stderr) == (0, "")
+    assert Path(values["CARDLOG_LOG_KEY_FILE"]).is_file()
+
+
+def test_a_push_with_redis_cli_becomes_a_card(stack: Running) -> None:
+    words = "XADD turns '*' user_id cli text 'I live in Porto.'"
+    pushed = in_shell(stack, f'"$0" -m deploy.tools.redis_cli -u "$CARDLOG_REDIS_URL" {words}')
+    assert pushed.returncode == 0, pushed.stderr
+    assert pushed.stdout.strip().endswith("-0")
+    stack.wait()
+    assert stack.recall("cli", "where do I live?")["cards"][0]["value"] == "Porto"
+
+
+def test_redis_cli_prints_errors_and_refuses_what_it_does_not_know(stack: Running) -> None:
+    refused = in_shell(stack, '"$0" -m deploy.tools.redis_cli NOPE')
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("(error) ")
+    wrong = in_shell(stack, '"$0" -m deploy.tools.redis_cli --bigkeys')
+    assert (wrong.returncode, wrong.stderr[:17]) == (2, "usage: redis-cli ")
+    away = in_shell(stack, '"$0" -m deploy.tools.redis_cli -u redis://:hunter2@127.0.0.1:1/0 PING')
+    assert away.returncode == 1
+    assert "hunter2" not in away.stderr
+
+
+def test_status_and_doctor_print_the_addresses_without_passwords(stack: Running) -> None:
+    redis, postgres = urlsplit(stack.redis_url), urlsplit(stack.database_url)
+    checked = stack.command("doctor")
+    assert checked.returncode == 0, checked.stdout
+    seen = stack.command("status", "--json").stdout
+    addresses = json.loads(seen)["addresses"]
+    assert addresses == {
+        "write": stack.write_url, "read": stack.read_url,
+        "redis": f"{redis.hostname}:{redis.port}", "postgres": f"{postgres.hostname}:{postgres.port}/cardlog",
+    }  # fmt: skip
+    for address in addresses.values():
+        assert address in checked.stdout
+    for secret in (redis.password, postgres.password):
+        assert str(secret) not in seen + checked.stdout
+
+
+def test_the_ready_file_has_every_field_that_the_page_names(stack: Running) -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs/operating/running.md").read_text("utf-8")
+    section = page.partition("## The ready file")[2].partition("\n## ")[0]
+    fields = set(json.loads((stack.data / "ready.json").read_text()))
+    assert {field for field in fields if f"`{field}`" not in section} == set()
+
+
+# --- what is asked for and is not there
+
+
+def test_an_unknown_user_and_an_answer_without_cards_differ(stack: Running) -> None:
+    said = stack.command("recall", "where do I live?", "--user", "nobody-at-all").stdout
+    assert "nothing is known about the user 'nobody-at-all' yet" in said
+    WEB.post(
+        f"{stack.write_url}/v1/turns",
+        headers=stack.headers,
+        json={"user_id": "known", "text": "I live in Oslo."},
+    ).raise_for_status()
+    stack.wait()
+    said = stack.command("recall", "where do I live?", "--user", "known", "--project", "another").stdout
+    assert said == "nothing is known about that\n"
+
+
+def test_log_show_says_that_a_user_or_a_type_does_not_exist(stack: Running) -> None:
+    WEB.post(
+        f"{stack.write_url}/v1/turns",
+        headers=stack.headers,
+        json={"user_id": "shown", "text": "I live in Oslo."},
+    ).raise_for_status()
+    stack.wait()
+    for words, status, said in (
+        (["--user", "nobody-at-all"], 1, "the log has no event of the user 'nobody-at-all'"),
+        (["--type", "TurnRecordd"], 1, "there is no event type 'TurnRecordd'; did you mean TurnRecorded?"),
+        (["--type", "Zzz"], 1, "`cardlog log stats` lists the types of the log"),
+        (["--user", "shown", "--since", "2150-01-01T00:00:00Z"], 0, "no event meets the filter"),
+    ):
+        done = stack.command("log", "show", *words)
+        assert (done.returncode, done.stdout) == (status, "")
+        assert said in done.stderr
+    found = stack.command("log", "show", "--user", "shown", "--type", "TurnRecorded")
+    assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_said_at_of_the_day_after_tomorrow_is_refused_on_both_ways(stack: Running) -> None:
+    turn = {"user_id": "ahead", "text": "I live in Oslo.", "said_at": "2199-01-01T00:00:00Z"}
+    refused = WEB.post(f"{stack.write_url}/v1/turns", headers=stack.headers, json=turn)
+    assert (refused.status_code, refused.json()["field"]) == (422, "said_at")
+    remedy = "send the instant of the words, or leave said_at out"
+    assert remedy in refused.json()["detail"]
+    stack.redis.xadd("turns", turn)  # type: ignore[arg-type]
+    stack.wait()
+    listed = stack.command("dead", "list", "--json")
+    [letter] = [each for each in json.loads(listed.stdout) if each["fields"].get("user_id") == "ahead"]
+    assert letter["field"] == "said_at"
+    assert remedy in letter["reason"]
+    # A dead letter needs somebody, and the exit status of status says so until it is settled.
+    status = stack.command("status")
+    assert status.returncode == 1
+    assert "dead letters need you" in status.stdout
+    assert stack.command("dead", "drop", letter["id"]).returncode == 0
+
+
+def test_wait_keeps_its_timeout_with_servers_that_stay_silent() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        place = f"127.0.0.1:{silent.getsockname()[1]}"
+        done = subprocess.run(
+            [*COMMAND, "wait", "--timeout", "1"], capture_output=True, text=True, timeout=60, check=False,
+            env=clean_environment() | {
+                "CARDLOG_DATABASE_URL": f"postgresql://nobody@{place}/nothing",
+                "CARDLOG_REDIS_URL": f"redis://{place}/0",
+            },
+        )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "cardlog wait: after 1 s, a server does not answer\n"

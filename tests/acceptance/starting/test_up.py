@@ -1,0 +1,125 @@
+"""Start and stop: the data stays, leftovers are removed, and an error is one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.support.stack import COMMAND, Running, clean_environment, start, stop
+from tests.support.waiting import eventually
+
+
+def test_data_is_kept_between_runs_even_after_a_kill(tmp_path: Path) -> None:
+    first = start(tmp_path / "data with a space")
+    first.redis.xadd("turns", {"user_id": "u1", "text": "I live in Oslo."})
+    first.wait()
+    first.process.send_signal(signal.SIGKILL)
+    first.process.wait(10)
+    assert first.process.stdout is not None
+    first.process.stdout.close()
+    second = start(tmp_path / "data with a space")
+    try:
+        assert second.redis_url == first.redis_url, "the port and the password stay"
+        assert urlsplit(second.database_url).port == urlsplit(first.database_url).port
+        assert second.recall("u1", "where do I live?")["cards"][0]["value"] == "Oslo"
+        third = subprocess.run(
+            [*COMMAND, "up", "--data", str(second.data)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=clean_environment(),
+        )
+        assert third.returncode != 0
+        assert "is in use by process" in third.stderr
+        assert "Traceback" not in third.stderr
+    finally:
+        assert stop(second) == 0
+
+
+def test_two_run_side_by_side_against_the_first_ones_servers(stack: Running, tmp_path: Path) -> None:
+    second = start(tmp_path / "other", **stack.servers)
+    try:
+        assert second.database_url == stack.database_url
+        second.redis.xadd("turns", {"user_id": "side", "text": "I live in Bern."})
+        second.wait()
+        assert stack.recall("side", "where do I live?")["cards"][0]["value"] == "Bern"
+    finally:
+        assert stop(second) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "said"),
+    [
+        (["recall", "--user", "u", "x"], {}, "no Cardlog runs here; start one with: cardlog up"),
+        (["up"], {"CARDLOG_BATCH_TURNS": "many"}, "CARDLOG_BATCH_TURNS is 'many': use a whole number"),
+        (["work", "recorder"], {}, "CARDLOG_DATABASE_URL is not set"),
+        (["push", "/does/not/exist"], {"CARDLOG_REDIS_URL": "redis://127.0.0.1:1"}, "cannot be read"),
+        (
+            ["up", "--port-redis", "6379"],
+            {"CARDLOG_REDIS_URL": "redis://127.0.0.1:1"},
+            "leave one of them out",
+        ),
+        (["when", "soon", "--at", "today"], {}, "is not ISO 8601"),
+        (["serve", "read", "--host", "0.0.0.0", "--insecure-no-auth"], {}, "would listen on 0.0.0.0"),
+        (["serve", "write", "--host", "::"], {"CARDLOG_AUTH": "off"}, "would listen on ::"),
+    ],
+)
+def test_errors_are_one_sentence_with_the_remedy(
+    arguments: list[str], environment: dict[str, str], said: str
+) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        done = subprocess.run(
+            [*COMMAND, *arguments], capture_output=True, text=True, timeout=60,
+            env=clean_environment() | {"HOME": home, "CARDLOG_DATA": home} | environment,
+        )  # fmt: skip
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_the_demo_answers_its_ten_questions() -> None:
+    done = subprocess.run(
+        [*COMMAND, "demo"], capture_output=True, text=True, timeout=200, env=clean_environment()
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "10 of 10 questions answered rightly" in done.stdout
+
+
+def test_both_services_want_the_key_that_the_ready_line_names(stack: Running) -> None:
+    turn = {"user_id": "keyless", "text": "I live in Bern."}
+    question = {"user_id": "keyless", "query": "where do I live?"}
+    for url, body in ((f"{stack.write_url}/v1/turns", turn), (f"{stack.read_url}/v1/recall", question)):
+        assert httpx.post(url, json=body, timeout=30).status_code == 401
+        assert httpx.post(url, json=body, headers=stack.headers, timeout=30).status_code in (200, 202)
+    assert Path(stack.key_file).stat().st_mode & 0o777 == 0o600
+    [first, *_] = map(json.loads, stack.command("keys", "list", "--json").stdout.splitlines())
+    assert first["scopes"] == ["push", "read", "write"]
+    assert stack.command("recall", "--user", "keyless", "where do I live?").returncode == 0
+
+
+def test_ctrl_c_while_the_database_is_made_ends_the_start_in_silence(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with (tmp_path / "up.log").open("w+") as log:
+        up = subprocess.Popen(
+            [*COMMAND, "up", "--data", str(data), "--port-write", "0", "--port-read", "0"],
+            stdout=subprocess.PIPE, stderr=log, text=True, env=clean_environment(), start_new_session=True,
+        )  # fmt: skip
+        eventually(lambda: any(data.glob("creating-postgres-*")) or up.poll() is not None)
+        os.killpg(up.pid, signal.SIGINT)  # as a terminal does
+        assert up.communicate(timeout=60)[0] == ""
+        log.seek(0)
+        said = log.read()
+    assert up.returncode == 0, said
+    assert "Traceback" not in said
+    assert "failed" not in said
+    assert "PostgreSQL: starting" in said
+    assert "PostgreSQL: ready" not in said

@@ -1,0 +1,177 @@
+"""The memory of another system is migrated into a running Cardlog, over HTTP and with the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.support.stack import Running
+from tests.support.web import WEB
+
+FLAT = (
+    "User has type 2 diabetes, diagnosed in 2018. Takes Metformin. Likes Greek yogurt but dislikes kale. "
+    "Tries to walk daily."
+)
+
+
+@pytest.fixture
+def user() -> str:
+    return f"migrated {uuid4()}"
+
+
+def migrate(stack: Running, user: str, **body: Any) -> dict[str, Any]:
+    """Migrates until nothing is pending."""
+    headers = stack.administrator | body.pop("headers", {})
+    for _ in range(5):
+        answer = WEB.post(
+            f"{stack.write_url}/v1/memory/{user}/migrate",
+            headers=headers,
+            json={"wait_s": 30} | body,
+            timeout=60,
+        )
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        if body.get("wait_s") == 0 or not found["pending"] or found["dry_run"]:
+            return found
+    raise AssertionError(f"still pending: {found}")
+
+
+def read(stack: Running, user: str, what: str = "", **query: Any) -> Any:
+    answer = WEB.get(f"{stack.read_url}/v1/memory/{user}{what}", headers=stack.administrator, params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def values(report: dict[str, Any], part: str) -> set[str]:
+    return {
+        f"{op['path']}={json.dumps(op['value'])}"
+        for each in report[part]
+        for op in each["patch"]
+        if op["op"] == "add" and op["value"] not in ([], {})
+    }
+
+
+def test_flat_text_becomes_a_document_a_queue_and_episodes(stack: Running, user: str) -> None:
+    planned = migrate(stack, user, text=FLAT, dry_run=True)
+    assert WEB.get(f"{stack.read_url}/v1/memory/{user}", headers=stack.administrator).status_code == 404
+    done = migrate(stack, user, text=FLAT)
+    assert (done["sentences"], done["taken"], done["format"]) == (4, 4, "notes")
+    assert values(done, "applied") == values(planned, "applied") == {
+        '/healthProfile/conditions/-={"name": "type 2 diabetes"}', '/healthProfile/medications/-={"name": "Metformin"}',
+        '/preferences/likes/-="Greek yogurt"', '/preferences/dislikes/-="kale"',
+    }  # fmt: skip
+    walking = {'/dynamicCategories/exerciseRoutine/data/values/-="walk daily"'}
+    assert values(done, "queued") == values(planned, "queued") == walking
+    assert {each["rationale"] for each in (*done["applied"], *done["queued"])} == {"migrated from notes"}
+    document = read(stack, user)["document"]
+    assert document["healthProfile"]["medications"] == [{"name": "Metformin"}]
+    assert "exerciseRoutine" not in document["dynamicCategories"]
+    [waiting] = read(stack, user, "/queue")["entries"]
+    assert (waiting["kind"], waiting["fault"], waiting["confidence"]) == ("proposal", "confidence", 0.6)
+    assert [each["text"] for each in done["kept"]] == [f"{each}." for each in FLAT.rstrip(".").split(". ")]
+    [episode] = read(stack, user, "/episodes", paths="/healthProfile/medications", k=1)["episodes"]
+    assert episode["content"] == "Takes Metformin."
+    assert "/healthProfile/medications" in episode["relatedPaths"]
+    approved = WEB.post(
+        f"{stack.write_url}/v1/memory/{user}/queue/{waiting['queue_id']}/approve",
+        headers=stack.administrator,
+        json={"reason": "asked her"},
+    )
+    assert approved.status_code == 200, approved.text
+    categories = read(stack, user)["document"]["dynamicCategories"]
+    assert categories["exerciseRoutine"]["data"] == {"values": ["walk daily"]}
+
+
+def test_the_same_text_again_adds_nothing(stack: Running, user: str) -> None:
+    key = {"Idempotency-Key": f"{uuid4()}"}
+    first = migrate(stack, user, text=FLAT, headers=key)
+    version = read(stack, user)["version"]
+    again = migrate(stack, user, text=FLAT, headers=key)
+    assert again | {"taken": 4, "token": ""} == first | {"token": ""}
+    longer = migrate(stack, user, text=FLAT + " User lives in Lisbon.")
+    assert (again["taken"], longer["taken"]) == (0, 1)
+    assert read(stack, user)["version"] == version + 1
+    other = WEB.post(
+        f"{stack.write_url}/v1/memory/{user}/migrate",
+        headers=stack.administrator | key,
+        json={"text": "User likes tea."},
+    )
+    assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
+
+
+def test_words_of_another_memory_do_not_replace_what_the_user_said(stack: Running, user: str) -> None:
+    turn = {"user_id": user, "text": "I live in Lisbon.", "said_at": "2026-03-01T10:00:00Z"}
+    WEB.post(f"{stack.write_url}/v1/turns", headers=stack.administrator, json=turn).raise_for_status()
+    stack.wait()
+    done = migrate(stack, user, text="The user moved to Rome.")
+    assert read(stack, user, paths="/profile/residence")["snippets"][0]["value"] == "Lisbon"
+    assert [(each["kind"], each["path"]) for each in done["queued"]] == [
+        ("contradiction", "/profile/residence")
+    ]
+
+
+def test_messages_of_an_old_conversation_are_the_users_own_words(stack: Running, user: str) -> None:
+    done = migrate(
+        stack,
+        user,
+        messages=[
+            {"content": "I moved to Porto.", "said_at": "2024-05-03T10:00:00Z"},
+            {"role": "assistant", "content": "How do you like Porto?"},
+        ],
+        source="old chat",
+    )
+    assert values(done, "applied") == {'/profile/residence="Porto"'}
+    [card] = WEB.get(
+        f"{stack.read_url}/v1/cards",
+        headers=stack.administrator,
+        params={"user_id": user, "kind": "state", "wait_for": done["token"]},
+    ).json()["cards"]
+    assert card["effective_at"].startswith("2024-05-03")
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "reason"),
+    [
+        ({}, "text", "exclude each other"),
+        ({"text": "[{]", "format": "mem0"}, "text", "line 1"),
+        ({"text": '{"results": [{"memory": "a"}, {"memory": 7}]}'}, "text", "/results/1/memory"),
+        ({"text": "[" * 5000}, "text", "line 1"),
+        ({"text": "a\nb\0c"}, "text", "holds a NUL"),
+        ({"text": "- likes tea\n" * 2 + "\n".join(f"- likes tea {n}" for n in range(1001))}, "text", "1003 sentences"),
+        ({"text": "User likes tea.", "timezone": "Mars/Base"}, "timezone", "sentence 1"),
+        ({"messages": [{"content": " "}]}, "messages.0.content", "must not be empty"),
+        ({"text": "## Health"}, "text", "holds no memory"),
+    ],
+)  # fmt: skip
+def test_a_wrong_text_is_refused_whole(
+    stack: Running, user: str, body: dict[str, Any], field: str, reason: str
+) -> None:
+    answer = WEB.post(f"{stack.write_url}/v1/memory/{user}/migrate", headers=stack.administrator, json=body)
+    assert answer.status_code == 422, answer.text
+    assert (answer.json()["field"], reason in answer.json()["detail"]) == (field, True), answer.text
+
+
+def test_the_command_migrates_an_export_and_continues(stack: Running, user: str, tmp_path: Path) -> None:
+    export = tmp_path / "memories.json"
+    memories = [
+        {"id": "1", "memory": "Name is Alice", "user_id": "a", "updated_at": "2024-05-03T10:00:00-07:00"},
+        {"id": "2", "memory": "Loves sci-fi movies", "user_id": "a", "created_at": None, "updated_at": None},
+    ]  # fmt: skip
+    export.write_text(json.dumps({"results": memories[:1], "relations": []}))
+    tried = stack.command("core", "migrate", str(export), "--user", user, "--dry-run")
+    assert (tried.returncode, "1 would be taken" in tried.stdout) == (0, True), tried.stdout + tried.stderr
+    done = stack.command("core", "migrate", str(export), "--user", user, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["taken"] == 1
+    export.write_text(json.dumps({"results": memories, "relations": [{"source": "a"}]}))
+    again = stack.command("core", "migrate", str(export), "--user", user)
+    assert (again.returncode, again.stdout.splitlines()[0]) == (
+        0,
+        "2 sentences (mem0): 1 taken, 2 kept as episodes, 2 changes applied, 0 waiting for an approval",
+    ), again.stderr
+    assert "relations of the graph are left out" in again.stderr
+    assert read(stack, user)["document"]["profile"]["name"] == "Alice"

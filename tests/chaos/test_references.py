@@ -1,0 +1,87 @@
+"""References while processes are killed: no op is lost, and none is applied twice."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections import Counter
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from events.platform.database import connect
+from retrieval.client import Client
+from tests.support.stack import Running, start, stop
+from tests.support.waiting import eventually
+
+CLIENTS = 50
+ADDITIONS = int(os.environ.get("CARDLOG_TEST_ADDITIONS", "10"))
+LISTS = max(10, ADDITIONS // 5)
+"""Each client adds items to one of the lists, and marks each of its items done."""
+OPS = 2 * CLIENTS * ADDITIONS
+
+
+@pytest.mark.timeout(280 + 40 * ADDITIONS)
+def test_every_op_of_fifty_clients_counts_once_although_processes_are_killed(tmp_path: Path) -> None:
+    running = start(tmp_path / "data")
+    done = itertools.count(1)
+    progress = [0]
+
+    def work(number: int) -> None:
+        key = f"list {number % LISTS}"
+        with Client(
+            running.write_url, running.read_url, timeout=20, retries=15, api_key=running.key
+        ) as client:
+            for step in range(ADDITIONS):
+                text = f"{number}/{step}"
+                added = client.change_reference("ada", "todo_list", key, {"op": "add", "text": text})
+                [item] = [each["id"] for each in added["data"]["items"] if each["text"] == text]
+                progress[0] = next(done)
+                client.change_reference("ada", "todo_list", key, {"op": "mark_done", "item_id": item})
+                progress[0] = next(done)
+
+    def reached(ops: int) -> bool:
+        return progress[0] >= ops or _ended(working)
+
+    try:
+        with Client(running.write_url, running.read_url, api_key=running.key) as client:
+            for number in range(LISTS):
+                client.create_reference("ada", "todo_list", f"list {number}")
+        with ThreadPoolExecutor(CLIENTS) as many:
+            working = [many.submit(work, number) for number in range(CLIENTS)]
+            for victim, after in (("write", OPS // 8), ("projector", OPS // 4), ("write", OPS // 2)):
+                until = partial(reached, after)
+                eventually(until, within=200 + 10 * ADDITIONS)
+                running.kill(victim)
+            for each in working:
+                each.result()
+        running.wait()
+        _check(running)
+    finally:
+        assert stop(running) == 0
+
+
+def _ended(working: list[Future[None]]) -> bool:
+    return all(each.done() for each in working)
+
+
+def _check(running: Running) -> None:
+    expected = Counter(f"{number}/{step}" for number in range(CLIENTS) for step in range(ADDITIONS))
+    with Client(running.write_url, running.read_url, api_key=running.key) as client:
+        values = [client.reference("ada", "todo_list", f"list {number}") for number in range(LISTS)]
+    assert Counter(item["text"] for value in values for item in value["data"]["items"]) == expected
+    assert all(item["done"] for value in values for item in value["data"]["items"])
+    assert [value["version"] for value in values] == [1 + OPS // LISTS] * LISTS
+    with connect(running.database_url, application="test") as connection:
+        folded = connection.execute(
+            'SELECT rendering, version FROM "references".objects ORDER BY key'
+        ).fetchall()
+        [cards] = connection.execute("SELECT count(*) FROM cards.cards WHERE kind = 'reference'").fetchall()
+    assert folded == [(value["rendering"], value["version"]) for value in values]
+    assert cards == (LISTS,)
+    rebuilt = running.command("rebuild", "references", "--verify", "--json")
+    assert rebuilt.returncode == 0, rebuilt.stderr
+    assert json.loads(rebuilt.stdout.splitlines()[-1])

@@ -1,0 +1,98 @@
+"""``cardlog problems`` from the command line to the prompt: opened, tried, found by a question, closed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from starlette.testclient import TestClient
+
+from deploy.command import main
+from events.platform.settings import variable_of
+from projectors.cards.projector import CardsProjector
+from projectors.problems.projector import ProblemsProjector
+from retrieval.http.read_api import create_app
+from tests.support.projectors.folding import fold_live, settings_of
+from tests.support.waiting import PATIENT
+
+
+@pytest.fixture
+def read(database: str, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    monkeypatch.setenv(variable_of("database_url"), database)
+    settings = settings_of(database, redis_url=redis_url, **PATIENT)
+    with TestClient(create_app(settings), base_url="http://localhost") as client:
+        yield client
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    status = main(["problems", *arguments, "--user", "ada"])
+    captured = capsys.readouterr()
+    return status, captured.out + captured.err
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    status, text = run(capsys, *arguments, "--json")
+    assert status == 0, text
+    return json.loads(text)
+
+
+def test_what_helped_is_found_and_the_prompt_tells_what_is_open(
+    read: TestClient, database: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fold_live(database, CardsProjector())
+    sugars = told(capsys, "open", "high morning sugars", "--priority", "8")["problem_id"]
+    blood = told(capsys, "open", "早上的血糖太高")["problem_id"]
+    knee = told(capsys, "open", "a sore knee <b>")["problem_id"]
+    walk = ("walking after dinner", "--outcome", "20 points lower", "--worked")
+    told(capsys, "attempt", sugars, *walk, "--date", "2026-05-01T19:00:00Z")
+    told(capsys, "attempt", sugars, "skipping breakfast", "--failed")
+    told(capsys, "attempt", blood, "飯後散步", "--worked")
+    told(capsys, "attempt", knee, "a cold pack", "--worked")
+    for folded in (False, True):
+        if folded:
+            fold_live(database, CardsProjector())
+            fold_live(database, ProblemsProjector())
+        for question, words in (
+            ("What helped my morning sugars?", "walking after dinner"),
+            ("什麼對我早上的血糖有幫助？", "飯後散步"),
+        ):
+            cards = read.post("/v1/recall", json={"user_id": "ada", "query": question}).json()["cards"]
+            assert words in cards[0]["content"], (folded, [each["content"] for each in cards])
+        asked = {"user_id": "ada", "query": "what should I have for dinner?"}
+        prompt = read.post("/v1/context", json=asked).json()
+        [block] = [each for each in prompt["blocks"] if each["name"] == "problems"]
+        first, *others = block["text"].splitlines()[1:-1]
+        assert "<worked>walking after dinner: 20 points lower (2026-05-01)</worked>" in first
+        assert "<failed>skipping breakfast" in first
+        assert any("a sore knee &lt;b&gt;" in each for each in others)
+        shown = set()
+        for budget in (600, 800, 1000, 1600):
+            tight = read.post("/v1/context", json=asked | {"token_budget": budget}).json()
+            assert tight["tokens"] <= budget
+            shown.add(tight["text"].count("<problem "))
+            left = 3 - tight["text"].count("<problem ")
+            notice = f"{left} open problems have no room in the token budget"
+            assert (notice in tight["warnings"]) == (left > 0)
+        assert {0, 3} < shown
+    past = asked | {"as_of": "2026-05-01T00:00:00Z"}
+    assert "<problems>" not in read.post("/v1/context", json=past).json()["text"]
+
+
+def test_problems_are_listed_closed_and_reopened(
+    read: TestClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "list") == (0, "ada has no active problems\n")
+    problem = told(capsys, "open", "bad sleep")["problem_id"]
+    status, text = run(capsys, "attempt", problem, "an eye mask", "--worked")
+    assert (status, "worked  an eye mask" in text) == (0, True)
+    assert told(capsys, "close", problem, "--resolution", "sleeps well")["status"] == "closed"
+    assert told(capsys, "list") == []
+    assert [each["resolution"] for each in told(capsys, "list", "--status", "all")] == ["sleeps well"]
+    assert told(capsys, "reopen", problem)["status"] == "active"
+    status, text = run(capsys, "close", str(uuid4()))
+    assert (status, text) == (1, "cardlog problems: this user has no such problem\n")
+    assert run(capsys, "open", "bad sleep")[0] == 1
+    assert run(capsys, "attempt", problem, "tea", "--date", "soon")[0] == 1

@@ -1,0 +1,87 @@
+"""Workers and operators do their work with their own roles, under row-level security."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import pytest
+
+from deploy.security.roles import WORKERS_AND_SERVICES, tenant_weaknesses
+from events.platform.database import Connection, connect, migrate
+from events.store import archive, log
+from events.types.tenancy import storage_id
+from projectors.cards.projector import CardsProjector
+from projectors.embedding.embedder import HashEmbedder
+from projectors.embedding.embedders import Embedders
+from projectors.rebuild.swap import rollback
+from projectors.vectors.projector import VectorsProjector
+from tests.support.projectors.folding import count, fold_live, moved, noted, rebuild
+from tests.support.roles import roles_for, seeing
+
+ADA, EVE = storage_id("acme", "ada"), "eve"
+
+
+@pytest.fixture
+def service(database: str, connection: Connection) -> Iterator[str]:
+    """The URL of a role of workers and services, over a log of two tenants."""
+    with roles_for(database, WORKERS_AND_SERVICES) as (url,):
+        with connect(url, application="recorder") as recorder:
+            told = [
+                moved("Rome", 1),
+                moved("Milan", 5),
+                *(noted(f"saw a {what}", ADA) for what in ("fox", "hen")),
+            ]
+            log.append(recorder, [*told, noted("saw a cat", EVE)])
+        yield url
+
+
+def test_folding_and_rebuilding_under_policies_give_equal_tables(
+    service: str, database: str, connection: Connection
+) -> None:
+    vectors = VectorsProjector(Embedders(HashEmbedder))
+    for projector in (CardsProjector(), vectors):
+        fold_live(service, projector)
+        log.append(connection, [noted("saw an owl", ADA), moved("Bern", 9)])
+        fold_live(service, projector)
+        done = rebuild(service, projector, verify=True)
+        assert done.equal, done.unequal
+    assert count(connection, "vectors.card_vectors_384") == 9
+    assert count(connection) == 7  # the cards were folded first
+    assert [each for each in tenant_weaknesses(connection) if "protected" in each] == []
+
+
+def test_a_reader_reads_each_new_generation_without_another_grant(service: str, database: str) -> None:
+    fold_live(service)
+    with roles_for(database, ("reader",)) as (reader,):
+
+        def seen(tenant: str) -> list[str]:
+            with seeing(reader, tenant) as session:
+                return [row[0] for row in session.execute("SELECT content FROM cards.cards ORDER BY content")]
+
+        for _ in range(2):
+            assert seen("acme") == ["saw a fox", "saw a hen"]
+            assert "saw a cat" in seen("default")
+            rebuild(service)
+        with connect(service, application="rollback") as worker:
+            rollback(worker, CardsProjector())
+        assert seen("acme") == ["saw a fox", "saw a hen"]
+
+
+def test_an_admin_imports_what_a_service_exported(
+    service: str, database: str, empty_database: str, connection: Connection
+) -> None:
+    exported = io.BytesIO()
+    with connect(service, application="export") as worker:
+        archive.export_log(worker, exported.write)
+    with connect(empty_database, application="migrate") as owner:
+        migrate(owner)
+    with (
+        roles_for(empty_database, ("admin",)) as (admin,),
+        connect(admin, application="import") as importer,
+        connect(empty_database, application="look") as owner,
+    ):
+        exported.seek(0)
+        archive.import_log(importer, exported)
+        assert count(owner, "log.events") == count(connection, "log.events") == 5
+        assert log.heads(owner) == log.heads(connection)

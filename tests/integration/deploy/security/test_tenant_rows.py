@@ -1,0 +1,190 @@
+"""Row-level security: a session sees the rows of one tenant, and a process has only the rights that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import LiteralString
+
+import psycopg
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from psycopg import sql
+
+from deploy.security.roles import PROCESSES, WORKERS_AND_SERVICES, Process, tenant_weaknesses
+from events.platform.database import Connection, connect
+from events.platform.settings import Settings
+from events.store import log
+from events.types.tenancy import storage_id, tenant_of
+from projectors.generations.generations import ensure_live
+from projectors.registry import projectors
+from tests.support.databases import copied, url_of
+from tests.support.projectors.folding import event, fold_live
+from tests.support.retrieval.channels import noted
+from tests.support.roles import roles_for, seeing
+
+TENANTS = ("default", "acme", "globex")
+
+
+@pytest.fixture(scope="module")
+def connection(postgres_url: str, template: str) -> Iterator[Connection]:
+    """The owner of a database with a card of the user "ada" of each tenant. No test changes it."""
+    with copied(postgres_url, template) as database, connect(database, application="owner") as opened:
+        for projector in projectors(Settings()):
+            ensure_live(opened, projector)
+        for tenant in TENANTS:
+            log.append(opened, [event(noted(f"{tenant} keeps bees"), user=storage_id(tenant, "ada"))])
+        fold_live(database)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def urls(postgres_url: str, connection: Connection) -> Iterator[dict[str, str]]:
+    """The URL of a role of workers and services, and of one role for each process."""
+    database = url_of(postgres_url, connection.info.dbname)
+    with roles_for(database, WORKERS_AND_SERVICES, *((each,) for each in PROCESSES)) as found:
+        yield dict(zip(("service", *PROCESSES), found, strict=True))
+
+
+def tables(connection: Connection) -> list[sql.Identifier]:
+    rows = connection.execute(
+        """SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+           JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'user_id'
+           WHERE c.relkind IN ('r', 'p', 'v') AND n.nspname IN ('log', 'cards', 'vectors')"""
+    ).fetchall()
+    assert len(rows) > 15
+    return [sql.Identifier(*row) for row in rows]
+
+
+def users(connection: Connection, table: sql.Composable) -> set[str]:
+    query = sql.SQL("SELECT DISTINCT user_id FROM {}").format(table)
+    try:
+        return {row[0] for row in connection.execute(query)}
+    except psycopg.errors.InsufficientPrivilege:
+        return set()  # the role may not read the table at all
+
+
+def test_a_session_sees_the_rows_of_its_tenant_and_without_one_no_row(
+    urls: dict[str, str], connection: Connection
+) -> None:
+    both: tuple[Process, ...] = ("reader", "curator")
+    for table in tables(connection):
+        everybody = users(connection, table)
+        for role in (*both, "service"):
+            for tenant in (None, "", "nobody", "Acme", "acme\x1fada"):
+                with seeing(urls[role], tenant) as session:
+                    assert users(session, table) == set(), (role, tenant, table)
+            for tenant in TENANTS:
+                with seeing(urls[role], tenant) as session:
+                    own = {user for user in everybody if tenant_of(user) == tenant}
+                    assert users(session, table) == own, (role, tenant, table)
+        for role, seen in (("service", everybody), *((each, set[str]()) for each in both)):
+            with seeing(urls[role], "*") as session:
+                assert users(session, table) == seen, (role, table)
+
+
+def test_users_of_two_tenants_with_one_name_never_meet(urls: dict[str, str]) -> None:
+    with seeing(urls["reader"], "acme") as session:
+        found = session.execute("SELECT content FROM cards.cards").fetchall()
+    assert found == [("acme keeps bees",)]
+
+
+FORBIDDEN: dict[Process, tuple[LiteralString, ...]] = {
+    "recorder": (
+        "SELECT FROM log.events",
+        "SELECT FROM cards.cards",
+        "UPDATE log.checkpoints SET position = 0",
+        "UPDATE log.generations SET status = 'retired'",
+    ),
+    "extractor": (
+        "SELECT key FROM log.token_key",
+        "SELECT FROM cards.cards",
+        "DELETE FROM log.parked",
+        "DELETE FROM log.checkpoints",
+    ),
+    "projector": (
+        "SELECT log.append('[]')",
+        "SELECT key FROM log.token_key",
+        "UPDATE log.heads SET position = 0",
+    ),
+    "reader": (
+        "SELECT log.append('[]')",
+        "INSERT INTO log.heartbeats (stage) VALUES ('x')",
+        "DELETE FROM cards.cards",
+        "SELECT FROM vector_cache.vectors",
+        "SELECT log.may_see_every_tenant()",
+        "CREATE SCHEMA mine",
+    ),
+    "curator": (
+        "UPDATE log.checkpoints SET position = 0",
+        "UPDATE cards.cards SET content = ''",
+        "SELECT log.may_see_every_tenant()",
+        "CREATE SCHEMA mine",
+    ),
+    "admin": ("CREATE ROLE mine", "SET SESSION AUTHORIZATION cardlog"),
+}
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_a_process_may_not_do_the_work_of_another(urls: dict[str, str], process: Process) -> None:
+    everybody: tuple[LiteralString, ...] = (
+        "ALTER ROLE CURRENT_USER BYPASSRLS",
+        "COPY (SELECT 1) TO PROGRAM 'true'",
+    )
+    owners: tuple[LiteralString, ...] = (
+        "UPDATE log.events SET actor = 'me'",
+        "DELETE FROM log.events",
+        "ALTER TABLE log.events DISABLE ROW LEVEL SECURITY",
+        "DROP POLICY tenant ON log.events",
+        "GRANT cardlog_log TO CURRENT_USER",
+    )
+    for statement in (*everybody, *(() if process == "admin" else owners), *FORBIDDEN[process]):
+        with seeing(urls[process], "acme") as session, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            session.execute(statement)
+
+
+def test_an_append_stays_in_the_tenant_of_the_session(urls: dict[str, str]) -> None:
+    ours, theirs = (event(noted("new"), user=storage_id(tenant, "eve")) for tenant in ("acme", "globex"))
+    for tenant, other in (("acme", theirs), ("*", ours), (None, ours)):
+        with seeing(urls["curator"], tenant) as session, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            log.append(session, [other])
+    with seeing(urls["curator"], "acme") as session:
+        log.append(session, [ours])
+        assert session.execute(
+            "SELECT count(*) FROM log.events WHERE user_id = %s", [ours.user_id]
+        ).fetchone() == (1,)
+    with seeing(urls["recorder"], "*") as session:
+        log.append(session, [ours, theirs])
+
+
+def test_the_doctor_names_a_table_that_lost_a_policy(connection: Connection) -> None:
+    def unprotected() -> list[str]:
+        return [each for each in tenant_weaknesses(connection) if "is not protected" in each]
+
+    assert unprotected() == []
+    broken: tuple[LiteralString, ...] = (
+        "DROP POLICY tenant ON cards.event_cards",
+        "ALTER TABLE cards.event_cards NO FORCE ROW LEVEL SECURITY",
+        "ALTER TABLE cards.event_cards DISABLE ROW LEVEL SECURITY",
+        "CREATE POLICY open ON cards.event_cards USING (true)",
+        "ALTER VIEW cards.command_targets RESET (security_invoker)",
+        "CREATE TABLE public.notes (user_id text)",
+    )
+    for statement in broken:
+        with connection.transaction(force_rollback=True):
+            connection.execute(statement)
+            assert len(unprotected()) == 1, statement
+    with connection.transaction(force_rollback=True):
+        connection.execute("CREATE TABLE public.notes (user_id text); SELECT log.protect('public.notes')")
+        assert unprotected() == []
+
+
+@examples(max_examples=200)
+@given(
+    text=st.text(
+        st.characters(exclude_characters="\0", exclude_categories=["Cs"]) | st.just("\x1f"), max_size=20
+    )
+)
+def test_both_rules_of_a_storage_id_agree(connection: Connection, text: str) -> None:
+    assert connection.execute("SELECT log.tenant_of(%s)", [text]).fetchone() == (tenant_of(text),)

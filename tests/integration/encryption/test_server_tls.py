@@ -1,0 +1,193 @@
+"""TLS to PostgreSQL and Redis is had when it is asked for, or the start is refused with variable and remedy."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from deploy.command import main
+from deploy.embedded.postgres import EmbeddedPostgres
+from events.platform.database import connect
+from events.platform.encryption import require_encryption
+from events.platform.settings import Settings, SettingsError, variable_of
+from events.platform.streams import connect_redis, connect_redis_async
+from tests.support.kafka.forwarder import Forwarder
+from tests.support.tls.certificates import Certificate, certificate
+
+ANY: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Encrypted:
+    """A server with TLS: its URL without any option of TLS, and its certificate."""
+
+    url: str
+    shown: Certificate
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encrypted]:
+    shown = certificate(tmp_path_factory.mktemp("certificates"))
+    with EmbeddedPostgres(tmp_path_factory.mktemp("data"), durable=False) as server:
+        owner = (server.folder / "PG_VERSION").stat()
+        for source, name in ((shown.certificate, "server.crt"), (shown.key, "server.key")):
+            target = server.folder / name
+            shutil.copyfile(source, target)
+            target.chmod(0o600)
+            shutil.chown(target, owner.st_uid, owner.st_gid)
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET ssl = on")
+            connection.execute("SELECT pg_reload_conf()")
+        yield Encrypted(server.url, shown)
+
+
+@pytest.fixture
+def redis(redis_url: str, tmp_path: Path) -> Iterator[Encrypted]:
+    """The shared Redis behind a port with TLS. The embedded build of Valkey has no TLS of its own."""
+    shown = certificate(tmp_path)
+    parts = urlsplit(redis_url)
+    assert parts.port is not None
+    forwarder = Forwarder(shown.context)
+    forwarder.open(parts.port)
+    login = parts.netloc.rpartition("@")[0]
+    yield Encrypted(f"rediss://{login}@localhost:{forwarder.port}/0", shown)
+    forwarder.shut()
+
+
+def options(server: Encrypted, **more: object) -> str:
+    return server.url + "?" + "&".join(f"{name}={value}" for name, value in more.items())
+
+
+def test_a_connection_is_encrypted_and_the_certificate_is_checked(postgres: Encrypted) -> None:
+    url = options(postgres, sslmode="verify-full", sslrootcert=postgres.shown.authority)
+    require_encryption(Settings(database_url=url, require_tls=True), queue=False)
+    with connect(url, application="test") as connection:
+        assert connection.pgconn.ssl_in_use
+        [used] = connection.execute(
+            "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+        ).fetchone() or [None]
+        assert used is True
+
+
+@pytest.mark.parametrize("name", ["database_url", "admin_database_url", "read_database_url"])
+def test_a_server_without_tls_is_refused_when_tls_is_asked_for(name: str, postgres_url: str) -> None:
+    settings = replace(Settings(database_url=postgres_url), **ANY | {name: f"{postgres_url}?sslmode=require"})
+    with pytest.raises(SettingsError) as refused:
+        require_encryption(settings, queue=False)
+    words = str(refused.value)
+    assert words.startswith(f"{variable_of(name)} asks for TLS (sslmode=require)")
+    assert "server does not support SSL" in words
+    assert "turn on ssl in postgresql.conf" in words
+    assert str(urlsplit(postgres_url).password) not in words
+
+
+def test_an_unknown_authority_and_a_wrong_name_are_refused(postgres: Encrypted, tmp_path: Path) -> None:
+    other = certificate(tmp_path).authority
+    for more in ({"sslrootcert": other}, {"sslrootcert": tmp_path / "missing.pem"}):
+        url = options(postgres, sslmode="verify-full", **more)
+        with pytest.raises(SettingsError, match=r"CARDLOG_DATABASE_URL asks for TLS.*sslrootcert in the URL"):
+            require_encryption(Settings(database_url=url), queue=False)
+    wrong = postgres.url.replace("127.0.0.1", "127.0.0.2")  # the certificate names 127.0.0.1 only
+    url = f"{wrong}?sslmode=verify-full&sslrootcert={postgres.shown.authority}&hostaddr=127.0.0.1"
+    with pytest.raises(SettingsError, match="does not match host name"):
+        require_encryption(Settings(database_url=url), queue=False)
+
+
+def test_redis_is_encrypted_and_its_certificate_is_checked(redis: Encrypted, tmp_path: Path) -> None:
+    trusted = options(redis, ssl_ca_certs=redis.shown.authority)
+    database = "postgresql://nobody@127.0.0.1:1/nothing"
+    require_encryption(Settings(database_url=database, redis_url=trusted, require_tls=True))
+    with connect_redis(trusted) as client:
+        assert client.ping()
+    other = certificate(tmp_path / "other").authority
+    for url in (redis.url, options(redis, ssl_ca_certs=other)):
+        with pytest.raises(
+            SettingsError, match=r"CARDLOG_REDIS_URL asks for TLS \(rediss\).*ssl_ca_certs=FILE"
+        ):
+            require_encryption(Settings(database_url=database, redis_url=url))
+
+
+async def _ping(url: str) -> bool:
+    client = connect_redis_async(url)
+    try:
+        return bool(await client.ping())
+    finally:
+        await client.aclose()
+
+
+def test_the_client_of_the_services_speaks_tls_too(redis: Encrypted) -> None:
+    import asyncio
+
+    assert asyncio.run(_ping(options(redis, ssl_ca_certs=redis.shown.authority)))
+
+
+def test_a_redis_without_tls_is_refused_when_tls_is_asked_for(redis_url: str) -> None:
+    url = redis_url.replace("redis://", "rediss://")
+    with pytest.raises(SettingsError, match=r"CARDLOG_REDIS_URL asks for TLS \(rediss\)") as refused:
+        require_encryption(Settings(database_url="postgresql://nobody@127.0.0.1:1/x", redis_url=url))
+    assert str(urlsplit(redis_url).password) not in str(refused.value)
+
+
+FAR: dict[str, Any] = {
+    "database_url": "postgresql://db.invalid/cardlog?sslmode=require",
+    "redis_url": "rediss://queue.invalid:6379/0",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("database_url", "postgresql://db.invalid/cardlog"),
+        ("database_url", "postgresql://db.invalid/cardlog?sslmode=prefer"),
+        ("database_url", "postgresql://127.0.0.1,db.invalid/cardlog"),
+        ("database_url", "postgresql://localhost/cardlog?hostaddr=192.0.2.1"),
+        ("read_database_url", "postgresql://127.0.0.1/cardlog postgresql://db.invalid/cardlog"),
+        ("redis_url", "redis://queue.invalid:6379/0"),
+        ("redis_url", "redis+cluster://127.0.0.1:1,queue.invalid:2"),
+        ("embed_url", "http://embedder.invalid:8702/v1"),
+    ],
+)
+def test_what_does_not_ask_for_tls_is_refused_when_tls_is_required(name: str, url: str) -> None:
+    settings = replace(Settings(**FAR), **FAR | {name: url})
+    require_encryption(settings)
+    with pytest.raises(SettingsError) as refused:
+        require_encryption(replace(settings, require_tls=True))
+    assert f"{variable_of(name)} does not ask for TLS" in str(refused.value)
+    assert "CARDLOG_REQUIRE_TLS is on" in str(refused.value)
+
+
+def test_servers_of_this_machine_and_servers_that_are_away_are_not_refused() -> None:
+    require_encryption(
+        Settings(
+            database_url="host=/run/postgresql dbname=cardlog",
+            redis_url="unix:///run/redis.sock",
+            require_tls=True,
+        )
+    )
+    require_encryption(
+        Settings(database_url="postgresql://127.0.0.1:1/x", redis_url="redis://[::1]:1/0", require_tls=True)
+    )
+    for embedder in ("", "http://127.0.0.1:8702/v1", "http://[::1]:8702/v1", "https://embedder.invalid/v1"):
+        require_encryption(Settings(**FAR, require_tls=True, embed_url=embedder))
+
+
+@pytest.mark.parametrize("words", [("serve", "read"), ("work", "projector"), ("up",)])
+def test_every_start_is_refused_with_one_line(
+    words: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("CARDLOG_DATABASE_URL", "postgresql://db.invalid/cardlog")
+    monkeypatch.setenv("CARDLOG_REQUIRE_TLS", "true")
+    data = ("--data", str(tmp_path / "data"))
+    assert main([*words, *data]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "CARDLOG_DATABASE_URL does not ask for TLS" in line

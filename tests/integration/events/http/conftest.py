@@ -1,0 +1,172 @@
+"""All three services with authentication on, over one database with two users' memories."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from events.access import keys
+from events.platform.database import Connection, connect
+from events.platform.key_file import new_key
+from events.platform.settings import Settings
+from events.sealing import sealer as sealing
+from events.sealing.key_encryption import LocalKeyEncryption
+from events.sealing.sealer import Sealer
+from events.store import log
+from events.types.references import ReferenceName, ReferenceProposed
+from events.types.tenancy import storage_id
+from events.types.turns import TurnRecorded
+from ingest.api.write_api import create_app as write_app
+from ingest.recording.recorder import recorded_event
+from projectors.core.documents import documents_of
+from projectors.embedding.embedder import HASH_MODEL
+from projectors.references.projector import ReferencesProjector
+from projectors.vectors.plan import ModePlanner
+from retrieval.http.embed_api import create_app as embed_app
+from retrieval.http.read_api import create_app as read_app
+from tests.support.conversing import Memory, day
+from tests.support.databases import execute, url_of
+from tests.support.projectors.folding import fold_live
+from tests.support.waiting import PATIENT
+
+
+@dataclass
+class Services:
+    """The services in this process, the owner's connection, and the ids of ada's cards."""
+
+    connection: Connection
+    write: TestClient
+    read: TestClient
+    embed: TestClient
+    settings: Settings
+    home: str
+    dog: str
+    job: str
+    diary: str
+    conflict: str
+    to_accept: str
+    to_refuse: str
+    erasure: str = ""
+    problem: str = ""
+    left_out: str = ""
+    to_approve: str = ""
+    to_decline: str = ""
+
+    def client(self, service: str) -> TestClient:
+        return {"write": self.write, "read": self.read, "embed": self.embed}[service]
+
+    def key(self, **rights: Any) -> dict[str, str]:
+        """The header with a new key."""
+        _, text = keys.create(
+            self.connection, **({"name": "test", "scopes": ["push", "read", "write", "admin"]} | rights)
+        )
+        return {"Authorization": f"Bearer {text}"}
+
+
+def _asked_for(item: str) -> ReferenceProposed:
+    name = ReferenceName(kind="todo_list", key="pantry")
+    op = {"op": "add", "text": item}
+    return ReferenceProposed(name=name, op=op, confidence=0.8, quote=f"add {item}", turn_ids=("a turn",))
+
+
+def _kept_things(services: Services) -> tuple[str, str]:
+    """Makes ada's list, team, turns and problem. Returns the ids of the erasure of a turn and of the problem."""
+    for turn_id, text in (("a turn", "Mia is my sister."), ("another turn", "I met Noor.")):
+        turn = TurnRecorded(
+            turn_id=turn_id, text=text, role="user", said_at=day(8), timezone="UTC", session_id="s",
+            project_id="default",
+        )  # fmt: skip
+        log.append(services.connection, [recorded_event("ada", turn)])
+    key, ada = services.key(), {"user_id": "ada"}
+    made = services.write.post("/v1/references/todo_list", json=ada | {"key": "baking"}, headers=key)
+    assert made.status_code == 201, made.text
+    for member in ("ada", "zoe"):
+        added = services.write.put(f"/v1/teams/kitchen/members/{member}", json=ada, headers=key)
+        assert added.status_code == 200, added.text
+    for mode in ("journal", "sketches", "scraps"):
+        declared = services.write.put(f"/v1/modes/{mode}", json=ada, headers=key)
+        assert declared.status_code == 200, declared.text
+    erased = services.write.delete("/v1/turns/another turn", params=ada, headers=key)
+    assert erased.status_code == 200, erased.text
+    trouble = {"description": "waking before dawn"}
+    opened = services.write.post("/v1/memory/ada/problems", json=trouble, headers=key)
+    assert opened.status_code == 201, opened.text
+    return erased.json()["erasure_id"], opened.json()["problem_id"]
+
+
+def _kept_document(services: Services) -> list[str]:
+    """Patches ada's document. Returns a change that is left out, and two patches that wait."""
+    key = services.key()
+
+    def send(what: str, **body: Any) -> Any:
+        return services.write.post(f"/v1/memory/ada/{what}", json=body, headers=key).json()
+
+    def patch(path: str, value: str, *before: dict[str, str]) -> Any:
+        return send("events", patch=[*before, {"op": "add", "path": path, "value": value}], actor="user")
+
+    for number in (1, 2, 3):
+        patch(f"/uncategorized/orchid_note_{number}", "rye flour")
+        patch(f"/uncategorized/fern_note_{number}", "rye flour")
+    send("schema/promote", candidate="fern", proposedName="ferns")
+    patch("/profile/name", "Ada")
+    changed = patch("/profile/age", "36")["event_id"]
+    send("rollback", event_ids=[changed])
+    wrong = {"op": "test", "path": "/profile/name", "value": "Eve"}
+    waiting = [patch("/profile/gender", name, wrong)["queue_id"] for name in ("one", "two")]
+    return [changed, *waiting]
+
+
+@pytest.fixture(scope="module")
+def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Services]:
+    name = f"access_{uuid.uuid4().hex}"
+    execute(postgres_url, "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
+    database = url_of(postgres_url, name)
+    settings = replace(
+        Settings(), database_url=database, redis_url=redis_url, embed_model=HASH_MODEL, **PATIENT | {"auth": "on"}
+    )  # fmt: skip
+    sealing.use(Sealer(LocalKeyEncryption([new_key()])))
+    try:
+        with (
+            connect(database, application="test") as connection,
+            TestClient(
+                write_app(settings, documents=lambda: documents_of(settings), planner=ModePlanner(settings))
+            ) as write,
+            TestClient(read_app(settings)) as read,
+            TestClient(embed_app(settings)) as embed,
+        ):
+            memory = Memory(database, connection, read, write, user="ada")
+            home = memory.state("residence", "Porto", day(0))
+            dog = memory.event("Ada walked the dog", day(1))
+            job = memory.state("job", "baker", day(2), project_id="work")
+            diary = memory.event("Ada slept badly and walked", day(3), mode="journal")
+            for number, city in enumerate(("Lisbon", "Bern", "Oslo", "Rome")):
+                memory.state("hometown", city, day(4 + number), content=f"Ada moved to {city}")
+            other = memory.of(storage_id("elsewhere", "bea"))
+            other.state("residence", "Quito", day(0))
+            memory.fold()
+            first, second = (str(memory.say(_asked_for(item), day(9))) for item in ("rye flour", "yeast"))
+            fold_live(database, ReferencesProjector())
+            row = connection.execute(
+                "SELECT arbitration_id FROM cards.arbitrations WHERE user_id = 'ada'"
+            ).fetchone()
+            assert row is not None
+            ids = map(str, (home, dog, job, diary, row[0], first, second))
+            made = Services(connection, write, read, embed, settings, *ids)
+            erasure, problem = _kept_things(made)
+            left_out, to_approve, to_decline = _kept_document(made)
+            yield replace(
+                made,
+                erasure=erasure,
+                problem=problem,
+                left_out=left_out,
+                to_approve=to_approve,
+                to_decline=to_decline,
+            )
+    finally:
+        sealing.use(None)
+        execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)

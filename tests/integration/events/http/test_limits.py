@@ -1,0 +1,127 @@
+"""Rates, concurrency and pages are limited for each key and each user."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from redis import Redis
+from starlette.requests import Request
+from starlette.testclient import TestClient
+
+from events.access.principal import Principal
+from events.access.rate_limiter import RateLimiter
+from events.http.guard import JSON
+from events.http.limits import RequestLimits, limits_of
+from events.http.problem import ProblemError
+from events.platform.settings import Settings
+from ingest.api.write_api import create_app
+from tests.integration.events.http.conftest import Services
+
+NOWHERE = "redis://127.0.0.1:1/0"
+
+
+def turns(user: str, count: int = 100) -> list[dict[str, str]]:
+    return [{"user_id": user, "text": f"turn {number}"} for number in range(count)]
+
+
+@pytest.mark.parametrize("away", [False, True], ids=["redis", "redis away"])
+def test_a_subject_gets_its_burst_and_then_waits(redis_url: str, away: bool) -> None:
+    async def take() -> None:
+        # One unit in 1,000 s: the test cannot be slow enough for another one.
+        limiter = RateLimiter(NOWHERE if away else redis_url, 0.001, 3)
+        subject = f"key/{uuid4()}"
+        try:
+            assert [await limiter.take(subject, 1) for _ in range(3)] == [0, 0, 0]
+            assert 900 < await limiter.take(subject, 1) <= 1000
+            assert await limiter.take(f"other {subject}", 1) == 0
+        finally:
+            await limiter.close()
+
+    asyncio.run(take())
+
+
+def test_processes_share_the_buckets_and_no_name_stands_in_redis(redis_url: str, redis: Redis) -> None:
+    async def take() -> None:
+        limiters = [RateLimiter(redis_url, 0.001, 2) for _ in range(2)]
+        waits = [await limiter.take("user/default/ada", 1) for limiter in limiters * 2]
+        assert [wait > 0 for wait in waits] == [False, False, True, True]
+        for limiter in limiters:
+            await limiter.close()
+
+    asyncio.run(take())
+    names = list(redis.scan_iter("*rate*"))
+    assert names
+    assert all("ada" not in str(name) and redis.ttl(name) > 0 for name in names)
+
+
+def test_a_key_above_its_rate_gets_429_with_the_wait(services: Services) -> None:
+    with TestClient(create_app(replace(services.settings, key_rate=1))) as client:
+        key, other = services.key(), services.key()
+        # A hundred turns cost as much as the burst of 10 s.
+        assert client.post("/v1/turns", json=turns("ada"), headers=key).status_code == 202
+        refused = client.post("/v1/turns", json=turns("ada"), headers=key)
+        assert (refused.status_code, refused.json()["title"]) == (429, "Too many requests")
+        assert 1 <= int(refused.headers["retry-after"]) <= 10
+        assert client.post("/v1/turns", json=turns("ada"), headers=other).status_code == 202
+        assert client.get("/healthz").status_code == 200
+
+
+def test_a_user_above_the_rate_does_not_stop_others(services: Services) -> None:
+    with TestClient(create_app(replace(services.settings, user_rate=1))) as client:
+        ada, bob, key = f"ada {uuid4()}", f"bob {uuid4()}", services.key()
+        assert client.post("/v1/turns", json=turns(ada), headers=key).status_code == 202
+        assert client.post("/v1/turns", json=turns(ada), headers=services.key()).status_code == 429
+        assert client.post("/v1/turns", json=turns(bob), headers=key).status_code == 202
+        elsewhere = services.key(tenant="elsewhere")
+        assert client.post("/v1/turns", json=turns(ada), headers=elsewhere).status_code == 202
+
+
+def request(**document: Any) -> Request:
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "query_string": b"",
+        "path_params": {},
+        "headers": [],
+        JSON: document,
+    }
+    return Request(scope)
+
+
+def test_requests_at_the_same_time_are_limited() -> None:
+    limits = RequestLimits(Settings(key_concurrency=2, user_concurrency=1))
+    app, other = Principal(key_id="app"), Principal(key_id="other")
+
+    async def run() -> None:
+        async with AsyncExitStack() as running:
+            await running.enter_async_context(limits.admitted(request(user_id="ada"), app))
+            with pytest.raises(ProblemError, match="this user already has 1"):
+                await running.enter_async_context(limits.admitted(request(user_id="ada"), other))
+            await running.enter_async_context(limits.admitted(request(user_id="bob"), app))
+            with pytest.raises(ProblemError, match="this API key already has 2"):
+                await running.enter_async_context(limits.admitted(request(user_id="carl"), app))
+        async with limits.admitted(request(user_id="ada"), app):
+            pass
+
+    asyncio.run(run())
+
+
+def test_a_page_is_limited() -> None:
+    limits = RequestLimits(Settings(max_page=20))
+
+    async def ask(k: int) -> None:
+        async with limits.admitted(request(user_id="ada", k=k), Principal(key_id="app")):
+            pass
+
+    asyncio.run(ask(20))
+    with pytest.raises(ProblemError, match="k: is 21; this service gives at most 20"):
+        asyncio.run(ask(21))
+
+
+def test_no_limit_costs_nothing_by_default() -> None:
+    assert limits_of(Settings()) is None

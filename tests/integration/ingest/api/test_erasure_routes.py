@@ -1,0 +1,114 @@
+"""Erasures over HTTP: receipts, dry runs, scopes, and the same answer for what is missing and what is not yours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from starlette.testclient import TestClient
+
+from events.access.principal import ANYBODY, Principal
+from events.platform.database import Connection
+from events.platform.key_file import new_key
+from events.sealing import sealer as sealing
+from events.sealing.key_encryption import LocalKeyEncryption
+from events.sealing.sealer import Sealer
+from ingest.api.write_api import create_app
+from ingest.erasure import retention
+from ingest.erasure.retention import Rule
+from projectors.parking.forgetting import ForgettingProjection
+from tests.support.events.principals import As
+from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
+
+
+@pytest.fixture
+def memory(database: str, redis_url: str, redis: object, connection: Connection) -> Iterator[Memory]:
+    sealing.use(Sealer(LocalKeyEncryption([new_key()])))
+    made = Memory(database, redis_url=redis_url)
+    made.say(connection, "ada", "I live in Montevideo.", "My dog is called Bartholomew.")
+    made.say(connection, "bea", "I met Clementine.", turn_id="met")
+    made.say(connection, "acme\x1fada", "I live in Bergen, says Clementine.")
+    made.understand(connection)
+    yield made
+    sealing.use(None)
+
+
+@pytest.fixture
+def service(memory: Memory) -> Iterator[tuple[TestClient, As]]:
+    app = As(create_app(memory.settings, lambda: [ForgettingProjection(each) for each in memory.projectors]))
+    with TestClient(app, base_url="http://localhost") as client:
+        yield client, app
+
+
+def test_users_persons_and_turns_are_erased_with_a_receipt(
+    service: tuple[TestClient, As], connection: Connection
+) -> None:
+    client, _ = service
+    dry = client.delete("/v1/users/ada", params={"dry_run": True}).json()
+    assert (dry["dry_run"], dry["counts"]["turns"]) == (True, 2)
+    assert words_in_tables(connection, "Montevideo")
+    receipt = client.delete("/v1/users/ada").json()
+    assert receipt["counts"] == dry["counts"]
+    assert receipt["steps"]["erased"]
+    assert receipt["steps"]["scrubbed"] is None
+    assert words_in_tables(connection, "Montevideo") == {}
+    assert client.get(f"/v1/erasures/{receipt['erasure_id']}").json()["counts"] == receipt["counts"]
+    assert client.delete("/v1/people/clementine", params={"user_id": "ada"}).status_code == 404
+    assert client.delete("/v1/turns/met", params={"user_id": "ada"}).status_code == 404
+    assert client.delete("/v1/turns/met", params={"user_id": "bea"}).json()["counts"]["turns"] == 1
+    assert client.delete("/v1/users/ada").status_code == 404
+
+
+def test_a_person_is_erased_in_the_callers_tenant_alone(
+    service: tuple[TestClient, As], connection: Connection
+) -> None:
+    client, app = service
+    app.principal = Principal(tenant="acme", key_id="k1")
+    receipt = client.delete("/v1/people/Clementine").json()
+    assert (receipt["users"], receipt["by"]) == (1, "k1")
+    assert words_in_tables(connection, "Bergen") == {}
+    assert words_in_tables(connection, "Clementine")
+    # The receipt of another tenant is not there.
+    app.principal = ANYBODY
+    assert client.get(f"/v1/erasures/{receipt['erasure_id']}").status_code == 404
+
+
+def test_a_key_needs_the_scope_and_the_user(service: tuple[TestClient, As], connection: Connection) -> None:
+    client, app = service
+    app.principal = Principal(scopes=frozenset(("push", "read", "write")))
+    assert client.delete("/v1/users/ada").status_code == 403
+    assert client.delete("/v1/people/Clementine").status_code == 403
+    app.principal = Principal(scopes=frozenset(("admin",)))
+    assert client.delete("/v1/turns/met", params={"user_id": "bea"}).status_code == 403
+    app.principal = Principal(users=frozenset(("bea",)))
+    foreign, missing = client.delete("/v1/users/ada"), client.delete("/v1/users/nobody")
+    assert (foreign.status_code, foreign.json()) == (404, missing.json())
+    assert words_in_tables(connection, "Montevideo")
+
+
+def test_names_that_cannot_be_meant_are_refused_with_the_field(service: tuple[TestClient, As]) -> None:
+    client, _ = service
+    answer = client.delete("/v1/people/x")
+    assert (answer.status_code, answer.json()["field"]) == (422, "name")
+
+
+def test_a_rule_of_retention_takes_the_old_turns_of_its_mode(memory: Memory, connection: Connection) -> None:
+    memory.say(connection, "ada", "I live in Kathmandu.", mode="journal")
+    memory.say(connection, "ada", "I live in Antananarivo.", mode="code")
+    memory.understand(connection)
+    days = (datetime.now(UTC) - SAID_AT).days
+    retention.declare(connection, Rule(tenant="default", mode="*", keep_days=days + 2))
+    retention.declare(connection, Rule(tenant="default", mode="journal", keep_days=max(1, days - 1)))
+    counted = retention.run(memory.eraser(), connection, dry_run=True, by="test")
+    assert [outcome.counts.get("turns", 0) for _, outcome in counted] == [0, 1]
+    assert words_in_tables(connection, "Kathmandu")
+    assert retention.run_when_due(memory.eraser(), connection)
+    assert words_in_tables(connection, "Kathmandu") == {}
+    assert words_in_tables(connection, "Antananarivo")
+    # A day must pass before the next run.
+    assert retention.run_when_due(memory.eraser(), connection) == []
+    retention.declare(connection, Rule(tenant="default", mode="*", keep_days=max(1, days - 1)))
+    assert retention.run_when_due(memory.eraser(), connection)
+    assert words_in_tables(connection, "Antananarivo") == {}
+    assert words_in_tables(connection, "Bergen")

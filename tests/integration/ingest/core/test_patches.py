@@ -1,0 +1,288 @@
+"""Patches of the document over HTTP: applied as a whole, or queued with the reason, the document unchanged."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.support.retrieval.core_documents import Documents, add, remove, replaced, test_of
+
+
+def test_the_examples_of_patches_over_http(ada: Documents) -> None:
+    ada.patch(
+        add(
+            "/healthProfile/conditions/-", {"name": "Type 2 Diabetes", "since": "2018-03", "confidence": 0.95}
+        )
+    )
+    ada.patch(
+        add(
+            "/dynamicCategories/exerciseRoutine",
+            {"description": "habits", "data": {"preferred": ["walking"]}},
+        ),
+        add("/healthProfile/other/recentA1c", "6.8"),
+        actor="agent",
+    )
+    done = ada.patch(
+        add("/dynamicCategories/exerciseRoutine/data/yoga", "three times weekly"),
+        add(
+            "/dynamicCategories/stressManagement",
+            {"description": "stress", "data": {"techniques": ["yoga"]}, "createdAt": "2023-12-15T10:30:00Z"},
+        ),
+        actor="agent",
+        source="turn 1",
+        confidence=0.9,
+    )
+    assert (done["version"], done["changed"]) == (3, True)
+    document = ada.document()
+    exercise = document["dynamicCategories"]["exerciseRoutine"]
+    assert exercise["data"] == {"preferred": ["walking"], "yoga": "three times weekly"}
+    assert exercise["usageCount"] == 2
+    assert document["dynamicCategories"]["stressManagement"]["createdAt"] == "2023-12-15T10:30:00Z"
+    assert document["_meta"]["version"] == 3
+    ada.patch(
+        replaced("/healthProfile/conditions/0/since", "2019-03"),
+        actor="agent",
+        source="user_correction",
+        confidence=0.98,
+    )
+    assert ada.value("/healthProfile/conditions/0/since") == "2019-03"
+    explained = ada.done(ada.get(explain=True))["explain"]
+    since = explained["/healthProfile/conditions/0/since"]
+    assert (since["version"], since["confidence"], since["source"]) == (4, 0.98, "user_correction")
+    assert explained["/healthProfile/conditions/0/name"]["version"] == 1
+    yoga = explained["/dynamicCategories/exerciseRoutine/data/yoga"]
+    assert (yoga["version"], yoga["source"], yoga["event_id"]) == (3, "turn 1", done["event_id"])
+
+
+@pytest.mark.parametrize(
+    ("ops", "status", "fault", "op", "path"),
+    [
+        ([test_of("/profile/residence", "Rome")], 409, "test", 0, "/profile/residence"),
+        ([add("/goals/other/a", 1), test_of("/goals/other/a", True)], 409, "test", 1, "/goals/other/a"),
+        ([remove("/profile/nothing")], 409, "path", 0, "/profile/nothing"),
+        ([add("/profile/a/b", 1)], 409, "path", 0, "/profile/a/b"),
+        ([add("/profile/nicknames/5", "x")], 409, "path", 0, "/profile/nicknames/5"),
+        ([{"op": "move", "from": "/profile/x", "path": "/profile/name"}], 409, "path", 0, "/profile/x"),
+        ([{"op": "move", "from": "/profile", "path": "/profile/other/x"}], 409, "path", 0, "/profile/other/x"),
+        ([add("/preferences/other/x", 1), add("/profile/shoe", "x")], 422, "schema", 1, "/profile"),
+        ([add("/healthProfile/conditions/-", {"since": "2018"})], 422, "schema", 0, "/healthProfile/conditions/0"),
+        ([add("/newCategory", {})], 422, "schema", 0, ""),
+        ([add("/_meta/version", 9)], 422, "protected", 0, "/_meta/version"),
+        ([replaced("", {})], 422, "protected", 0, ""),
+        ([{"op": "copy", "from": "/_meta", "path": "/profile/other/x"}], 422, "protected", 0, "/_meta"),
+        ([test_of("/_meta/version", 99)], 409, "test", 0, "/_meta/version"),
+        ([add("/dynamicCategories/x", {"data": 1}), add("/dynamicCategories/x/usageCount", 9)], 422, "protected", 1,
+         "/dynamicCategories/x/usageCount"),
+    ],
+)  # fmt: skip
+def test_a_patch_that_does_not_fit_changes_nothing_and_waits(
+    ada: Documents, ops: list[dict[str, Any]], status: int, fault: str, op: int, path: str
+) -> None:
+    ada.patch(add("/profile/residence", "Lisbon"))
+    problem = ada.refused(*ops, status=status)
+    assert (problem["fault"], problem["op"], problem["path"], problem["field"]) == (
+        fault,
+        op,
+        path,
+        f"patch/{op}",
+    )
+    [entry] = ada.done(ada.get("/queue"))["entries"]
+    assert (entry["queue_id"], entry["path"], entry["status"]) == (problem["queue_id"], path, "open")
+    assert ada.document()["_meta"]["version"] == 1
+
+
+def test_a_failed_test_shows_expected_and_actual(ada: Documents) -> None:
+    ada.patch(add("/profile/residence", "Lisbon"))
+    problem = ada.refused(test_of("/profile/residence", "Rome"), replaced("/profile/residence", "Oslo"))
+    assert (problem["expected"], problem["actual"], problem["version"]) == ("Rome", "Lisbon", 1)
+
+
+def test_an_index_means_the_item_that_was_there(ada: Documents) -> None:
+    for name in ("asthma", "gout"):
+        ada.patch(add("/healthProfile/conditions/-", {"name": name}))
+    ada.patch(replaced("/healthProfile/conditions/1/name", "gout, left foot"))
+    [change, *_] = ada.done(ada.get("/history"))["changes"]
+    assert change["patch"][0] == test_of("/healthProfile/conditions/1/name", "gout")
+    assert change["patch"][1]["op"] == "replace"
+
+
+def test_versions_and_idempotency_keys(ada: Documents) -> None:
+    first = ada.patch(add("/profile/name", "Ada"), expected_version=0)
+    problem = ada.refused(add("/profile/name", "Eve"), expected_version=0)
+    assert (problem["field"], problem["version"], problem["path"]) == ("expected_version", 1, "/profile/name")
+    assert ada.done(ada.get("/queue"))["entries"] == []
+    body = {"patch": [add("/profile/age", 36)], "actor": "user"}
+    once, again = (ada.done(ada.send("events", body, **{"idempotency-key": "k"})) for _ in range(2))
+    assert once["version"] == again["version"] == first["version"] + 1
+    assert (once["duplicate"], again["duplicate"], again["event_id"]) == (False, True, once["event_id"])
+    other = ada.send("rollback", {"to_version": 0}, **{"idempotency-key": "k"})
+    assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
+    same = ada.patch(add("/profile/age", 36))
+    assert (same["changed"], same["version"], same["event_id"]) == (False, 2, None)
+    tested = ada.patch(test_of("/_meta/version", 2), add("/profile/age", 37))
+    assert tested["version"] == 3
+
+
+def test_concurrent_first_patches_each_get_a_version_and_an_event(ada: Documents) -> None:
+    def first(number: int) -> dict[str, Any]:
+        return ada.patch(add(f"/profile/other/k{number}", f"{uuid4()}"))
+
+    def meanwhile(number: int) -> None:
+        ada.state("residence", f"city {number}", number)
+        ada.fold()
+
+    with ThreadPoolExecutor(8) as many:
+        others = [many.submit(meanwhile, number) for number in range(2)]
+        answers = list(many.map(first, range(6)))
+        for each in others:
+            each.result()
+    assert all(each["changed"] for each in answers)
+    shown = {each["event_id"]: each["version"] for each in ada.done(ada.get("/history"))["changes"]}
+    assert {each["event_id"]: each["version"] for each in answers}.items() <= shown.items()
+    assert len({each["version"] for each in answers}) == 6
+    assert set(ada.value("/profile/other")) == {f"k{number}" for number in range(6)}
+
+
+def test_an_agent_does_not_replace_what_the_user_said(ada: Documents) -> None:
+    ada.patch(add("/profile/residence", "Lisbon"), confidence=0.9)
+    problem = ada.refused(replaced("/profile/residence", "Rome"), actor="agent")
+    assert (problem["fault"], problem["expected"], problem["actual"]) == ("contradiction", "Rome", "Lisbon")
+    assert ada.refused(remove("/profile"), actor="agent")["fault"] == "contradiction"
+    assert ada.refused(replaced("/profile/residence", "Rome"), confidence=0.5)["fault"] == "contradiction"
+    ada.patch(replaced("/profile/residence", "Rome"), actor="agent", source="user_correction")
+    assert ada.value("/profile/residence") == "Rome"
+
+
+def deep(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("patch", "field"),
+    [
+        ("x", "patch"),
+        (["x"], "patch/0"),
+        ([{"op": "add", "value": 1}], "patch/0"),
+        ([{"op": "spam", "path": "/profile"}], "patch/0"),
+        ([{"op": ["add"], "path": "/profile"}], "patch/0"),
+        ([{"op": "add", "path": "/profile/name"}], "patch/0"),
+        ([{"op": "move", "path": "/profile/name"}], "patch/0"),
+        ([{"op": "copy", "path": "/profile/name", "from": 3}], "patch/0"),
+        ([{"op": "add", "path": "profile", "value": 1}], "patch/0"),
+        ([{"op": "add", "path": "/profile/~2", "value": 1}], "patch/0"),
+        ([{"op": "add", "path": "/" + "x" * 3000, "value": 1}], "patch/0"),
+        ([{"op": "add", "path": "/preferences/other/__proto__", "value": 1}], "patch/0"),
+        ([{"op": "add", "path": "/preferences/other/x", "value": [{"__proto__": 1}]}], "patch/0"),
+        ([{"op": "add", "path": "/preferences/other/x", "value": 1}] * 1001, "patch"),
+        ([{"op": "add", "path": "/preferences/other/x", "value": "x" * 200_000}], "patch"),
+        ([{"op": "add", "path": "/preferences/other/x", "value": "\x00"}], "value"),
+        ([{"op": "add", "path": "/preferences/other/\x00", "value": 1}], "path"),
+        ([{"op": "add", "path": "/preferences/other/x", "value": "\ud800"}], "(body)"),
+        ([{"op": "add", "path": "/preferences/other/x", "value": float("nan")}], "(body)"),
+        ([{"op": "add", "path": "/preferences/other/x", "value": 10**40}], None),
+        ([{"op": "add", "path": "/preferences/other/x", "value": deep(200)}], "(body)"),
+    ],
+)  # fmt: skip
+def test_a_malformed_patch_is_refused_and_not_queued(ada: Documents, patch: Any, field: str | None) -> None:
+    ada.patch(add("/profile/name", "Ada"))
+    before = ada.get().text
+    answer = ada.send("events", {"patch": patch, "actor": "user"})
+    if field is not None:
+        assert (answer.status_code, answer.json().get("field")) == (422, field), answer.text
+        assert ada.get().text == before
+    else:
+        assert answer.status_code in (200, 422), answer.text
+    assert ada.done(ada.get("/queue"))["entries"] == []
+
+
+@pytest.mark.parametrize("size", [10_000_000])
+def test_ten_megabytes_are_refused(ada: Documents, size: int) -> None:
+    answer = ada.send("events", {"patch": [add("/preferences/other/x", "x" * size)], "actor": "user"})
+    assert (answer.status_code, answer.headers["content-type"]) == (413, "application/problem+json")
+
+
+def raw(ada: Documents, body: bytes) -> Any:
+    url = f"/v1/memory/{ada.user}/events"
+    return ada.write.post(url, content=body, headers={"content-type": "application/json"})
+
+
+def test_a_value_of_a_thousand_levels_is_refused(ada: Documents) -> None:
+    value = b"[" * 1000 + b"]" * 1000
+    answer = raw(
+        ada, b'{"actor": "user", "patch": [{"op": "add", "path": "/profile/other/x", "value": %b}]}' % value
+    )
+    assert (answer.status_code, answer.json()["field"]) == (422, "(body)")
+
+
+def test_a_name_that_is_there_twice_is_refused(ada: Documents) -> None:
+    ada.patch(add("/profile/name", "Ada"))
+    body = b'{"actor": "user", "patch": [{"op": "remove", "path": "/profile/name", "op": "add", "value": 1}]}'
+    answer = raw(ada, body)
+    assert (answer.status_code, answer.json()["field"], answer.json()["path"]) == (
+        422,
+        "patch",
+        "/profile/name",
+    )
+    assert ada.value("/profile/name") == "Ada"
+
+
+def test_the_document_stays_within_its_bounds(ada: Documents) -> None:
+    text = "x" * 100_000
+    for name in "ab":
+        ada.patch(add(f"/preferences/other/{name}", text))
+    assert ada.refused(add("/preferences/other/c", text), status=422)["fault"] == "size"
+    nested: dict[str, Any] = add("/goals/other/x", deep(20))
+    ada.patch(nested)
+    path = "/goals/other/x" + "/a" * 20
+    assert ada.refused(replaced(path, deep(20)), status=422)["fault"] == "size"
+
+
+def test_a_user_without_a_document(ada: Documents) -> None:
+    for what in ("", "/history", "/diff", "/queue"):
+        answer = ada.get(what)
+        assert (answer.status_code, answer.json()["field"]) == (404, "user_id")
+    assert ada.send("rollback", {"to_version": 0}).status_code == 404
+    assert ada.send("cherry-pick", {"event_ids": [str(uuid4())]}).status_code == 404
+    assert ada.send(f"queue/{uuid4()}/approve", {}).status_code == 404
+
+
+def test_facts_stand_first_in_a_prompt_and_stay_the_same(ada: Documents) -> None:
+    ada.patch(
+        add("/profile/residence", "Lisbon <b>"),
+        add("/preferences/likes/-", "tea"),
+        add("/preferences/likes/-", "figs"),
+        add("/healthProfile/conditions/-", {"name": "asthma", "since": "2019"}),
+    )
+
+    def prompt(query: str, **more: Any) -> Any:
+        asked = {
+            "user_id": ada.user,
+            "query": query,
+            "paths": ["/profile", "/healthProfile", "/preferences/likes", "/none"],
+        }
+        answer = ada.read.post("/v1/context", json=asked | more)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    first = prompt("where do I live?")
+    [core, facts, *_] = first["blocks"]
+    assert (core["name"], facts["name"], facts["stable"]) == ("core", "facts", True)
+    assert facts["text"] == (
+        '<facts>\n<fact path="/profile/residence">Lisbon &lt;b&gt;</fact>\n'
+        '<fact path="/healthProfile/conditions/0/name">asthma</fact>\n'
+        '<fact path="/healthProfile/conditions/0/since">2019</fact>\n'
+        '<fact path="/preferences/likes">tea, figs</fact>\n</facts>\n'
+    )
+    assert prompt("what do I like?")["blocks"][1] == facts
+    least = core["tokens"] + 60
+    small = prompt("where do I live?", token_budget=least)
+    assert small["tokens"] <= least
+    assert "facts have no room" in str(small)
+    refused = ada.read.post("/v1/context", json={"user_id": ada.user, "query": "x", "paths": ["x"]})
+    assert (refused.status_code, refused.json()["field"]) == (422, "paths")

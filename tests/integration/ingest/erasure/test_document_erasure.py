@@ -1,0 +1,209 @@
+"""An erasure leaves nothing of a document, its queue, problems and episodes; what it leaves equals a rebuild."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+
+from events.core.fold import Present
+from events.platform.database import Connection
+from events.problems.problem import Problem, fold, in_order
+from events.problems.problem_log import entries
+from events.types.contract.migrated import Migrated
+from ingest.core import patching, review, time_travel
+from ingest.core.appending import Origin, Outcome
+from ingest.erasure import subjects
+from ingest.erasure.subjects import Terms
+from ingest.problems import problem_commands
+from ingest.problems.problem_commands import Command
+from projectors.core.documents import documents_of
+from projectors.core.projector import CoreProjector
+from projectors.problems.projector import ProblemsProjector
+from projectors.rebuild.rebuild import Rebuild
+from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
+from tests.support.retrieval.core_documents import add
+
+TERMS = Terms(by="test")
+CANARY = "Zyxwort"
+PERSON = "Quillwortine"
+COMMAND = Command(actor="user/ada", at=SAID_AT)
+
+
+class Ada:
+    """A user with a document, a queue and problems, and the commands on them."""
+
+    def __init__(self, memory: Memory, connection: Connection) -> None:
+        self.memory = memory
+        self.connection = connection
+        self.documents = documents_of(memory.settings)
+        memory.projectors += [CoreProjector(), ProblemsProjector()]
+
+    def say(self, *texts: str, **more: str) -> list[str]:
+        ids = self.memory.say(self.connection, "ada", *texts, **more)
+        self.memory.understand(self.connection)
+        return ids
+
+    def origin(self, **more: Any) -> Origin:
+        fields: dict[str, Any] = {"by": "user", "actor": "user/ada", "at": SAID_AT} | more
+        return Origin(**fields)
+
+    def patch(self, *ops: dict[str, Any], **more: Any) -> Outcome:
+        return patching.patch(self.connection, self.documents, "ada", ops, self.origin(**more))
+
+    def queued(self, **more: Any) -> UUID:
+        """Sends a patch that does not fit. Returns its entry."""
+        wrong = [{"op": "test", "path": "/profile/name", "value": "nobody"}, add("/profile/name", "somebody")]
+        outcome = self.patch(*wrong, **more)
+        assert outcome.queued is not None
+        assert outcome.event_id is not None
+        return outcome.event_id
+
+    @property
+    def present(self) -> Present:
+        return self.documents.present(self.connection, "ada", history=True, entries=[UUID(int=0)])
+
+    @property
+    def document(self) -> Any:
+        return self.present.state.document
+
+    @property
+    def open_problems(self) -> list[Problem]:
+        return in_order(fold(entries(self.connection, "ada")).by_id.values())
+
+    @property
+    def problems(self) -> list[str]:
+        return [each.description for each in self.open_problems]
+
+    def waiting(self) -> set[UUID]:
+        return {each.queue_id for each in self.present.fold.waiting}
+
+    def settle(self, *words: str) -> None:
+        """Folds what is left. No table holds the words, and the tables equal a rebuild of the log."""
+        for word in words:
+            assert words_in_tables(self.connection, word) == {}
+        self.memory.understand(self.connection)
+        for word in words:
+            assert words_in_tables(self.connection, word) == {}
+        for projector in self.memory.projectors:
+            assert Rebuild(self.memory.settings, projector, workers=1, verify=True).run().equal, (
+                projector.name
+            )
+
+
+@pytest.fixture
+def ada(memory: Memory, connection: Connection) -> Ada:
+    return Ada(memory, connection)
+
+
+def mark() -> str:
+    return orjson.dumps(Migrated(source="notes").metadata()).decode()
+
+
+def test_an_erased_user_leaves_no_document_queue_problem_or_episode(ada: Ada) -> None:
+    ada.memory.say(ada.connection, "bea", "I live in Valparaiso.", "I've been struggling with migraines.")
+    ada.say(f"I live in {CANARY}.", f"I've been struggling with {CANARY} pain.")
+    ada.say(f"User might be allergic to {CANARY}", metadata=mark())
+    ada.patch(add("/profile/other/note", CANARY), rationale=f"{CANARY} said so")
+    review.refuse(ada.connection, ada.documents, "ada", ada.queued(rationale=CANARY), CANARY, ada.origin())
+    ada.queued(source=CANARY)
+    problem = problem_commands.open_problem(ada.connection, "ada", CANARY, 5, "default", None, COMMAND)
+    tried = {"approach": f"{CANARY} tea", "outcome": CANARY, "successful": True}
+    problem_commands.attempt(ada.connection, "ada", problem.problem.problem_id, tried, SAID_AT, COMMAND)
+    ada.memory.understand(ada.connection)
+    held = {name for name in words_in_tables(ada.connection, CANARY) if "core" in name or "problem" in name}
+    assert len(held) > 4
+    counts = subjects.erase_user(ada.memory.eraser(), ada.connection, "ada", TERMS).counts
+    assert counts["core.documents"] == 1
+    assert counts["core.queue"] >= 3
+    assert ada.present.state.version == 0
+    assert ada.problems == []
+    ada.settle(CANARY)
+    assert words_in_tables(ada.connection, "Valparaiso")
+
+
+def test_a_name_in_a_reason_or_rationale_is_found(ada: Ada) -> None:
+    ada.say("I live in Lisbon.")
+    ada.patch(add("/profile/other/seat", "aisle"), rationale="as always")
+    mistaken = ada.patch(add("/profile/other/shoe", "42"))
+    gone = ada.queued(rationale=f"{PERSON} told me")
+    kept = ada.queued(rationale="a guess")
+    refused, approved = ada.queued(), ada.queued()
+    review.refuse(ada.connection, ada.documents, "ada", refused, f"{PERSON} says no", ada.origin())
+    review.approve(ada.connection, ada.documents, "ada", approved, None, f"{PERSON} agreed", ada.origin())
+    ada.patch(add("/profile/other/hat", "red"), rationale=f"{PERSON} saw it")
+    assert mistaken.event_id is not None
+    why = ada.origin(rationale=f"{PERSON} noticed")
+    time_travel.roll_back(ada.connection, ada.documents, "ada", [mistaken.event_id], None, why)
+    problem = problem_commands.open_problem(ada.connection, "ada", "snoring", 5, "default", None, COMMAND)
+    tried = {"approach": "nose strips", "outcome": f"{PERSON} slept", "successful": True}
+    problem_commands.attempt(ada.connection, "ada", problem.problem.problem_id, tried, SAID_AT, COMMAND)
+    ada.say(f"I met {PERSON} yesterday.", "My cat is called Minka.")
+    ada.memory.understand(ada.connection)
+    assert words_in_tables(ada.connection, PERSON)
+    subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], ["ada"], TERMS)
+    ada.settle(PERSON)
+    other = ada.document["profile"]["other"]
+    assert other == {"seat": "aisle"}, (
+        "the rollback stays in force, and the value that the person backed is gone"
+    )
+    assert ada.document["profile"]["residence"] == "Lisbon"
+    assert ada.waiting() == {kept, approved}, "a refusal stays, an approval is asked for again"
+    assert gone not in ada.waiting()
+    assert "name" not in ada.document["profile"]
+    assert ada.problems == ["snoring"]
+
+
+def test_a_rollback_that_was_undone_is_not_said_again(ada: Ada) -> None:
+    first = ada.patch(add("/profile/other/seat", "aisle"))
+    assert first.event_id is not None
+    why = ada.origin(rationale=f"{PERSON} noticed")
+    undone = time_travel.roll_back(ada.connection, ada.documents, "ada", [first.event_id], None, why)
+    assert undone.outcome.event_id is not None
+    time_travel.roll_back(ada.connection, ada.documents, "ada", [undone.outcome.event_id], None, ada.origin())
+    ada.memory.understand(ada.connection)
+    subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], ["ada"], TERMS)
+    ada.settle(PERSON)
+    assert ada.document["profile"]["other"] == {"seat": "aisle"}
+
+
+def test_a_name_in_the_metadata_of_a_turn_is_found(ada: Ada) -> None:
+    ada.say("I live in Lisbon.", metadata=orjson.dumps({"heard_by": PERSON}).decode())
+    subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], ["ada"], TERMS)
+    ada.settle(PERSON, "Lisbon")
+    assert "residence" not in ada.document["profile"]
+
+
+def test_an_erased_turn_takes_its_values_patches_proposals_and_problems(ada: Ada) -> None:
+    [home] = ada.say(f"I live in {CANARY}.")
+    [pain] = ada.say(f"I've been struggling with {CANARY} pain.")
+    [note] = ada.say(f"User might be allergic to {CANARY}", metadata=mark())
+    [other] = ada.say("I've been struggling with insomnia.")
+    [proposal] = ada.present.fold.waiting
+    assert proposal.kind == "proposal"
+    review.approve(ada.connection, ada.documents, "ada", proposal.queue_id, None, None, ada.origin())
+    ada.patch(add("/profile/other/note", CANARY), turn_ids=(home,))
+    ada.patch(add("/profile/other/seat", "aisle"))
+    ada.queued(source=home, rationale=CANARY)
+    refused = ada.queued(source=home)
+    review.refuse(ada.connection, ada.documents, "ada", refused, f"not in {CANARY}", ada.origin())
+    [problem] = [
+        each
+        for each in in_order(fold(entries(ada.connection, "ada")).by_id.values())
+        if pain in each.turn_ids
+    ]
+    tried = {"approach": "rest", "outcome": None, "successful": None}
+    problem_commands.attempt(ada.connection, "ada", problem.problem_id, tried, SAID_AT, COMMAND)
+    ada.memory.understand(ada.connection)
+    assert ada.document["healthProfile"]["allergies"]["food"] == [CANARY]
+    for turn_id in (home, pain, note):
+        subjects.erase_turn(ada.memory.eraser(), ada.connection, "ada", turn_id, TERMS)
+    ada.settle(CANARY)
+    assert ada.document["profile"].get("residence") is None
+    assert ada.document["profile"]["other"] == {"seat": "aisle"}
+    assert ada.document["healthProfile"]["allergies"]["food"] == []
+    assert ada.waiting() == set()
+    assert ada.problems == ["insomnia"]
+    assert other not in (home, pain, note)

@@ -1,0 +1,104 @@
+"""Turns that wait in Redis go with their user, also a turn that a recorder holds in memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from redis import Redis
+
+from events.platform.database import Connection
+from events.store import log
+from events.types.envelope import partition_of
+from events.types.turns import TurnRecorded
+from ingest.erasure import subjects
+from ingest.erasure.erasure import ErasureRefusedError
+from ingest.erasure.receipts import receipt_of
+from ingest.erasure.subjects import Terms
+from ingest.recording.recorder import event_of
+from ingest.recording.turn_queue import TurnQueue
+from tests.support.ingest.memories import Memory
+from tests.support.streams import add, entries
+
+TERMS = Terms(by="test")
+GROUP = "recorders"
+
+
+@pytest.fixture
+def queued(database: str, redis_url: str, redis: Redis, sealed: None) -> Memory:
+    return Memory(database, redis_url=redis_url)
+
+
+def recorded(connection: Connection, user: str) -> list[str]:
+    return [
+        event.payload.text
+        for event in log.read(connection, partition_of(user))
+        if event.user_id == user and isinstance(event.payload, TurnRecorded)
+    ]
+
+
+def test_waiting_turns_and_dead_letters_of_a_user_go_and_others_stay(
+    queued: Memory, connection: Connection, redis: Redis
+) -> None:
+    for user in ("ada", "bea"):
+        add(redis, "turns", {"user_id": user, "text": "I live in Montevideo."})
+        add(redis, "turns:dead", {"entry_id": "1-1", "field": "role", "reason": "bad", "field:user_id": user})
+        add(redis, "turns:dropped", {"entry_id": "1-1", "because": "bad", "field:user_id": user})
+    outcome = subjects.erase_user(queued.eraser(), connection, "ada", TERMS)
+    assert {name: number for name, number in outcome.counts.items() if "let" in name or name == "queue"} == {
+        "queue": 1, "dead letters": 1, "dropped letters": 1,
+    }  # fmt: skip
+    for stream in ("turns", "turns:dead", "turns:dropped"):
+        assert [e.get("user_id", e.get("field:user_id")) for e in entries(redis, stream)] == ["bea"]
+
+
+@pytest.mark.parametrize("named", [{"turn_id": "mine"}, {}])
+def test_a_recorder_that_holds_a_turn_of_the_erased_records_nothing(
+    queued: Memory, connection: Connection, redis: Redis, named: dict[str, str]
+) -> None:
+    queue = TurnQueue(Redis.from_url(queued.settings.redis_url), "turns", GROUP)
+    queue.open()
+    add(redis, "turns", {"user_id": "ada", "text": "I live in Montevideo.", **named})
+    [held] = queue.read("r1", 10, 10)
+    subjects.erase_user(queued.eraser(), connection, "ada", TERMS)
+    [place] = log.append(connection, [event_of(held, datetime.now(UTC))])
+    assert place.duplicate
+    assert recorded(connection, "ada") == []
+    # Nobody reads the turn again, and the group has nothing left to settle.
+    assert queue.depth().pending == 0
+    # What the user says later is new.
+    add(redis, "turns", {"user_id": "ada", "text": "I live in Lisbon."})
+    [later] = queue.read("r1", 10, 10)
+    log.append(connection, [event_of(later, datetime.now(UTC))])
+    assert recorded(connection, "ada") == ["I live in Lisbon."]
+
+
+def test_a_waiting_turn_that_names_an_erased_person_goes(
+    queued: Memory, connection: Connection, redis: Redis
+) -> None:
+    add(redis, "turns", {"user_id": "ada", "text": "Quillwortine phoned."})
+    add(redis, "turns", {"user_id": "ada", "text": "It rains."})
+    queued.say(connection, "ada", "Quillwortine came.")
+    outcome = subjects.erase_person(queued.eraser(), connection, ["quillwortine"], ["ada"], TERMS)
+    assert (outcome.counts["queue"], outcome.counts["turns"]) == (1, 1)
+    assert [entry["text"] for entry in entries(redis, "turns")] == ["It rains."]
+
+
+def test_while_redis_is_away_the_log_is_erased_and_the_queue_later(
+    database: str, connection: Connection, redis_url: str, redis: Redis, sealed: None
+) -> None:
+    away = Memory(database, redis_url="redis://127.0.0.1:1/0")
+    add(redis, "turns", {"user_id": "ada", "text": "I live in Montevideo."})
+    away.say(connection, "ada", "I live in Montevideo.")
+    done = subjects.erase_user(away.eraser(), connection, "ada", TERMS)
+    assert recorded(connection, "ada") == []
+    receipt = receipt_of(connection, done.erasure_id)
+    assert receipt is not None
+    assert receipt["steps"]["queue"] is None
+    with pytest.raises(ErasureRefusedError, match="redis is away"):
+        subjects.erase_turn(away.eraser(), connection, "ada", "t1", TERMS)
+    assert Memory(database, redis_url=redis_url).eraser().resume(connection) == 1
+    assert entries(redis, "turns") == []
+    receipt = receipt_of(connection, done.erasure_id)
+    assert receipt is not None
+    assert receipt["steps"]["queue"] is not None

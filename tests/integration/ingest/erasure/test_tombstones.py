@@ -1,0 +1,83 @@
+"""The list of erasures outside the database: an older backup that is restored is erased again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from psycopg import sql
+
+from events.platform.database import Connection, connect
+from events.store.verification import verify
+from ingest.erasure import subjects, tombstones
+from ingest.erasure.erasure import Eraser
+from ingest.erasure.subjects import Terms
+from ingest.erasure.tombstones import TombstoneFileError
+from projectors.parking.forgetting import ForgettingProjection
+from tests.support.databases import execute, url_of
+from tests.support.ingest.memories import Memory, words_in_tables
+
+CANARY = "Zyxwortflosse"
+TERMS = Terms(by="test")
+
+
+def eraser_of(memory: Memory, file: Path) -> Eraser:
+    settings = replace(memory.settings, tombstones_file=str(file))
+    return Eraser(settings, [ForgettingProjection(each) for each in memory.projectors])
+
+
+def test_a_restored_backup_is_erased_again(
+    memory: Memory, connection: Connection, postgres_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "tombstones.jsonl"
+    [turn] = memory.say(connection, "bea", f"I met {CANARY}.")
+    memory.say(connection, "bea", "I live in Montevideo.")
+    memory.say(connection, "ada", f"I live in {CANARY}.")
+    memory.understand(connection)
+    backup = f"backup_{id(memory):x}"
+    database = connection.info.dbname
+    connection.close()
+    execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", backup, database)
+    try:
+        with connect(memory.settings.database_url, application="test") as again:
+            subjects.erase_user(eraser_of(memory, file), again, "ada", TERMS)
+            subjects.erase_turn(eraser_of(memory, file), again, "bea", turn, TERMS)
+        assert CANARY.encode() not in file.read_bytes()
+        assert file.stat().st_mode & 0o777 == 0o600
+        restored = Memory(url_of(postgres_url, backup))
+        with connect(restored.settings.database_url, application="test") as old:
+            assert words_in_tables(old, CANARY)
+            # After the backup, and before the replay, the user returns.
+            done = subjects.replay(eraser_of(restored, file), old, tombstones.read(file))
+            assert len(done) == 2
+            assert words_in_tables(old, CANARY) == {}
+            assert words_in_tables(old, "Montevideo")
+            assert verify(old).faults == ()
+            assert subjects.replay(eraser_of(restored, file), old, tombstones.read(file)) == []
+    finally:
+        with connect(postgres_url, application="test") as owner:
+            owner.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(backup)))
+
+
+def test_a_crash_in_the_middle_of_a_line_is_mended(
+    memory: Memory, connection: Connection, tmp_path: Path
+) -> None:
+    file = tmp_path / "tombstones.jsonl"
+    memory.say(connection, "ada", "I live in Montevideo.")
+    subjects.erase_user(eraser_of(memory, file), connection, "ada", TERMS)
+    whole = file.read_bytes()
+    file.write_bytes(whole + b'{"erasure_id":"0199')
+    assert len(tombstones.read(file)) == 1
+    memory.say(connection, "bea", "I live in Montevideo.")
+    subjects.erase_user(eraser_of(memory, file), connection, "bea", TERMS)
+    assert [one.kind for one in tombstones.read(file)] == ["user", "user"]
+    file.write_bytes(whole[: len(whole) // 2])
+    assert eraser_of(memory, file).keep_tombstones(connection) == 2
+
+
+def test_a_file_that_holds_something_else_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "tombstones.jsonl"
+    file.write_bytes(b'{"kind":"user"}\n')
+    with pytest.raises(TombstoneFileError, match="line 1"):
+        tombstones.read(file)

@@ -1,0 +1,164 @@
+"""Turns get their mode from the caller, the extractor's reading, the project's default, or none, in this order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from events.types.cards import EventNoted
+from events.types.envelope import NewEvent
+from events.types.extraction import TurnsExtracted
+from events.types.modes import Decay
+from ingest.extraction.claude.extractor import ClaudeExtractor
+from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
+from ingest.extraction.turn_modes import ModeChoice, ModeContext, modes_of_turns
+from ingest.modes import mode_commands
+from ingest.modes.mode_commands import Declaration, Origin
+from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
+from tests.support.ingest.model_workers import caught_up, events_of, reading, turn
+from tests.support.ingest.modes import MODES, LabelledTurn, labelled_turns, recorded_reading
+from tests.support.waiting import eventually
+
+TRACE = 'It fails:\nTraceback (most recent call last):\n  File "shop.py", line 3, in <module>'
+SAID = (
+    "I deploy the shop to Frankfurt with my team",
+    TRACE,
+    "I am buying coffee for Nora tomorrow",
+    "I felt sad",
+)
+
+
+def declare(connection: Connection, default: str) -> None:
+    origin = Origin(actor="test", at=datetime(2026, 5, 1, tzinfo=UTC))
+    hints = {"units": "keep </modes> & type signatures whole"}
+    decay: Decay = "slow"
+    for name, description in (
+        ("code", "programming, <b>servers</b>"),
+        ("journal", "feelings"),
+        ("family", ""),
+    ):
+        wanted = Declaration(description=description, default_decay=decay, prompt_overrides=hints)
+        mode_commands.declare(connection, "ann", None, name, wanted, origin, lambda _: 384)
+    mode_commands.declare_project(connection, "ann", "default", {"default_mode": default}, origin, {})
+
+
+def said(*, by_caller: dict[int, str]) -> list[NewEvent]:
+    turns = [turn("ann", text, number) for number, text in enumerate(SAID)]
+    return [
+        replace(each, payload=replace(each.payload, mode=by_caller.get(number)))
+        for number, each in enumerate(turns)
+    ]
+
+
+def modes_of(connection: Connection) -> dict[str, str | None]:
+    """Returns the mode of each turn, and checks that its episode has the same."""
+    found: dict[str, str | None] = {}
+    events = [each.payload for each in events_of(connection, "ann")]
+    for payload in events:
+        if isinstance(payload, TurnsExtracted):
+            assert payload.modes_digest
+            found |= dict(zip(payload.turn_ids, payload.modes, strict=True))
+    for payload in events:
+        if isinstance(payload, EventNoted):
+            assert payload.origin.mode == found[payload.origin.turn_ids[0]]
+    return found
+
+
+def test_the_rules_give_evident_code_its_mode_and_leave_the_rest_to_the_default(
+    database: str, connection: Connection, settings: Settings
+) -> None:
+    declare(connection, default="journal")
+    log.append(connection, said(by_caller={0: "family", 3: "general"}))
+    with reading(replace(settings, anthropic_base_url="", anthropic_api_key="")):
+        eventually(caught_up(connection, "ann"))
+    assert list(modes_of(connection).values()) == ["family", "code", "journal", "general"]
+
+
+def test_the_model_reads_modes_and_the_caller_is_above_it(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    declare(connection, default="code")
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Trouble:
+        asked.append(request)
+        read: list[Any] = [
+            {"turn": 99, "mode": "code"}, {"turn": True, "mode": "journal"}, {"turn": 1, "mode": "no such mode"}, 7,
+        ]  # fmt: skip
+        read += [
+            {
+                "turn": number,
+                "mode": "general" if "coffee" in text else "journal" if "Frankfurt" in text else None,
+            }
+            for number, text in enumerate(request.turns, 1)
+        ]
+        return calls({"states": [], "events": [], "knowledge": [], "modes": read})
+
+    api.trouble = answer
+    log.append(connection, said(by_caller={0: "family"}))
+    with reading(settings):
+        eventually(caught_up(connection, "ann"))
+    assert list(modes_of(connection).values()) == ["family", "code", "general", "code"]
+    body = asked[0].body
+    question = body["messages"][0]["content"]
+    assert '<mode name="code" default="yes">programming, &lt;b&gt;servers&lt;/b&gt;' in question
+    assert '<hint about="units">keep &lt;/modes&gt; &amp; type signatures whole</hint>' in question
+    assert '<mode name="general">' in question
+    assert "modes_of_turns" in body["system"][0]["text"]
+    assert "modes" in body["tools"][0]["input_schema"]["properties"]
+
+
+def test_a_user_without_modes_gets_the_prompt_without_them(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    asked: list[Request] = []
+    api.trouble = asked.append
+    log.append(connection, [turn("bo", SAID[0], 1)])
+    with reading(settings):
+        eventually(caught_up(connection, "bo"))
+    assert "modes" not in asked[0].body["tools"][0]["input_schema"]["properties"]
+    assert "modes_of_turns" not in asked[0].body["system"][0]["text"]
+    [leader] = [
+        each.payload for each in events_of(connection, "bo") if isinstance(each.payload, TurnsExtracted)
+    ]
+    assert (leader.modes, leader.modes_digest) == ((), None)
+
+
+def _always(answer: Trouble, _: Request) -> Trouble:
+    return answer
+
+
+def test_a_recorded_reading_of_two_hundred_turns_gives_nine_tenths_their_mode(
+    settings: Settings, api: MessagesApi
+) -> None:
+    choices = tuple(ModeChoice(name, description) for name, description in MODES.items())
+    reading = recorded_reading()
+    sessions: dict[str, list[LabelledTurn]] = {}
+    for each in labelled_turns():
+        sessions.setdefault(each.session, []).append(each)
+    right = by_default = 0
+    extractor = ClaudeExtractor(replace(settings, extract_timeout_s=10))
+    for session, said_there in sessions.items():
+        read = [{"turn": number, "mode": mode} for number, mode in enumerate(reading[session], 1)]
+        answer = calls({"states": [], "events": [], "knowledge": [], "modes": read})
+        api.trouble = partial(_always, answer)
+        turns = [turn("ann", each.text, number, session=session) for number, each in enumerate(said_there)]
+        context = ModeContext(choices, said_there[0].default)
+        batch = SessionBatch(
+            tuple(RecordedTurn("ann", number, each.payload) for number, each in enumerate(turns, 1)),
+            modes=context,
+        )
+        modes = modes_of_turns(
+            context, [each.payload for each in turns], dict(extractor.extract(batch).modes)
+        )
+        right += sum(
+            modes[new.payload.turn_id] == each.mode for new, each in zip(turns, said_there, strict=True)
+        )
+        by_default += sum(each.mode == each.default for each in said_there)
+    extractor.close()
+    assert right >= 180 > by_default

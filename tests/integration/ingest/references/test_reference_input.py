@@ -1,0 +1,231 @@
+"""Bad input about references: a problem that names the field and the remedy, and nothing is appended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from events.platform.database import Connection
+from ingest.api.write_api import create_app as write_app
+from retrieval.http.read_api import create_app as read_app
+from tests.support.projectors.folding import count, settings_of
+
+LIST = "/v1/references/todo_list"
+GROCERIES = f"{LIST}/groceries"
+
+
+@pytest.fixture
+def api(database: str, redis_url: str) -> Iterator[TestClient]:
+    with TestClient(
+        write_app(settings_of(database, redis_url=redis_url, auth="off")), base_url="http://localhost"
+    ) as client:
+        answer = client.post(LIST, json={"user_id": "ada", "key": "groceries"})
+        assert answer.status_code == 201, answer.text
+        yield client
+
+
+def send(
+    api: TestClient, method: str, path: str, body: dict[str, Any], headers: dict[str, str] | None = None
+) -> Any:
+    """Sends JSON in which lone surrogates and NUL stand as escapes, as a program could write them."""
+    return api.request(
+        method,
+        path,
+        content=json.dumps({"user_id": "ada"} | body).encode(),
+        headers={"content-type": "application/json"} | (headers or {}),
+    )
+
+
+def refused(answer: Any, status: int, field: str) -> dict[str, Any]:
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), (
+        answer.text
+    )
+    problem: dict[str, Any] = answer.json()
+    assert problem["field"] == field, problem
+    assert problem["detail"]
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "field"),
+    [
+        ("POST", LIST, {"key": "k" * 201}, 422, "key"),
+        ("POST", LIST, {"key": "鍵" * 67}, 422, "key"),
+        ("POST", LIST, {"key": " "}, 422, "key"),
+        ("POST", LIST, {"key": ""}, 422, "key"),
+        ("POST", LIST, {"key": "a/b"}, 422, "key"),
+        ("POST", LIST, {"key": ".."}, 422, "key"),
+        ("POST", LIST, {"key": "a\0b"}, 422, "key"),
+        ("POST", LIST, {"key": "a\ud800b"}, 422, "(body)"),
+        ("POST", LIST, {"key": "x", "project_id": "p\0"}, 422, "project_id"),
+        ("POST", LIST, {"key": "x", "project_id": "p", "team_id": "t"}, 404, "key"),
+        ("POST", LIST, {"key": "x", "tier": "top"}, 422, "tier"),
+        ("POST", LIST, {"key": "x", "colour": "red"}, 422, "colour"),
+        ("POST", LIST, {"key": "x", "data": []}, 422, "data"),
+        ("POST", LIST, {"key": "x", "data": {"items": {}}}, 422, "data/items"),
+        ("POST", LIST, {"key": "x", "data": {"items": [], "more": 1}}, 422, "data"),
+        ("POST", LIST, {"key": "x", "data": {"items": [{"text": "a", "id": "1"}] * 2}}, 422, "data/items"),
+        ("POST", LIST, {"key": "x", "data": {"items": [{"text": "a\0b"}]}}, 422, "text"),
+        ("POST", LIST, {"key": "x", "data": {"items": [{"text": "a\ud800b"}]}}, 422, "(body)"),
+        ("POST", LIST, {"key": "x", "data": {"items": [{"text": "a"}] * 1001}}, 422, "data"),
+        ("POST", "/v1/references/plan", {"key": "x", "data": {"steps": [{"text": "a", "status": "?"}]}}, 422,
+         "data/steps/0/status"),
+        ("POST", "/v1/references/variable", {"key": "x", "data": "v" * 65_536}, 422, "data"),
+        ("POST", "/v1/references/variable", {"key": "x", "data": "v" * 17_000}, 422, "data"),
+        ("POST", "/v1/references/Todo", {"key": "x"}, 404, "kind"),
+        ("POST", "/v1/references/%00", {"key": "x"}, 422, "(path)"),
+        ("PATCH", GROCERIES, {}, 422, "op"),
+        ("PATCH", GROCERIES, {"op": "add"}, 422, "text"),
+        ("PATCH", GROCERIES, {"op": "add", "text": " "}, 422, "text"),
+        ("PATCH", GROCERIES, {"op": "add", "text": "a\0b"}, 422, "text"),
+        ("PATCH", GROCERIES, {"op": "add", "text": "a\ud800b"}, 422, "(body)"),
+        ("PATCH", GROCERIES, {"op": "add", "text": "a", "item_id": "i\0"}, 422, "item_id"),
+        ("PATCH", GROCERIES, {"op": "add", "text": "a", "due": "soon"}, 422, "due"),
+        ("PATCH", GROCERIES, {"op": "add", "text": "a", "colour": "red"}, 422, "colour"),
+        ("PATCH", GROCERIES, {"op": "a\0"}, 422, "op"),
+        ("PATCH", GROCERIES, {"op": "reorder", "ids": ["1", "1"]}, 422, "ids"),
+        ("PATCH", GROCERIES, {"op": "clear", "expected_version": 0}, 422, "expected_version"),
+        ("PATCH", f"{LIST}/%00", {"op": "clear"}, 422, "(path)"),
+        ("PATCH", f"{LIST}/%ED%A0%80", {"op": "clear"}, 422, "(path)"),
+        ("POST", f"{GROCERIES}/restore", {"version": 2}, 422, "version"),
+        ("POST", f"{GROCERIES}/restore", {"version": 10**30}, 422, "version"),
+        ("POST", f"{GROCERIES}/tier", {"tier": "top"}, 422, "tier"),
+        ("POST", f"{GROCERIES}/move", {"to_team_id": "theirs"}, 404, "key"),
+        ("POST", f"{GROCERIES}/archive", {"team_id": "theirs"}, 404, "key"),
+        ("POST", f"{GROCERIES}/archive", {"reason": "r\0"}, 422, "reason"),
+        ("POST", "/v1/proposals/none/accept", {}, 422, "proposal_id"),
+        ("POST", "/v1/proposals/01890a5d-ac96-774b-bcce-b302099a8057/accept", {}, 404, "proposal_id"),
+        ("PUT", "/v1/teams/%00/members/ada", {}, 422, "(path)"),
+        ("PUT", "/v1/teams/%20/members/ada", {}, 422, "team_id"),
+    ],
+)  # fmt: skip
+def test_a_command_that_does_not_fit_names_the_field(
+    api: TestClient,
+    connection: Connection,
+    method: str,
+    path: str,
+    body: dict[str, Any],
+    status: int,
+    field: str,
+) -> None:
+    before = count(connection, "log.events")
+    refused(send(api, method, path, body), status, field)
+    assert count(connection, "log.events") == before
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "field"),
+    [
+        ("recipe", {"schema": []}, "schema"),
+        ("recipe", {"schema": {"type": "dish"}}, "schema"),
+        ("recipe", {"schema": {"properties": {"x": {"minimum": "low"}}}}, "schema"),
+        ("recipe", {"schema": {"$ref": "https://example.org/dish.json"}}, "schema/$ref"),
+        (
+            "recipe",
+            {"schema": {"properties": {"x": {"$ref": "file:///etc/passwd"}}}},
+            "schema/properties/x/$ref",
+        ),
+        ("recipe", {"schema": {"$ref": "#/$defs/missing"}}, "schema"),
+        ("recipe", {"schema": {"type": "object"}, "initial": 5}, "initial"),
+        ("recipe", {"schema": {"description": "x" * 70_000}}, "schema"),
+        ("recipe", {"schema": {"pattern": "("}}, "schema"),
+        ("Recipe", {"schema": {}}, "kind"),
+        ("plan", {"schema": {}}, "kind"),
+        ("%20", {"schema": {}}, "kind"),
+    ],
+)
+def test_a_kind_that_cannot_be_declared_names_the_field(
+    api: TestClient, connection: Connection, name: str, body: dict[str, Any], field: str
+) -> None:
+    before = count(connection, "log.events")
+    answer = api.put(f"/v1/reference-kinds/{name}", json=body)
+    refused(answer, 422, field)
+    assert count(connection, "log.events") == before
+
+
+def test_the_allowed_values_are_told(api: TestClient) -> None:
+    unknown = refused(send(api, "PATCH", GROCERIES, {"op": "ad", "text": "x"}), 422, "op")
+    assert "mark_done" in unknown["allowed"]
+    assert "text" in refused(send(api, "PATCH", GROCERIES, {"op": "add", "txt": "x"}), 422, "txt")["allowed"]
+    kind = refused(send(api, "POST", "/v1/references/list", {"key": "x"}), 404, "kind")
+    assert kind["allowed"] == ["decision_log", "plan", "todo_list", "variable"]
+    send(api, "PATCH", GROCERIES, {"op": "add", "text": "x", "item_id": "7"})
+    missing = refused(send(api, "PATCH", GROCERIES, {"op": "mark_done", "item_id": "8"}), 422, "item_id")
+    assert missing["allowed"] == ["7"]
+
+
+def test_a_list_is_full_at_a_thousand_items(api: TestClient, connection: Connection) -> None:
+    items = [{"text": "x", "id": str(number)} for number in range(1000)]
+    made = send(api, "POST", LIST, {"key": "full", "data": {"items": items}})
+    before = count(connection, "log.events")
+    problem = refused(made, 422, "data") if made.status_code != 201 else None
+    if problem is None:
+        refused(send(api, "PATCH", f"{LIST}/full", {"op": "add", "text": "x"}), 422, "data")
+    assert count(connection, "log.events") == before
+
+
+def test_ops_are_refused_when_the_value_grows_too_long(api: TestClient, connection: Connection) -> None:
+    for _ in range(7):
+        assert send(api, "PATCH", GROCERIES, {"op": "add", "text": "y" * 2000}).status_code == 200
+    assert send(api, "PATCH", GROCERIES, {"op": "add", "text": "y" * 2000}).status_code == 200
+    before = count(connection, "log.events")
+    problem = refused(send(api, "PATCH", GROCERIES, {"op": "add", "text": "y" * 2000}), 422, "data")
+    assert "16384" in problem["detail"]
+    assert count(connection, "log.events") == before
+
+
+@pytest.mark.parametrize(
+    ("headers", "field"),
+    [
+        ({"if-match": "7"}, "If-Match"),
+        ({"if-match": '"7", "8"'}, "If-Match"),
+        ({"if-match": '"' + "9" * 30 + '"'}, "If-Match"),
+        ({"idempotency-key": "k" * 201}, "Idempotency-Key"),
+    ],
+)
+def test_a_header_that_does_not_fit_is_named(
+    api: TestClient, connection: Connection, headers: dict[str, str], field: str
+) -> None:
+    before = count(connection, "log.events")
+    answer = send(api, "PATCH", GROCERIES, {"op": "add", "text": "x"}, headers)
+    assert refused(answer, 422, answer.json()["field"])["field"].casefold() == field.casefold()
+    assert count(connection, "log.events") == before
+
+
+@pytest.mark.parametrize(
+    ("path", "params", "status", "field"),
+    [
+        ("references", {"cursor": "€"}, 422, "cursor"),
+        ("references", {"tier": "top"}, 422, "tier"),
+        ("references", {"limit": "0"}, 422, "limit"),
+        ("references/todo_list/groceries", {"version": "2"}, 422, "version"),
+        ("references/todo_list/groceries", {"version": "9" * 30}, 422, "version"),
+        ("references/todo_list/groceries", {"as_of": "soon"}, 422, "as_of"),
+        ("references/todo_list/groceries", {"as_of": "2026-05-08T00:00:00Z", "version": "1"}, 422, "as_of"),
+        ("references/todo_list/groceries", {"team_id": "theirs"}, 404, "key"),
+        ("references/todo_list/groceries", {"team_id": "a\0"}, 422, "team_id"),
+        ("references/todo_list/groceries", {"project_id": "a\0"}, 422, "project_id"),
+        ("references/todo_list/%00", {}, 422, "(path)"),
+        ("references/grocery/groceries", {}, 404, "key"),
+        ("references/todo_list/groceries/history", {"cursor": "0"}, 422, "cursor"),
+        ("references/todo_list/groceries/history", {"cursor": "9" * 30}, 422, "cursor"),
+        ("proposals", {"status": "lost"}, 422, "status"),
+        ("proposals", {"cursor": "7"}, 422, "cursor"),
+    ],
+)
+def test_a_question_that_does_not_fit_names_the_field(
+    api: TestClient,
+    database: str,
+    redis_url: str,
+    path: str,
+    params: dict[str, str],
+    status: int,
+    field: str,
+) -> None:
+    settings = settings_of(database, redis_url=redis_url, auth="off")
+    with TestClient(read_app(settings), base_url="http://localhost") as read:
+        refused(read.get(f"/v1/{path}", params={"user_id": "ada"} | params), status, field)

@@ -1,0 +1,80 @@
+"""Tiers follow use, each move is an event with its reason, and what is touched stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from starlette.testclient import TestClient
+
+from events.platform.database import Connection
+from ingest.api.write_api import create_app as write_app
+from ingest.references.tiers import review
+from projectors.references.projector import ReferencesProjector
+from retrieval.http.read_api import create_app as read_app
+from tests.support.projectors.folding import fold_live, settings_of
+from tests.support.waiting import PATIENT
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def api(database: str, redis_url: str) -> Iterator[TestClient]:
+    settings = settings_of(database, redis_url=redis_url, **PATIENT)
+    with TestClient(write_app(settings), base_url="http://localhost") as client:
+        for key in ("used", "idle"):
+            client.post("/v1/references/todo_list", json={"user_id": "ada", "key": key})
+        fold_live(database, ReferencesProjector())
+        yield client
+
+
+def moves(
+    connection: Connection, database: str, now: datetime = NOW, **settings: int
+) -> list[tuple[str, str]]:
+    found = review(connection, settings_of(database, **settings), now)
+    fold_live(database, ReferencesProjector())
+    return [(each.name.key, each.tier) for each in found]
+
+
+def test_reading_on_several_days_pins_a_reference(
+    api: TestClient, connection: Connection, database: str, redis_url: str
+) -> None:
+    with TestClient(
+        read_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
+    ) as read:
+        for _ in range(4):
+            assert read.get("/v1/references/todo_list/used", params={"user_id": "ada"}).status_code == 200
+    assert connection.execute("SELECT stream, uses FROM log.reference_use").fetchall() == [
+        ("reference/user/todo_list/used", 4)
+    ]
+    assert moves(connection, database) == []  # one busy day pins nothing
+    for day in (1, 2):
+        connection.execute(
+            "INSERT INTO log.reference_use SELECT user_id, stream, day - %s, 4 FROM log.reference_use WHERE day = %s",
+            [day, NOW.date()],
+        )
+    assert moves(connection, database) == [("used", "pinned")]
+    assert moves(connection, database) == []
+    [(reason,)] = connection.execute(
+        "SELECT data->>'reason' FROM log.events WHERE type = 'ReferenceTierChanged'"
+    ).fetchall()
+    assert reason == "read 12 times on 3 of the last 14 days"
+
+
+def test_an_untouched_reference_drifts_to_the_archive_and_comes_back_with_a_write(
+    api: TestClient, connection: Connection, database: str
+) -> None:
+    later = NOW + timedelta(days=91)
+    connection.execute(
+        "INSERT INTO log.reference_use VALUES ('ada', 'reference/user/todo_list/used', %s, 1)",
+        [later.date() - timedelta(days=20)],
+    )
+    assert moves(connection, database, later) == [("idle", "archive")]
+    back = api.patch("/v1/references/todo_list/idle", json={"user_id": "ada", "op": "add", "text": "x"})
+    assert back.json()["tier"] == "session"
+
+
+def test_a_limit_of_zero_turns_a_rule_off(api: TestClient, connection: Connection, database: str) -> None:
+    later = NOW + timedelta(days=500)
+    assert moves(connection, database, later, reference_archive_days=0) == []

@@ -1,0 +1,170 @@
+"""The default model, and the smaller one that takes its place where the default model was never built."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from deploy.commands.operate.doctor import doctor
+from deploy.commands.operate.reembed import reembed
+from deploy.commands.operate.status import status
+from deploy.tools.model import main
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store import log
+from events.types.cards import EventNoted
+from projectors.embedding.embedder import (
+    DEFAULT_MODEL,
+    INT8_GRAPH,
+    MULTILINGUAL_MODEL,
+    SMALL_MODEL,
+    EmbedderUnavailableError,
+    FastEmbedder,
+)
+from projectors.embedding.embedders import Space, embedders_of, substitute_of
+from projectors.vectors.projector import VectorsProjector
+from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
+from tests.support.projectors.tiny_model import write_tiny_model
+from tests.support.waiting import PATIENT
+
+
+def settings_at(folder: Path, **more: object) -> Settings:
+    return replace(Settings(), embed_model_path=str(folder), **PATIENT | more)
+
+
+class TestSubstitute:
+    def test_the_default_reads_many_languages(self) -> None:
+        assert Settings().embed_model == DEFAULT_MODEL == MULTILINGUAL_MODEL
+
+    def test_the_small_model_takes_the_place_of_a_default_that_is_not_here(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        settings = settings_at(write_tiny_model(tmp_path, SMALL_MODEL))
+        embedders = pickle.loads(pickle.dumps(embedders_of(settings)))
+        with caplog.at_level(logging.WARNING):
+            embedder = embedders.of(None)
+        assert embedder.fingerprint.startswith(SMALL_MODEL)
+        assert substitute_of(settings) == SMALL_MODEL
+        assert "make model" in caplog.text
+        assert "cardlog reembed" in caplog.text
+
+    def test_the_default_that_is_here_has_no_substitute(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        settings = settings_at(write_tiny_model(tmp_path, MULTILINGUAL_MODEL))
+        assert embedders_of(settings).of(None).name == MULTILINGUAL_MODEL
+        assert (substitute_of(settings), caplog.text) == (None, "")
+
+    def test_a_default_that_came_later_embeds_at_the_next_look(self, tmp_path: Path) -> None:
+        settings = settings_at(write_tiny_model(tmp_path, SMALL_MODEL))
+        embedders = embedders_of(settings)
+        assert embedders.of(None).name == SMALL_MODEL
+        write_tiny_model(tmp_path, MULTILINGUAL_MODEL)
+        embedders.close()
+        assert embedders.of(None).name == MULTILINGUAL_MODEL
+
+    def test_without_both_the_message_names_the_default(self, tmp_path: Path) -> None:
+        with pytest.raises(EmbedderUnavailableError, match=f"{MULTILINGUAL_MODEL} in .*make model"):
+            embedders_of(settings_at(tmp_path)).of(None)
+
+    def test_another_model_of_the_settings_has_no_substitute(self, tmp_path: Path) -> None:
+        settings = settings_at(write_tiny_model(tmp_path, SMALL_MODEL), embed_model="acme/model-m")
+        assert substitute_of(settings) is None
+        # The vocabulary of another model says nothing.
+        assert embedders_of(settings).of(None).name == "acme/model-m"
+
+    def test_a_mode_that_names_the_default_has_no_substitute(self, tmp_path: Path) -> None:
+        embedders = embedders_of(settings_at(write_tiny_model(tmp_path, SMALL_MODEL)))
+        with pytest.raises(EmbedderUnavailableError, match=f"holds {SMALL_MODEL} and not"):
+            embedders.of_slot(embedders.slot_of_model(MULTILINGUAL_MODEL))
+
+    def test_vectors_of_the_small_model_keep_its_folder(self, tmp_path: Path) -> None:
+        folder = write_tiny_model(tmp_path, SMALL_MODEL)
+        shutil.copy(folder / INT8_GRAPH, folder / "model.onnx")
+        # A bare name is the graph with full precision, which earlier versions ran.
+        found = embedders_of(settings_at(folder)).of_space("", Space(SMALL_MODEL, SMALL_MODEL))
+        assert found.revision == FastEmbedder(folder, model=SMALL_MODEL, file="model.onnx").revision
+
+    def test_a_server_decides_by_itself(self, tmp_path: Path) -> None:
+        settings = settings_at(write_tiny_model(tmp_path, SMALL_MODEL), embed_url="http://127.0.0.1:1/v1")
+        assert substitute_of(settings) is None
+
+    def test_a_folder_with_the_other_model_is_refused(self, tmp_path: Path) -> None:
+        settings = settings_at(write_tiny_model(tmp_path, MULTILINGUAL_MODEL), embed_model=SMALL_MODEL)
+        with pytest.raises(
+            EmbedderUnavailableError, match=f"holds {MULTILINGUAL_MODEL} and not {SMALL_MODEL}"
+        ):
+            embedders_of(settings).of(None)
+
+    def test_the_tool_does_not_take_the_other_model_for_this_one(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("CARDLOG_EMBED_MODEL_PATH", str(write_tiny_model(tmp_path, SMALL_MODEL)))
+        monkeypatch.delenv("CARDLOG_EMBED_MODEL", raising=False)
+        assert main([]) == 1
+        assert main(["--optional"]) == 0
+        assert f"does not hold {MULTILINGUAL_MODEL}" in capsys.readouterr().err
+
+
+class TestVectors:
+    """The vectors of a memory that the substitute began."""
+
+    def test_stay_with_the_substitute_until_they_are_embedded_again(
+        self,
+        database: str,
+        redis_url: str,
+        connection: Connection,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        small = write_tiny_model(tmp_path / "cardlog" / "model" / "all-MiniLM-L6-v2", SMALL_MODEL)
+        urls = {"database_url": database, "admin_database_url": database, "redis_url": redis_url}
+        settings = settings_at(small, **urls)
+        say(connection, settings, "The harbour was closed")
+        assert embedder_of(connection).startswith(SMALL_MODEL)
+        said = said_by(settings, capsys)
+        assert f"warn  embedding models: {DEFAULT_MODEL} is not on this machine" in said
+        assert f"CARDLOG_EMBED_MODEL is {DEFAULT_MODEL}: build it with `make model`" in said
+
+        # The default is built into another folder. The live vectors stay as they are, and new ones join them.
+        large = write_tiny_model(tmp_path / "multilingual-e5-small", MULTILINGUAL_MODEL)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        settings = settings_at(large, **urls)
+        say(connection, settings, "The harbour opened again")
+        assert embedder_of(connection).startswith(SMALL_MODEL)
+        said = said_by(settings, capsys)
+        assert f"CARDLOG_EMBED_MODEL is {DEFAULT_MODEL}: run `cardlog reembed`" in said
+        assert "warn  embedding models" not in said
+
+        assert reembed(settings=settings, data=None) == 0
+        assert embedder_of(connection).startswith(MULTILINGUAL_MODEL)
+        assert "CARDLOG_EMBED_MODEL" not in said_by(settings, capsys)
+
+
+def say(connection: Connection, settings: Settings, text: str) -> None:
+    noted = EventNoted(content=text, entity="user", tags=(), origin=ORIGIN, occurred_at=NOW, episode=True)
+    log.append(connection, [apart(noted)])
+    fold_live(settings.database_url)
+    fold_live(settings.database_url, VectorsProjector(embedders_of(settings)))
+
+
+def embedder_of(connection: psycopg.Connection) -> str:
+    """Returns the one fingerprint of all live vectors."""
+    [[_, _, fingerprint]] = connection.execute(statement("retrieval.channels", "spaces")).fetchall()
+    return str(fingerprint)
+
+
+def said_by(settings: Settings, capsys: pytest.CaptureFixture[str]) -> str:
+    """Returns what `cardlog status` and `cardlog doctor` print."""
+    capsys.readouterr()
+    status(settings=settings, data=None)
+    doctor(settings=settings, data=None)
+    return capsys.readouterr().out

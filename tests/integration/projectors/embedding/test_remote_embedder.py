@@ -1,0 +1,212 @@
+"""An embedding server: Cardlog's own, and servers that die, hang and answer anything."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from starlette.testclient import TestClient
+
+from events.access import keys
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder
+from projectors.embedding.embedders import embedders_of
+from projectors.embedding.remote_embedder import RemoteEmbedder
+from retrieval.http.embed_api import create_app
+from tests.support.waiting import PATIENT
+
+Answer = Callable[[dict[str, Any]], tuple[int, bytes]]
+
+
+class _Quiet(ThreadingHTTPServer):
+    daemon_threads = True
+    answer: Answer
+    stopped: threading.Event
+
+
+@contextmanager
+def serving(answer: Answer) -> Iterator[str]:
+    """Runs a server on loopback that answers every POST with ``answer``. Yields its address up to /v1."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = orjson.loads(self.rfile.read(int(self.headers["content-length"])))
+            status, content = answer(asked | {"authorization": self.headers["authorization"]})
+            self.send_response(status)
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = _Quiet(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def hashed(asked: dict[str, Any], **more: Any) -> tuple[int, bytes]:
+    """Answers as an OpenAI-style server does. The rows are out of order and not of unit length."""
+    rows = [
+        {"index": index, "embedding": [float(number) * 3 for number in vector]}
+        for index, vector in enumerate(HashEmbedder().embed(asked["input"]))
+    ]
+    return 200, orjson.dumps({"data": rows[::-1], **more})
+
+
+def test_any_openai_style_server_embeds() -> None:
+    seen: list[dict[str, Any]] = []
+
+    def answer(asked: dict[str, Any]) -> tuple[int, bytes]:
+        seen.append(asked)
+        return (422, b"{}") if "input_type" in asked else hashed(asked)
+
+    texts = [f"kitten {number}" for number in range(70)] + ["", "\ud800 x"]
+    with serving(answer) as url:
+        embedder = RemoteEmbedder(url, "acme/multi-e5-large", key="secret")
+        vectors = embedder.embed(texts)
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+        wanted = HashEmbedder().embed([f"passage: {text}" for text in texts[:70]])
+        np.testing.assert_allclose(vectors[:70], wanted, atol=1e-5)
+        embedder.embed_question("which kitten?")
+        assert embedder.fingerprint == f"acme/multi-e5-large@{url[7:-3]} remote 384"
+    assert seen[-1]["input"] == ["query: which kitten?"]
+    assert {each["authorization"] for each in seen} == {"Bearer secret"}
+    with pytest.raises(EmbedderUnavailableError, match="gives no vectors: ConnectError"):
+        embedder.embed(["the server died"])
+
+
+def _changed(document: Callable[[dict[str, Any]], Any]) -> Answer:
+    return lambda asked: (200, orjson.dumps(document(orjson.loads(hashed(asked)[1]))))
+
+
+WRONG: dict[str, Answer] = {
+    "not JSON": lambda _: (200, b"<html>"),
+    "NaN": lambda asked: (200, hashed(asked)[1].replace(b"0.0", b"NaN", 1)),
+    "infinite": lambda asked: (200, hashed(asked)[1].replace(b"0.0", b"1e999", 1)),
+    "too large for 32 bits": lambda asked: (200, hashed(asked)[1].replace(b"0.0", b"1e300", 1)),
+    "words": lambda asked: (200, hashed(asked)[1].replace(b"0.0", b'"0"', 1)),
+    "true": lambda asked: (200, hashed(asked)[1].replace(b"0.0", b"true", 1)),
+    "zero": lambda asked: (
+        200,
+        orjson.dumps({"data": [{"index": n, "embedding": [0] * 384} for n in range(len(asked["input"]))]}),
+    ),
+    "another dimension": lambda asked: (
+        200,
+        orjson.dumps({"data": [{"index": n, "embedding": [1.0] * 383} for n in range(len(asked["input"]))]}),
+    ),
+    "one too few": _changed(lambda found: {"data": found["data"][1:]}),
+    "one twice": _changed(lambda found: {"data": found["data"][:1] * 2}),
+    "deep": lambda _: (200, b'{"data":' + b"[" * 100_000),
+    "a list": lambda _: (200, b"[]"),
+    "a flood": lambda _: (200, b" " * 2_000_000),
+    "another embedder": lambda asked: hashed(asked, fingerprint="acme@2 int8"),
+    "500": lambda _: (500, b""),
+    "429": lambda _: (429, b""),
+    "401": lambda _: (401, b""),
+    "a redirect": lambda _: (302, b""),
+    "everything refused": lambda _: (422, b"{}"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_a_wrong_answer_is_the_servers_fault(wrong: Answer) -> None:
+    answers: list[Answer] = [hashed]
+    with serving(lambda asked: answers[-1](asked)) as url:  # noqa: PLW0108 - the last one changes
+        embedder = RemoteEmbedder(url, "acme/model")
+        assert embedder.dimension == 384
+        answers.append(wrong)
+        with pytest.raises(EmbedderUnavailableError, match=r"gives no vectors|answered"):
+            embedder.embed(["one", "two"])
+        answers.append(hashed)
+        assert embedder.embed(["one"]).shape == (1, 384)
+
+
+def test_a_server_that_hangs_is_left_after_the_deadline() -> None:
+    free = threading.Event()
+
+    def hang(asked: dict[str, Any]) -> tuple[int, bytes]:
+        free.wait(20)
+        return hashed(asked)
+
+    with serving(hang) as url:
+        with pytest.raises(EmbedderUnavailableError, match="did not answer within"):
+            RemoteEmbedder(url, "acme/model", timeout_s=0.2).embed(["text"])
+        free.set()
+
+
+def test_a_text_that_the_server_refuses_is_the_texts_fault() -> None:
+    def picky(asked: dict[str, Any]) -> tuple[int, bytes]:
+        return (400, b"{}") if any("bad" in text for text in asked["input"]) else hashed(asked)
+
+    with serving(picky) as url:
+        embedder = RemoteEmbedder(url, "acme/model")
+        with pytest.raises(ValueError, match="refuses these words"):
+            embedder.embed(["good", "bad"])
+        assert embedder.embed(["good"]).shape == (1, 384)
+
+
+@pytest.fixture
+def service(database: str) -> Iterator[TestClient]:
+    settings = replace(Settings(), database_url=database, embed_model="hash", **PATIENT | {"auth": "on"})
+    with TestClient(create_app(settings)) as client:
+        yield client
+
+
+def key_for(connection: Connection, scope: str) -> dict[str, str]:
+    _, text = keys.create(connection, name="test", scopes=[scope])
+    return {"authorization": f"Bearer {text}"}
+
+
+def test_the_service_wants_a_key_that_may_read(service: TestClient, connection: Connection) -> None:
+    assert service.post("/v1/embeddings", json={"input": "x"}).status_code == 401
+    assert service.get("/v1/models").status_code == 401
+    push = key_for(connection, "push")
+    assert service.post("/v1/embeddings", json={"input": "x"}, headers=push).status_code == 403
+    read = key_for(connection, "read")
+    answer = service.post("/v1/embeddings", json={"input": ["a cat", ""]}, headers=read)
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert (found["model"], found["fingerprint"]) == ("hash", "hash")
+    np.testing.assert_allclose(
+        [each["embedding"] for each in found["data"]], HashEmbedder().embed(["a cat", ""]), atol=1e-6
+    )
+    coded = service.post(
+        "/v1/embeddings", json={"input": "a cat", "encoding_format": "base64"}, headers=read
+    ).json()
+    numbers = np.frombuffer(base64.b64decode(coded["data"][0]["embedding"]), dtype="<f4")
+    np.testing.assert_array_equal(numbers, HashEmbedder().embed(["a cat"])[0])
+    listed = service.get("/v1/models", headers=read).json()["data"]
+    assert [(each["id"], each["dimension"]) for each in listed] == [("hash", 384)]
+    refusals: tuple[dict[str, Any], ...] = (
+        {}, {"input": []}, {"input": [1]}, {"input": "x" * 40_000}, {"input": ["x"] * 257}, {"input": "x", "more": 1},
+        {"input": "x", "model": "no/such"}, {"input": "x", "dimensions": 3}, {"input": "\0"}, {"input": {"a": 1}},
+    )  # fmt: skip
+    for wrong in refusals:
+        refused = service.post("/v1/embeddings", json=wrong, headers=read)
+        assert refused.status_code == 422, (wrong, refused.text)
+        assert refused.headers["content-type"] == "application/problem+json"
+
+
+def test_workers_share_a_server_by_its_address() -> None:
+    with serving(lambda asked: hashed(asked, fingerprint="acme@1 int8 mean 384")) as url:
+        settings = replace(Settings(), embed_model="acme/model", embed_url=url)
+        embedder = embedders_of(settings).of(None)
+        assert isinstance(embedder, RemoteEmbedder)
+        assert (embedder.fingerprint, embedder.revision) == ("acme@1 int8 mean 384", "1")
+        assert embedder.embed(["text"]).shape == (1, 384)

@@ -1,0 +1,135 @@
+"""A reference is a card: its words are found, an op replaces them, and a rebuild gives the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from events.platform.database import Connection
+from ingest.api.write_api import create_app as write_app
+from projectors.cards.projector import CardsProjector
+from projectors.generations.digest import digest_of
+from projectors.generations.generations import Projector
+from projectors.references.projector import ReferencesProjector
+from retrieval.http.read_api import create_app as read_app
+from tests.support.projectors.folding import count, fold_live, rebuild, settings_of
+from tests.support.waiting import PATIENT
+
+
+@pytest.fixture
+def write(database: str, redis_url: str) -> Iterator[TestClient]:
+    settings = settings_of(database, redis_url=redis_url, **PATIENT)
+    with TestClient(write_app(settings), base_url="http://localhost") as client:
+        yield client
+
+
+def op(write: TestClient, key: str, name: str, **more: Any) -> dict[str, Any]:
+    answer = write.patch(f"/v1/references/todo_list/{key}", json={"user_id": "ada", "op": name, **more})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def same_after_a_rebuild(database: str, connection: Connection, projector: Projector) -> None:
+    fold_live(database, projector, batch=3)
+    live = digest_of(connection, projector, projector.name)
+    rebuild(database, projector)
+    assert digest_of(connection, projector, projector.name) == live
+
+
+def test_the_words_of_a_reference_are_replaced_by_each_op(
+    write: TestClient, database: str, connection: Connection
+) -> None:
+    write.post("/v1/references/todo_list", json={"user_id": "ada", "key": "trip"})
+    for number in range(5):
+        op(write, "trip", "add", text=f"pack the {number}. bag", item_id=str(number))
+        if number % 2:
+            fold_live(database, CardsProjector())
+    write.post("/v1/references/todo_list/trip/archive", json={"user_id": "ada"})
+    write.post("/v1/references/todo_list/trip/restore", json={"user_id": "ada", "version": 3})
+    write.post("/v1/references/todo_list", json={"user_id": "ada", "key": "gone"})
+    write.post("/v1/references/todo_list/gone/archive", json={"user_id": "ada"})
+    fold_live(database, CardsProjector())
+    rows = connection.execute("SELECT content, kind FROM cards.cards").fetchall()
+    assert rows == [("trip: [ ] pack the 0. bag · [ ] pack the 1. bag", "reference")]
+    [(cards, terms)] = connection.execute("SELECT cards, terms FROM cards.card_counts").fetchall()
+    [(own,)] = connection.execute("SELECT own_terms FROM cards.cards").fetchall()
+    assert (cards, terms) == (1, own)
+    same_after_a_rebuild(database, connection, CardsProjector())
+    same_after_a_rebuild(database, connection, ReferencesProjector())
+
+
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("add"), st.sampled_from("abcd")),
+            st.tuples(st.sampled_from(("mark_done", "remove")), st.sampled_from("abcd")),
+            st.tuples(st.sampled_from(("clear", "archive", "restore")), st.just("")),
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    st.uuids(),
+)
+def test_any_ops_leave_tables_that_a_rebuild_makes_again(
+    write: TestClient, database: str, connection: Connection, ops: list[tuple[str, str]], key: Any
+) -> None:
+    path = f"/v1/references/todo_list/{key}"
+    write.post("/v1/references/todo_list", json={"user_id": "ada", "key": str(key)})
+    for name, item in ops:
+        if name in ("archive", "restore"):
+            write.post(f"{path}/{name}", json={"user_id": "ada"})
+        else:
+            body = {"user_id": "ada", "op": name} | ({"item_id": item} if item else {})
+            write.patch(path, json=body | ({"text": f"item {item}"} if name == "add" else {}))
+    for projector in (CardsProjector(), ReferencesProjector()):
+        same_after_a_rebuild(database, connection, projector)
+    shown = connection.execute(
+        'SELECT rendering, archived FROM "references".objects WHERE key = %s', [str(key)]
+    )
+    [(rendering, archived)] = shown.fetchall()
+    cards = connection.execute("SELECT content FROM cards.cards WHERE title = %s", [str(key)]).fetchall()
+    assert cards == ([] if archived else [(rendering,)])
+
+
+@pytest.mark.parametrize("folded", [True, False])
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("what is on my todo list?", "Project TODO"),
+        ("我的待辦有什麼?", "Project TODO"),
+        ("which database do we use?", "stack"),
+    ],
+)
+def test_questions_about_the_present_find_the_reference(
+    write: TestClient,
+    database: str,
+    redis_url: str,
+    connection: Connection,
+    folded: bool,
+    query: str,
+    key: str,
+) -> None:
+    fold_live(database, CardsProjector())
+    write.post("/v1/references/todo_list", json={"user_id": "ada", "key": "Project TODO"})
+    op(write, "Project TODO", "add", text="fix the login page")
+    write.post("/v1/references/variable", json={"user_id": "ada", "key": "stack"})
+    write.patch(
+        "/v1/references/variable/stack",
+        json={"user_id": "ada", "op": "set", "path": "/database", "value": "PostgreSQL"},
+    )
+    if folded:
+        fold_live(database, CardsProjector())
+    with TestClient(
+        read_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
+    ) as read:
+        answer = read.post("/v1/recall", json={"user_id": "ada", "query": query}).json()
+    first = answer["cards"][0]
+    assert (first["kind"], first["content"].split(":")[0]) == ("reference", key)
+    assert count(connection, "log.events") == 4

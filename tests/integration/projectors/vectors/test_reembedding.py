@@ -1,0 +1,154 @@
+"""Another embedder: the old vectors answer until one swap, and vectors of two embedders never meet."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from deploy.commands.operate.reembed import reembed
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from events.types.cards import EventNoted
+from projectors.embedding.checked import checked
+from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, Vectors
+from projectors.embedding.embedders import Embedders, embedders_of
+from projectors.vectors.projector import VectorsProjector
+from retrieval.http.read_api import create_app
+from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live
+from tests.support.waiting import PATIENT
+
+
+def settings_of(database: str, model: str) -> Settings:
+    return replace(Settings(), database_url=database, embed_model=model, **PATIENT)
+
+
+def say(connection: Connection, settings: Settings, text: str, mode: str | None = None) -> None:
+    noted = EventNoted(
+        content=text, entity="user", tags=(), origin=replace(ORIGIN, mode=mode), occurred_at=NOW, episode=True
+    )
+    log.append(connection, [apart(noted)])
+    fold_live(settings.database_url)
+    fold_live(settings.database_url, VectorsProjector(embedders_of(settings)))
+
+
+def by_meaning(settings: Settings) -> list[str]:
+    """Returns the words of the cards that the semantic channel found."""
+    with TestClient(create_app(settings)) as client:
+        body = {"user_id": "alex", "query": "harbour", "as_of": NOW.isoformat()}
+        answer = client.post("/v1/recall", json=body).json()
+    assert answer["channels"]["semantic"]["status"] == "ok", answer["channels"]
+    return sorted(card["content"] for card in answer["cards"] if "semantic" in card["channels"])
+
+
+def held(connection: Connection) -> tuple[int, int]:
+    return count(connection, "vectors.card_vectors_384"), count(connection, "vectors.card_vectors_768")
+
+
+def test_the_old_vectors_answer_until_the_new_ones_are_swapped_in(
+    database: str, connection: Connection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = settings_of(database, "hash"), settings_of(database, "hash-768")
+    say(connection, before, "The harbour was closed")
+    # The settings change. New cards join the old space, so that one question finds both.
+    say(connection, after, "The harbour opened again")
+    both = ["The harbour opened again", "The harbour was closed"]
+    assert (held(connection), by_meaning(after)) == ((2, 0), both)
+    assert reembed(dry_run=True, as_json=True, settings=after, data=None) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["slots"] == {"general": {"now": "hash", "then": "hash-768"}}
+    assert (plan["cards"], plan["other"], plan["model_calls"]) == (2, 2, 0)
+    assert plan["texts_per_s"] > 0
+    assert held(connection) == (2, 0)
+    assert reembed(settings=after, data=None) == 0
+    assert (held(connection), by_meaning(after)) == ((0, 2), both)
+    say(connection, after, "The harbour has a crane")
+    assert held(connection) == (0, 3)
+    capsys.readouterr()
+    assert reembed(settings=after, data=None) == 0
+    assert "nothing to do" in capsys.readouterr().err
+
+
+def test_only_the_named_mode_gets_its_new_embedder(database: str, connection: Connection) -> None:
+    before = replace(settings_of(database, "hash"), modes="code=hash-768")
+    say(connection, before, "The harbour was closed")
+    say(connection, before, "The harbour class", mode="code")
+    after = replace(settings_of(database, "hash-1024"), modes="code=hash-384")
+    assert reembed(mode="code", settings=after, data=None) == 0
+    assert held(connection) == (2, 0)
+    spaces = connection.execute("SELECT slot, fingerprint FROM vectors.spaces ORDER BY slot").fetchall()
+    assert spaces == [("", "hash"), ("code", "hash")]
+
+
+def test_vectors_whose_embedder_is_gone_wait_and_name_the_remedy(
+    database: str, connection: Connection
+) -> None:
+    say(connection, settings_of(database, "hash"), "The harbour was closed")
+    log.append(
+        connection,
+        [
+            apart(
+                EventNoted(
+                    content="Later", entity="user", tags=(), origin=ORIGIN, occurred_at=NOW, episode=True
+                )
+            )
+        ],
+    )
+    gone = VectorsProjector(Embedders(lambda: HashEmbedder(768)))
+    fold_live(database, gone)
+    assert gone.hindrance is not None
+    assert re.search(r"the vectors are of hash, .* cardlog reembed", gone.hindrance.reason)
+    assert held(connection) == (1, 0)
+
+
+class Ill(HashEmbedder):
+    """An embedder that answers something else than it should."""
+
+    answer: Any = None
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return Ill.answer if Ill.answer is not None else super().embed(texts)
+
+
+@pytest.mark.parametrize(
+    "answer", [np.full((1, 384), np.nan), np.zeros((1, 768)), np.zeros((2, 384)), np.zeros(384)]
+)
+def test_a_wrong_answer_of_the_embedder_costs_no_card(
+    database: str, connection: Connection, answer: Any
+) -> None:
+    log.append(
+        connection,
+        [
+            apart(
+                EventNoted(
+                    content="Here", entity="user", tags=(), origin=ORIGIN, occurred_at=NOW, episode=True
+                )
+            )
+        ],
+    )
+    fold_live(database)
+    Ill.answer = answer
+    ill = VectorsProjector(Embedders(Ill))
+    fold_live(database, ill)
+    assert ill.hindrance is not None
+    assert "the embedder hash answered" in ill.hindrance.reason
+    assert held(connection) == (0, 0)
+    Ill.answer = None
+    fold_live(database, VectorsProjector(Embedders(Ill)))
+    assert held(connection) == (1, 0)
+
+
+def test_a_good_answer_passes() -> None:
+    found = checked([[1.0, 0.0]], 1, 2, "x")
+    assert found.dtype == np.float32
+    with pytest.raises(EmbedderUnavailableError, match="not finite"):
+        checked([[1.0, float("inf")]], 1, 2, "x")
+    with pytest.raises(EmbedderUnavailableError, match="no table of numbers"):
+        checked([[1.0], ["word", 2.0]], 2, 1, "x")

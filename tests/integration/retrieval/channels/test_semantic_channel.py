@@ -1,0 +1,82 @@
+"""The vector index finds as much as a full scan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from events.platform.database import Connection, connect
+from events.store import log
+from projectors.embedding.embedder import HashEmbedder, Vectors
+from projectors.embedding.embedders import Embedders
+from projectors.vectors.projector import VectorsProjector
+from retrieval.channels import semantic
+from retrieval.query.question import understand
+from retrieval.query.scope import Size, scope_of
+from tests.bench.support.history import fill
+from tests.support.databases import copied
+from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
+from tests.support.retrieval.channels import MANY, MOST, hits_of, noted, searching
+
+_AXES, _ = np.linalg.qr(np.random.default_rng(7).standard_normal((384, 384)))
+
+
+class Turned(HashEmbedder):
+    """Hashed words, rotated so that every number holds a little of each word, as a model's vectors do."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        turned: Vectors = np.asarray(super().embed(texts)) @ _AXES
+        return turned
+
+    def embed_question(self, text: str) -> Vectors:
+        vector: Vectors = self.embed([text])[0]
+        return vector
+
+
+@pytest.fixture(scope="module")
+def turned(postgres_url: str, template: str) -> Iterator[str]:
+    """A database of 3,000 cards with turned vectors. No test here changes it."""
+    with copied(postgres_url, template) as database:
+        with connect(database, application="test") as connection:
+            fill(connection, 3000, users=3, texts=300)
+        fold_live(database)
+        fold_live(database, VectorsProjector(Embedders(Turned)))
+        yield database
+
+
+@pytest.mark.parametrize("size", [MANY, MOST], ids=["signs of one user", "signs of all"])
+def test_signs_find_what_comparing_all_numbers_finds(turned: str, size: Size) -> None:
+    each = semantic.SemanticChannel(Embedders(Turned))
+    shares = []
+    for text in ("we went to the market", "I moved to Osaka", "我们一起去了"):
+        exact = {hit.card_id: hit.score for hit in hits_of(turned, each, text, "user-00001")}
+        near = {hit.card_id: hit.score for hit in hits_of(turned, each, text, "user-00001", size=size)}
+        assert len(near) == 20
+        assert all(near[card] == pytest.approx(exact[card]) for card in near.keys() & exact.keys())
+        shares.append(len(near.keys() & exact.keys()) / len(exact))
+    assert sum(shares) / len(shares) >= 0.8, shares
+
+
+def test_what_may_answer_is_found_behind_very_much_that_may_not(
+    database: str, connection: Connection, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(semantic, "_LOOKED_AT", 10)
+    here = replace(ORIGIN, project_id="here")
+    log.append(
+        connection,
+        [
+            *[apart(noted(f"We planned the harbour {n}")) for n in range(40)],
+            *[apart(replace(noted(f"A plan {n}"), origin=here)) for n in range(5)],
+        ],
+    )
+    fold_live(database)
+    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
+    question = understand("who planned the harbour?", NOW)
+    scope = replace(scope_of(question, user_id="alex", projects=("here",)), size=MANY)
+    each = semantic.SemanticChannel(Embedders(HashEmbedder))
+    found = searching(database, lambda connection: each.search(connection, question, scope))
+    assert len(found) == 5

@@ -1,0 +1,110 @@
+"""The export of a user holds everything of the user and nothing of others, and its import gives the same cards."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from events.platform.database import Connection
+from events.store import log
+from events.store.verification import verify
+from ingest.erasure import subjects
+from ingest.erasure.subjects import Terms
+from retrieval.export.export import export
+from retrieval.export.user_import import ImportRefusedError, import_user
+from retrieval.export.users import users
+from retrieval.http.read_api import create_app
+from tests.support.ingest.memories import Memory, words_in_tables
+
+SAID = (
+    "I live in Montevideo.", "My dog is called Bartholomew.", "I moved to Valparaiso last week.",
+    "Rust is a programming language.", "Yesterday I met Clementine.",
+)  # fmt: skip
+
+
+@pytest.fixture
+def memory(database: str, connection: Connection) -> Memory:
+    made = Memory(database)
+    made.say(connection, "ada", *SAID)
+    made.say(connection, "bea", "I live in Lisbon.", turn_id="bea's")
+    made.understand(connection)
+    return made
+
+
+def lines(connection: Connection, user: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in export(connection, user)]
+
+
+def cards(exported: list[dict[str, Any]]) -> list[str]:
+    """The cards of an export, without what differs in every log: ids, positions and times of recording."""
+    different = {"card_id", "caused_by", "position", "created_at", "relations", "changes", "last_verified"}
+    return sorted(
+        json.dumps({name: value for name, value in line.items() if name not in different}, sort_keys=True)
+        for line in exported
+        if line["kind"] == "card"
+    )
+
+
+def test_an_export_holds_every_turn_event_and_card_of_one_user(
+    memory: Memory, connection: Connection
+) -> None:
+    found = lines(connection, "ada")
+    kinds = [line["kind"] for line in found]
+    assert (kinds[0], kinds[-1], found[0]["user_id"]) == ("export", "end", "ada")
+    assert [line["data"]["text"] for line in found if line["kind"] == "turn"] == list(SAID)
+    assert found[-1] == {
+        "kind": "end", "turns": 5, "events": kinds.count("event"), "cards": kinds.count("card"), "erased": 0,
+    }  # fmt: skip
+    sourced = [line for line in found if line["kind"] == "card"]
+    assert sourced
+    assert all(line["turn_ids"] and line["provenance"] for line in sourced)
+    assert "Lisbon" not in json.dumps(found)
+
+
+def test_an_imported_user_has_the_same_cards(memory: Memory, connection: Connection) -> None:
+    exported = list(export(connection, "ada"))
+    done = import_user(connection, exported, "ada-again")
+    assert done.turns == len(SAID)
+    memory.understand(connection)
+    assert cards(lines(connection, "ada-again")) == cards(lines(connection, "ada"))
+    assert verify(connection).faults == ()
+    assert "Lisbon" not in json.dumps(lines(connection, "ada-again"))
+
+
+def test_an_import_is_refused_whole(memory: Memory, connection: Connection) -> None:
+    exported = list(export(connection, "ada"))
+    heads = log.heads(connection)
+    for damaged, user, why in (
+        (exported, "bea", "another name"),
+        (exported[:-1], "new", "not whole"),
+        ([b'{"kind":"export"}\n', *exported[1:]], "new", "line 1"),
+        ([*exported[:3], b"nonsense\n", *exported[3:]], "new", "line 4"),
+    ):
+        with pytest.raises(ImportRefusedError, match=why):
+            import_user(connection, damaged, user)
+    assert log.heads(connection) == heads
+
+
+def test_users_are_listed_page_by_page_and_tenants_never_meet(memory: Memory, connection: Connection) -> None:
+    memory.say(connection, "acme\x1fada", "I live in Bergen.")
+    memory.say(connection, "acme\x1fzoe", "I live in Bergen.")
+    memory.say(connection, "acme2\x1feve", "I live in Bergen.")
+    assert [one.user_id for one in users(connection, "default")] == ["ada", "bea"]
+    assert [one.user_id for one in users(connection, "acme")] == ["ada", "zoe"]
+    assert [one.user_id for one in users(connection, "acme", after="ada", limit=1)] == ["zoe"]
+
+
+def test_the_read_service_lists_and_exports(memory: Memory, connection: Connection) -> None:
+    with TestClient(create_app(memory.settings), base_url="http://localhost") as client:
+        page = client.get("/v1/users", params={"limit": 1}).json()
+        assert page == {"users": [{"user_id": "ada", "erased_at": None}], "next": "ada"}
+        answer = client.get("/v1/users/ada/export")
+        assert answer.headers["content-type"] == "application/x-ndjson"
+        assert [json.loads(line)["kind"] for line in answer.iter_lines()][-1] == "end"
+        assert client.get("/v1/users/nobody/export").status_code == 404
+        assert client.get("/v1/users/a%1Fb/export").status_code == 404
+    assert words_in_tables(connection, "Bartholomew")
+    assert subjects.erase_user(memory.eraser(), connection, "ada", Terms(by="test", derived_only=True)).counts

@@ -1,0 +1,1 @@
+"""What a newcomer does with the README only. `make test-readme` runs it."""

@@ -1,0 +1,50 @@
+"""Two hundred turns in two languages, each with the mode that its writer meant, in sessions with a default mode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+MODES = {
+    "code": "programming, debugging, servers, databases and deployments",
+    "family": "relatives and what is done with them",
+    "general": "errands, appointments, travel and everything else",
+    "journal": "the inner life: feelings, moods, reflections",
+    "research": "studies, papers, methods and statistics",
+}
+
+
+@dataclass(frozen=True)
+class LabelledTurn:
+    """A turn, the mode that its writer meant, its session, and the default mode of the session's project."""
+
+    text: str
+    mode: str
+    session: str
+    default: str
+
+
+def labelled_turns() -> list[LabelledTurn]:
+    """Returns the turns in the order in which they were said."""
+    found = []
+    session = default = ""
+    for line in files(__name__).joinpath("turns.txt").read_text("utf-8").splitlines():
+        if line.startswith("# "):
+            _, session, default = line.split()
+        else:
+            mode, _, text = line.partition("\t")
+            found.append(LabelledTurn(text.replace("\\n", "\n"), mode, session, default))
+    return found
+
+
+def recorded_reading() -> dict[str, list[str | None]]:
+    """Returns the modes that Claude read in the turns of each session, by session; None where it was unclear.
+
+    The labels were not shown. The turns and the reading have one author, so the reading shows the way of an answer
+    more than the skill of a model.
+    """
+    by_letter = {name[0]: name for name in MODES}
+    lines = files(__name__).joinpath("reading.txt").read_text("utf-8").splitlines()[1:]
+    return {
+        session: [by_letter.get(letter) for letter in letters] for session, letters in map(str.split, lines)
+    }

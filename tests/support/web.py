@@ -1,0 +1,9 @@
+"""The HTTP client of the tests."""
+
+from __future__ import annotations
+
+import httpx
+
+WEB = httpx.Client(timeout=60, verify=False, limits=httpx.Limits(max_keepalive_connections=0))
+"""One client for all tests, with a connection for each request. A client loads the certificates of the machine, which
+takes 25 ms of computing. No test needs them."""

@@ -1,0 +1,152 @@
+"""The Helm chart makes the objects of the Kustomize base, and its values fit its schema."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from deploy.monitoring.check_liveness import PORTS
+from tests.support import deployed
+
+CHART = deployed.DEPLOY / "helm"
+VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
+SCHEMA = jsonschema_rs.validator_for(json.loads((CHART / "values.schema.json").read_text("utf-8")))
+BASE = {
+    (each["kind"], each["metadata"]["name"]): each
+    for path, each in deployed.manifests()
+    if path.parent.name in ("base", "kafka")
+}
+HELM = shutil.which("helm")
+
+
+def pods() -> dict[str, dict[str, Any]]:
+    return {
+        name.removeprefix("cardlog-"): each["spec"]
+        for (kind, name), each in BASE.items()
+        if kind == "Deployment"
+    }
+
+
+def test_the_values_fit_their_schema() -> None:
+    assert [error.message for error in SCHEMA.iter_errors(VALUES)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("workers.recorder.replicas", -1),
+        ("workers.recorder.replicas", "2"),
+        ("workers.recorder.cpu", "lots"),
+        ("workers.extractor.grace", 5),
+        ("workers.poet", {}),
+        ("services.read.port", 70000),
+        ("services.read.memory", "1T"),
+        ("settings.PATH", "/bin"),
+        ("settings.CARDLOG_EMBED_THREADS", 1),
+        ("image.pullPolicy", "Sometimes"),
+        ("secret", "Not A Name"),
+        ("replicas", 2),
+    ],
+)
+def test_a_wrong_value_is_refused_before_anything_is_installed(path: str, value: object) -> None:
+    values = deepcopy(VALUES)
+    *parents, last = path.split(".")
+    place = values
+    for name in parents:
+        place = place[name]
+    place[last] = value
+    assert not SCHEMA.is_valid(values)
+
+
+def test_the_values_are_those_of_the_kustomize_base() -> None:
+    (wanted,) = deployed.documents(deployed.KUBERNETES / "base" / "kustomization.yaml")
+    literals = wanted["configMapGenerator"][0]["literals"]
+    assert VALUES["settings"] == dict(literal.split("=", 1) for literal in literals)
+    assert set(VALUES["settings"]) <= deployed.settings()
+    processes = VALUES["services"] | VALUES["workers"]
+    assert set(processes) == set(pods())
+    assert {name: each["port"] for name, each in VALUES["services"].items()} == PORTS
+    for name, spec in pods().items():
+        pod = spec["template"]["spec"]
+        resources = pod["containers"][0]["resources"]
+        process = processes[name]
+        assert process["replicas"] == spec["replicas"]
+        assert {"cpu": process["cpu"], "memory": process["memory"]} == resources["requests"]
+        assert {"memory": process["memoryLimit"]} == resources["limits"]
+        assert process.get("grace", 30) == pod["terminationGracePeriodSeconds"]
+
+
+def test_the_chart_has_the_version_of_the_package() -> None:
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text("utf-8"))
+    project = (deployed.ROOT / "pyproject.toml").read_text("utf-8")
+    assert f'\nversion = "{chart["appVersion"]}"\n' in project
+
+
+def rendered(*options: str) -> dict[tuple[str, str], dict[str, Any]]:
+    done = subprocess.run(
+        [str(HELM), "template", "cardlog", str(CHART), "--namespace", "memory", "--kube-version", "1.31.0", *options],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    objects = [each for each in yaml.safe_load_all(done.stdout) if each is not None]
+    return {(each["kind"], each["metadata"]["name"]): each for each in objects}
+
+
+def without_its_own(document: dict[str, Any]) -> dict[str, Any]:
+    """Returns an object without what only one of both has: the image's tag and the digest of the settings."""
+    kept = deepcopy(document)
+    if kept["kind"] == "Deployment":
+        template = kept["spec"]["template"]
+        notes = template["metadata"].get("annotations", {})
+        notes.pop("checksum/settings", None)
+        if not notes:
+            template["metadata"].pop("annotations", None)
+        (container,) = template["spec"]["containers"]
+        container["image"] = container["image"].partition(":")[0]
+        container.pop("imagePullPolicy", None)
+    return kept
+
+
+@pytest.mark.skipif(HELM is None, reason="helm, which can render, is not here")
+@pytest.mark.parametrize("kafka", [False, True])
+def test_the_chart_renders_the_objects_of_the_kustomize_base(kafka: bool) -> None:
+    found = rendered(*(("--set", "kafka.brokers=broker.kafka.svc:9092") if kafka else ()))
+    settings = found.pop(("ConfigMap", "cardlog-settings"))["data"]
+    assert settings == VALUES["settings"] | (
+        {"CARDLOG_KAFKA_BROKERS": "broker.kafka.svc:9092"} if kafka else {}
+    )
+    wanted = {key: each for key, each in BASE.items() if kafka or key[1] != "cardlog-relay"}
+    assert set(found) == set(wanted)
+    for key, each in wanted.items():
+        got = without_its_own(found[key])
+        if kafka and key == ("NetworkPolicy", "cardlog"):
+            assert got["spec"]["egress"].pop() == {"ports": [{"protocol": "TCP", "port": 9092}]}
+        assert got == without_its_own(each), key
+
+
+@pytest.mark.skipif(HELM is None, reason="helm, which can render, is not here")
+def test_the_chart_passes_its_linter_and_takes_other_values(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [str(HELM), "lint", "--strict", str(CHART)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        'image: {repository: registry.example.com/cardlog, tag: "7"}\nservices: {read: {port: 9000}}\n'
+        "settings: {CARDLOG_EXTRACT_CONCURRENCY: '64'}\nsecret: mine\n"
+    )
+    found = rendered("--values", str(own))
+    (container,) = found["Deployment", "cardlog-read"]["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "registry.example.com/cardlog:7"
+    assert container["args"] == ["serve", "read", "--host", "0.0.0.0", "--port", "9000"]
+    assert deployed.parsed(container["args"]) == ("serve", "read")
+    assert {each["valueFrom"]["secretKeyRef"]["name"] for each in container["env"]} == {"mine"}
+    assert found["ConfigMap", "cardlog-settings"]["data"]["CARDLOG_EXTRACT_CONCURRENCY"] == "64"

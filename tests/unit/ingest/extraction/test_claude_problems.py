@@ -1,0 +1,91 @@
+"""A model's problems count only in words that the user said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from events.types.cards import EventNoted
+from events.types.memory.problems import ProblemAttempted, ProblemClosed, ProblemOpened
+from ingest.extraction.claude.cards import GroundedCards, ground_cards
+from ingest.extraction.claude.schema import answer_of
+from ingest.extraction.extractor_port import SessionBatch
+from tests.support.ingest.rules import turn
+
+SLEEP = "I've been struggling with insomnia. I tried melatonin and it helped a lot."
+TRIED = {
+    "turn": 1, "quote": "I tried melatonin and it helped a lot", "step": "attempted", "problem": "insomnia",
+    "approach": "melatonin", "outcome": "helped a lot", "worked": True,
+}  # fmt: skip
+
+
+def read(
+    text: str, *problems: dict[str, Any], role: Any = "user", speaker: str | None = None
+) -> GroundedCards:
+    said = SessionBatch((turn(text, role=role, speaker=speaker),))
+    return ground_cards(answer_of({"problems": list(problems)}), said)
+
+
+def test_what_was_said_is_opened_tried_and_closed() -> None:
+    opened = {
+        "turn": 1,
+        "quote": "I've been struggling with insomnia",
+        "step": "opened",
+        "problem": "insomnia",
+    }
+    found = read(SLEEP, opened, TRIED)
+    first, second = found.problems
+    assert isinstance(first, ProblemOpened)
+    assert isinstance(second, ProblemAttempted)
+    assert (first.description, second.approach, second.outcome, second.successful) == (
+        "insomnia", "melatonin", "helped a lot", True,
+    )  # fmt: skip
+    [card] = [each for each in found.cards if isinstance(each, EventNoted) and not each.episode]
+    assert card.content == "Tried melatonin for insomnia. It helped."
+    gone = {"turn": 1, "quote": "我的背痛好了", "step": "closed", "problem": "背痛"}
+    [closed] = read("我的背痛好了", gone).problems
+    assert isinstance(closed, ProblemClosed)
+    assert found.refused == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        (SLEEP, {"problem": "depression"}),
+        (SLEEP, {"approach": "valerian"}),
+        (SLEEP, {"approach": None}),
+        (SLEEP, {"quote": "I tried valerian"}),
+        (
+            "I've insomnia. Would it help if I tried melatonin?",
+            {"quote": "Would it help if I tried melatonin?"},
+        ),
+    ],
+)
+def test_what_nobody_said_and_what_is_asked_is_refused(text: str, changed: dict[str, Any]) -> None:
+    found = read(text, TRIED | changed)
+    assert (found.problems, found.refused) == ((), 1)
+
+
+def test_an_outcome_that_nobody_said_is_left_out() -> None:
+    [tried] = read(SLEEP, TRIED | {"outcome": "sleeps ten hours"}).problems
+    assert isinstance(tried, ProblemAttempted)
+    assert tried.outcome is None
+
+
+def test_assistants_and_other_speakers_have_no_problem_of_the_user() -> None:
+    assert read(SLEEP, TRIED, role="assistant").problems == ()
+    assert read(SLEEP, TRIED, speaker="Nora").problems == ()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"step": "solved"}, {"worked": "yes"}, {"problem": ""}, {"problem": "x" * 300}, {"problem": "a\0"},
+        {"quote": None}, {"turn": 0},
+    ],
+)  # fmt: skip
+def test_a_wrong_shape_is_a_fault_and_no_problem(wrong: dict[str, Any]) -> None:
+    answer = answer_of({"problems": [TRIED | wrong]})
+    assert (answer.problems, answer.faulty) == ((), 1)
+    assert answer.faults

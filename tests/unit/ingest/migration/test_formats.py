@@ -1,0 +1,107 @@
+"""The forms of other memories: what is read, what is left out, and what is refused with its place."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from ingest.migration.formats.memories import Memories, TextInvalidError
+from ingest.migration.formats.reading import Format, decoded, read
+
+
+def texts(found: Memories) -> list[str]:
+    return [each.text for each in found.memories]
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ('{"results": [{"memory": "Likes tea", "created_at": "2024-05-03T05:00:00.5-07:00"}]}', "mem0"),
+        ('\n[{"memory": "Likes tea", "updated_at": "2024-05-03T12:00:00", "created_at": "2020-01-01"}]', "mem0"),
+        ("[2024-05-03] - Likes tea", "chatgpt"),
+        ("Memories\n1. [2024-05-03]. Likes tea\n- [2024-05-03 10:11] Likes tea\n2024-05-03: Likes tea", "chatgpt"),
+    ],
+)  # fmt: skip
+def test_the_form_and_the_date_are_told_by_the_text(text: str, form: str) -> None:
+    found = read(text)
+    assert found.format == form
+    assert {each.text for each in found.memories} == {"Likes tea"}
+    day = datetime(2024, 5, 3, 12, tzinfo=UTC)
+    assert {each.at.replace(microsecond=0) for each in found.memories if each.at is not None} == {day}
+
+
+def test_undated_saved_memories_are_lines() -> None:
+    found = read(
+        "User likes tea. They live in Rome.\n\nThe user's name is Ada\n用戶喜歡茶\n[unknown] - Likes jazz\n"
+    )
+    assert found.format == "chatgpt"
+    assert texts(found)[0] == "User likes tea. They live in Rome."
+    assert texts(found)[1:] == ["The user's name is Ada", "用戶喜歡茶", "Likes jazz"]
+    assert {each.at for each in found.memories} == {None}
+
+
+def test_notes_are_list_items_and_sentences_of_paragraphs() -> None:
+    found = read(
+        "# About me\n\nWorks with Dr. Smith. Likes\n**tea**! 住在台北。喜歡茶。\n\n- [x] has a dog. His name is Rex\n"
+        "  and he is old\n1) drinks `mate`\n\n| a | b |\n```\ncode\n```\nSwims\n"
+    )
+    assert found.format == "notes"
+    assert texts(found) == [
+        "Works with Dr. Smith.", "Likes tea!", "住在台北。", "喜歡茶。", "has a dog. His name is Rex and he is old",
+        "drinks mate", "Swims",
+    ]  # fmt: skip
+    assert found.remarks == ["5 lines are left out: headings, tables and code"]
+
+
+def test_relations_and_further_pages_are_remarked() -> None:
+    found = read('{"results": [{"memory": "Likes tea"}], "relations": [{"source": "a"}], "next": "http://x"}')
+    assert [each.split(";")[0].split(":")[0] for each in found.remarks] == [
+        "the relations of the graph are left out",
+        "this is one page of several",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "where"),
+    [
+        ("", "auto", ""),
+        ("# only a heading", "notes", ""),
+        ("{}", "mem0", "/"),
+        ('{"results": {}}', "auto", "/results"),
+        ('[{"memory": "a"}, "b"]', "auto", "/1"),
+        ('[{"memory": " "}]', "auto", "/0/memory"),
+        ('{"results": [{"text": "a"}]}', "auto", "/results/0/memory"),
+        ('[{"memory": "a", "updated_at": "soon"}]', "auto", "/0/updated_at"),
+        ('[{"memory": "a", "created_at": 5}]', "auto", "/0/created_at"),
+        ('[{"memory": "a", "created_at": "0001-01-01T00:00:00+14:00"}]', "auto", "/0/created_at"),
+        ('[{"memory": "a", "user_id": "x"}, {"memory": "b", "user_id": "y"}]', "auto", "/1/user_id"),
+        ('[{"memory": "a\\u0000b"}]', "auto", "/0/memory"),
+        ('[{"memory": "a"},\n{"memory": ]', "auto", "line 2"),
+        ("[" * 100_000, "auto", "line 1"),
+        ("- a\n- b\0", "auto", "line 2"),
+        ("- a\n- " + "b" * 70_000, "auto", "line 2"),
+        ("[2024-05-03] a\n[2024-13-03] b", "auto", "line 2"),
+        ("- a\ud800", "notes", "line 1"),
+        ("- a\n" * 100_001, "notes", "line 100001"),
+    ],
+)
+def test_a_wrong_text_is_refused_with_its_place(text: str, form: Format, where: str) -> None:
+    with pytest.raises(TextInvalidError) as refused:
+        read(text, form)
+    assert refused.value.where == where, refused.value
+    assert len(refused.value.reason) > 10
+
+
+@pytest.mark.parametrize(
+    ("data", "where"), [(b"a\nb\xff", "line 2"), ("Likes tea".encode("utf-16"), "line 1")]
+)
+def test_another_encoding_is_refused_with_its_place(data: bytes, where: str) -> None:
+    with pytest.raises(TextInvalidError) as refused:
+        decoded(data)
+    assert refused.value.where == where
+    assert "UTF-8" in refused.value.reason
+
+
+def test_a_byte_order_mark_is_no_word() -> None:
+    assert texts(read(decoded(b"\xef\xbb\xbfLikes tea"))) == ["Likes tea"]
