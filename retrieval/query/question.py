@@ -110,7 +110,7 @@ def understand(text: str, now: datetime) -> Question:
     # A time in a preamble ("busy these days... what I really want to know is") does not belong to the question.
     points = " ".join(part.text for part in parse_question(text))
     meant = found if points == text else timex.find(points, now, reading="question")
-    dated = [item for item in meant if item.kind != "duration" and _said(item) not in _NOWADAYS]
+    dated = [item for item in meant if item.kind != "duration" and not _means_now(item, now)]
     windows = tuple(map(_window, dated))
     # The time channel answers the words of a time. As search terms they mostly find other dates, so they count
     # little. They still find a card with the same words ("the talk next Wednesday").
@@ -155,10 +155,20 @@ _WIDTHS = {
 }
 
 
-# A fact that holds "these days" may be old, so these words set no window. "Lately" sets a vague window: new cards
-# come first.
+# A fact that holds "now" or "these days" may be old, so these words set no window. "Lately" sets a vague window: new
+# cards come first. So does a part of the day alone, because "in the morning" may be every morning.
 _NOWADAYS = frozenset(("these days", "nowadays"))
+_ANY_DAY = frozenset(
+    ("in the morning", "in the mornings", "in the afternoon", "in the evening", "in the evenings")
+)
+_ANY_DAY |= frozenset(
+    ("at night", "早上", "早晨", "上午", "中午", "下午", "傍晚", "晚上", "夜里", "半夜", "凌晨")
+)
 _LATELY = frozenset(("lately", "recently", "最近", "近来", "近期", "这阵子", "这段时间"))
+
+
+def _means_now(found: timex.Found, now: datetime) -> bool:
+    return _said(found) in _NOWADAYS or (found.grain == "second" and found.start == now)
 
 
 def _said(found: timex.Found) -> str:
@@ -170,8 +180,8 @@ def _window(found: timex.Found) -> TimeWindow:
     width = _WIDTHS.get(found.grain)
     if start is not None and end is not None and width is not None and end - start < width / 2:
         margin = (width - (end - start)) / 2
-        return TimeWindow(start - margin, end + margin)
-    return TimeWindow(start, end, _said(found) in _LATELY)
+        start, end = start - margin, end + margin
+    return TimeWindow(start, end, _said(found) in _LATELY | _ANY_DAY)
 
 
 def _sentences_told(text: str) -> int:

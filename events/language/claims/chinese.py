@@ -118,12 +118,12 @@ def _values(text: str) -> tuple[dict[str, str], str]:
     for pattern, read in (
         (_CODE, lambda m: ("code", m[0])),
         (_CLOCK, _clock),
-        (_DATE, lambda m: ("date", f"{_number(m['m']):g}-{_number(m['d']):g}")),
-        (_MONTH, lambda m: ("month", f"{_number(m['m']):g}")),
+        (_DATE, lambda m: ("date", f"{chinese_number(m['m']):g}-{chinese_number(m['d']):g}")),
+        (_MONTH, lambda m: ("month", f"{chinese_number(m['m']):g}")),
         (_YEAR, lambda m: ("year", m["y"])),
         (_WEEKDAY, lambda m: ("weekday", m["d"].replace("天", "日"))),
-        (_FLOOR, lambda m: ("floor", f"{_number(m['n']):g}")),
-        (_AMOUNT, lambda m: amount(_number(m["n"]), m["unit"])),
+        (_FLOOR, lambda m: ("floor", f"{chinese_number(m['n']):g}")),
+        (_AMOUNT, lambda m: amount(chinese_number(m["n"]), m["unit"])),
     ):
         for match in pattern.finditer(text):
             kind, value = read(match)
@@ -137,11 +137,11 @@ def _values(text: str) -> tuple[dict[str, str], str]:
 def _clock(match: re.Match[str]) -> tuple[str, str]:
     if match["h"]:
         return clock(int(match["h"]), int(match["m"]))
-    minute = 30 if match["half"] else int(_number(match["m2"])) if match["m2"] else 0
-    return clock(int(_number(match["h2"])), minute)
+    minute = 30 if match["half"] else int(chinese_number(match["m2"])) if match["m2"] else 0
+    return clock(int(chinese_number(match["h2"])), minute)
 
 
-def _number(text: str) -> float:
+def chinese_number(text: str) -> float:
     """Returns the number of digits or of Chinese numerals."""
     if text[0].isdecimal():
         bare = text.rstrip("万").replace(",", "")

@@ -1,4 +1,4 @@
-"""What a text tells beside its topic: a change, a withdrawal, how things were before, and amounts.
+"""What a text tells beside its topic: a change, a withdrawal, how things were before, amounts, times and places.
 
 The words are the ordinary verbs and phrases of English and Chinese. Any text is allowed, and the time is linear in its
 length.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from events.language.chinese_script import has_cjk, to_simplified
+from events.language.claims.chinese import chinese_number
 from events.language.claims.claim import UNITS, amount
 from events.language.terms import stem
 
@@ -17,11 +18,20 @@ _CHANGE = (
         r"\b(?:chang(?:ed|es|ing)|moved|switched|swapped|replaced|rescheduled|postponed|delayed|extended|shortened|"
         r"pushed (?:back|out|to|forward)|brought forward|raised|increased|lowered|reduced|decreased|dropped|cut|bumped|"
         r"upgraded|downgraded|updated|revised|adjusted|grown|grew|went (?:up|down)|down to|up to|"
+        r"rename[ds]?|rebooked|relocated|transferred|shifted|pushed|pushing|bumped|cancell?ed|scrap(?:ped)?|ditched|"
+        r"put (?:up|down) to|put .{1,30} (?:up|down|back) to|stepped down|broke up|broken up|split up|divorced|"
+        r"retired|resigned|quit|graduated|gave up|given up|jumped ship|turns out|from now on|these days|from here on|"
+        r"(?:have|has|'ve|'s) (?:started|stopped|finished|left|sold)|off to|out of hospital|back (?:to|from)|over to|"
+        r"(?:going|went|gone) with|settled on|opted for|upped|joined|left (?:the|my|his|her|our|their)|moved out|"
+        r"just (?:started|began|switched|got|bought)|more (?:days|weeks|months)|"
         r"from \S+ to|instead(?! of being)|no longer|not any ?more|as of now|new(?:ly)?|now(?! that\b))\b"
     ),
     re.compile(
-        r"改成|改到|改为|改在|改用|改名|换成|换到|换了|延到|延后|延长|推迟|提前|调到|调高|调低|调整|涨到|升到|降到|减到|加到|增加到|"
-        r"缩短|搬到|变成|变为|更新|后来|不再|取消|现在|目前|新的"
+        r"改成|改到|改为|改在|改用|改名|改约|改订|改去|改吃|改学|改买|改由|改叫|改天|换成|换到|换了|换人|换去|延到|延后|延长|延误|"
+        r"延期|顺延|推迟|提前|提早|挪到|挪去|移到|移去|调到|调高|调低|调整|调走|涨到|涨租|涨价|升到|升职|降到|降价|掉到|砍到|减到|加到|"
+        r"增加到|缩短|搬到|搬去|搬家|搬进|搬出|转到|转去|转学|转院|变成|变为|更新|后来|不再|取消|现在|现改|如今|目前|最近改|新的|"
+        r"分手|离婚|订婚|结婚了|出院|住院了|离职|辞职|退休|毕业|跳槽|卖了|停了|停掉|戒了|戒掉|退掉|算了|还是.{1,20}好了|辞掉|退出|(?<![全最刷创更])新(?![闻鲜颖年竹北加])|多给|准我|生了|"
+        r"从今天起|从这[周个]|以后都|改[^变善进]{1,6}了|不[^要是知会能可行好错过了]{1,4}了"
     ),
 )
 _WITHDRAWAL = (
@@ -45,12 +55,37 @@ _DATED = re.compile(
     r"|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\b"
     r"|\d{1,4}[年月点][\d年月日号点分]*"
 )
+_WEEKDAY = re.compile(
+    r"\b(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?s?\b"
+    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
+    r"|\b(?:in|to|until|till|by|for) may\b|\b(?:next|this) (?:week|month|year|spring|summer|autumn|fall|winter)\b"
+    r"|\b(?:today|tomorrow|tonight|noon|midnight)\b|[今明后]天|[今明后]年|下个?(?:周|月|星期|礼拜)|月底|年底|[春夏秋冬]天"
+    r"|(?:周|星期|礼拜)[一二三四五六日天]|[周礼]?[上下中]午|早上|晚上|凌晨|傍晚|[一二三四五六七八九十两\d]{1,3}[点月号日]半?"
+)
+_PLACE = re.compile(
+    r"\b(?:at|in|on|to|from|inside|near|off|level|floor|room|terminal|gate|venue|location) \S"
+    r"|[在到去往于回][^了过]|[楼层室厅]|场地|地点|[改换][订约在成]|[搬移挪]"
+)
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _CHINESE_UNIT = "|".join(sorted((unit for unit in UNITS if has_cjk(unit)), key=len, reverse=True))
 _AMOUNT = re.compile(
     rf"(?P<sign>[$€£¥])?(?<![a-z\d.,-])(?P<n>{_NUMBER})(?:\s?(?:-|–|to|or|到|至)\s?(?P<most>{_NUMBER}))?\s?"
     rf"(?P<thousands>[万千])?(?P<unit>%|[a-z]+|{_CHINESE_UNIT}|[\u4e00-\u9fff]?)"
 )
+_CHINESE_NUMBER = re.compile(
+    r"[一二三四五六七八九十两][一二三四五六七八九十百千万两零〇]+|[二三四五六七八九十两](?![明心])|一(?=[岁块元次楼顿餐颗粒杯碗份])"
+)
+_NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+_ENGLISH_NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split(), 1)}
+_ENGLISH_NUMBERS |= {
+    "twenty": "20",
+    "thirty": "30",
+    "forty": "40",
+    "fifty": "50",
+    "once": "1 times",
+    "twice": "2 times",
+}
+_ENGLISH_NUMBER = re.compile(rf"\b(?:{'|'.join(_ENGLISH_NUMBERS)})\b(?!-)")
 _SIGNS = {"$": "dollar", "€": "euro", "¥": "元", "£": "pound"}
 _TIMES = {None: 1, "千": 1_000, "万": 10_000}
 
@@ -76,12 +111,26 @@ def amounts(text: str) -> dict[str, frozenset[str]]:
     Dates and times of day are left out. They tell when something happens, and another one is often another happening.
     """
     found: dict[str, set[str]] = {}
-    for match in _AMOUNT.finditer(_DATED.sub(" ", to_simplified(text.casefold()))):
+    undated = _WEEKDAY.sub(" ", _DATED.sub(" ", to_simplified(text.casefold())))
+    read = _CHINESE_NUMBER.sub(lambda match: f"{chinese_number(match[0]):g}", undated)
+    read = _ENGLISH_NUMBER.sub(lambda match: _ENGLISH_NUMBERS[match[0]], read)
+    for match in _AMOUNT.finditer(read):
         unit = _SIGNS.get(match["sign"] or "", match["unit"])
         number = float((match["most"] or match["n"]).replace(",", "")) * _TIMES[match["thousands"]]
         kind, value = amount(number, unit) if unit in UNITS else (stem(unit), f"{number:g}")
         found.setdefault(kind, set()).add(value)
     return {kind: frozenset(values) for kind, values in found.items()}
+
+
+def moments(text: str) -> frozenset[str]:
+    """Returns the times that ``text`` names, as they are written: dates, weekdays, times of day."""
+    folded = to_simplified(text.casefold())
+    return frozenset(match[0] for each in (_DATED, _WEEKDAY) for match in each.finditer(folded))
+
+
+def names_a_place(text: str) -> bool:
+    """True when ``text`` has a word that leads a place: "at", "to", 在, 到."""
+    return _PLACE.search(to_simplified(text.casefold())) is not None
 
 
 def _holds(patterns: tuple[re.Pattern[str], re.Pattern[str]], text: str) -> bool:

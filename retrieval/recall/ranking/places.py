@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from math import exp, prod
+from math import exp
 from typing import Any
 from uuid import UUID
 
@@ -20,8 +20,10 @@ from retrieval.channels.channel import assistant_share
 from retrieval.query.pasted import asks_for_pasted
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
-from retrieval.recall.ranking.changes import amounts, tells_of_a_change, tells_of_before, withdraws
+from retrieval.recall.ranking.changes import tells_of_before, withdraws
+from retrieval.recall.ranking.newer import about_now, newer_first
 from retrieval.recall.ranking.outcomes import outcome_factor
+from retrieval.recall.ranking.placed import Placed
 
 # Per day. A single value halves in about 35 days, one of several values in about 140.
 DECAY = {"single_value": 0.02, "multi_value": 0.005}
@@ -53,11 +55,7 @@ FORMULA_PENALTY = 0.7  # a better card has the same words with other numbers
 SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
 REFERENCE_BOOST = 1.5  # a reference tells the present; the question asks about the present
 _YIELDS = 0.25  # of the score of an episode: a card with less leaves it the lead
-_JUST_BELOW, _JUST_ABOVE = 0.999, 1.001
-_NEWER_AMONG = 10  # the first places, among which what was said later goes first
-_SAME_SHARE = 0.5  # of an earlier card's words of the question: a later card with so many is about the same
-_LEAST_SHARED = 2
-_SAME_AMOUNT_SHARE = 0.8  # the same of a later card that tells of no change, and another amount
+_JUST_BELOW = 0.999
 _NUMBERED = re.compile(r"[^\W\d_]*\d+")
 _ONLY_ASKS = re.compile(r"[^.!。！\n?？]{1,300}[?？]\s*")
 _TELLS_FIRST = re.compile(  # "I moved to the third floor, is that too high?"
@@ -66,32 +64,11 @@ _TELLS_FIRST = re.compile(  # "I moved to the third floor, is that too high?"
     re.IGNORECASE,
 )
 _READ = 600  # the characters of a card that are compared
-FACT_ASKED_FOR, CONCEPT_ASKED_FOR, BESIDE, NEWER = (
+FACT_ASKED_FOR, CONCEPT_ASKED_FOR, BESIDE = (
     "fact asked for",
     "concept asked for",
     "the turn's other cards",
-    "newer on the same",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A card with its votes and the factors that multiply them, by reason."""
-
-    card_id: UUID
-    votes: float
-    factors: Mapping[str, float]
-
-    @property
-    def score(self) -> float:
-        return self.votes * prod(self.factors.values())
-
-    def times(self, reason: str, factor: float) -> Placed:
-        return replace(self, factors={**self.factors, reason: factor})
-
-    def order(self) -> tuple[float, UUID]:
-        """The sort key: best first, ties by id."""
-        return -self.score, self.card_id
 
 
 def decay(cardinality: str | None, verified: datetime, now: datetime, pace: str | None = None) -> float:
@@ -144,7 +121,7 @@ def adjustments(
         factors["importance"] = 1 + IMPORTANCE_SHARE * (card.importance - 5)
     if card.superseded_at is not None and card.superseded_at <= question.now and question.span is None:
         factors["superseded"] = SUPERSEDED_PENALTY
-    if _about_now(question):
+    if about_now(question):
         if withdraws(card.content[:_READ]):
             factors["tells what does not hold"] = WITHDRAWN_SHARE
         elif tells_of_before(card.content[:_READ]):
@@ -327,77 +304,3 @@ def over_sessions(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> list[
         spread.append(placed.times("more of the same session", again) if seen[session] else placed)
         seen[session] += 1
     return sorted(spread, key=Placed.order)
-
-
-def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: Question) -> list[Placed]:
-    """Returns the places with what was said later above what was said earlier about the same thing.
-
-    Only questions about now are concerned, and only the first places. A later card takes the place of an earlier one
-    when it tells of a change and holds half of the question's words that the earlier one holds. It also does when it
-    tells another amount of the same thing and holds four fifths of those words.
-    """
-    if not _about_now(question):
-        return list(placed)
-    first, rest = list(placed[:_NEWER_AMONG]), list(placed[_NEWER_AMONG:])
-    told = {each.card_id: _told(cards[each.card_id], question) for each in first}
-    passed: set[UUID] = set()
-    for place in range(1, len(first)):
-        newer = told[first[place].card_id]
-        for above in range(place if newer is not None else 0):
-            older = first[above].card_id
-            # One later card passes an earlier one. More of them would push the earlier one out of sight.
-            if older not in passed and newer is not None and newer.succeeds(told[older], question):
-                passed.add(older)
-                moved = first.pop(place)
-                lift = first[above].score / moved.score * _JUST_ABOVE if moved.score > 0 else 1.0
-                first.insert(above, moved.times(NEWER, lift))
-                break
-    return first + rest
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What a card of the user's own words says: when, the words it shares with the question, and what is new in it.
-
-    ``amounts`` are those that the question does not name.
-    """
-
-    said_at: datetime
-    words: frozenset[str]
-    change: bool
-    amounts: Mapping[str, frozenset[str]]
-
-    def succeeds(self, other: _Told | None, question: Question) -> bool:
-        if other is None or self.said_at <= other.said_at or len(self.words & other.words) < _LEAST_SHARED:
-            return False
-        shared = sum(question.weights[word] for word in self.words & other.words)
-        held = sum(question.weights[word] for word in other.words)
-        return (self.change and shared >= _SAME_SHARE * held) or (
-            shared >= _SAME_AMOUNT_SHARE * held and self._tells_another_amount(other)
-        )
-
-    def _tells_another_amount(self, other: _Told) -> bool:
-        return any(
-            values.isdisjoint(other.amounts.get(kind, values)) for kind, values in self.amounts.items()
-        )
-
-
-def _told(card: Card, question: Question) -> _Told | None:
-    text = card.content[:_READ]
-    if card.provenance == "assistant_stated" or card.kind in ("knowledge", "reference") or withdraws(text):
-        return None
-    asked = amounts(question.text[:_READ])
-    told = {kind: values - asked.get(kind, frozenset()) for kind, values in amounts(text).items()}
-    return _Told(
-        card.said_at,
-        frozenset(analyse(text)) & question.weights.keys(),
-        tells_of_a_change(text),
-        {kind: values for kind, values in told.items() if values},
-    )
-
-
-def _about_now(question: Question) -> bool:
-    """True when a question asks what holds, in whatever tense: neither in a stretch of time nor how it was before."""
-    if question.span is not None and not question.span.vague:
-        return False
-    return question.intent in ("present", "list") or (question.intent == "past" and not question.of_before)
