@@ -13,25 +13,33 @@ from events.language.claims.chinese import chinese_number
 from events.language.claims.claim import UNITS, amount
 from events.language.terms import stem
 
+_BRIEF, _BRIEF_CHINESE = 120, 50  # characters
 _CHANGE = (
     re.compile(
         r"\b(?:chang(?:ed|es|ing)|moved|switched|swapped|replaced|rescheduled|postponed|delayed|extended|shortened|"
         r"pushed (?:back|out|to|forward)|brought forward|raised|increased|lowered|reduced|decreased|dropped|cut|bumped|"
         r"upgraded|downgraded|updated|revised|adjusted|grown|grew|went (?:up|down)|down to|up to|"
-        r"rename[ds]?|rebooked|relocated|transferred|shifted|pushed|pushing|bumped|cancell?ed|scrap(?:ped)?|ditched|"
+        r"from \S+ to|instead(?! of being)|no longer|not any ?more|as of now|new(?:ly)?|now(?! that\b))\b"
+    ),
+    re.compile(
+        r"改成|改到|改为|改在|改用|改名|换成|换到|换了|延到|延后|延长|推迟|提前|调到|调高|调低|调整|涨到|升到|降到|减到|加到|增加到|"
+        r"缩短|搬到|变成|变为|更新|后来|不再|取消|现在|目前|新的"
+    ),
+)
+_BRIEF_CHANGE = (
+    re.compile(
+        r"\b(?:rename[ds]?|rebooked|relocated|transferred|shifted|pushed|pushing|cancell?ed|scrap(?:ped)?|ditched|"
         r"put (?:up|down) to|put .{1,30} (?:up|down|back) to|stepped down|broke up|broken up|split up|divorced|"
         r"retired|resigned|quit|graduated|gave up|given up|jumped ship|turns out|from now on|these days|from here on|"
         r"(?:have|has|'ve|'s) (?:started|stopped|finished|left|sold)|off to|out of hospital|back (?:to|from)|over to|"
         r"(?:going|went|gone) with|settled on|opted for|upped|joined|left (?:the|my|his|her|our|their)|moved out|"
-        r"just (?:started|began|switched|got|bought)|more (?:days|weeks|months)|"
-        r"from \S+ to|instead(?! of being)|no longer|not any ?more|as of now|new(?:ly)?|now(?! that\b))\b"
+        r"just (?:started|began|switched|got|bought)|more (?:days|weeks|months))\b"
     ),
     re.compile(
-        r"改成|改到|改为|改在|改用|改名|改约|改订|改去|改吃|改学|改买|改由|改叫|改天|换成|换到|换了|换人|换去|延到|延后|延长|延误|"
-        r"延期|顺延|推迟|提前|提早|挪到|挪去|移到|移去|调到|调高|调低|调整|调走|涨到|涨租|涨价|升到|升职|降到|降价|掉到|砍到|减到|加到|"
-        r"增加到|缩短|搬到|搬去|搬家|搬进|搬出|转到|转去|转学|转院|变成|变为|更新|后来|不再|取消|现在|现改|如今|目前|最近改|新的|"
-        r"分手|离婚|订婚|结婚了|出院|住院了|离职|辞职|退休|毕业|跳槽|卖了|停了|停掉|戒了|戒掉|退掉|算了|还是.{1,20}好了|辞掉|退出|(?<![全最刷创更])新(?![闻鲜颖年竹北加])|多给|准我|生了|"
-        r"从今天起|从这[周个]|以后都|改[^变善进]{1,6}了|不[^要是知会能可行好错过了]{1,4}了"
+        r"改[约订去吃学买由叫天]|换[人去]|延误|延期|顺延|提早|挪[到去]|移[到去]|调走|涨[租价]|升职|降价|掉到|砍到|搬[去家进出]|"
+        r"转[到去学院]|现改|如今|最近改|分手|离婚|订婚|结婚了|出院|住院了|离职|辞职|辞掉|退[休出掉]|毕业|跳槽|卖了|停[了掉]|戒[了掉]|"
+        r"算了|还是.{1,20}好了|生了|从今天起|从这[周个]|以后都|改[^变善进]{1,6}了|不[^要是知会能可行好错过了]{1,4}了|多给|准我|"
+        r"(?<![全最刷创更])新(?![闻鲜颖年竹北加])"
     ),
 )
 _WITHDRAWAL = (
@@ -85,14 +93,23 @@ _ENGLISH_NUMBERS |= {
     "once": "1 times",
     "twice": "2 times",
 }
+_ANY_NUMBER = re.compile(r"\d|[一二三四五六七八九十百千万两]")
 _ENGLISH_NUMBER = re.compile(rf"\b(?:{'|'.join(_ENGLISH_NUMBERS)})\b(?!-)")
 _SIGNS = {"$": "dollar", "€": "euro", "¥": "元", "£": "pound"}
 _TIMES = {None: 1, "千": 1_000, "万": 10_000}
 
 
 def tells_of_a_change(text: str) -> bool:
-    """True when ``text`` tells of a change."""
-    return _holds(_CHANGE, text)
+    """True when ``text`` tells of a change.
+
+    Some words tell of a change in a brief text ("Ken left the team") and of many other things in a long one.
+    """
+    return _holds(_CHANGE, text) or (is_brief(text) and _holds(_BRIEF_CHANGE, text))
+
+
+def is_brief(text: str) -> bool:
+    """True for a text of one or two sentences. It is then about one thing."""
+    return len(text) <= (_BRIEF_CHINESE if has_cjk(text) else _BRIEF)
 
 
 def withdraws(text: str) -> bool:
@@ -120,6 +137,11 @@ def amounts(text: str) -> dict[str, frozenset[str]]:
         kind, value = amount(number, unit) if unit in UNITS else (stem(unit), f"{number:g}")
         found.setdefault(kind, set()).add(value)
     return {kind: frozenset(values) for kind, values in found.items()}
+
+
+def has_number(term: str) -> bool:
+    """True for a term with a digit or a Chinese numeral."""
+    return _ANY_NUMBER.search(term) is not None
 
 
 def moments(text: str) -> frozenset[str]:

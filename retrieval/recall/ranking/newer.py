@@ -12,7 +12,15 @@ from events.language.chinese_script import to_simplified
 from events.language.terms import analyse
 from projectors.cards.card import Card
 from retrieval.query.question import Question
-from retrieval.recall.ranking.changes import amounts, moments, names_a_place, tells_of_a_change, withdraws
+from retrieval.recall.ranking.changes import (
+    amounts,
+    has_number,
+    is_brief,
+    moments,
+    names_a_place,
+    tells_of_a_change,
+    withdraws,
+)
 from retrieval.recall.ranking.placed import Placed
 
 NEWER = "newer on the same"
@@ -24,6 +32,7 @@ _ONE_WORD_SHARE = (
     0.6  # the same, when they share one word and the question does not tell what kind of answer it asks for
 )
 _SAME_VALUE_SHARE = 0.8  # the same of a later card that tells of no change, and another value
+_SAME_TERMS = 0.4  # of all words of an earlier card, without numbers
 _JUST_ABOVE = 1.001
 _READ = 600  # the characters of a card that are compared
 _WHEN = re.compile(
@@ -115,6 +124,7 @@ class _Told:
     """
 
     said_at: datetime
+    terms: frozenset[str]
     words: frozenset[str]
     change: bool
     amounts: Mapping[str, frozenset[str]]
@@ -122,21 +132,29 @@ class _Told:
     place: bool
     named: bool
     state: bool
+    brief: bool
 
     def succeeds(self, other: _Told | None, question: Question, asked: _Asked, *, near: bool) -> bool:
         if other is None or self.said_at <= other.said_at:
             return False
         both = self.words & other.words
-        if not self.answers(asked) or len(both) < (1 if near else _LEAST_SHARED):
+        near = near and self.brief
+        if near and not self.answers(asked):
             return False
-        least = _SAME_SHARE if asked.kind or len(both) >= _LEAST_SHARED else _ONE_WORD_SHARE
+        if len(both) < (1 if near else _LEAST_SHARED):
+            return False
         held = sum(question.weights[word] for word in other.words)
         share = sum(question.weights[word] for word in both) / held
+        least = _SAME_SHARE if asked.kind or len(both) >= _LEAST_SHARED else _ONE_WORD_SHARE
         if self.change:
             return share >= least
         if near and self.state and not other.state and share >= _SAME_VALUE_SHARE:
             return True
-        return share >= (least if near else _SAME_VALUE_SHARE) and self._tells_another_value(other, asked)
+        return (
+            share >= (least if near else _SAME_VALUE_SHARE)
+            and self._is_about_the_same(other)
+            and self._tells_another_value(other, asked)
+        )
 
     def answers(self, asked: _Asked) -> bool:
         """True when the card tells a value of the kind that the question asks for, or any kind is asked for."""
@@ -146,6 +164,10 @@ class _Told:
             and (not asked.place or self.place)
             and (not asked.name or self.named)
         )
+
+    def _is_about_the_same(self, other: _Told) -> bool:
+        """True when most words of ``other`` are here, too. Two things may have the same property with two values."""
+        return len(self.terms & other.terms) >= _SAME_TERMS * len(other.terms)
 
     def _tells_another_value(self, other: _Told, asked: _Asked) -> bool:
         if asked.time and self.moments and other.moments and self.moments.isdisjoint(other.moments):
@@ -161,13 +183,16 @@ def _told(card: Card, question: Question) -> _Told | None:
         return None
     asked = amounts(question.text[:_READ])
     told = {kind: values - asked.get(kind, frozenset()) for kind, values in amounts(text).items()}
+    terms = frozenset(term for term in analyse(text) if not has_number(term))
     return _Told(
         card.said_at,
-        frozenset(analyse(text)) & question.weights.keys(),
+        terms,
+        terms & question.weights.keys(),
         tells_of_a_change(text),
         {kind: values for kind, values in told.items() if values},
         moments(text),
         names_a_place(text),
         _NAME.search(to_simplified(text.casefold())) is not None,
         card.kind == "state" and not card.ended and card.superseded_at is None,
+        is_brief(text),
     )
