@@ -35,6 +35,7 @@ from ingest.migration.formats.reading import Format, decoded, read
 from ingest.migration.rehearsal import MOST, rehearse
 from ingest.migration.report import Follower, Report
 from ingest.migration.turns import Migration, Terms, messages_of, migration_of
+from ingest.migration.user_name import told_name
 from projectors.core.documents import documents_of
 
 _T = TypeVar("_T")
@@ -56,6 +57,9 @@ def run_migrate(
         Format, Parameter(name="--format", help="the form of the file; auto tells it by the text")
     ] = "auto",
     source: Annotated[str | None, Parameter(help="where the memory comes from; else its form")] = None,
+    user_name: Annotated[
+        str | None, Parameter(help="what the file calls the user; else the name that the file tells")
+    ] = None,
     said_at: Annotated[
         str | None, Parameter(metavar="INSTANT", help="when undated sentences were true; else now")
     ] = None,
@@ -89,8 +93,12 @@ def run_migrate(
         source=source or found.format,
         said_at=now if said_at is None else _instant(said_at),
         apply_from=apply_from,
+        user_name=user_name or told_name(found.memories),
     )
-    migration = migration_of(messages_of(found.memories), terms, key)
+    try:
+        migration = migration_of(messages_of(found.memories), terms, key)
+    except ProblemError as problem:
+        raise RuntimeError(problem.document["detail"]) from None
     for remark in found.remarks:
         print(f"note: {remark}", file=sys.stderr)
     with connect(settings.database_url, application="core migrate") as connection:
