@@ -91,6 +91,11 @@ def lock(connection: Connection, owner: str, stream: str) -> None:
     connection.execute(statement(_PACKAGE, "lock_stream"), {"user_id": owner, "stream": stream})
 
 
+def lock_owner(connection: Connection, owner: str) -> None:
+    """Stops the writers of all references of an owner, until the transaction of the caller ends."""
+    connection.execute(statement(_PACKAGE, "lock_owner"), {"user_id": owner})
+
+
 def streams_between(connection: Connection, owner: str, prefix: str) -> list[str]:
     """Returns the names behind ``prefix/`` of the streams of an owner, in order, at most 1,000."""
     rows = connection.execute(
