@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
@@ -58,6 +59,21 @@ def _is_tenant(_kind: object, value: str | None) -> None:
 
 Tenant = Annotated[str, Parameter(validator=_is_tenant, help="the tenant of the user")]
 """The tenant of a user whom a command names."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfUser:
+    """The options of a verb about the memory of one user."""
+
+    user: Annotated[str, Parameter(help="whose memory is meant")]
+    tenant: Tenant = DEFAULT_TENANT
+    json: Json = False
+
+    @property
+    def owner(self) -> str:
+        """The storage id of the user."""
+        return storage_id(self.tenant, self.user)
+
 
 OnlyTenant = Annotated[str | None, Parameter(metavar="TENANT", validator=_is_tenant, help="only this tenant")]
 """A filter of a list. With a user and without a tenant, the user is one of the default tenant."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from events.modes.registry import NOTHING
@@ -70,8 +71,7 @@ class RegistriesAt:
         )
         self._found: dict[str, list[tuple[int, ModeRegistry]]] = {}
         self._reembedded: dict[str, list[tuple[int, ModeReembedded]]] = {}
-        for row in rows:
-            event = log.event_if_readable(dict(row))
+        for event in _at_first_places([log.event_if_readable(dict(row)) for row in rows]):
             if isinstance(event.payload, _Change):
                 self._found.setdefault(event.user_id, []).append((event.position, event.payload.registry))
             if isinstance(event.payload, ModeReembedded):
@@ -85,6 +85,22 @@ class RegistriesAt:
         """Returns the registry of a user after the events up to ``position``."""
         known = [registry for at, registry in self._found.get(user_id, ()) if at <= position]
         return known[-1] if known else NOTHING
+
+
+def _at_first_places(events: Sequence[Event]) -> list[Event]:
+    """Returns ``events`` in order, with what an erasure said again at the place of the erased event.
+
+    The modes of a user at a position are therefore the same after the erasure of a person whom a mode names.
+    """
+    known = {event.event_id: event for event in events}
+
+    def place(event: Event) -> int:
+        while event.causation_id in known:
+            event = known[event.causation_id]
+        return event.position
+
+    placed = [replace(event, position=place(event)) for event in events]
+    return sorted(placed, key=lambda event: (event.partition, event.position))
 
 
 def lock(connection: Connection, owner: str) -> None:

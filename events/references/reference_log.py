@@ -13,9 +13,11 @@ from events.references.reference import Reference, fold
 from events.store import log
 from events.store.log import Connection
 from events.types.envelope import Event, partition_of
+from events.types.erasure import Erased
 from events.types.references import ReferenceChanged, ReferenceCreated
 
 _PACKAGE = "events.references"
+_VALUED = (ReferenceCreated.__name__, ReferenceChanged.__name__)
 BELOW = statement(_PACKAGE, "stream_below")
 """The latest events of a stream below a version (None: the end), newest first."""
 STATE = statement(_PACKAGE, "stream_state")
@@ -77,13 +79,21 @@ def state_parameters(
 
 
 def state_of(rows: Sequence[dict[str, Any]]) -> Reference | None:
-    """Returns the reference of the rows of :data:`STATE`."""
-    return fold(log.event_of(row) for row in rows)
+    """Returns the reference of the rows of :data:`STATE`. None for a value that was erased."""
+    events = [log.event_of(row) for row in rows]
+    if any(isinstance(event.payload, Erased) and event.type in _VALUED for event in events[1:]):
+        return None
+    return fold(events)
 
 
 def lock(connection: Connection, owner: str, stream: str) -> None:
     """Lets writers of one stream work one after the other, until the transaction of the caller ends."""
     connection.execute(statement(_PACKAGE, "lock_stream"), {"user_id": owner, "stream": stream})
+
+
+def lock_owner(connection: Connection, owner: str) -> None:
+    """Stops the writers of all references of an owner, until the transaction of the caller ends."""
+    connection.execute(statement(_PACKAGE, "lock_owner"), {"user_id": owner})
 
 
 def streams_between(connection: Connection, owner: str, prefix: str) -> list[str]:

@@ -16,11 +16,14 @@ from uuid import UUID
 
 import orjson
 import redis
+from psycopg.errors import DeadlockDetected
 from psycopg.rows import dict_row
 
+from events.modes import mode_log
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis
+from events.references import reference_log
 from events.sealing import keystore as sealing
 from events.store import log
 from events.store.log import Connection
@@ -173,8 +176,8 @@ class Eraser:
         for attempt in range(_ATTEMPTS):
             try:
                 return self._erase(connection, storage_id, request, selects, queue, began)
-            except _MovedError:
-                logger.debug("attempt %d: events of the user arrived meanwhile", attempt)
+            except (_MovedError, DeadlockDetected) as error:
+                logger.debug("attempt %d: others wrote meanwhile: %r", attempt, error)
         raise ErasureRefusedError("events of this user arrive all the time; try again, or stop the app first")
 
     def _erase(
@@ -190,6 +193,9 @@ class Eraser:
         with connection.transaction(force_rollback=request.dry_run):
             for each in self._derived:
                 each.hold(connection, storage_id)
+            # A writer that read a complete value before the erasure must not append it again after it.
+            reference_log.lock_owner(connection, storage_id)
+            mode_log.lock(connection, storage_id)
             gone, read_up_to, said_again = self._select(connection, storage_id, selects, done)
             event_ids = None if selects is None else [event_id for event_id, _ in gone]
             waiting = set() if queue is None else queue.turn_ids.get(storage_id, set())

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from events.core.patches import texts_in
 from events.platform.sql import statement
 from events.store.log import Connection, Unreadable, event_if_readable
 from events.store.rows import rows_of
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.codec import Payload
 from events.types.core import (
-    CORE_EVENTS,
     SCHEMA_EVENTS,
     CorePatched,
     CoreRolledBack,
@@ -22,17 +20,24 @@ from events.types.core import (
     PatchQueued,
     PatchRefused,
 )
-from events.types.envelope import Event, NewEvent, partition_of, uuid7
+from events.types.envelope import Event, NewEvent, partition_of
 from events.types.erasure import Erased
-from events.types.extraction import ExtractionFailed
-from events.types.memory.migrations import MemoryMigrated
+from events.types.extraction import CardsWithdrawn, ExtractionFailed
 from events.types.memory.problems import PROBLEM_EVENTS
-from events.types.naming import KnowledgeMerged, TagAliased
+from events.types.modes import CardReclassified
+from events.types.references import (
+    ReferenceChanged,
+    ReferenceProposalAccepted,
+    ReferenceProposalRefused,
+    ReferenceProposed,
+)
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.tombstones import SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
 from ingest.erasure.names import Names
+from ingest.erasure.restating import Restating, again
+from ingest.erasure.words import words_of
 from ingest.extraction.extraction_events import words_before
 
 _PAGE = 500
@@ -113,7 +118,7 @@ def of_person(connection: Connection, storage_id: str, names: Names) -> tuple[Se
         for event in events_of(connection, storage_id):
             selection.read_up_to = event.position
             more |= names.known_from(event.payload)
-            named = named or names.said_in(*_words(event.payload))
+            named = named or names.said_in(*words_of(event.payload))
         if not more:
             break
         names = Names([*names.all, *more])
@@ -125,31 +130,33 @@ def of_person(connection: Connection, storage_id: str, names: Names) -> tuple[Se
         payload = event.payload
         if isinstance(payload, TurnRecorded):
             turns[payload.turn_id] = payload
-            if names.said_in(*_words(payload)):
+            if names.said_in(*words_of(payload)):
                 wanted.add(payload.turn_id)
         elif isinstance(
             payload, (StateAsserted, EventNoted, KnowledgeLearned, *PROBLEM_EVENTS)
-        ) and names.said_in(*_words(payload)):
+        ) and names.said_in(*words_of(payload)):
             wanted.update(payload.origin.turn_ids)
+        elif isinstance(payload, ReferenceProposed) and names.said_in(*words_of(payload)):
+            wanted.update(payload.turn_ids)
     chosen = {turn_id: turns[turn_id] for turn_id in wanted & turns.keys()}
-    found = _made_of(
-        connection, storage_id, chosen, lambda payload: names.said_in(*_words(payload)), wanted - turns.keys()
-    )
-    return found, names
+    return _made_of(
+        connection, storage_id, chosen, lambda texts: names.said_in(*texts), wanted - turns.keys()
+    ), names
 
 
 def _made_of(
     connection: Connection,
     storage_id: str,
     turns: dict[str, TurnRecorded],
-    names: Callable[[Payload], bool],
+    named: Callable[[Iterable[str | None]], bool],
     unknown: Iterable[str] = (),
 ) -> Selection:
-    """Selects ``turns`` and every event that rests on them, repeats their words, or is ``names``.
+    """Selects ``turns`` and every event that rests on them, repeats their words, or whose texts are ``named``.
 
-    A rollback and a refusal that only their reason names are said again without it, because their effect must stay.
+    An answer that only its reason names is said again without it, because its effect must stay.
     """
     selection = Selection()
+    restating = Restating(connection, named)
     answers: dict[UUID, NewEvent] = {}
     turn_ids = {*turns, *unknown}
     said = {(words_before(turn), turn.speaker) for turn in turns.values()}
@@ -159,33 +166,52 @@ def _made_of(
         payload = event.payload
         if not is_readable(event) or isinstance(payload, Unreadable):
             continue
-        if isinstance(payload, CoreRolledBack):
-            for left_out in payload.event_ids:
-                answers.pop(left_out, None)
+        for left_out in _undone_by(payload, answers):
+            answers.pop(left_out)
         # The note of a problem's event repeats the words of the problem, and no turn may stand behind it.
         rests = _rests_on(payload, turn_ids, gone) or event.causation_id in gone
-        if rests or names(payload):
+        if restating.takes(event, rests or named(words_of(payload)), rests):
             gone.add(event.event_id)
             selection.events.append(event)
             if not rests and (kept_answer := _without_reason(payload)) is not None:
-                answers[event.event_id] = replace(_again(event, kept_answer), actor="erasure")
+                answers[event.event_id] = replace(again(event, kept_answer), actor="erasure")
         elif isinstance(payload, EventNoted) and any(
             (one.text, one.speaker) in said for one in payload.before
         ):
             gone.add(event.event_id)
             selection.events.append(event)
             kept = tuple(one for one in payload.before if (one.text, one.speaker) not in said)
-            selection.said_again.append(_again(event, replace(payload, before=kept)))
+            selection.said_again.append(again(event, replace(payload, before=kept)))
     selection.said_again += answers.values()
+    selection.said_again += restating.said_again()
     return selection
+
+
+def _undone_by(payload: Payload, answers: Mapping[UUID, NewEvent]) -> list[UUID]:
+    """Returns the answers that ``payload``, a later event, takes back. They must not be said again after it."""
+    if isinstance(payload, CoreRolledBack):
+        return [event_id for event_id in payload.event_ids if event_id in answers]
+    if isinstance(payload, CardsConnected):
+        same = (payload.from_card, payload.to_card, payload.predicate)
+        return [
+            event_id
+            for event_id, answer in answers.items()
+            if isinstance(kept := answer.payload, ConnectionWithdrawn)
+            and (kept.from_card, kept.to_card, kept.predicate) == same
+        ]
+    return []
 
 
 def _without_reason(payload: Payload) -> Payload | None:
     """Returns an answer without the words of who gave it. None: the event is no answer, or would replace later ones."""
     if isinstance(payload, CoreRolledBack):
         return replace(payload, rationale=None)
-    if isinstance(payload, PatchRefused):
+    if isinstance(payload, PatchRefused | ReferenceProposalRefused):
         return replace(payload, reason=None, by="erasure")
+    if isinstance(payload, ReferenceProposalAccepted):
+        return replace(payload, by="erasure")
+    if isinstance(payload, CardsWithdrawn | ConnectionWithdrawn):
+        return replace(payload, reason="")
     return None
 
 
@@ -208,67 +234,14 @@ def _rests_on(payload: Payload, turn_ids: set[str], gone: set[UUID]) -> bool:
         return payload.queue_id in gone or not turn_ids.isdisjoint(payload.turn_ids)
     if isinstance(payload, PatchRefused):
         return payload.queue_id in gone
-    if isinstance(payload, CardVerified):
+    if isinstance(payload, ReferenceProposed | ReferenceChanged):
+        return not turn_ids.isdisjoint(payload.turn_ids)
+    if isinstance(payload, ReferenceProposalAccepted | ReferenceProposalRefused):
+        return payload.proposal_id in gone
+    if isinstance(payload, CardVerified | CardReclassified):
         return payload.card_id in gone
     if isinstance(payload, ConflictRuled):
         return payload.arbitration_id in gone
     if isinstance(payload, CardsConnected | ConnectionWithdrawn):
         return payload.from_card in gone or payload.to_card in gone
     return False
-
-
-def _again(event: Event, payload: Payload) -> NewEvent:
-    """Returns a new event with the words that stay of ``event``."""
-    return NewEvent(
-        event_id=uuid7(),
-        user_id=event.user_id,
-        stream=event.stream,
-        payload=payload,
-        occurred_at=event.occurred_at,
-        actor=event.actor,
-        correlation_id=event.correlation_id,
-    )
-
-
-def _words(payload: Payload) -> list[str | None]:
-    """Returns the texts of a payload in which a person may be named."""
-    if isinstance(payload, TurnRecorded):
-        return [payload.text, payload.speaker, payload.metadata]
-    if isinstance(payload, SCHEMA_EVENTS):
-        return list(texts_in(asdict(payload)))
-    if isinstance(payload, CORE_EVENTS):
-        more = ("source", "rationale", "reason", "by", "expected", "actual", "patch")
-        return [text for each in more for text in texts_in(getattr(payload, each, None))]
-    if isinstance(payload, MemoryMigrated):
-        return [payload.source]
-    if isinstance(payload, StateAsserted):
-        return [
-            payload.content,
-            payload.entity,
-            payload.value,
-            payload.replaces,
-            payload.origin.speaker,
-            *payload.tags,
-        ]
-    if isinstance(payload, EventNoted):
-        return [
-            payload.content, payload.entity, payload.value, payload.replaces, payload.origin.speaker,
-            *payload.participants, *payload.tags, *payload.topics,
-        ]  # fmt: skip
-    if isinstance(payload, KnowledgeLearned):
-        titles = (payload.title, *payload.aliases, *payload.related_titles)
-        return [payload.content, payload.definition, payload.origin.speaker, *titles, *payload.tags]
-    if isinstance(payload, PROBLEM_EVENTS):
-        texts = ("description", "problem", "approach", "outcome", "resolution", "reason")
-        return [payload.origin.speaker, *(getattr(payload, each, None) for each in texts)]
-    if isinstance(payload, TagAliased):
-        return [payload.alias, payload.tag]
-    if isinstance(payload, KnowledgeMerged):
-        return [payload.from_title, payload.into_title, payload.reason]
-    if isinstance(payload, CardVerified):
-        return [payload.by, payload.note, payload.identity]
-    if isinstance(payload, ConflictRuled):
-        return [payload.by, payload.reason]
-    if isinstance(payload, CardsConnected | ConnectionWithdrawn):
-        return [payload.reason]
-    return []

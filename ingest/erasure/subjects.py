@@ -110,7 +110,7 @@ def erase_person(
     found = set(person.all)
 
     def waiting(fields: Fields) -> bool:
-        return person.said_in(fields.get("text"), fields.get("speaker"))
+        return person.said_in(*map(fields.get, ("text", "speaker", "metadata")))
 
     def selects(connection: Connection, storage_id: str) -> Selection:
         selection, known = of_person(connection, storage_id, person)

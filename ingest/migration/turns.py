@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from events.types.contract.metadata import metadata_text
+from events.http.problem import invalid
+from events.types.contract.metadata import MetadataInvalidError, metadata_text
 from events.types.contract.migrated import APPLY_FROM, Migrated
 from events.types.queue_entry import QueueKey
 from events.types.turns import Role
@@ -27,7 +28,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How sentences are migrated. ``said_at`` is the instant of those that have none."""
+    """How sentences are migrated. ``said_at`` is the instant of those that have none.
+
+    ``user_name`` is what the sentences call the user.
+    """
 
     user_id: str
     owner: str
@@ -36,10 +40,13 @@ class Terms:
     timezone: str = "UTC"
     apply_from: float = APPLY_FROM
     notes: bool = True
+    user_name: str | None = None
 
     @property
     def mark(self) -> Migrated:
-        return Migrated(source=self.source, apply_from=self.apply_from, notes=self.notes)
+        return Migrated(
+            source=self.source, apply_from=self.apply_from, notes=self.notes, user_name=self.user_name
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +63,14 @@ class Migration:
 
 
 def migration_of(messages: Sequence[Message], terms: Terms, key: QueueKey) -> Migration:
-    """Returns the turns of ``messages``, with one turn for equal ones. ``key`` is the key of the installation."""
-    metadata = metadata_text(terms.mark.metadata()) or ""
+    """Returns the turns of ``messages``, with one turn for equal ones. ``key`` is the key of the installation.
+
+    Raises a 422 problem for a source or a name of the user that no turn can hold.
+    """
+    try:
+        metadata = metadata_text(terms.mark.metadata()) or ""
+    except MetadataInvalidError as error:
+        raise invalid("source", f"and user_name cannot be kept: the mark of the turns {error}") from None
     turns: dict[str, dict[str, str]] = {}
     for each in messages:
         own = "" if each.at is None else each.at.isoformat()

@@ -39,6 +39,7 @@ from events.types.references import (
 )
 
 _MOST_EVENTS_BETWEEN = 200
+_WHOLE_VALUE = ("restore", "erase")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,17 +19,11 @@ from retrieval.client.memory import (
     memory_request,
     patch_body,
 )
-from retrieval.client.requests import Request
+from retrieval.client.sender import AsyncSender, Sender
 
 
-class MemoryMethods:
+class MemoryMethods(Sender):
     """The methods of :class:`~retrieval.client.client.Client` about core documents."""
-
-    _write_url: str
-    _read_url: str
-
-    def _send(self, request: Request) -> Any:
-        raise NotImplementedError
 
     def memory(self, user_id: str, **query: Any) -> Memory:
         """Returns the core document now, or then: ``query`` are version or as_of, paths, explain."""
@@ -109,14 +103,8 @@ class MemoryMethods:
         return found
 
 
-class AsyncMemoryMethods:
+class AsyncMemoryMethods(AsyncSender):
     """The methods of :class:`~retrieval.client.client.AsyncClient` about core documents."""
-
-    _write_url: str
-    _read_url: str
-
-    async def _send(self, request: Request) -> Any:
-        raise NotImplementedError
 
     async def memory(self, user_id: str, **query: Any) -> Memory:
         """Returns the core document now, or then: ``query`` are version or as_of, paths, explain."""

@@ -20,17 +20,11 @@ from retrieval.client.modes import (
     project_request,
     reembed_request,
 )
-from retrieval.client.requests import Request
+from retrieval.client.sender import AsyncSender, Sender
 
 
-class ModeMethods:
+class ModeMethods(Sender):
     """The methods of :class:`~retrieval.client.client.Client` about modes and projects."""
-
-    _write_url: str
-    _read_url: str
-
-    def _send(self, request: Request) -> Any:
-        raise NotImplementedError
 
     def modes(self, user_id: str, *, project_id: str | None = None) -> Modes:
         """Returns the modes of a user, or those that a project may use."""
@@ -80,14 +74,8 @@ class ModeMethods:
         return done
 
 
-class AsyncModeMethods:
+class AsyncModeMethods(AsyncSender):
     """The methods of :class:`~retrieval.client.client.AsyncClient` about modes and projects."""
-
-    _write_url: str
-    _read_url: str
-
-    async def _send(self, request: Request) -> Any:
-        raise NotImplementedError
 
     async def modes(self, user_id: str, *, project_id: str | None = None) -> Modes:
         """Returns the modes of a user, or those that a project may use."""

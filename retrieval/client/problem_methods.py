@@ -5,17 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from retrieval.client.problems import EpisodesPage, Problem, ProblemsPage, memory_request, problem_request
-from retrieval.client.requests import Request
+from retrieval.client.sender import AsyncSender, Sender
 
 
-class ProblemMethods:
+class ProblemMethods(Sender):
     """The methods of :class:`~retrieval.client.client.Client` about problems."""
-
-    _write_url: str
-    _read_url: str
-
-    def _send(self, request: Request) -> Any:
-        raise NotImplementedError
 
     def open_problem(self, user_id: str, description: str, **more: Any) -> Problem:
         """Opens a problem. ``more`` are the other fields: priority, project_id, turn_ids, idempotency_key, …"""
@@ -72,14 +66,8 @@ class ProblemMethods:
         return found
 
 
-class AsyncProblemMethods:
+class AsyncProblemMethods(AsyncSender):
     """The methods of :class:`~retrieval.client.client.AsyncClient` about problems."""
-
-    _write_url: str
-    _read_url: str
-
-    async def _send(self, request: Request) -> Any:
-        raise NotImplementedError
 
     async def open_problem(self, user_id: str, description: str, **more: Any) -> Problem:
         """Opens a problem. ``more`` are the other fields: priority, project_id, turn_ids, idempotency_key, …"""

@@ -18,17 +18,11 @@ from retrieval.client.references import (
     proposal_request,
     reference_request,
 )
-from retrieval.client.requests import Request
+from retrieval.client.sender import AsyncSender, Sender
 
 
-class ReferenceMethods:
+class ReferenceMethods(Sender):
     """The methods of :class:`~retrieval.client.client.Client` about references and proposals."""
-
-    _write_url: str
-    _read_url: str
-
-    def _send(self, request: Request) -> Any:
-        raise NotImplementedError
 
     def create_reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
         """Creates a reference. ``more`` are the other fields: data, tier, project_id, team_id, idempotency_key, …"""
@@ -99,14 +93,8 @@ class ReferenceMethods:
         return refused
 
 
-class AsyncReferenceMethods:
+class AsyncReferenceMethods(AsyncSender):
     """The methods of :class:`~retrieval.client.client.AsyncClient` about references and proposals."""
-
-    _write_url: str
-    _read_url: str
-
-    async def _send(self, request: Request) -> Any:
-        raise NotImplementedError
 
     async def create_reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
         """Creates a reference. ``more`` are the other fields: data, tier, project_id, team_id, idempotency_key, …"""

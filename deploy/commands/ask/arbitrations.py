@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -13,13 +12,12 @@ from cyclopts import App, Parameter
 from psycopg.rows import dict_row
 
 from deploy.instance import find
-from deploy.options import Flat, Given, Json, Tenant
-from events.http.problem import ProblemError
+from deploy.options import Flat, Given, OfUser
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store.log import Connection
-from events.types.tenancy import DEFAULT_TENANT, storage_id
+from events.types.tenancy import DEFAULT_TENANT
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest.api import commands
 
@@ -35,31 +33,17 @@ app = App(
 Id = Annotated[UUID, Parameter(help="the conflict's id, as listed")]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """The options of every verb about conflicts."""
-
-    user: Annotated[str, Parameter(help="whose memory is meant")]
-    tenant: Tenant = DEFAULT_TENANT
-    json: Json = False
-
-    @property
-    def user_id(self) -> str:
-        """The storage id of the user."""
-        return storage_id(self.tenant, self.user)
-
-
 @app.command(name="list", help="list the conflicts of a user, the latest opened first")
 def run_list(
     *,
-    options: Flat[Options],
+    options: Flat[OfUser],
     status: Annotated[Status, Parameter(help="default: open")] = "open",
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
     settings, _ = find(settings, data)
     with connect(settings.database_url, application="arbitrations") as connection:
-        found = _found(connection, options.user_id, status=status)
+        found = _found(connection, options.owner, status=status)
     if options.json:
         print(json.dumps(found, ensure_ascii=False, default=str))
         return 0
@@ -72,11 +56,11 @@ def run_list(
 
 @app.command(name="show", help="show one conflict with its evidence")
 def run_show(
-    arbitration: Id, /, *, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]
+    arbitration: Id, /, *, options: Flat[OfUser], settings: Given[Settings], data: Given[Path | None]
 ) -> int:
     settings, _ = find(settings, data)
     with connect(settings.database_url, application="arbitrations") as connection:
-        found = _found(connection, options.user_id, arbitration=arbitration)
+        found = _found(connection, options.owner, arbitration=arbitration)
     if not found:
         raise RuntimeError(f"{options.user} has no arbitration {arbitration}")
     [conflict] = found
@@ -107,7 +91,7 @@ def run_rule(
         str, Parameter(metavar="WHY", help="the reason, which is recorded")
     ] = "no reason given",
     by: Annotated[str, Parameter(metavar="NAME", help="who decides (default: operator)")] = "operator",
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -117,12 +101,11 @@ def run_rule(
     """
     settings, _ = find(settings, data)
     ruled = ConflictRuled(arbitration_id=arbitration, verdict=verdict, reason=reason, by=by)
-    with connect(settings.database_url, application="arbitrations") as connection:
-        try:
-            with commands.commanding(connection, options.user_id):
-                appended = commands.rule(connection, options.user_id, ruled, now=datetime.now(UTC))
-        except ProblemError as problem:
-            raise RuntimeError(problem.document["detail"]) from None
+    with (
+        connect(settings.database_url, application="arbitrations") as connection,
+        commands.commanding(connection, options.owner),
+    ):
+        appended = commands.rule(connection, options.owner, ruled, now=datetime.now(UTC))
     if options.json:
         place = f"{appended.partition}/{appended.position}"
         print(json.dumps({"place": place, "duplicate": appended.duplicate}))

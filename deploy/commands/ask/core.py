@@ -6,7 +6,6 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -16,19 +15,17 @@ import orjson
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.options import Flat, Given, Json, at_least
+from deploy.options import Flat, Given, OfUser, at_least
 from events.core.fold import Present
 from events.core.patches import PatchMalformedError, checked
 from events.core.pointers import PointerError, split
 from events.core.replay import difference
 from events.core.state import CoreState
-from events.http.problem import ProblemError
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.store import log
 from events.store.log import Connection
 from events.types.core import Author
-from events.types.tenancy import DEFAULT_TENANT, storage_id
 from ingest.core import patching, review, time_travel
 from ingest.core.appending import Origin, Outcome
 from projectors.core.documents import documents_of, feed_of
@@ -49,24 +46,11 @@ _T = TypeVar("_T")
 Number = Annotated[int | None, Parameter(validator=at_least(0))]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """The options of every verb about documents."""
-
-    user: Annotated[str, Parameter(help="whose document")]
-    tenant: Annotated[str, Parameter(help="the tenant of the user")] = DEFAULT_TENANT
-    json: Json = False
-
-    @property
-    def owner(self) -> str:
-        return storage_id(self.tenant, self.user)
-
-
 @app.command(name="show", help="show the document, now or at an earlier version, or the values at pointers")
 def run_show(
     *paths: Annotated[str, Parameter(metavar="POINTER", help="a JSON Pointer, such as /profile")],
     version: Annotated[Number, Parameter(help="the document at this version")] = None,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -95,7 +79,7 @@ def run_show(
 def run_history(
     *,
     limit: Annotated[int, Parameter(validator=at_least(1), help="the most changes")] = 50,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -123,7 +107,7 @@ def run_diff(
     to_version: Annotated[Number, Parameter(help="the later version; else the present one")] = None,
     /,
     *,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -149,7 +133,7 @@ def run_patch(
     confidence: Annotated[float | None, Parameter(help="how sure, from 0 to 1")] = None,
     why: Annotated[str | None, Parameter(help="the reason, which is recorded")] = None,
     expect: Annotated[Number, Parameter(help="the version that you saw; any other one is refused")] = None,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -181,7 +165,7 @@ def run_rollback(
     to_version: Annotated[Number, Parameter(help="leave out everything after this version")] = None,
     dry_run: Annotated[bool, Parameter(help="only show what would change")] = False,
     why: Annotated[str | None, Parameter(help="the reason, which is recorded")] = None,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -214,7 +198,7 @@ def run_rollback(
 def run_cherry_pick(
     *event_ids: Annotated[UUID, Parameter(metavar="EVENT", help="an event of the history")],
     why: Annotated[str | None, Parameter(help="the reason, which is recorded")] = None,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -233,7 +217,7 @@ def run_queue(
     status: Annotated[
         Literal["open", "approved", "refused", "withdrawn", "all"], Parameter(help="which entries")
     ] = "open",
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -265,7 +249,7 @@ def run_approve(
         str | None, Parameter(metavar="JSON|FILE|-", help="applied in the place of the waiting patch")
     ] = None,
     reason: Annotated[str | None, Parameter(metavar="WHY", help="the reason, which is recorded")] = None,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -283,7 +267,7 @@ def run_refuse(
     /,
     *,
     reason: Annotated[str | None, Parameter(metavar="WHY", help="the reason, which is recorded")] = None,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -292,7 +276,7 @@ def run_refuse(
     return _told_outcome(outcome, options)
 
 
-def _actor(options: Options) -> str:
+def _actor(options: OfUser) -> str:
     return f"operator for user/{options.user}"
 
 
@@ -310,14 +294,14 @@ def _reading(settings: Settings, data: Path | None, look: Callable[[DocumentRead
     return asyncio.run(run())
 
 
-async def _present(reader: DocumentReader, options: Options) -> Present:
+async def _present(reader: DocumentReader, options: OfUser) -> Present:
     present = await reader.present(options.owner)
     if present.state.version == 0:
         raise RuntimeError(f"{options.user} has no document")
     return present
 
 
-async def _at(reader: DocumentReader, options: Options, version: int | None) -> CoreState:
+async def _at(reader: DocumentReader, options: OfUser, version: int | None) -> CoreState:
     present = await _present(reader, options)
     if version is None:
         return present.state
@@ -330,16 +314,13 @@ def _run(settings: Settings, data: Path | None, command: Callable[[Connection, A
     settings, _ = find(settings, data)
     documents = documents_of(settings)
     with connect(settings.database_url, application="core") as connection:
-        try:
-            with connection.transaction():
-                outcome = command(connection, documents)
-        except ProblemError as problem:
-            raise RuntimeError(problem.document["detail"]) from None
+        with connection.transaction():
+            outcome = command(connection, documents)
         log.announce(connection)
     return outcome
 
 
-def _told_outcome(outcome: Outcome, options: Options) -> int:
+def _told_outcome(outcome: Outcome, options: OfUser) -> int:
     if options.json:
         _print_json(
             {"version": outcome.version, "event_id": outcome.event_id, "duplicate": outcome.duplicate}

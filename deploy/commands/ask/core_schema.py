@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from deploy.commands.ask.core import (
-    Options,
     _actor,
     _present,
     _print_json,
@@ -18,7 +17,7 @@ from deploy.commands.ask.core import (
     _told_outcome,
     app,
 )
-from deploy.options import Flat, Given
+from deploy.options import Flat, Given, OfUser
 from events.platform.settings import Settings
 from ingest.core import evolution
 from ingest.core.appending import Origin
@@ -31,7 +30,7 @@ __all__ = ["app"]
 @app.command(name="candidates", help="show the topics that recur and may become categories")
 def run_candidates(
     *,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -65,7 +64,7 @@ def run_promote(
     ] = [],  # noqa: B006 - cyclopts reads the default, and nothing changes it
     dry_run: Annotated[bool, Parameter(help="only show what would change")] = False,
     why: Annotated[str | None, Parameter(help="the reason, which is recorded")] = None,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -107,7 +106,7 @@ def run_revert(
     /,
     *,
     why: Annotated[str | None, Parameter(help="the reason, which is recorded")] = None,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:

@@ -11,9 +11,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.options import Flat, Given, Json, between
+from deploy.options import Flat, Given, Json, Tenant, between
 from events.access.principal import EVERYTHING
-from events.http.problem import ProblemError
 from events.platform.settings import Settings
 from events.types.tenancy import DEFAULT_TENANT, storage_id
 from retrieval.episodes.reader import EpisodeReader
@@ -27,7 +26,7 @@ class Options:
     """The options of the verb."""
 
     user: Annotated[str, Parameter(help="whose episodes are meant")]
-    tenant: Annotated[str, Parameter(help="the tenant of the user")] = DEFAULT_TENANT
+    tenant: Tenant = DEFAULT_TENANT
     topics: Annotated[str, Parameter(metavar="A,B", help="topics, such as stress,yoga")] = ""
     paths: Annotated[str, Parameter(metavar="/A,/B", help="places, such as /healthProfile/conditions")] = ""
     project: Annotated[str | None, Parameter(help="only of this project")] = None
@@ -38,10 +37,7 @@ class Options:
 def episodes(*, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]) -> int:
     """List the episodes of a user with the best scores: 3 a topic, 4 a path, and the importance."""
     settings, _ = find(settings, data)
-    try:
-        topics, paths = asked("topics", [options.topics]), asked("paths", [options.paths])
-    except ProblemError as problem:
-        raise RuntimeError(problem.document["detail"]) from None
+    topics, paths = asked("topics", [options.topics]), asked("paths", [options.paths])
 
     async def look() -> list[Scored]:
         pool = open_pool(settings, "episodes")

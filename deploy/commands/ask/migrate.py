@@ -13,12 +13,10 @@ from typing import Annotated, Any, TypeVar
 import orjson
 from cyclopts import Parameter
 
-from deploy.commands.ask.core import Options
 from deploy.instance import find
 from deploy.monitoring.counting import counted
-from deploy.options import File, Flat, Given
+from deploy.options import File, Flat, Given, OfUser
 from deploy.progress import Progress
-from events.http.problem import ProblemError
 from events.http.tokens import read_queue_key
 from events.platform.database import connect
 from events.platform.settings import Settings
@@ -35,6 +33,7 @@ from ingest.migration.formats.reading import Format, decoded, read
 from ingest.migration.rehearsal import MOST, rehearse
 from ingest.migration.report import Follower, Report
 from ingest.migration.turns import Migration, Terms, messages_of, migration_of
+from ingest.migration.user_name import told_name
 from projectors.core.documents import documents_of
 
 _T = TypeVar("_T")
@@ -56,6 +55,9 @@ def run_migrate(
         Format, Parameter(name="--format", help="the form of the file; auto tells it by the text")
     ] = "auto",
     source: Annotated[str | None, Parameter(help="where the memory comes from; else its form")] = None,
+    user_name: Annotated[
+        str | None, Parameter(help="what the file calls the user; else the name that the file tells")
+    ] = None,
     said_at: Annotated[
         str | None, Parameter(metavar="INSTANT", help="when undated sentences were true; else now")
     ] = None,
@@ -66,7 +68,7 @@ def run_migrate(
     timeout: Annotated[
         float, Parameter(metavar="SECONDS", help="give up after so long without progress")
     ] = 60.0,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -89,6 +91,7 @@ def run_migrate(
         source=source or found.format,
         said_at=now if said_at is None else _instant(said_at),
         apply_from=apply_from,
+        user_name=user_name or told_name(found.memories),
     )
     migration = migration_of(messages_of(found.memories), terms, key)
     for remark in found.remarks:
@@ -103,8 +106,6 @@ def run_migrate(
                 _noted(connection, migration, options, now)
                 taken = asyncio.run(_taken(connection, settings, follower, options, timeout))
                 report = _in(connection, lambda c: follower.report(c, documents_of(settings)))
-        except ProblemError as problem:
-            raise RuntimeError(problem.document["detail"]) from None
         except ExtractorUnavailableError as error:
             raise RuntimeError(f"the extractor is away: {error}; try again later") from None
     _print(options, found, migration, report, taken, dry_run=dry_run)
@@ -146,13 +147,13 @@ def _rehearsed(
     return len(fresh), _in(connection, lambda c: rehearse(c, documents, extractor, migration, now))
 
 
-def _noted(connection: Connection, migration: Migration, options: Options, now: datetime) -> None:
+def _noted(connection: Connection, migration: Migration, options: OfUser, now: datetime) -> None:
     _in(connection, lambda c: begin(c, migration, f"operator for user/{options.user}", now, None))
     log.announce(connection)
 
 
 async def _taken(
-    connection: Connection, settings: Settings, follower: Follower, options: Options, timeout: float
+    connection: Connection, settings: Settings, follower: Follower, options: OfUser, timeout: float
 ) -> int:
     """Pushes the sentences that are not in the log, a page at a time, and waits for their extraction.
 
@@ -193,7 +194,7 @@ def _in(connection: Connection, work: Callable[[Connection], _T]) -> _T:
 
 
 def _print(
-    options: Options, found: Memories, migration: Migration, report: Report, taken: int, *, dry_run: bool
+    options: OfUser, found: Memories, migration: Migration, report: Report, taken: int, *, dry_run: bool
 ) -> None:
     if options.json:
         document: dict[str, Any] = {

@@ -12,8 +12,7 @@ from typing import Annotated, Any, TypeVar
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.options import Flat, Given, Json
-from events.http.problem import ProblemError
+from deploy.options import Flat, Given, Json, Tenant
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
 from events.modes.shown import mode_document, project_document
@@ -43,7 +42,7 @@ class Options:
 
     user: Annotated[str, Parameter(help="whose modes")]
     project: Annotated[str | None, Parameter(help="the project that has the mode; else all projects")] = None
-    tenant: Annotated[str, Parameter(help="the tenant of the user")] = DEFAULT_TENANT
+    tenant: Tenant = DEFAULT_TENANT
     json: Json = False
 
     @property
@@ -247,10 +246,7 @@ def _sent(settings: Settings, options: Options, command: Callable[[Connection, O
     origin = Origin(actor=f"user/{options.user}", at=datetime.now(UTC))
     with connect(settings.database_url, application="modes") as connection:
         with connection.transaction():
-            try:
-                outcome = command(connection, origin)
-            except ProblemError as error:
-                raise RuntimeError(str(error.document["detail"])) from None
+            outcome = command(connection, origin)
         log.announce(connection)
     return outcome
 

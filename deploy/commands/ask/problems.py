@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,9 +12,9 @@ from uuid import UUID
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.options import Flat, Given, Json, between
+from deploy.options import Flat, Given, OfUser, between
 from events.http.formats.instants import refuse_future
-from events.http.problem import ProblemError, invalid
+from events.http.problem import invalid
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.problems.problem import Problem, fold, in_order
@@ -24,7 +23,6 @@ from events.problems.rows import document_of
 from events.store import log
 from events.store.log import Connection
 from events.types.contract.instants import instant_of
-from events.types.tenancy import DEFAULT_TENANT, storage_id
 from events.types.turn_contract import TurnInvalidError, text_of
 from ingest.problems import problem_commands
 from ingest.problems.problem_commands import Command, Outcome
@@ -37,24 +35,10 @@ _LONGEST = 1000
 _OUTCOMES = {True: "worked", False: "failed", None: "tried"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """The options of every verb about problems."""
-
-    user: Annotated[str, Parameter(help="whose problems are meant")]
-    tenant: Annotated[str, Parameter(help="the tenant of the user")] = DEFAULT_TENANT
-    json: Json = False
-
-    @property
-    def owner(self) -> str:
-        """The storage id of the user."""
-        return storage_id(self.tenant, self.user)
-
-
 @app.command(name="list", help="list the problems of a user, the urgent ones first")
 def run_list(
     *,
-    options: Flat[Options],
+    options: Flat[OfUser],
     status: Annotated[Status, Parameter(help="default: active")] = "active",
     settings: Given[Settings],
     data: Given[Path | None],
@@ -82,7 +66,7 @@ def run_open(
         int | None, Parameter(validator=between(1, 10), help="1: a trifle, 10: urgent (default: 5)")
     ] = None,
     project: Annotated[str, Parameter(help="the project of the problem")] = "default",
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -107,7 +91,7 @@ def run_attempt(
         bool | None, Parameter(negative="--failed", help="whether it helped (default: unknown)")
     ] = None,
     date: Annotated[str | None, Parameter(metavar="INSTANT", help="when it was tried (default: now)")] = None,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -133,7 +117,7 @@ def run_close(
     /,
     *,
     resolution: Annotated[str | None, Parameter(metavar="HOW", help="how it ended")] = None,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -157,7 +141,7 @@ def run_reopen(
     /,
     *,
     reason: Annotated[str | None, Parameter(metavar="WHY", help="the reason, which is recorded")] = None,
-    options: Flat[Options],
+    options: Flat[OfUser],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
@@ -172,16 +156,13 @@ def run_reopen(
 
 
 def _run(
-    settings: Settings, data: Path | None, options: Options, run: Callable[[Connection, Command], Outcome]
+    settings: Settings, data: Path | None, options: OfUser, run: Callable[[Connection, Command], Outcome]
 ) -> int:
     settings, _ = find(settings, data)
     command = Command(actor=f"operator for user/{options.user}", at=datetime.now(UTC))
     with connect(settings.database_url, application="problems") as connection:
-        try:
-            with connection.transaction():
-                outcome = run(connection, command)
-        except ProblemError as problem:
-            raise RuntimeError(problem.document["detail"]) from None
+        with connection.transaction():
+            outcome = run(connection, command)
         if outcome.changed:
             log.announce(connection)
     if options.json:

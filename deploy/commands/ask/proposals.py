@@ -13,8 +13,7 @@ from cyclopts import App, Parameter
 from psycopg.rows import dict_row
 
 from deploy.instance import find
-from deploy.options import Flat, Given, Json
-from events.http.problem import ProblemError
+from deploy.options import Flat, Given, Json, Tenant
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -37,7 +36,7 @@ class Options:
     """The options of every verb about proposals."""
 
     user: Annotated[str, Parameter(help="whose proposals are meant")]
-    tenant: Annotated[str, Parameter(help="the tenant of the user")] = DEFAULT_TENANT
+    tenant: Tenant = DEFAULT_TENANT
     json: Json = False
 
 
@@ -83,16 +82,13 @@ def run_accept(
 ) -> int:
     settings, _ = find(settings, data)
     with connect(settings.database_url, application="proposals") as connection:
-        try:
-            outcome = proposals.accept(
-                connection,
-                storage_id(options.tenant, options.user),
-                proposal,
-                by="operator",
-                at=datetime.now(UTC),
-            )
-        except ProblemError as problem:
-            raise RuntimeError(problem.document["detail"]) from None
+        outcome = proposals.accept(
+            connection,
+            storage_id(options.tenant, options.user),
+            proposal,
+            by="operator",
+            at=datetime.now(UTC),
+        )
         log.announce(connection)
     if isinstance(outcome, proposals.Retraction):
         document: dict[str, object] = {"card_id": str(outcome.card_id), "events": outcome.events}
@@ -114,17 +110,14 @@ def run_refuse(
 ) -> int:
     settings, _ = find(settings, data)
     with connect(settings.database_url, application="proposals") as connection:
-        try:
-            proposals.refuse(
-                connection,
-                storage_id(options.tenant, options.user),
-                proposal,
-                by="operator",
-                reason=reason,
-                at=datetime.now(UTC),
-            )
-        except ProblemError as problem:
-            raise RuntimeError(problem.document["detail"]) from None
+        proposals.refuse(
+            connection,
+            storage_id(options.tenant, options.user),
+            proposal,
+            by="operator",
+            reason=reason,
+            at=datetime.now(UTC),
+        )
         log.announce(connection)
     print(json.dumps({"status": "refused"}) if options.json else "refused")
     return 0

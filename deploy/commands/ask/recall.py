@@ -14,7 +14,6 @@ from cyclopts import Parameter
 
 from deploy.instance import authorization, find
 from deploy.options import Flat, Given, Tenant, between
-from events.http.problem import ProblemError
 from events.platform.settings import Settings
 from events.types.tenancy import DEFAULT_TENANT, storage_id
 
@@ -161,8 +160,6 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
     except ValidationError as error:
         first = error.errors()[0]
         raise RuntimeError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    except ProblemError as problem:
-        raise RuntimeError(problem.document["detail"]) from None
     finally:
         await recall.close()
         await pool.close()

@@ -8,13 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.options import Flat, Given, Json
-from events.http.problem import ProblemError
+from deploy.options import Flat, Given, Json, Tenant
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.references.declarations import is_member, kind_of
@@ -39,7 +38,6 @@ app = App(
     "event of the log.",
 )
 
-_T = TypeVar("_T")
 KindName = Annotated[str, Parameter(help="todo_list, plan, decision_log, variable, or a declared kind")]
 Key = Annotated[str, Parameter(help="the name of the reference")]
 
@@ -51,7 +49,7 @@ class Options:
     user: Annotated[str, Parameter(help="who asks; the owner, unless --team is given")]
     project: Annotated[str | None, Parameter(help="the project the reference belongs to")] = None
     team: Annotated[str | None, Parameter(help="the team the reference belongs to")] = None
-    tenant: Annotated[str, Parameter(help="the tenant of the user")] = DEFAULT_TENANT
+    tenant: Tenant = DEFAULT_TENANT
     json: Json = False
 
     def name(self, kind: str, key: str) -> ReferenceName:
@@ -122,11 +120,7 @@ def run_show(
 ) -> int:
     settings, _ = find(settings, data)
     with connect(settings.database_url, application="ref") as connection:
-        found = _told(
-            lambda: current(
-                connection, options.owner(connection), stream_of(options.name(kind, key)), version
-            )
-        )
+        found = current(connection, options.owner(connection), stream_of(options.name(kind, key)), version)
     if found is None or found.moved_to is not None:
         raise RuntimeError(f"{options.user} has no {kind} with the key {key}")
     if version not in (None, found.version):
@@ -205,10 +199,8 @@ def run_history(
 ) -> int:
     settings, _ = find(settings, data)
     with connect(settings.database_url, application="ref") as connection:
-        events = _told(
-            lambda: events_below(
-                connection, options.owner(connection), stream_of(options.name(kind, key)), None, limit
-            )
+        events = events_below(
+            connection, options.owner(connection), stream_of(options.name(kind, key)), None, limit
         )
     if not events:
         raise RuntimeError(f"{options.user} has no {kind} with the key {key}")
@@ -342,16 +334,11 @@ def _run(
     settings, _ = find(settings, data)
     origin = Origin(actor=f"operator for user/{options.user}", at=datetime.now(UTC))
     with connect(settings.database_url, application="ref") as connection:
-
-        def run() -> Outcome:
-            with connection.transaction():
-                owner = options.owner(connection)
-                outcome = command(connection, owner, kind_of(connection, options.tenant, kind), origin)
-            if outcome.changed:
-                log.announce(connection)
-            return outcome
-
-        outcome = _told(run)
+        with connection.transaction():
+            owner = options.owner(connection)
+            outcome = command(connection, owner, kind_of(connection, options.tenant, kind), origin)
+        if outcome.changed:
+            log.announce(connection)
     return _print(outcome.reference, options)
 
 
@@ -362,13 +349,6 @@ def _print(reference: Reference, options: Options) -> int:
         state = ", archived" if reference.archived else ""
         print(f"{reference.rendering}  (version {reference.version}, {reference.tier}{state})")
     return 0
-
-
-def _told(ask: Callable[[], _T]) -> _T:
-    try:
-        return ask()
-    except ProblemError as problem:
-        raise RuntimeError(problem.document["detail"]) from None
 
 
 def _argument(given: str) -> tuple[str, Any]:

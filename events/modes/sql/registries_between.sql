@@ -1,5 +1,5 @@
 -- The events of each user's modes that were the last one at some position between two positions, in order, and every
--- later re-embedding.
+-- later re-embedding, and every later event that says an erased one again.
 SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
        e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
        sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
@@ -12,5 +12,5 @@ CROSS JOIN LATERAL (
 ) start
 JOIN log.events e ON e.partition = u.partition AND e.user_id = u.user_id AND e.stream = %(stream)s::text
                  AND e.version >= start.version
-                 AND (e.position <= u.last OR e.type = 'ModeReembedded')
+                 AND (e.position <= u.last OR e.type = 'ModeReembedded' OR e.causation_id IS NOT NULL)
 ORDER BY e.partition, e.position;

@@ -15,6 +15,7 @@ APPLY_FROM = 0.8
 """The confidence from which a value applies at once, unless the caller says otherwise."""
 _MEMBER = "cardlog"
 _SOURCE = "migrated_from"
+_NAME = "user_name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,15 +23,18 @@ class Migrated:
     """Where a turn comes from. Its values below the confidence ``apply_from`` wait for an approval.
 
     ``notes``: another memory wrote the words about the user. Without it the words are those of a conversation.
+    ``user_name`` is what the notes call the user.
     """
 
     source: str
     apply_from: float = APPLY_FROM
     notes: bool = True
+    user_name: str | None = None
 
     def metadata(self) -> dict[str, Any]:
         """Returns the metadata of a turn with this mark."""
-        return {_MEMBER: {_SOURCE: self.source, "apply_from": self.apply_from, "notes": self.notes}}
+        mark = {_SOURCE: self.source, "apply_from": self.apply_from, "notes": self.notes}
+        return {_MEMBER: mark if self.user_name is None else mark | {_NAME: self.user_name}}
 
 
 @lru_cache(maxsize=4096)
@@ -44,4 +48,7 @@ def migrated(metadata: str | None) -> Migrated | None:
     source, apply_from, notes = mark.get(_SOURCE), mark.get("apply_from"), mark.get("notes")
     if not isinstance(source, str) or not isinstance(apply_from, int | float) or not isinstance(notes, bool):
         return None
-    return Migrated(source=source, apply_from=apply_from, notes=notes)
+    name = mark.get(_NAME)
+    return Migrated(
+        source=source, apply_from=apply_from, notes=notes, user_name=name if isinstance(name, str) else None
+    )

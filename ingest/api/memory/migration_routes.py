@@ -38,6 +38,7 @@ from ingest.migration.formats.reading import Format, read
 from ingest.migration.rehearsal import rehearse
 from ingest.migration.report import Follower, Report
 from ingest.migration.turns import Message, Migration, Terms, messages_of, migration_of
+from ingest.migration.user_name import told_name
 
 _T = TypeVar("_T")
 MAX_TEXT_BYTES = 128 * 1024
@@ -84,6 +85,10 @@ class MigrateIn(BaseModel):
     said_at: Annotated[
         Instant | None,
         Field(description="when sentences without a date of their own were true; default: now"),
+    ] = None
+    user_name: Annotated[
+        Name | None,
+        Field(description="what the text calls the user; default: the name that the text itself tells"),
     ] = None
     timezone: Annotated[str, Field(max_length=255, description="IANA name of the speaker's time zone")] = (
         "UTC"
@@ -178,6 +183,7 @@ def migration_router(
             timezone=body.timezone,
             apply_from=body.apply_from,
             notes=body.messages is None,
+            user_name=body.user_name if body.messages is not None else body.user_name or told_name(messages),
         )
         sealer, key = await asyncio.to_thread(run, owner, keys)
         migration = migration_of(messages, terms, key)

@@ -88,7 +88,7 @@ def _read(
     reader = TurnReader(turn, partial(conversation.told, turn.speaker), conversation.said(turn.speaker))
     mark = migrated(turn.metadata)
     if mark is not None and mark.notes:
-        cards, question = _read_note(turn, conversation, problems), False
+        cards, question = _read_note(turn, mark.user_name, conversation, problems), False
     else:
         cards, question = _read_sentences(reader, segments, problems, by_user=turn.role == "user")
     episode = reader.episode(segments, cards, question)
@@ -98,15 +98,16 @@ def _read(
 
 
 def _read_note(
-    turn: TurnRecorded, conversation: _Conversation, problems: list[ProblemTold]
+    turn: TurnRecorded, user_name: str | None, conversation: _Conversation, problems: list[ProblemTold]
 ) -> list[CardEvent]:
     """Returns the facts of a note about the user, read clause by clause as if the user had said them.
 
+    ``user_name`` is what the note calls the user.
     Each fact rests on the whole note. What the note is not sure of has little confidence.
     """
     whole = SourceSpan(turn_id=turn.turn_id, start=0, end=len(turn.text), text=turn.text)
     cards: list[CardEvent] = []
-    for clause in clauses(turn.text):
+    for clause in clauses(turn.text, user_name):
         told: list[ProblemTold] = []
         reader = TurnReader(
             replace(turn, text=clause.text),

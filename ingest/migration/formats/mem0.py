@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -72,6 +71,6 @@ def _instant(item: dict[str, Any], where: str) -> datetime | None:
                 return instant.astimezone(UTC)
         except (TypeError, ValueError, OverflowError):
             pass
-        shown = json.dumps(given)[:40]
+        shown = repr(given[:40]) if isinstance(given, str) else "no text"
         raise TextInvalidError(f"{where}/{name}", f"is {shown}; use ISO 8601, such as 2024-05-03T10:00:00Z")
     return None

@@ -15,6 +15,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“(\u3400-\u9fff])|(?<=[。！�
 _ABBREVIATION = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|e\.g|i\.e|etc|No|Inc|Ltd|Co|U\.S|U\.K|[A-Z])\.$"
 )
+_LONGEST = 8
 _MARKUP = re.compile(r"\*\*|__|`")
 
 
@@ -59,7 +60,8 @@ def sentences(paragraph: str) -> Iterator[str]:
     """Yields the sentences of a paragraph. A dot after an abbreviation ends none."""
     begun = 0
     for end in _SENTENCE.finditer(paragraph):
-        if _ABBREVIATION.search(paragraph, begun, end.start()) is None:
+        # The window keeps the cost linear where dots follow each other.
+        if _ABBREVIATION.search(paragraph, max(begun, end.start() - _LONGEST), end.start()) is None:
             yield paragraph[begun : end.start()]
             begun = end.end()
     yield paragraph[begun:]

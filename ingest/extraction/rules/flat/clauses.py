@@ -1,7 +1,8 @@
 """Turns notes about the user into clauses in the first person, which the rules can read. All functions are pure.
 
 "User takes Metformin and likes tea." becomes "I take Metformin" and "I like tea". A note often names no subject at all
-("Lives in Lisbon", 住在台北). A clause about somebody else stays as it is.
+("Lives in Lisbon", 住在台北). A clause about somebody else stays as it is. The name of the user is the
+user, too.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from events.language.chinese_script import has_cjk
 
@@ -62,16 +64,30 @@ class Clause:
     hedged: bool = False
 
 
-def clauses(note: str) -> Iterator[Clause]:
-    """Yields the clauses of a note, in order."""
+def clauses(note: str, user_name: str | None = None) -> Iterator[Clause]:
+    """Yields the clauses of a note, in order. ``user_name`` is what the note calls the user."""
+    named_en, named_zh = (_NAMED, _NAMED_ZH) if user_name is None else _named(user_name)
     for piece in _SENTENCE.split(note):
         sentence = _BULLET.sub("", piece).strip()
         if sentence:
-            yield from _chinese(sentence) if has_cjk(sentence) else _english(sentence)
+            yield from _chinese(sentence, named_zh) if has_cjk(sentence) else _english(sentence, named_en)
 
 
-def _english(sentence: str) -> Iterator[Clause]:
-    named = _NAMED.match(sentence)
+@lru_cache(maxsize=256)
+def _named(user_name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Returns the patterns of a subject that is the user: "user", the name, or its first word."""
+    words = user_name.split()
+    names = "|".join(re.escape(each) for each in dict.fromkeys((" ".join(words), *words[:1])))
+    # "Alice and Bob" is not the user alone.
+    alone = r"(?!(?:and|or|und|et)\b|[&,])"
+    return (
+        re.compile(rf"^(?:(?i:(?:the )?user)|{names})(?P<owns>['’]s)? +{alone}"),
+        re.compile(rf"{_NAMED_ZH.pattern}|^(?:{names})(?![和跟与與、及])"),
+    )
+
+
+def _english(sentence: str, subject: re.Pattern[str]) -> Iterator[Clause]:
+    named = subject.match(sentence)
     if named is not None and named["owns"]:
         yield Clause("My " + sentence[named.end() :])
         return
@@ -112,8 +128,8 @@ def _base(verb: str) -> str:
     return verb[:-2] if verb.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")) else verb[:-1]
 
 
-def _chinese(sentence: str) -> Iterator[Clause]:
-    named = _NAMED_ZH.match(sentence)
+def _chinese(sentence: str, subject: re.Pattern[str]) -> Iterator[Clause]:
+    named = subject.match(sentence)
     rest = sentence[named.end() :] if named is not None else sentence
     hedge = _HEDGE_ZH.match(rest)
     if hedge is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import LiteralString
 
 import psycopg
@@ -17,8 +18,12 @@ from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
 from events.types.tenancy import storage_id, tenant_of
+from projectors.embedding.embedder import HashEmbedder
+from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import ensure_live
+from projectors.rebuild.rebuild import Rebuild
 from projectors.registry import projectors
+from projectors.vectors.projector import VectorsProjector
 from tests.support.databases import copied, url_of
 from tests.support.projectors.folding import event, fold_live
 from tests.support.retrieval.channels import noted
@@ -88,6 +93,78 @@ def test_users_of_two_tenants_with_one_name_never_meet(urls: dict[str, str]) -> 
     with seeing(urls["reader"], "acme") as session:
         found = session.execute("SELECT content FROM cards.cards").fetchall()
     assert found == [("acme keeps bees",)]
+
+
+OF_NO_TENANT = {
+    "access.api_keys", "access.revision", "access.secret", "audit.entries", "audit.head", "audit.subject_key",
+    "erasure.retention", "log.checkpoints", "log.generations", "log.heads", "log.heartbeats", "log.migrations",
+    "log.token_key", "vector_cache.vectors", "vectors.blocked_slots", "vectors.spaces",
+    "vectors_g1.blocked_slots", "vectors_g1.spaces",
+}  # fmt: skip
+"""The tables without rows of a tenant's users, or whose readers name the tenant themselves."""
+
+
+@pytest.fixture(scope="module")
+def generations(postgres_url: str, connection: Connection) -> Connection:
+    """The same database with a retired generation of every projection."""
+    settings = replace(Settings(), database_url=url_of(postgres_url, connection.info.dbname))
+    others = [each for each in projectors(settings) if each.name != "vectors"]
+    for projector in (*others, VectorsProjector(Embedders(HashEmbedder))):
+        Rebuild(settings, projector, workers=1).run()
+    return connection
+
+
+def forced(connection: Connection) -> dict[str, bool]:
+    """Returns every table but the server's own ones, and whether its owner, too, sees the rows of one tenant only."""
+    rows = connection.execute(
+        """SELECT n.nspname || '.' || c.relname,
+                  c.relrowsecurity AND c.relforcerowsecurity
+                  AND EXISTS (SELECT FROM pg_policy p
+                              WHERE p.polrelid = c.oid AND p.polname = 'tenant' AND p.polcmd = '*'
+                                AND pg_get_expr(p.polqual, p.polrelid) LIKE '%tenant%user_id%')
+                  AND NOT EXISTS (SELECT FROM pg_policy p
+                                  WHERE p.polrelid = c.oid AND p.polname NOT IN ('tenant', 'every_tenant'))
+           FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+           WHERE c.relkind IN ('r', 'p') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'"""
+    ).fetchall()
+    return dict(rows)
+
+
+def test_every_table_of_every_generation_forces_the_policy_of_tenants(generations: Connection) -> None:
+    found = forced(generations)
+    assert {name.split(".")[0] for name in found} >= {
+        schema for each in projectors(Settings()) for schema in (each.name, f"{each.name}_g1")
+    }
+    assert {name for name, is_forced in found.items() if not is_forced} == OF_NO_TENANT
+    for name in found.keys() - OF_NO_TENANT:
+        table = sql.Identifier(*name.split("."))
+        for broken in (
+            "DROP POLICY tenant ON {}",
+            "ALTER TABLE {} NO FORCE ROW LEVEL SECURITY",
+            "CREATE POLICY open ON {} USING (true)",
+        ):
+            with generations.transaction(force_rollback=True):
+                generations.execute(sql.SQL(broken).format(table))
+                assert not forced(generations)[name], broken
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_a_process_without_a_tenant_sees_no_row_of_any_table(
+    urls: dict[str, str], generations: Connection, process: Process
+) -> None:
+    filled = set()
+    for name in sorted(forced(generations).keys() - OF_NO_TENANT):
+        table = sql.Identifier(*name.split("."))
+        count = sql.SQL("SELECT count(*) FROM {}").format(table)
+        if generations.execute(count).fetchone() != (0,):
+            filled.add(name)
+        for tenant in (None, ""):
+            with seeing(urls[process], tenant) as session:
+                try:
+                    assert session.execute(count).fetchone() == (0,), (name, tenant)
+                except psycopg.errors.InsufficientPrivilege:
+                    continue
+    assert filled >= {"log.events", "cards.cards", "cards.event_cards", "vectors.card_vectors_384"}
 
 
 FORBIDDEN: dict[Process, tuple[LiteralString, ...]] = {

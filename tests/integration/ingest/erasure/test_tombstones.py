@@ -9,9 +9,11 @@ import pytest
 from psycopg import sql
 
 from events.platform.database import Connection, connect
+from events.sealing import sealer as sealing
 from events.store.verification import verify
+from events.types.tombstones import digest_of
 from ingest.erasure import subjects, tombstones
-from ingest.erasure.erasure import Eraser
+from ingest.erasure.erasure import Eraser, ErasureRefusedError
 from ingest.erasure.subjects import Terms
 from ingest.erasure.tombstones import TombstoneFileError
 from projectors.parking.forgetting import ForgettingProjection
@@ -58,6 +60,25 @@ def test_a_restored_backup_is_erased_again(
     finally:
         with connect(postgres_url, application="test") as owner:
             owner.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(backup)))
+
+
+def test_a_failure_at_a_later_user_keeps_and_announces_what_was_erased(
+    memory: Memory, connection: Connection, tmp_path: Path
+) -> None:
+    file = tmp_path / "tombstones.jsonl"
+    memory.say(connection, "ada", f"I met {CANARY}.")
+    sealer = sealing.in_use()
+    sealing.use(None)
+    memory.say(connection, "bea", f"I met {CANARY}.")
+    sealing.use(sealer)
+    memory.understand(connection)
+    with connect(memory.settings.database_url, application="test") as follower:
+        follower.execute("LISTEN cardlog_log")
+        with pytest.raises(ErasureRefusedError):
+            subjects.erase_person(eraser_of(memory, file), connection, [CANARY], ["ada", "bea"], TERMS)
+        assert list(follower.notifies(timeout=5, stop_after=1))
+    [kept] = tombstones.read(file)
+    assert kept.user == digest_of("user", "ada")
 
 
 def test_a_crash_in_the_middle_of_a_line_is_mended(

@@ -13,8 +13,8 @@ from ingest.extraction.extractor_port import SessionBatch
 from tests.support.ingest.rules import EXTRACTOR, turn
 
 
-def facts(text: str, *, notes: bool = True) -> set[tuple[str, str, str, float]]:
-    mark = orjson.dumps(Migrated(source="mem0", notes=notes).metadata()).decode()
+def facts(text: str, *, notes: bool = True, user_name: str | None = None) -> set[tuple[str, str, str, float]]:
+    mark = orjson.dumps(Migrated(source="mem0", notes=notes, user_name=user_name).metadata()).decode()
     one = turn(text, 1)
     one = replace(one, turn=replace(one.turn, metadata=mark))
     cards = EXTRACTOR.extract(SessionBatch((one,))).cards
@@ -51,6 +51,20 @@ def facts(text: str, *, notes: bool = True) -> set[tuple[str, str, str, float]]:
 )  # fmt: skip
 def test_a_note_is_read_with_its_confidence(note: str, key: str, value: str, confidence: float) -> None:
     assert facts(note) == {("user", key, value, confidence)}
+
+
+@pytest.mark.parametrize(
+    ("note", "found"),
+    [
+        ("Quilla Marsh lives in Rome", {("user", "residence", "Rome")}),
+        ("Quilla's dog is called Rex", {("user", "pet", "Rex")}),
+        ("小明住在台北", {("user", "residence", "台北")}),
+        ("Orla lives in Rome", {("Orla", "residence", "Rome")}),
+    ],
+)
+def test_the_name_of_the_user_is_the_user(note: str, found: set[tuple[str, str, str]]) -> None:
+    name = "小明" if note.startswith("小") else "Quilla Marsh"
+    assert {each[:3] for each in facts(note, user_name=name)} == found
 
 
 def test_each_clause_of_a_note_is_a_fact() -> None:

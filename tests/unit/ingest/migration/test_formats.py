@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from ingest.migration.formats.memories import Memories, TextInvalidError
+from ingest.migration.formats.notes import sentences
 from ingest.migration.formats.reading import Format, decoded, read
+from ingest.migration.user_name import told_name
 
 
 def texts(found: Memories) -> list[str]:
@@ -101,6 +103,27 @@ def test_another_encoding_is_refused_with_its_place(data: bytes, where: str) -> 
         decoded(data)
     assert refused.value.where == where
     assert "UTF-8" in refused.value.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("- User's name is Alice Chen.\n- Alice likes tea", "Alice Chen"),
+        ("Name: Alice\n", "Alice"),
+        ("The user is called Mei", "Mei"),
+        ("- 用户名叫小明\n- 喜歡茶", "小明"),
+        ("- My dog's name is Rex\n- Her name is Rex", None),
+        ("- User's name is Alice\n- User's name is Bob", None),
+        ("- The user's name is unknown", None),
+    ],
+)
+def test_a_text_tells_the_name_of_its_user(text: str, name: str | None) -> None:
+    assert told_name(read(text, "notes").memories) == name
+
+
+def test_dots_cost_linear_time() -> None:
+    paragraph = "A. " * 200_000
+    assert [len(each) for each in sentences(paragraph)] == [len(paragraph)]
 
 
 def test_a_byte_order_mark_is_no_word() -> None:

@@ -1,0 +1,372 @@
+"""A person is erased from every event that has words. What else these events say stays."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from datetime import datetime
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from uuid import UUID, uuid4
+
+import pytest
+
+from events.modes.mode_log import RegistriesAt, registry_of
+from events.platform.database import Connection
+from events.references.declarations import kind_of
+from events.references.reference import Reference
+from events.references.reference_log import current
+from events.store import log
+from events.types import codec
+from events.types.cards import EventNoted
+from events.types.codec import encode
+from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.modes import CardReclassified
+from events.types.references import (
+    ReferenceName,
+    ReferenceProposalRefused,
+    ReferenceProposed,
+    ReferenceTierChanged,
+)
+from events.types.tombstones import SubjectErased
+from ingest.erasure import subjects
+from ingest.erasure.subjects import Terms
+from ingest.erasure.words import WORDS
+from ingest.modes import mode_commands
+from ingest.modes.mode_commands import Declaration
+from ingest.references import declarations, reference_commands
+from projectors.rebuild.rebuild import Rebuild
+from projectors.references.projector import ReferencesProjector
+from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
+from tests.support.projectors.folding import ORIGIN
+
+TERMS = Terms(by="test")
+PERSON = "Quillwortine"
+LIST = ReferenceName(kind="todo_list", key="gifts")
+BY = reference_commands.Origin(actor="user/ada", at=SAID_AT)
+
+
+def filled(hint: Any, text: str | None) -> Any:
+    """Returns a value of the type, with ``text`` in every place for words."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return filled(next(each for each in inner if each is not type(None)), text)
+    if origin is Literal:
+        return inner[0]
+    if origin is tuple:
+        return (filled(inner[0], text),)
+    if origin is dict:
+        return {"op": text or "plain"}
+    if dataclasses.is_dataclass(hint):
+        return made(hint, text)
+    plain = {
+        str: text or "plain",
+        Any: {"text": text or "plain"},
+        datetime: SAID_AT,
+        UUID: uuid4(),
+        bool: False,
+    }
+    return plain[hint] if hint in plain else hint(1)
+
+
+def made(cls: Any, text: str | None) -> Any:
+    """Returns an instance of a dataclass with ``text`` in its words, and plain identifiers."""
+    hints = get_type_hints(cls)
+    words = WORDS.get(cls, ())
+    names = [each.name for each in dataclasses.fields(cls)]
+    return cls(
+        **{
+            name: filled(hints[name], text if name in words or _has_parts(hints[name]) else None)
+            for name in names
+        }
+    )
+
+
+def _has_parts(hint: Any) -> bool:
+    return dataclasses.is_dataclass(hint) or any(map(_has_parts, get_args(hint)))
+
+
+codec.known_types()
+ALL = sorted((cls for cls in codec._BY_CLASS if cls is not SubjectErased), key=lambda cls: cls.__name__)
+
+
+def event(payload: Any, stream: str = "test", **more: Any) -> NewEvent:
+    return NewEvent(
+        event_id=uuid7(),
+        user_id="ada",
+        stream=stream,
+        payload=payload,
+        occurred_at=SAID_AT,
+        actor="test",
+        **more,
+    )
+
+
+@pytest.mark.parametrize("cls", ALL, ids=lambda cls: cls.__name__)
+def test_a_name_in_any_words_of_any_event_goes(memory: Memory, connection: Connection, cls: type) -> None:
+    memory.fold()
+    payload = made(cls, f"a gift for {PERSON} today")
+    named = PERSON in encode(payload).decode()
+    log.append(connection, [event(payload)])
+    subjects.erase_person(memory.eraser(), connection, [PERSON], ["ada"], TERMS)
+    left = [each.payload for each in log.read(connection, partition_of("ada"))]
+    assert not [each for each in left if PERSON in repr(each)]
+    assert (payload in left) is not named
+
+
+class Ada:
+    """A user with references, and the commands on them."""
+
+    def __init__(self, memory: Memory, connection: Connection) -> None:
+        self.memory = memory
+        self.connection = connection
+        memory.projectors.append(ReferencesProjector())
+
+    def todo(self, *texts: str, name: ReferenceName = LIST) -> None:
+        kind = kind_of(self.connection, "default", name.kind)
+        if current(self.connection, "ada", self.stream(name)) is None:
+            reference_commands.create(self.connection, "ada", name, kind, None, "session", BY)
+        for text in texts:
+            reference_commands.apply(self.connection, "ada", name, kind, {"op": "add", "text": text}, BY)
+
+    def stream(self, name: ReferenceName = LIST) -> str:
+        from events.references.owners import stream_of
+
+        return stream_of(name)
+
+    def list_of(self, name: ReferenceName = LIST) -> Reference:
+        found = current(self.connection, "ada", self.stream(name))
+        assert found is not None
+        return found
+
+    def texts(self) -> list[str]:
+        return [item["text"] for item in self.list_of().data["items"]]
+
+    def forget(self, *words: str) -> None:
+        """Erases the person. No table holds ``words``, and the tables equal a rebuild of the log."""
+        self.memory.understand(self.connection)
+        subjects.erase_person(self.memory.eraser(), self.connection, [PERSON], ["ada"], TERMS)
+        self.settle(PERSON, *words)
+
+    def settle(self, *words: str) -> None:
+        for _ in range(2):
+            for word in words:
+                assert words_in_tables(self.connection, word) == {}
+            self.memory.understand(self.connection)
+        for projector in self.memory.projectors:
+            assert Rebuild(self.memory.settings, projector, workers=1, verify=True).run().equal, (
+                projector.name
+            )
+
+
+@pytest.fixture
+def ada(memory: Memory, connection: Connection) -> Ada:
+    return Ada(memory, connection)
+
+
+def test_the_other_items_of_a_list_stay(ada: Ada) -> None:
+    ada.todo("milk", f"a scarf for {PERSON}", "bread")
+    ada.forget()
+    assert ada.texts() == ["milk", "bread"]
+    ada.todo("salt")
+    assert ada.texts() == ["milk", "bread", "salt"]
+
+
+def test_a_list_that_was_created_with_the_name_keeps_its_other_items(ada: Ada) -> None:
+    kind = kind_of(ada.connection, "default", "todo_list")
+    given = {"items": [{"text": "milk"}, {"text": f"call {PERSON}"}]}
+    reference_commands.create(ada.connection, "ada", LIST, kind, given, "pinned", BY)
+    ada.todo("bread")
+    ada.forget()
+    assert ada.texts() == ["milk", "bread"]
+    assert ada.list_of().tier == "pinned"
+
+
+def test_an_item_that_was_removed_before_leaves_the_list_as_it_is(ada: Ada) -> None:
+    ada.todo("milk", f"a scarf for {PERSON}")
+    kind = kind_of(ada.connection, "default", "todo_list")
+    item = ada.list_of().data["items"][1]["id"]
+    reference_commands.apply(ada.connection, "ada", LIST, kind, {"op": "remove", "item_id": item}, BY)
+    before = ada.list_of()
+    ada.forget()
+    assert (ada.texts(), ada.list_of().version) == (["milk"], before.version)
+    # The version with the name cannot be read any more, and nobody takes another value for it.
+    assert current(ada.connection, "ada", ada.stream(), before.version - 1) is None
+    readable = current(ada.connection, "ada", ada.stream(), before.version - 2)
+    assert readable is not None
+    assert readable.data == before.data
+
+
+def test_a_reference_with_the_name_in_its_key_goes_as_a_whole(ada: Ada) -> None:
+    about = ReferenceName(kind="todo_list", key=f"gifts_for_{PERSON.lower()}")
+    ada.todo("milk")
+    ada.todo("a scarf", name=about)
+    ada.memory.understand(ada.connection)
+    subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], ["ada"], TERMS)
+    ada.settle("scarf")
+    assert current(ada.connection, "ada", ada.stream(about)) is None
+    assert ada.texts() == ["milk"]
+
+
+def test_an_archived_list_stays_archived_and_a_tier_stays(ada: Ada) -> None:
+    ada.todo("milk", f"a scarf for {PERSON}")
+    reference_commands.archive(ada.connection, "ada", LIST, f"{PERSON} moved away", BY)
+    other = ReferenceName(kind="todo_list", key="other")
+    ada.todo("tea", name=other)
+    reference_commands.change_tier(ada.connection, "ada", other, "pinned", f"for {PERSON}", BY)
+    ada.forget()
+    assert (ada.texts(), ada.list_of().archived) == (["milk"], True)
+    assert (ada.list_of(other).tier, ada.list_of(other).tier_reason) == ("pinned", "")
+    reasons = [
+        each.payload.reason
+        for each in log.read(ada.connection, partition_of("ada"))
+        if isinstance(each.payload, ReferenceTierChanged)
+    ]
+    assert reasons == [""]
+
+
+def test_an_erased_turn_takes_its_op_and_leaves_the_ops_after_it(ada: Ada) -> None:
+    [turn] = ada.memory.say(ada.connection, "ada", "Put a zyxwort on my list.")
+    ada.todo("milk")
+    kind = kind_of(ada.connection, "default", "todo_list")
+    said = dataclasses.replace(BY, turn_ids=(turn,), derived=True, quote="Put a zyxwort on my list")
+    reference_commands.apply(ada.connection, "ada", LIST, kind, {"op": "add", "text": "a zyxwort"}, said)
+    ada.todo("bread")
+    proposed = ReferenceProposed(
+        name=LIST, op={"op": "add", "text": "a zyxwort"}, confidence=0.5, quote="a zyxwort", turn_ids=(turn,)
+    )
+    waiting = event(proposed, "proposals")
+    log.append(ada.connection, [waiting])
+    log.append(
+        ada.connection, [event(ReferenceProposalRefused(proposal_id=waiting.event_id, by="ada"), "proposals")]
+    )
+    ada.memory.understand(ada.connection)
+    assert words_in_tables(ada.connection, "zyxwort")
+    subjects.erase_turn(ada.memory.eraser(), ada.connection, "ada", turn, TERMS)
+    ada.settle("zyxwort")
+    assert ada.texts() == ["milk", "bread"]
+
+
+def test_a_proposal_with_the_name_goes_and_a_refusal_stays_without_its_reason(ada: Ada) -> None:
+    ada.todo("milk")
+    kept = event(
+        ReferenceProposed(name=LIST, op={"op": "add", "text": "tea"}, confidence=0.5, quote="", turn_ids=())
+    )
+    gone = event(
+        ReferenceProposed(
+            name=LIST, op={"op": "add", "text": f"{PERSON}"}, confidence=0.5, quote="", turn_ids=()
+        )
+    )
+    refused = ReferenceProposalRefused(proposal_id=kept.event_id, by="ada", reason=f"{PERSON} has some")
+    log.append(ada.connection, [kept, gone, event(refused)])
+    ada.forget()
+    rows = ada.connection.execute('SELECT proposal_id, status FROM "references".proposals').fetchall()
+    assert rows == [(kept.event_id, "refused")]
+
+
+def test_a_declared_kind_loses_what_it_says_of_the_person_and_still_fits(ada: Ada) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "description": f"for {PERSON}"}}}
+    declarations.declare(
+        ada.connection, "default", "counter", schema, {"n": 1}, f"what {PERSON} counts", actor="a", at=SAID_AT
+    )
+    from events.references.owners import tenant_owner
+
+    owner = tenant_owner("default")
+    ada.memory.understand(ada.connection)
+    assert words_in_tables(ada.connection, PERSON)
+    subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], [owner], TERMS)
+    ada.settle(PERSON)
+    assert kind_of(ada.connection, "default", "counter").schema["properties"] == {"n": {"type": "integer"}}
+
+
+def test_modes_lose_their_words_and_stay_modes_at_every_position(ada: Ada) -> None:
+    by = mode_commands.Origin(actor="user/ada", at=SAID_AT)
+
+    def declare(name: str, **wanted: Any) -> None:
+        mode_commands.declare(ada.connection, "ada", None, name, Declaration(**wanted), by, lambda _: 384)
+
+    declare("work", embedder="one", description=f"what {PERSON} does", prompt_overrides={"style": "short"})
+    declare("work", embedder="two", prompt_overrides={"person": f"{PERSON} is the boss", "style": "short"})
+    changes = {"description": f"with {PERSON}", "default_mode": "work"}
+    mode_commands.declare_project(ada.connection, "ada", "p", changes, by, {})
+    declare("journal", description="a day")
+
+    def seen() -> list[Any]:
+        at = [each for each in log.read(ada.connection, partition_of("ada")) if each.stream == "notes"]
+        found = [RegistriesAt(ada.connection, at).of("ada", position) for position in range(1, 5)]
+        return [[(mode.name, mode.embedder, mode.embedders) for mode in each.modes] for each in found]
+
+    noted = dataclasses.replace(made(EventNoted, None), origin=ORIGIN)
+    log.append(ada.connection, [event(noted, "notes")])
+    before = seen()
+    ada.forget()
+    assert seen() == before
+    registry = registry_of(ada.connection, "ada")
+    assert [(each.name, each.description, each.prompt_overrides) for each in registry.modes] == [
+        ("work", "", {"style": "short"}), ("journal", "a day", {}),
+    ]  # fmt: skip
+    assert [(each.project_id, each.default_mode, each.description) for each in registry.projects] == [
+        ("p", "work", "")
+    ]
+    # A second person in the same modes goes, too.
+    subjects.erase_person(ada.memory.eraser(), ada.connection, ["a day"], ["ada"], TERMS)
+    assert seen() == before
+    assert {each.description for each in registry_of(ada.connection, "ada").modes} == {""}
+
+
+def test_a_card_keeps_its_last_mode_without_the_reason(ada: Ada) -> None:
+    ada.memory.say(ada.connection, "ada", "We adopted a cat last week.")
+    ada.memory.understand(ada.connection)
+    row = ada.connection.execute("SELECT card_id FROM cards.cards WHERE kind = 'event' LIMIT 1").fetchone()
+    assert row is not None
+    [place] = [
+        each.position for each in log.read(ada.connection, partition_of("ada")) if each.event_id == row[0]
+    ]
+    for mode, reason in (("work", f"{PERSON} said so"), ("journal", "mine")):
+        given = CardReclassified(
+            card_id=row[0], kind="event", positions=(place,), mode=mode, by="ada", reason=reason
+        )
+        log.append(ada.connection, [event(given)])
+    ada.forget()
+    modes = ada.connection.execute("SELECT mode FROM cards.cards WHERE card_id = %s", row).fetchall()
+    assert modes == [("journal",)]
+
+
+NO_WORDS = {
+    "access.api_keys": "names of keys",
+    "access.revision": "a number",
+    "access.secret": "a key",
+    "audit.entries": "ids, actions and digests",
+    "audit.head": "digests",
+    "audit.subject_key": "a key",
+    "erasure.retention": "names of tenants and modes",
+    "erasure.tombstones": "digests and ids",
+    "log.checkpoints": "positions",
+    "log.generations": "names of projections",
+    "log.heads": "digests",
+    "log.heartbeats": "names of processes",
+    "log.migrations": "names of migrations",
+    "log.token_key": "a key",
+    "sealing.salts": "random bytes",
+    "sealing.subject_keys": "wrapped keys",
+    "vector_cache.vectors": "digests of lines; the entries of erased lines are deleted",
+}
+DELETED = {"log.parked", "log.dropped", "log.reference_use"}
+SEALED = {"log.events"}
+
+
+def test_every_table_is_forgotten_sealed_or_has_no_words(ada: Ada) -> None:
+    from events.platform.settings import Settings
+    from projectors.generations.generations import ensure_live
+    from projectors.registry import projectors
+
+    folded = set()
+    for projector in projectors(Settings()):
+        ensure_live(ada.connection, projector)
+        folded.add(projector.name)
+    rows = ada.connection.execute(
+        "SELECT n.nspname, n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') "
+        "AND NOT c.relispartition"
+    ).fetchall()
+    others = {table for schema, table in rows if schema not in folded}
+    assert others == NO_WORDS.keys() | DELETED | SEALED, "say what an erasure does with a new table"
