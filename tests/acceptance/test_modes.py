@@ -171,7 +171,9 @@ def test_no_recall_fails_while_a_mode_is_embedded_again(memory: Memory) -> None:
         while not over.is_set():
             body = {"user_id": "ada", "query": "which build step writes its log?", "k": 20, **more}
             answer = WEB.post(f"{memory.running.read_url}/v1/recall", json=body, headers=key)
-            told = answer.json() if answer.status_code == 200 else {"channels": {"semantic": {"status": ""}}}
+            told: dict[str, Any] = (
+                answer.json() if answer.status_code == 200 else {"channels": {"semantic": {"status": ""}}}
+            )
             by_meaning = sum("semantic" in card["channels"] for card in told.get("cards", []))
             answers.append((answer.status_code, told["channels"]["semantic"]["status"], by_meaning))
 
