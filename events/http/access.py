@@ -12,6 +12,7 @@ from fastapi.security.base import SecurityBase
 from events.access.principal import ANYBODY, NotYoursError, Principal, Scope
 from events.http.limits import RequestLimits
 from events.http.problem import ProblemError, missing
+from events.types.tenancy import DEFAULT_TENANT
 
 PRINCIPAL = "cardlog.principal"
 """The key of the principal in the ASGI scope."""
@@ -23,14 +24,40 @@ def principal_of(request: Request) -> Principal:
     return principal
 
 
+def require(principal: Principal, scope: Scope) -> None:
+    """Raises a 403 problem when ``principal`` lacks ``scope``."""
+    if not principal.may(scope):
+        raise ProblemError(
+            403,
+            "Scope missing",
+            f"this key may not do this: it needs the scope {scope}; use a key with that scope",
+        )
+
+
+def require_everybody(principal: Principal) -> None:
+    """Raises a 403 problem unless ``principal`` may change what all users of the installation share.
+
+    Such a key has the scope admin and no limit, and is of the default tenant.
+    """
+    require(principal, "admin")
+    if principal.tenant != DEFAULT_TENANT or principal.users is not None or principal.reach.limited:
+        raise ProblemError(
+            403,
+            "Limited key",
+            "this concerns everybody, and this key is limited: use a key of the default tenant without limits",
+        )
+
+
 class Needs(SecurityBase):
     """A dependency of a route: gives the principal, within its limits.
 
-    Raises a 403 problem when the principal lacks the scope, and a 429 problem above a limit.
+    Raises a 403 problem when the principal lacks the scope, and a 429 problem above a limit. ``instead`` is a scope
+    that also serves. The route then calls :func:`require`, because the request decides which of the two it needs.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, instead: Scope | None = None) -> None:
         self.scope = scope
+        self.instead = instead
         self.scheme_name = "bearer"
         self.model = HTTPBearer(
             description="an API key (clk_…) or a signed token; the listed scope is the one that it must have"
@@ -38,12 +65,8 @@ class Needs(SecurityBase):
 
     async def __call__(self, request: Request) -> AsyncIterator[Principal]:
         principal = principal_of(request)
-        if not principal.may(self.scope):
-            raise ProblemError(
-                403,
-                "Scope missing",
-                f"this key may not do this: it needs the scope {self.scope}; use a key with that scope",
-            )
+        if self.instead is None or not principal.may(self.instead):
+            require(principal, self.scope)
         limits: RequestLimits | None = getattr(request.app.state, "limits", None)
         if limits is None:
             yield principal
@@ -55,6 +78,8 @@ class Needs(SecurityBase):
 Pusher = Annotated[Principal, Security(Needs("push"), scopes=["push"])]
 Reader = Annotated[Principal, Security(Needs("read"), scopes=["read"])]
 Writer = Annotated[Principal, Security(Needs("write"), scopes=["write"])]
+WriterOrAdministrator = Annotated[Principal, Security(Needs("write", instead="admin"), scopes=["write"])]
+ReaderOrAdministrator = Annotated[Principal, Security(Needs("read", instead="admin"), scopes=["read"])]
 Administrator = Annotated[Principal, Security(Needs("admin"), scopes=["admin"])]
 
 

@@ -48,3 +48,40 @@ class Planner(Protocol):
 
         ``connection`` sees the tenant of ``owner``. Raises ValueError with the remedy when the embedder is not there.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallationPlan:
+    """What a re-embedding of modes that everybody has would do.
+
+    ``slots`` names the embedder of each mode, ``now`` and ``then``. ``other`` of the ``cards`` have vectors of another
+    embedder than they should, at most: when two modes had the same embedder, the cards of both count. ``waiting`` cards
+    have no vector yet. ``added`` are modes whose embedder is new: some of the other cards may be theirs.
+    ``seconds`` is for this machine as it is now; None: not measured.
+    """
+
+    slots: dict[str, dict[str, str]]
+    cards: int
+    other: int
+    added: tuple[str, ...]
+    texts_per_s: float | None
+    seconds: float | None
+    waiting: int = 0
+    model_calls: int = 0
+
+    @property
+    def needed(self) -> bool:
+        """True when a card would get another vector."""
+        return bool(self.other or self.added)
+
+
+class InstallationPlanner(Protocol):
+    """Tells the cost of a re-embedding of a mode that everybody has."""
+
+    def __call__(self, mode: str, *, measure: bool) -> InstallationPlan:
+        """Returns the plan. ``measure``: also the time.
+
+        Raises ValueError with the remedy for a mode without an embedder of its own, and for an embedder that is not
+        there. Raises psycopg.Error when Postgres is away, and psycopg.errors.InsufficientPrivilege when the role of the
+        caller sees one tenant only.
+        """

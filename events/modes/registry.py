@@ -53,6 +53,26 @@ class Modes:
             gone = gone or mode is not None
         return GENERAL_MODE if gone and name not in self._everybody else name
 
+    @property
+    def closed(self) -> bool:
+        """True when the installation declares modes. A name that nobody declared is then no mode."""
+        return bool(self._everybody)
+
+    @property
+    def names(self) -> list[str]:
+        """Every name that is or was declared, in any project, in order."""
+        former = (old for _, old in self._former)
+        return sorted({GENERAL_MODE, *self._everybody, *former, *(name for _, name in self._declared)})
+
+    def belonging(self, project_id: str, name: str | None) -> str:
+        """Returns the mode to which a card with the mode ``name`` belongs.
+
+        It is the meaning of the name. A name that nobody declared belongs to the general mode when the installation
+        declares modes: such a mode left the settings.
+        """
+        meant = self.meaning(project_id, name)
+        return GENERAL_MODE if self.closed and meant not in self.names else meant
+
     def mode(self, project_id: str, name: str | None) -> Mode | None:
         """Returns the declaration that counts for ``name`` in a project: the project's, the user's, or everybody's."""
         meant = self.meaning(project_id, name)

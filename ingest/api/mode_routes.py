@@ -13,13 +13,13 @@ from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal, Reach
-from events.http.access import Writer, owner_of
+from events.http.access import Writer, WriterOrAdministrator, owner_of, require, require_everybody
 from events.http.database import problem_of
 from events.http.formats.uuids import Uuid
-from events.http.problem import ProblemError, missing
+from events.http.problem import ProblemError, invalid, missing
 from events.http.service import JSONResponse
 from events.http.tokens import Keyring
-from events.modes.reembedding import Planner
+from events.modes.reembedding import InstallationPlanner, Planner
 from events.modes.registry import NOTHING, Modes
 from events.modes.shown import mode_document, project_document
 from events.platform.modes import modes_of
@@ -38,6 +38,7 @@ from ingest.modes.mode_commands import (
     Reembedding,
     reembedding_document,
 )
+from ingest.modes.requests import reembed_everybody
 
 ModeName = Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")]
 
@@ -86,12 +87,23 @@ class RenameIn(_Scoped):
     new_name: Name
 
 
-class ReembedIn(_Scoped):
+class ReembedIn(BaseModel):
     """Whose mode gets new vectors."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "dry_run": True}]}
     )
+
+    user_id: Annotated[
+        Name | None,
+        Field(
+            description="whose memory this is; left out: everybody's cards of general or of a mode of CARDLOG_MODES, "
+            "which needs the scope admin"
+        ),
+    ] = None
+    project_id: Annotated[
+        Name | None, Field(description="the project that has the mode; else all projects")
+    ] = None
 
     dry_run: Annotated[bool, Field(description="only say the cost and the time")] = False
 
@@ -106,7 +118,7 @@ class ReembeddingOut(BaseModel):
     )
     reembedding_id: UUID | None
     embedder: str = Field(description="the embedder of the new vectors")
-    cards: int = Field(description="cards of the mode with a vector")
+    cards: int = Field(description="cards of the mode with a vector; for everybody: of all modes")
     other: int = Field(description="of these, cards whose vector is of another embedder")
     waiting: int = Field(description="cards of the mode that wait for their vector")
     texts_per_s: float | None = Field(description="of this machine now; only a dry run measures it")
@@ -177,6 +189,7 @@ def mode_router(
     settings: Settings,
     dimension_of: DimensionOf,
     planner: Planner,
+    installation_planner: InstallationPlanner,
 ) -> APIRouter:
     """Returns the routes. They answer 503 while Postgres is away. The connections must be in autocommit mode."""
     router = APIRouter(tags=["modes"])
@@ -239,7 +252,11 @@ def mode_router(
         summary="Embed the earlier cards of a mode again, with its present model",
         operation_id="reembed_mode",
     )
-    def reembed(name: ModeName, body: ReembedIn, caller: Writer) -> JSONResponse:
+    def reembed(name: ModeName, body: ReembedIn, caller: WriterOrAdministrator) -> JSONResponse:
+        if body.user_id is None:
+            document = for_everybody(name, body, caller)
+            return JSONResponse(document, status_code=202 if document["state"] == "accepted" else 200)
+        require(caller, "write")
         found: list[Reembedding] = []
 
         def command(connection: Connection, owner: str, origin: Origin) -> Outcome:
@@ -302,6 +319,19 @@ def mode_router(
         except psycopg.Error as error:
             raise problem_of(error, "Log unavailable") from error
         return JSONResponse(document_of(owner, result, sealer), status_code=202)
+
+    def for_everybody(name: str, body: ReembedIn, caller: Principal) -> dict[str, Any]:
+        require_everybody(caller)
+        if body.project_id is not None:
+            raise invalid("user_id", "is required with a project_id")
+        try:
+            with pool.connection(timeout=2.0) as connection:
+                asked = reembed_everybody(
+                    connection, name, everybody, installation_planner, caller.key_id, dry_run=body.dry_run
+                )
+        except psycopg.Error as error:
+            raise problem_of(error, "Log unavailable") from error
+        return asked.document(dry_run=body.dry_run)
 
     def run(
         caller: Principal,

@@ -28,7 +28,7 @@ from events.http.authentication import authentication_of
 from events.http.problem import ProblemError
 from events.http.service import JSONResponse, Stages, Status, body_of, install, running
 from events.http.tokens import Keyring, Sealer
-from events.modes.reembedding import Planner, ReembeddingPlan
+from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
 from events.modes.registry import Modes
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
@@ -93,18 +93,25 @@ def no_plan(
     raise ValueError("this service cannot look at vectors; start it with cardlog serve write")
 
 
+def no_installation_plan(mode: str, *, measure: bool) -> InstallationPlan:
+    """Raises ValueError, as :func:`no_plan`."""
+    raise ValueError("this service cannot look at vectors; start it with cardlog serve write")
+
+
 def create_app(
     settings: Settings,
     derived: Callable[[], Sequence[Derived]] = tuple,
     dimension_of: DimensionOf = no_models,
     documents: Callable[[], Documents] = NoDocuments,
     planner: Planner = no_plan,
+    installation_planner: InstallationPlanner = no_installation_plan,
 ) -> FastAPI:
     """Returns the write service. An accepted turn is on its Redis stream. Pushes answer 503 while Redis is away.
 
     ``derived`` returns the tables that an erasure must clean, besides the log and the queue. ``dimension_of`` tells the
     length of a model's vectors, and refuses a model that is not there. ``documents`` returns the core
-    documents of users, which commands on them need. ``planner`` tells the cost of a re-embedding.
+    documents of users, which commands on them need. ``planner`` tells the cost of a re-embedding of one user's mode,
+    and ``installation_planner`` that of a mode of everybody.
     Pushes also answer 503 when ``max_pushes`` are running and none ends within :data:`PUSH_WAIT_S` seconds.
     """
     publisher = TurnPublisher(settings)
@@ -182,7 +189,7 @@ def create_app(
     app.include_router(erasure_router(seeing_all, eraser))
     app.include_router(reference_router(appenders, keyring))
     app.include_router(declaration_router(appenders))
-    app.include_router(mode_router(appenders, keyring, settings, dimension_of, planner))
+    app.include_router(mode_router(appenders, keyring, settings, dimension_of, planner, installation_planner))
     app.include_router(proposal_router(appenders))
     app.include_router(problem_router(appenders, keyring))
     app.include_router(memory_router(appenders, keyring, cached_documents))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from uuid import UUID
 
@@ -35,7 +35,7 @@ from projectors.vectors.words import Worded, card_of, last_of_each_card, passage
 logger = logging.getLogger(__name__)
 
 _PACKAGE = "projectors.vectors"
-_AT_ONCE = 256
+_AT_ONCE, _AT_ONCE_TOLD = 256, 64
 _LATER_AT_ONCE = 32
 
 
@@ -64,8 +64,18 @@ class VectorsProjector:
     defer_above = 256  # events of lag: a few seconds of embedding
     defer_partitions = 64
 
-    def __init__(self, embedders: Embedders, kept: dict[str, Space] | None = None) -> None:
-        """``kept`` are the slots whose embedder a new generation takes over. The settings decide on the others."""
+    def __init__(
+        self,
+        embedders: Embedders,
+        kept: dict[str, Space] | None = None,
+        loaded: Callable[[int], None] | None = None,
+    ) -> None:
+        """``kept`` are the slots whose embedder a new generation takes over. The settings decide on the others.
+
+        ``loaded`` is called after each transaction of :meth:`load`, with its number of events. An error that it raises
+        ends the rebuild.
+        """
+        self._loaded = loaded
         self._embedders = embedders
         self._kept = kept or {}
         self._blocked = BlockedSlots()
@@ -91,15 +101,17 @@ class VectorsProjector:
         return [statement(_PACKAGE, "analyze")]
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
-        """Folds into empty tables, 256 events a transaction.
+        """Folds into empty tables, 256 events a transaction, and 64 when somebody is told of each.
 
         The cache keeps every computed vector even when the rebuild fails. The next rebuild therefore continues
         where the last one stopped.
         """
-        events = iter(events)
-        while batch := list(islice(events, _AT_ONCE)):
+        events, at_once = iter(events), _AT_ONCE if self._loaded is None else _AT_ONCE_TOLD
+        while batch := list(islice(events, at_once)):
             with connection.transaction():
                 self.project(connection, batch)
+            if self._loaded is not None:
+                self._loaded(len(batch))
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         events = last_of_each_card(events)

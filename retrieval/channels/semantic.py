@@ -148,19 +148,19 @@ class SemanticChannel:
         ]
         asked = dict(zip(slots, await asyncio.gather(*asking), strict=True))
         share = assistant_share(question)
-        hits = _by_rank(
-            [
-                await self._near(
+        found: dict[_List, list[Hit]] = {}
+        # A re-embedding moves vectors from an earlier model to the present one at any moment. In this order every card
+        # is in one of the lists.
+        for each in sorted(lists, key=lambda each: not each.earlier):
+            if not asked[each.slot].missing:
+                found[each] = await self._near(
                     connection,
                     replace(scope, modes=each.modes),
                     asked[each.slot],
                     share,
                     _is_message(question) or self._is_small(each.slot),
                 )
-                for each in lists
-                if not asked[each.slot].missing
-            ]
-        )
+        hits = _by_rank([found[each] for each in lists if each in found])
         missing = [
             asked[each.slot].missing
             for each in lists

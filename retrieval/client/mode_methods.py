@@ -48,15 +48,20 @@ class ModeMethods(Sender):
         return gone
 
     def reembed_mode(
-        self, user_id: str, name: str, *, project_id: str | None = None, dry_run: bool = False
+        self, user_id: str | None, name: str, *, project_id: str | None = None, dry_run: bool = False
     ) -> Reembedding:
-        """Embeds the earlier cards of a mode again, with its present model. A dry run says the cost only."""
+        """Embeds the earlier cards of a mode again, with its present model. A dry run says the cost only.
+
+        ``user_id`` None: everybody's cards of general or of a mode of CARDLOG_MODES. It needs the scope admin.
+        """
         asked: Reembedding = self._send(
             reembed_request(self._write_url, user_id, name, project_id, dry_run=dry_run)
         )
         return asked
 
-    def reembedding(self, user_id: str, name: str, *, project_id: str | None = None) -> ReembeddingProgress:
+    def reembedding(
+        self, user_id: str | None, name: str, *, project_id: str | None = None
+    ) -> ReembeddingProgress:
         """Returns the progress of the last re-embedding of a mode."""
         progress: ReembeddingProgress = self._send(
             progress_request(self._read_url, user_id, name, project_id)
@@ -101,16 +106,19 @@ class AsyncModeMethods(AsyncSender):
         return gone
 
     async def reembed_mode(
-        self, user_id: str, name: str, *, project_id: str | None = None, dry_run: bool = False
+        self, user_id: str | None, name: str, *, project_id: str | None = None, dry_run: bool = False
     ) -> Reembedding:
-        """Embeds the earlier cards of a mode again, with its present model. A dry run says the cost only."""
+        """Embeds the earlier cards of a mode again, with its present model. A dry run says the cost only.
+
+        ``user_id`` None: everybody's cards of general or of a mode of CARDLOG_MODES. It needs the scope admin.
+        """
         asked: Reembedding = await self._send(
             reembed_request(self._write_url, user_id, name, project_id, dry_run=dry_run)
         )
         return asked
 
     async def reembedding(
-        self, user_id: str, name: str, *, project_id: str | None = None
+        self, user_id: str | None, name: str, *, project_id: str | None = None
     ) -> ReembeddingProgress:
         """Returns the progress of the last re-embedding of a mode."""
         progress: ReembeddingProgress = await self._send(

@@ -80,6 +80,7 @@ class ReembeddingProgress(TypedDict):
     done_at: str | None
     cards: int
     share: float
+    hindrance: NotRequired[str | None]
 
 
 class Reclassified(TypedDict):
@@ -111,21 +112,24 @@ def mode_request(
 
 
 def reembed_request(
-    write_url: str, user_id: str, name: str, project_id: str | None, *, dry_run: bool
+    write_url: str, user_id: str | None, name: str, project_id: str | None, *, dry_run: bool
 ) -> Request:
-    """Returns the command that embeds the earlier cards of a mode again."""
-    given = {} if project_id is None else {"project_id": project_id}
+    """Returns the command that embeds the earlier cards of a mode again. Without a user: the mode of everybody."""
     return Request(
         "POST",
         f"{_place(write_url, 'modes', name)}/reembed",
-        json={"user_id": user_id, "dry_run": dry_run, **given},
+        json={"dry_run": dry_run, **_whose(user_id, project_id)},
     )
 
 
-def progress_request(read_url: str, user_id: str, name: str, project_id: str | None) -> Request:
+def progress_request(read_url: str, user_id: str | None, name: str, project_id: str | None) -> Request:
     """Returns the request for the progress of a re-embedding."""
-    given = {} if project_id is None else {"project_id": project_id}
-    return Request("GET", f"{_place(read_url, 'modes', name)}/reembed", params={"user_id": user_id, **given})
+    return Request("GET", f"{_place(read_url, 'modes', name)}/reembed", params=_whose(user_id, project_id))
+
+
+def _whose(user_id: str | None, project_id: str | None) -> dict[str, str]:
+    given = {"user_id": user_id, "project_id": project_id}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def deletion_request(write_url: str, user_id: str, name: str, project_id: str | None) -> Request:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import psycopg
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from events.access.principal import Reach
-from events.http.access import Reader, owner_of
+from events.access.principal import Principal, Reach
+from events.http.access import Reader, ReaderOrAdministrator, owner_of, require, require_everybody
 from events.http.database import problem_of
-from events.http.problem import missing
+from events.http.problem import invalid, missing
 from events.http.service import JSONResponse
 from events.modes.shown import mode_document, project_document
 from events.platform.modes import GENERAL_MODE
@@ -31,6 +31,20 @@ class ModesParams(BaseModel):
     project_id: Annotated[
         str | None, Field(description="the modes that this project may use; else every declaration")
     ] = None
+
+
+class ReembeddingParams(BaseModel):
+    """Whose re-embedding."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Annotated[
+        str | None,
+        Field(
+            min_length=1, description="whose mode; left out: a mode of everybody, which needs the scope admin"
+        ),
+    ] = None
+    project_id: Annotated[str | None, Field(description="the project that has the mode")] = None
 
 
 class ModeOut(BaseModel):
@@ -78,6 +92,9 @@ class ReembeddingState(BaseModel):
     done_at: datetime | None
     cards: int = Field(description="new vectors computed so far")
     share: float = Field(description="of the memory that was looked through, 0 to 1")
+    hindrance: str | None = Field(
+        default=None, description="of a mode of everybody: why the work cannot go on now, and the remedy"
+    )
 
 
 def modes_router(reader: ModeReader, default_model: str) -> APIRouter:
@@ -145,9 +162,12 @@ def modes_router(reader: ModeReader, default_model: str) -> APIRouter:
     )
     async def progress(
         name: Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")],
-        params: Annotated[ModesParams, Query()],
-        caller: Reader,
+        params: Annotated[ReembeddingParams, Query()],
+        caller: ReaderOrAdministrator,
     ) -> JSONResponse:
+        if params.user_id is None:
+            return JSONResponse(await of_everybody(name, params, caller))
+        require(caller, "read")
         owner = owner_of(caller, params.user_id, thing="mode", field="name")
         if not caller.reach.admits(params.project_id or "", name) and not (
             params.project_id is None and Reach(modes=caller.modes).admits("", name)
@@ -165,5 +185,17 @@ def modes_router(reader: ModeReader, default_model: str) -> APIRouter:
         ):
             raise missing("mode", "name")
         return JSONResponse(found)
+
+    async def of_everybody(name: str, params: ReembeddingParams, caller: Principal) -> dict[str, Any]:
+        require_everybody(caller)
+        if params.project_id is not None:
+            raise invalid("user_id", "is required with a project_id")
+        try:
+            found = await retry_on_lost_connection(lambda: reader.reembedding_of_everybody(name))
+        except (psycopg.Error, TimeoutError) as error:
+            raise problem_of(error, "Modes unavailable") from error
+        if found["state"] == "none" and not reader.is_of_everybody(name):
+            raise missing("mode", "name")
+        return found
 
     return router

@@ -9,6 +9,7 @@ from psycopg.rows import dict_row
 
 from events.modes.mode_log import REGISTRY, registries_in, registry_parameters
 from events.modes.registry import NOTHING, SEPARATOR, Modes
+from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
 from events.store import log
 from events.types.envelope import partition_of
@@ -30,6 +31,28 @@ class ModeReader:
     def closed(self) -> bool:
         """True when the installation declares modes, so that a question may name only declared ones."""
         return bool(self._everybody)
+
+    def is_of_everybody(self, name: str) -> bool:
+        """True for the general mode and for the modes of the installation."""
+        return name == GENERAL_MODE or name in self._everybody
+
+    async def reembedding_of_everybody(self, name: str, within_s: float = 2.0) -> dict[str, Any]:
+        """Returns the progress of the last re-embedding of a mode that everybody has, as JSON."""
+        found: dict[str, Any] = {
+            "mode": name, "project_id": None, "state": "none", "reembedding_id": None, "requested_at": None,
+            "done_at": None, "cards": 0, "share": 0.0, "hindrance": None,
+        }  # fmt: skip
+        async with (
+            self._pool.without_tenant(within_s) as connection,
+            connection.cursor(row_factory=dict_row) as cursor,
+        ):
+            await cursor.execute(statement("retrieval.modes", "reembedding_of_everybody"), {"mode": name})
+            row = await cursor.fetchone()
+        if row is None:
+            return found
+        done = row["done_at"] is not None
+        state = "done" if done else "running" if row["share"] else "waiting"
+        return {**found, **row, "state": state, "share": 1.0 if done else round(row["share"], 3)}
 
     async def of(self, owner: str, within_s: float = 2.0) -> Modes:
         """Returns the modes of a user. Waits up to ``within_s`` seconds for a connection."""

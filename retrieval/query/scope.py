@@ -75,7 +75,7 @@ class Scope:
         """Returns the mode of a card, after new names and deletions of modes."""
         if not self.known_modes:
             return card.mode or GENERAL_MODE
-        return self.known_modes.meaning(card.project_id, card.mode)
+        return self.known_modes.belonging(card.project_id, card.mode)
 
     def parameters(self) -> dict[str, Any]:
         """Returns the named parameters that every channel's statement uses."""
@@ -88,10 +88,18 @@ class Scope:
             "until": self.until,
             "known_at": self.known_at,
             "modes": None if self.modes is None else self.known_modes.names_of(self.modes),
+            "named": self._named,
             "layers": None if self.layers is None else list(self.layers),
             "has": self.metadata,
             "known_common": list(self.size.common),
         }
+
+    @property
+    def _named(self) -> list[str] | None:
+        """The names that somebody declared, when cards with other names belong to the general mode, and it is asked."""
+        if self.modes is None or GENERAL_MODE not in self.modes or not self.known_modes.closed:
+            return None
+        return self.known_modes.names
 
     def widened(self) -> Scope:
         """Returns a scope with the same user and projects and no other filter, to find the withheld cards."""

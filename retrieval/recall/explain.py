@@ -28,7 +28,9 @@ def explanation(
             "concepts": list(question.concepts),
             "times": [{"from": window.start, "to": window.end} for window in question.times],
         },
-        "scope": {name: value for name, value in scope.parameters().items() if name != "user_id"},
+        "scope": {
+            name: value for name, value in scope.parameters().items() if name not in ("user_id", "named")
+        },
         "channels": {
             name: {
                 "status": result.report.status,

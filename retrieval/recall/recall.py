@@ -271,7 +271,7 @@ class Recall:
             first = None
             if ask.session_id is not None and ask.modes is None and not ask.across and known:
                 recent = await self._modes.recent(ask.user_id, ask.session_id, _MODES_WITHIN_S)
-                first = None if recent is None else known.meaning(*recent)
+                first = None if recent is None else known.belonging(*recent)
         except (psycopg.Error, TimeoutError):
             return replace(scope, modes=ask.modes), (
                 "the user's modes cannot be read; only names of modes as cards have them are found",
@@ -342,7 +342,7 @@ def _shortcoming(result: ChannelResult) -> str:
 
 def _as_named_now(cards: dict[UUID, Card], scope: Scope) -> dict[UUID, Card]:
     """Returns the cards with the present names of their modes."""
-    if not scope.known_modes.meanings():
+    if not (scope.known_modes.meanings() or scope.known_modes.closed):
         return cards
     named = {
         card_id: card if card.mode is None else replace(card, mode=scope.mode_of(card))

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 
 from deploy.monitoring.check_liveness import EMBED_PORT, PORTS
 from deploy.options import Given, NoAuth, at_least, between
-from events.modes.reembedding import Planner
+from events.modes.reembedding import InstallationPlanner, Planner
 from events.platform.encryption import require_encryption
 from events.platform.settings import Settings, SettingsError
 from events.sealing import sealer
@@ -61,6 +61,7 @@ def serve(
             lambda model: _dimension_of(settings, model),
             lambda: _documents(settings),
             _planner(settings),
+            _installation_planner(settings),
         )
     elif service == "embed":
         from retrieval.http.embed_api import create_app as create_embed_app  # noqa: PLC0415
@@ -122,6 +123,16 @@ def _planner(settings: Settings) -> Planner:
         return ModePlanner(settings)
 
     return lambda *given, measure: planner()(*given, measure=measure)
+
+
+def _installation_planner(settings: Settings) -> InstallationPlanner:
+    @cache
+    def planner() -> InstallationPlanner:
+        from projectors.rebuild.reembedding import InstallationPlanner as Opened  # noqa: PLC0415 - as above
+
+        return Opened(settings)
+
+    return lambda mode, *, measure: planner()(mode, measure=measure)
 
 
 def _documents(settings: Settings) -> Documents:

@@ -134,7 +134,11 @@ def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], 
 
     by_name = {projector.name: projector for projector in projectors(settings)}
     if kind == "vectors":
-        return Runner(settings, by_name["vectors"], stop, name, feed)
+        from projectors.rebuild.reembedding_worker import ReembeddingWorker  # noqa: PLC0415
+
+        return _Together(
+            Runner(settings, by_name["vectors"], stop, name, feed), ReembeddingWorker(settings, stop)
+        )
     # References, problems and documents change rarely, so their projectors are threads of the projector of cards. They
     # read the log themselves.
     beside = [

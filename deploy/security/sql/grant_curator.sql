@@ -7,6 +7,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA access, audit TO {role};
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA audit TO {role};
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA erasure TO {role};
 GRANT SELECT, DELETE ON log.reference_use TO {role};
+GRANT SELECT, INSERT, UPDATE ON log.reembeddings TO {role};
 GRANT EXECUTE ON FUNCTION sealing.append(json, smallint[], integer[], bytea, text[], bytea[], boolean[]),
     sealing.destroy_subject(text), sealing.destroy_events(text, uuid[]) TO {role};
 GRANT {readers} TO {role};

@@ -2,6 +2,7 @@
 GRANT CREATE, TEMPORARY ON DATABASE {database} TO {role};
 GRANT EXECUTE ON FUNCTION log.may_see_every_tenant() TO {role};
 GRANT SELECT ON log.events, sealing.subject_keys, sealing.salts TO {role};
+GRANT SELECT, UPDATE ON log.reembeddings TO {role};
 GRANT SELECT, INSERT, UPDATE, DELETE
     ON log.checkpoints, log.generations, log.parked, log.dropped, log.heartbeats, log.reference_use TO {role};
 DO $$

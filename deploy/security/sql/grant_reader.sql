@@ -6,4 +6,5 @@ GRANT SELECT ON ALL TABLES IN SCHEMA access, audit TO {role};
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA audit TO {role};
 -- It counts reads of references.
 GRANT SELECT, INSERT, UPDATE ON log.reference_use TO {role};
+GRANT SELECT ON log.reembeddings TO {role};
 GRANT {readers} TO {role};

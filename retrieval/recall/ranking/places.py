@@ -97,7 +97,7 @@ def adjustments(
     pace = None if mode is None else mode.default_decay
     lost = 1 - decay(card.cardinality, card.last_verified, question.now, pace)
     factors = {"decay": 1 - DECAY_SHARE * lost}
-    if modes and first_mode is not None and modes.meaning(card.project_id, card.mode) == first_mode:
+    if modes and first_mode is not None and modes.belonging(card.project_id, card.mode) == first_mode:
         factors["mode of the session"] = MODE_BOOST
     if card.concept_key in question.concepts and card.concept_key not in COMMON_CONCEPTS:
         if not _about_the_one_asked_for(card, question):

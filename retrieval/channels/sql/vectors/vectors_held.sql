@@ -8,6 +8,7 @@ SELECT EXISTS (
     WHERE EXISTS (
         SELECT FROM cards.cards c
         WHERE c.user_id = %(user_id)s AND c.card_id = v.card_id
-          AND coalesce(ARRAY[coalesce(c.mode,'general'),c.project_id||E'\x1f'||c.mode]&&%(modes)s::text[],true)
+          AND (coalesce(ARRAY[coalesce(c.mode,'general'),c.project_id||E'\x1f'||c.mode]&&%(modes)s::text[],true)
+               OR c.mode<>ALL(%(named)s::text[]))
     )
 );

@@ -25,6 +25,7 @@ from ingest.api.write_api import create_app as write_app
 from ingest.recording.recorder import recorded_event
 from projectors.core.documents import documents_of
 from projectors.embedding.embedder import HASH_MODEL
+from projectors.rebuild.reembedding import InstallationPlanner
 from projectors.references.projector import ReferencesProjector
 from projectors.vectors.plan import ModePlanner
 from retrieval.http.embed_api import create_app as embed_app
@@ -134,7 +135,12 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
         with (
             connect(database, application="test") as connection,
             TestClient(
-                write_app(settings, documents=lambda: documents_of(settings), planner=ModePlanner(settings))
+                write_app(
+                    settings,
+                    documents=lambda: documents_of(settings),
+                    planner=ModePlanner(settings),
+                    installation_planner=InstallationPlanner(settings),
+                )
             ) as write,
             TestClient(read_app(settings)) as read,
             TestClient(embed_app(settings)) as embed,

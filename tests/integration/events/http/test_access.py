@@ -119,6 +119,9 @@ class Operation:
         if "$ref" in schema:
             schema = self.document["schemas"][schema["$ref"].rpartition("/")[2]]
         required: list[str] = schema.get("required", [])
+        if self.path == "/v1/modes/{name}/reembed":
+            # Without a user, the request is about everybody, and another scope is needed.
+            required = ["user_id"]
         return required
 
 
@@ -375,6 +378,29 @@ def test_a_key_is_held_to_its_projects(services: Services) -> None:
     for project in ({}, {"project_id": "home"}, {"project_id": " work"}):
         refused = write("turns", text="x", **project)
         assert (refused.status_code, refused.json()["field"]) == (404, "project_id")
+
+
+def test_only_an_unlimited_administrator_embeds_the_cards_of_everybody_again(services: Services) -> None:
+    place = "/v1/modes/general/reembed"
+
+    def both(**rights: Any) -> tuple[Response, Response]:
+        key = services.key(**rights)
+        asked = services.write.post(place, json={"dry_run": True}, headers=key)
+        return asked, services.read.get(place, headers=key)
+
+    for scopes in (["push", "read", "write"], ["write"], ["read"]):
+        for answer in both(scopes=scopes):
+            assert answer.status_code == 403, answer.text
+            assert answer.json()["title"] == "Scope missing"
+    limits: list[dict[str, Any]] = [{"users": ["ada"]}, {"projects": ["x"]}, {"modes": ["code"]}]
+    for limit in (*limits, {"tenant": "acme"}):
+        for answer in both(**limit):
+            assert (answer.status_code, answer.json()["title"]) == (403, "Limited key"), limit
+    asked, progress = both(scopes=["admin"])
+    assert (asked.status_code, progress.status_code) == (200, 200), (asked.text, progress.text)
+    key, ada = services.key(scopes=["admin"]), {"user_id": "ada"}
+    assert services.write.post(place, json=ada | {"dry_run": True}, headers=key).status_code == 403
+    assert services.read.get(place, params=ada, headers=key).status_code == 403
 
 
 def test_a_key_is_held_to_its_modes(services: Services) -> None:

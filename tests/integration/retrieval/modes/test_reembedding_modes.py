@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from projectors.vectors.plan import ModePlanner
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live, rebuild, settings_of
-from tests.support.waiting import PATIENT
+from tests.support.waiting import PATIENT, eventually
 
 CARDS = 150  # more than two pages
 
@@ -154,6 +155,33 @@ def test_the_cost_is_said_and_the_old_vectors_answer_until_one_swap(memory: Memo
     assert rebuild(memory.settings.database_url, rebuilt, verify=True).equal
 
 
+@pytest.mark.parametrize("locked", [768, 1024])
+def test_a_recall_in_the_moment_of_the_swap_finds_every_card(memory: Memory, locked: int) -> None:
+    memory.put("code", embedder="hash-768")
+    memory.say(["The harbour class", "The harbour module"])
+    memory.fold()
+    memory.put("code", embedder="hash-1024")
+    memory.reembed()
+    assert memory.by_meaning("harbour", mode="code") == ["The harbour class", "The harbour module"]
+    runner = memory.runner()
+    while memory.progress()["state"] != "running":
+        runner.handle(memory.connection)
+    with ThreadPoolExecutor(1) as beside:
+        with memory.connection.transaction():
+            # The recall has to wait for one of the two tables, and the swap comes meanwhile.
+            memory.connection.execute(f"LOCK TABLE vectors.card_vectors_{locked}".encode())
+            asked = beside.submit(memory.by_meaning, "harbour", mode="code")
+            eventually(lambda: _waits(memory.connection, f"card_vectors_{locked}"))
+            runner.handle(memory.connection)
+            assert memory.models() == {"hash-1024": 2}
+        assert asked.result(30) == ["The harbour class", "The harbour module"]
+
+
+def _waits(connection: Connection, table: str) -> bool:
+    query = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = ('vectors.' || %s)::regclass"
+    return connection.execute(query, [table]).fetchall() != [(0,)]
+
+
 def test_a_rebuild_needs_the_former_model_no_more(memory: Memory) -> None:
     memory.say(["The harbour class closes a socket"])
     memory.fold()
@@ -240,7 +268,8 @@ def test_what_cannot_be_embedded_again_is_refused(memory: Memory) -> None:
     unknown = memory.reembed("kode")
     assert (unknown.status_code, unknown.json()["field"]) == (404, "name")
     assert memory.read.get("/v1/modes/kode/reembed", params={"user_id": "ada"}).status_code == 404
-    assert memory.write.post("/v1/modes/code/reembed", json={}).json()["field"] == "user_id"
+    of_everybody = memory.write.post("/v1/modes/code/reembed", json={})
+    assert (of_everybody.status_code, of_everybody.json()["field"]) == (404, "name")
 
 
 def test_erasing_the_user_forgets_the_request(memory: Memory) -> None:

@@ -177,6 +177,32 @@ def test_cards_of_a_mode_that_left_the_settings_are_found_by_meaning_at_once(
 
 
 @pytest.mark.usefixtures("said")
+@pytest.mark.parametrize("before", ["code=hash-768, journal", "code, journal"])
+def test_cards_of_a_mode_that_left_the_settings_belong_to_the_general_mode(
+    database: str, before: str
+) -> None:
+    fold(settings_of(database, before))
+    after = settings_of(database, "journal")
+    for answer in (recall(after, mode="general"), recall(after, modes=["general", "journal"])):
+        found = {card["content"]: card["mode"] for card in answer["cards"]}
+        assert found[SAID[1][0]] == "general"
+        assert SAID[1][0] in by_meaning(answer)
+    assert {card["content"] for card in recall(after, mode="general")["cards"]} == {SAID[0][0], SAID[1][0]}
+    assert [card["content"] for card in recall(after, mode="journal")["cards"]] == [SAID[2][0]]
+    with TestClient(create_app(after)) as client:
+        body = {"user_id": "alex", "query": "harbour", "mode": "code"}
+        refused = client.post("/v1/recall", json=body)
+        assert (refused.status_code, refused.json()["field"]) == (422, "mode")
+        # The list shows the name that the card was made with, and filters by it.
+        listed = client.get("/v1/cards", params={"user_id": "alex", "mode": "code"}).json()
+        assert [(card["content"], card["mode"]) for card in listed["cards"]] == [(SAID[1][0], "code")]
+    # The mode comes back with its cards.
+    again = settings_of(database, before)
+    assert [card["content"] for card in recall(again, mode="code")["cards"]] == [SAID[1][0]]
+    assert [card["content"] for card in recall(again, mode="general")["cards"]] == [SAID[0][0]]
+
+
+@pytest.mark.usefixtures("said")
 def test_cards_from_before_a_mode_had_its_own_model_are_found_by_meaning_at_once(database: str) -> None:
     fold(settings_of(database, "code, journal"))
     after = settings_of(database, "code=hash-768, journal")
@@ -200,4 +226,5 @@ def test_the_missing_model_of_a_removed_mode_is_named_with_the_remedy_only_where
     [warning] = answer["warnings"]
     assert "acme/gone" in warning
     assert "cardlog reembed" in warning
-    assert recall(after, mode="general")["warnings"] == recall(after, mode="journal")["warnings"] == []
+    assert recall(after, mode="general")["warnings"] == [warning]
+    assert recall(after, mode="journal")["warnings"] == []

@@ -43,8 +43,26 @@ def recorded_reading() -> dict[str, list[str | None]]:
     The labels were not shown. The turns and the reading have one author, so the reading shows the way of an answer
     more than the skill of a model.
     """
+    return _reading("reading.txt")
+
+
+def second_reading() -> dict[str, list[str | None]]:
+    """Returns what Claude read in the first half: the sessions with an odd number.
+
+    The author of the turns had no part in it. The sessions stood in another order, without names and labels. The
+    reader had seen the file of the first reading before, so the two are not fully independent.
+    """
+    return _reading("second_reading.txt")
+
+
+def in_first_half(session: str) -> bool:
+    """True for a session with an odd number. The others are the second half."""
+    return int(session.partition("-")[2]) % 2 == 1
+
+
+def _reading(name: str) -> dict[str, list[str | None]]:
     by_letter = {name[0]: name for name in MODES}
-    lines = files(__name__).joinpath("reading.txt").read_text("utf-8").splitlines()[1:]
+    lines = files(__name__).joinpath(name).read_text("utf-8").splitlines()[1:]
     return {
         session: [by_letter.get(letter) for letter in letters] for session, letters in map(str.split, lines)
     }

@@ -1,0 +1,147 @@
+"""Embeds the cards with the embedders of the settings: a rebuild of the vectors beside the live ones, and one swap."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psycopg
+from psycopg.errors import InvalidSchemaName, UndefinedTable
+
+from events.modes.reembedding import InstallationPlan
+from events.platform.database import connect
+from events.platform.modes import GENERAL_MODE
+from events.platform.settings import Settings, SettingsError
+from events.platform.sql import statement
+from events.store.log import Connection
+from projectors.embedding.embedder import Embedder, EmbedderUnavailableError
+from projectors.embedding.embedders import Embedders, Space, embedders_of, is_of_model
+from projectors.generations.generations import use_schema
+from projectors.rebuild.rebuild import Rebuild, RebuildProgress, RebuildResult
+from projectors.vectors import pending
+from projectors.vectors.plan import texts_per_s
+from projectors.vectors.projector import VectorsProjector
+from projectors.vectors.spaces import live_spaces
+
+_PACKAGE = "projectors.rebuild"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The embedders that a re-embedding gives the cards. ``kept`` are the slots that stay as they are."""
+
+    live: dict[str, Space]
+    embedders: dict[str, Embedder]
+    kept: dict[str, Space]
+    held: dict[str, int]
+    waiting: int
+
+
+def wanted(connection: Connection, embedders: Embedders, mode: str | None) -> Wanted:
+    """Returns what a re-embedding of ``mode`` is about; None stands for all modes.
+
+    ``connection`` sees every tenant. Raises SettingsError for a mode without an embedder of its own, and
+    :class:`EmbedderUnavailableError` for an embedder that is not there.
+    """
+    slot = None if mode is None else embedders.slot(None if mode == GENERAL_MODE else mode)
+    if mode not in {None, GENERAL_MODE} and not slot:
+        raise SettingsError(
+            f"the mode {mode} has no embedder of its own; name it in CARDLOG_MODES, or use general"
+        )
+    try:
+        with connection.transaction():
+            use_schema(connection, "vectors")
+            live, waiting = live_spaces(connection), pending.left(connection)[0]
+            held = dict(connection.execute(statement(_PACKAGE, "vectors_by_model")).fetchall())
+    except (UndefinedTable, InvalidSchemaName):  # no worker folded anything yet
+        live, waiting, held = {}, 0, {}
+    chosen = [each for each in embedders.slots if slot is None or each == slot]
+    found = {each: embedders.of_slot(each) for each in chosen}
+    if slot is None:
+        found |= {name: embedders.of_slot(name) for name in live if is_of_model(name)}
+    kept = {name: space for name, space in live.items() if name not in found}
+    return Wanted(live, found, kept, held, waiting)
+
+
+def plan_of(found: Wanted, speed_of: Callable[[Embedder], float] | None) -> InstallationPlan:
+    """Returns the cost of a re-embedding. ``speed_of`` returns texts a second; None: the time is not measured."""
+    fingerprints = {slot: embedder.fingerprint for slot, embedder in found.embedders.items()}
+    right = {*fingerprints.values(), *(each.fingerprint for each in found.kept.values())}
+    changed = {
+        found.live[slot].fingerprint
+        for slot, fingerprint in fingerprints.items()
+        if slot in found.live and found.live[slot].fingerprint != fingerprint
+    }
+    other = sum(count for model, count in found.held.items() if model not in right or model in changed)
+    cards = sum(found.held.values())
+    speed = None
+    if other and speed_of is not None:
+        speed = speed_of(next(iter(found.embedders.values())))
+    return InstallationPlan(
+        slots={
+            slot or GENERAL_MODE: {
+                "now": found.live[slot].fingerprint if slot in found.live else "",
+                "then": fingerprint,
+            }
+            for slot, fingerprint in fingerprints.items()
+        },
+        cards=cards,
+        other=other,
+        waiting=found.waiting,
+        added=tuple(slot for slot in fingerprints if slot and slot not in found.live) if cards else (),
+        texts_per_s=None if speed is None else round(speed, 1),
+        seconds=None if speed is None else round(other / speed, 1),
+    )
+
+
+def run(
+    settings: Settings,
+    embedders: Embedders,
+    found: Wanted,
+    *,
+    on_progress: Callable[[RebuildProgress], None] = lambda _: None,
+    loaded: Callable[[int], None] | None = None,
+) -> RebuildResult:
+    """Embeds the cards and swaps the new vectors in. Raises as :class:`Rebuild`.
+
+    The old vectors answer until the swap. A run that ends early continues where it stopped, because the cache keeps
+    every computed vector.
+    """
+    projector = VectorsProjector(embedders, found.kept, loaded)
+    return Rebuild(settings, projector, workers=1, on_progress=on_progress).run()
+
+
+class InstallationPlanner:
+    """Plans re-embeddings of the modes that everybody has. See :class:`events.modes.reembedding.InstallationPlanner`.
+
+    Threads may share it. The speed of an embedder is measured once.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._embedders = embedders_of(settings)
+        self._speeds: dict[str, float] = {}
+        self._measuring = threading.Lock()
+
+    def __call__(self, mode: str, *, measure: bool) -> InstallationPlan:
+        with (
+            connect(self._settings.database_url, application="write, reembed") as connection,
+            self._measuring,
+        ):
+            with connection.transaction():
+                row = connection.execute(statement(_PACKAGE, "sees_every_tenant")).fetchone()
+            if row is None or not row[0]:
+                raise psycopg.errors.InsufficientPrivilege(
+                    "the role of this service sees one tenant at a time, and a mode of everybody concerns all; "
+                    "run cardlog reembed instead"
+                )
+            try:
+                return plan_of(wanted(connection, self._embedders, mode), self._speed if measure else None)
+            except (EmbedderUnavailableError, SettingsError) as error:
+                raise ValueError(str(error)) from error
+
+    def _speed(self, embedder: Embedder) -> float:
+        if embedder.fingerprint not in self._speeds:
+            self._speeds[embedder.fingerprint] = texts_per_s(embedder)
+        return self._speeds[embedder.fingerprint]

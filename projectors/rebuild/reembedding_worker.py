@@ -1,0 +1,153 @@
+"""Does the re-embeddings of modes that everybody has, which the write service asks for."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import class_row
+
+from events.platform.database import connect
+from events.platform.failures import is_away
+from events.platform.linger import pause
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store.log import Connection, reason_of
+from projectors.embedding.embedders import Embedders, embedders_of
+from projectors.rebuild import reembedding
+
+logger = logging.getLogger(__name__)
+
+_PACKAGE = "projectors.rebuild"
+_LOOK_S = 1.0
+_FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 1.0, 60.0
+_TELL_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An open re-embedding. ``embedder`` is the fingerprint that the write service found for the mode."""
+
+    reembedding_id: UUID
+    mode: str
+    embedder: str
+
+
+class _HinderedError(RuntimeError):
+    """The re-embedding cannot go on now. The message names the remedy."""
+
+
+class _StoppedError(BaseException):
+    """The worker was told to stop. No handler of errors takes it."""
+
+
+class ReembeddingWorker:
+    """Does the open re-embeddings, the oldest first, until ``stopping`` is true.
+
+    A request stays open until its vectors are live, so another worker continues after a kill. While a re-embedding is
+    hindered, the request says why, and the worker tries again after 1 to 60 s.
+    """
+
+    def __init__(self, settings: Settings, stopping: Callable[[], bool]) -> None:
+        self._settings = settings
+        self._stopping = stopping
+        self._embedders: Embedders = embedders_of(settings)
+        self._backoff_s = _FIRST_BACKOFF_S
+
+    def run(self) -> None:
+        """Works until ``stopping``. Waits while Postgres is away."""
+        while not self._stopping():
+            pause_s = _LOOK_S
+            try:
+                with connect(self._settings.database_url, application="vectors, reembed") as connection:
+                    while not self._stopping():
+                        pause(self.step(connection), self._stopping)
+            except _StoppedError:
+                return
+            except (psycopg.Error, OSError) as error:
+                logger.info("re-embedding waits for postgres: %s", reason_of(error))
+                pause_s = self._later()
+            pause(pause_s, self._stopping)
+
+    def step(self, connection: Connection) -> float:
+        """Does the open re-embeddings, unless another worker does. Returns the seconds until the next step."""
+        row = connection.execute(statement(_PACKAGE, "reembedding_lock")).fetchone()
+        if row is None or not row[0]:
+            return _LOOK_S
+        try:
+            return self._work(connection)
+        finally:
+            # The end of a broken connection releases the lock, too.
+            with suppress(psycopg.Error):
+                connection.execute(statement(_PACKAGE, "reembedding_unlock"))
+
+    def _work(self, connection: Connection) -> float:
+        with connection.cursor(row_factory=class_row(Asked)) as cursor:
+            asked = cursor.execute(statement(_PACKAGE, "open_reembeddings")).fetchall()
+        hindered = False
+        for each in asked:
+            try:
+                self._embed(connection, each)
+            except _HinderedError as error:
+                hindered = True
+                logger.warning("the mode %s is not embedded again: %s", each.mode, error)
+                self._write(connection, "hinder_reembedding", each, hindrance=str(error))
+            else:
+                self._backoff_s = _FIRST_BACKOFF_S
+        return self._later() if hindered else _LOOK_S
+
+    def _embed(self, connection: Connection, asked: Asked) -> None:
+        try:
+            found = reembedding.wanted(connection, self._embedders, asked.mode)
+            plan = reembedding.plan_of(found, None)
+            self._check(asked, plan.slots[asked.mode]["then"])
+            cards = plan.other
+            if plan.needed:
+                self._run(connection, asked, found, plan.cards)
+        except _HinderedError:
+            raise
+        except Exception as error:
+            if is_away(error):
+                raise
+            raise _HinderedError(reason_of(error)) from error
+        finally:
+            # Another process may answer with these models, and this one needs them rarely.
+            self._embedders.close()
+        self._write(connection, "end_reembedding", asked, cards=cards)
+
+    def _check(self, asked: Asked, embedder: str) -> None:
+        if embedder != asked.embedder:
+            raise _HinderedError(
+                f"the request is for {asked.embedder}, and the settings of this worker give {embedder}: give the write "
+                "service and the vectors workers the same settings and the same files, restart them, and ask again"
+            )
+
+    def _run(self, connection: Connection, asked: Asked, found: reembedding.Wanted, total: int) -> None:
+        done, told = 0, 0.0
+
+        def loaded(events: int) -> None:
+            nonlocal done, told
+            done += events
+            if self._stopping():
+                raise _StoppedError
+            if (now := time.monotonic()) >= told + _TELL_S:
+                told = now
+                # The progress is a courtesy. The work goes on without it.
+                with suppress(psycopg.Error):
+                    self._write(connection, "move_reembedding", asked, share=min(0.99, done / max(total, 1)))
+
+        logger.info("embedding the cards of the mode %s again, with %s", asked.mode, asked.embedder)
+        result = reembedding.run(self._settings, self._embedders, found, loaded=loaded)
+        logger.info("vectors: generation %d is live after %.1f s", result.generation, result.seconds)
+
+    def _later(self) -> float:
+        now, self._backoff_s = self._backoff_s, min(self._backoff_s * 2, _LONGEST_BACKOFF_S)
+        return now
+
+    def _write(self, connection: Connection, name: str, asked: Asked, **more: object) -> None:
+        connection.execute(statement(_PACKAGE, name), {"reembedding_id": asked.reembedding_id, **more})

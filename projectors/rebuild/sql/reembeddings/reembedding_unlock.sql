@@ -1,0 +1,1 @@
+SELECT pg_advisory_unlock(hashtextextended('cardlog reembed', 0));

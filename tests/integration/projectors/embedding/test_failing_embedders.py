@@ -1,0 +1,166 @@
+"""An embedder that dies, hangs or answers nonsense: vectors wait, other channels find cards, nothing is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from starlette.testclient import TestClient
+
+from events.health.health_status import read_health
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, Vectors
+from projectors.embedding.embedders import Embedders, embedders_of
+from projectors.vectors.projector import VectorsProjector
+from retrieval.http.read_api import create_app
+from tests.support.projectors.embedding_server import Answer, hashed, serving
+from tests.support.projectors.folding import NOW, apart, count, fold_live, noted, settings_of
+from tests.support.waiting import PATIENT, eventually
+
+SAID = ("The harbour was closed", "The crane was painted")
+
+
+@pytest.fixture
+def settings(database: str, connection: Connection) -> Settings:
+    for text in SAID:
+        log.append(connection, [apart(noted(text, episode=True).payload)])
+    fold_live(database)
+    return settings_of(database, embed_model="hash", **PATIENT)
+
+
+def channels_of(settings: Settings) -> dict[str, set[str]]:
+    """Returns the cards that a recall answers, each with its channels."""
+    with TestClient(create_app(settings)) as client:
+        body = {"user_id": "alex", "query": "harbour crane", "as_of": NOW.isoformat()}
+        answer = client.post("/v1/recall", json=body)
+    assert answer.status_code == 200, answer.text
+    return {card["content"]: set(card["channels"]) for card in answer.json()["cards"]}
+
+
+def check_waiting(settings: Settings, connection: Connection) -> None:
+    """Checks that no card has a vector, that recall finds all by other channels, and that status says why."""
+    assert count(connection, "vectors.card_vectors_384") == 0
+    assert count(connection, "vectors.pending_vectors") == len(SAID)
+    found = channels_of(settings)
+    assert set(found) == set(SAID)
+    assert all(channels and "semantic" not in channels for channels in found.values())
+    stage = read_health(connection).reader("vectors")
+    assert stage.pending == len(SAID)
+    assert "wait for its embedder" in (stage.detail or "")
+    [blocked] = stage.blocked
+    assert (blocked.mode, blocked.cards) == ("general", len(SAID))
+
+
+def check_found(settings: Settings, connection: Connection) -> None:
+    assert count(connection, "vectors.card_vectors_384") == len(SAID)
+    assert count(connection, "vectors.pending_vectors") == 0
+    found = channels_of(settings)
+    assert all("semantic" in found[text] for text in SAID)
+    assert read_health(connection).reader("vectors").blocked == ()
+
+
+class Ill(HashEmbedder):
+    """A local embedder that answers what it should not."""
+
+    answer: Callable[[Sequence[str]], Any]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        vectors: Vectors = Ill.answer(texts)
+        return vectors
+
+
+def dead(_: Sequence[str]) -> Any:
+    raise EmbedderUnavailableError(
+        "the embedding model in /models cannot be loaded; rebuild it with: make model"
+    )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        dead,
+        lambda texts: np.full((len(texts), 384), np.nan),
+        lambda texts: np.zeros((len(texts), 768)),
+    ],
+    ids=["dies", "NaN", "another dimension"],
+)
+def test_cards_wait_for_a_local_embedder_that_fails(
+    settings: Settings, connection: Connection, answer: Callable[[Sequence[str]], Any]
+) -> None:
+    Ill.answer = staticmethod(answer)
+    fold_live(settings.database_url, VectorsProjector(Embedders(Ill)))
+    check_waiting(settings, connection)
+    fold_live(settings.database_url, VectorsProjector(Embedders(HashEmbedder)))
+    check_found(settings, connection)
+
+
+def test_cards_are_found_while_a_local_embedder_hangs(settings: Settings, connection: Connection) -> None:
+    hangs, free = threading.Event(), threading.Event()
+
+    def hang(texts: Sequence[str]) -> Vectors:
+        hangs.set()
+        assert free.wait(60)
+        return HashEmbedder().embed(texts)
+
+    Ill.answer = staticmethod(hang)
+    with ThreadPoolExecutor(1) as beside:
+        folding = beside.submit(fold_live, settings.database_url, VectorsProjector(Embedders(Ill)))
+        try:
+            eventually(hangs.is_set)
+            found = channels_of(settings)
+            assert set(found) == set(SAID)
+            assert all(channels and "semantic" not in channels for channels in found.values())
+            assert read_health(connection).reader("vectors").behind == len(SAID)
+        finally:
+            free.set()
+        folding.result(30)
+    check_found(settings, connection)
+
+
+def _as(vector: Callable[[], Any]) -> Answer:
+    """Answers every text with ``vector``, and with a good one when the dimension is asked for at the beginning."""
+
+    def answer(asked: dict[str, Any]) -> tuple[int, bytes]:
+        if not any("harbour" in text or "crane" in text for text in asked["input"]):
+            return hashed(asked)
+        rows = [{"index": index, "embedding": vector()} for index in range(len(asked["input"]))]
+        return 200, orjson.dumps({"data": rows})
+
+    return answer
+
+
+def _hang(asked: dict[str, Any]) -> tuple[int, bytes]:
+    if any("harbour" in text or "crane" in text for text in asked["input"]):
+        threading.Event().wait(4)
+    return hashed(asked)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda _: (500, b""),
+        _hang,
+        _as(lambda: [None] * 384),  # JSON has no NaN, and servers write null
+        _as(lambda: [1.0] * 768),
+    ],
+    ids=["dies", "hangs", "NaN", "another dimension"],
+)
+def test_cards_wait_for_a_server_that_fails(
+    settings: Settings, connection: Connection, answer: Answer
+) -> None:
+    answers = [answer]
+    with serving(lambda asked: answers[-1](asked)) as url:  # noqa: PLW0108 - the last one changes
+        remote = replace(settings, embed_model="acme/model", embed_url=url, embed_timeout_s=1)
+        fold_live(remote.database_url, VectorsProjector(embedders_of(remote)))
+        check_waiting(remote, connection)
+        answers.append(hashed)
+        fold_live(remote.database_url, VectorsProjector(embedders_of(remote)))
+        check_found(remote, connection)
