@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 from events.language.chinese_script import to_simplified
 
@@ -33,19 +35,17 @@ _MINE = (
 )
 _KEEP = r"(?:save|store|keep|record|note down|note|write down|memori[sz]e)"
 _MEMORY = r"(?:your |the )?(?:memory|memories|records?|profile|notes|database|files?)"
-_ENGLISH = re.compile(
+_ENGLISH = (
     rf"{_POLITE}(?:"
     rf"(?:forget|unlearn|erase from {_MEMORY}) (?P<thing>{_MINE}.*)"
     rf"|(?:erase|delete|remove|wipe|scrub) (?P<kept>.+?) from {_MEMORY}"
     rf"|(?:erase|delete|remove|wipe|scrub) (?P<told>what {_SAID}.*|(?:everything|anything|all)(?: that)? {_SAID}.*)"
     rf"|(?:do not|don't|never|stop) (?:ever |again )?{_KEEP}(?:ing)? (?P<unkept>(?:this|that|it|these)\b|{_MINE}.*)"
     rf"|(?:forget|disregard) (?:about )?(?:it|that|this)(?: again| please)?"
-    r")[\s.!?]*",
-    re.IGNORECASE,
+    r")[\s.!?]*"
 )
-_ASKED_REMEMBER = re.compile(
-    rf"(?=.*\bplease\b){_POLITE}(?:do not|don't) remember (?P<thing>{_MINE}.*|(?:this|that)\b.*)",
-    re.IGNORECASE,
+_ASKED_REMEMBER = (
+    rf"(?=.*\bplease\b){_POLITE}(?:do not|don't) remember (?P<thing>{_MINE}.*|(?:this|that)\b.*)"
 )
 _ASKS = (
     r"(?:好[,，]?|那[,，]?|嗯[,，]?|对了[,，]?|不好意思[,，]?)*"
@@ -56,7 +56,7 @@ _OURS = (
     r"(?:跟你|和你|对你|向你|给你)?(?:说过的|说的|讲过的|讲的|提过的|提到的|告诉你的|给你的|给过的|告诉过你的|写的|的)?"
 )
 _SOFT_END = r"[\s,，]*(?:吧|好吗|好嘛|可以吗|行吗|谢谢|谢谢你|了)*[\s。！!?？.]*"
-_CHINESE = re.compile(
+_CHINESE = (
     rf"\s*(?:{_ASKS}(?:"
     rf"(?:忘掉|忘记|忘却|忘记掉)(?P<thing>{_OURS}[^。！？]*?)"
     rf"|(?:把|将)(?P<put>{_OURS}[^。！？]+?)(?:都|全部|全)?(?:忘掉|忘了|忘记|抹掉|抹去|从(?:你的)?(?:记忆|记录|资料|档案)(?:里|中|里面)?"
@@ -105,15 +105,34 @@ def hidden_requests(text: str) -> str:
     return text
 
 
+class _Patterns(NamedTuple):
+    english: re.Pattern[str]
+    asked_remember: re.Pattern[str]
+    chinese: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    """Returns the patterns of a sentence. The first call compiles them, which takes 75 ms."""
+    return _Patterns(
+        re.compile(_ENGLISH, re.IGNORECASE), re.compile(_ASKED_REMEMBER, re.IGNORECASE), re.compile(_CHINESE)
+    )
+
+
 def _requests(text: str) -> Iterator[ForgetRequest]:
     plain = to_simplified(text).replace("’", "'")
     if len(plain) != len(text):
         return
+    patterns = _patterns()
     for sentence in _SENTENCE.finditer(plain):
         words = sentence[0]
         if len(words) > _LONGEST or _TRIGGERS.search(words) is None:
             continue
-        found = _ENGLISH.fullmatch(words) or _ASKED_REMEMBER.match(words) or _CHINESE.fullmatch(words)
+        found = (
+            patterns.english.fullmatch(words)
+            or patterns.asked_remember.match(words)
+            or patterns.chinese.fullmatch(words)
+        )
         if found is not None:
             span = next((found.span(name) for name, said in found.groupdict().items() if said), None)
             about = "" if span is None else text[sentence.start() + span[0] : sentence.start() + span[1]]
