@@ -48,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def entry() -> NoReturn:
     """Runs :func:`main` as the process ``cardlog``. A late Ctrl-C does not disturb the end of the process."""
     try:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as the entry point left it
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         status = main()
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             # The interpreter now only shuts down. A KeyboardInterrupt there would print a traceback.
