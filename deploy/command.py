@@ -40,9 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         from deploy.usage import verb_of  # noqa: PLC0415 - only a failure needs it
 
-        usage = type(error).__name__ in {"SettingsError", "NoInstanceError"}
-        print(f"cardlog{'' if usage else verb_of(words)}: {_sentence(error)}", file=sys.stderr)
-        return USAGE if usage else FAILED
+        kind = type(error).__name__
+        of_everybody = kind in {"SettingsError", "NoInstanceError"}
+        print(f"cardlog{'' if of_everybody else verb_of(words)}: {_sentence(error)}", file=sys.stderr)
+        return USAGE if of_everybody or kind == "OptionInvalidError" else FAILED
 
 
 def entry() -> NoReturn:

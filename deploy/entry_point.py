@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found, unused-ignore]
 
 # Python's own handler would raise KeyboardInterrupt inside an import and print a traceback. The module `signal` itself
 # takes several milliseconds to load. A shell makes its background processes ignore Ctrl-C, and that stays so.

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 
 from deploy.commands.run.work import Stop
 from deploy.instance import find
-from deploy.options import Flat, Given, Json
+from deploy.options import Flat, Given, Json, OptionInvalidError
 from deploy.progress import Progress
 from events.platform.database import connect
 from events.platform.settings import Settings
@@ -144,7 +144,7 @@ def _since(text: str | None) -> datetime | None:
     try:
         return datetime.fromisoformat(text).astimezone()
     except ValueError:
-        raise ValueError(f"--since {text!r} is not ISO 8601, such as 2026-05-08T00:00:00Z") from None
+        raise OptionInvalidError(f"--since {text!r} is not ISO 8601, such as 2026-05-08T00:00:00Z") from None
 
 
 def _dollars(cost: float | None) -> str:

@@ -129,6 +129,21 @@ def test_an_unknown_user_and_an_answer_without_cards_differ(stack: Running) -> N
     assert said == "nothing is known about that\n"
 
 
+def test_a_value_that_the_service_refuses_names_its_option(stack: Running) -> None:
+    asked = ("recall", "where do I live?")
+    for words, said in (
+        ((*asked, "--user", "u", "--as-of", "rubbish"), "--as-of is 'rubbish'; use ISO 8601"),
+        ((*asked, "--user", "u", "--timezone", "Foo/Bar"), "--timezone is 'Foo/Bar'; use an IANA name"),
+        ((*asked, "--user", ""), "--user must not be empty"),
+        (("recall", "", "--user", "u"), "QUESTION must not be empty"),
+        (("log", "show", "--since", "rubbish"), "--since 'rubbish' is not ISO 8601"),
+    ):
+        done = stack.command(*words)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
 def test_log_show_says_that_a_user_or_a_type_does_not_exist(stack: Running) -> None:
     WEB.post(
         f"{stack.write_url}/v1/turns",
