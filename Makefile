@@ -97,7 +97,7 @@ test-api: setup ## send 3,000 requests to each service, generated from its OpenA
 	@$(PY) -m deploy.tools.model --optional --model $(SMALL_MODEL)
 	@CARDLOG_TEST_API_CASES=$${CARDLOG_TEST_API_CASES:-3000} $(PY) -m pytest -s tests/acceptance/test_openapi.py
 
-test-readme: setup ## run the commands of the README as they are written, in a folder of their own
+test-readme: setup ## run the commands of the README as they are written, in a folder of their own, as a user and as root
 	@$(PY) -m deploy.tools.model --optional
 	@$(PY) -m pytest tests/newcomer
 

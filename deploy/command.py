@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return INTERRUPTED
         if os.environ.get("CARDLOG_LOG_LEVEL", "").lower() == "debug":
             raise
-        from deploy.usage import verb_of  # noqa: PLC0415 - only a failure needs it
+        from deploy.commands.usage import verb_of  # noqa: PLC0415 - only a failure needs it
 
         kind = type(error).__name__
         of_everybody = kind in {"SettingsError", "NoInstanceError"}

@@ -13,6 +13,7 @@ from psycopg.rows import class_row
 from events.health.heartbeat import HeartbeatReport, reports
 from events.health.stage_health import BlockedEmbedder, HealthStatus, StageHealth, unknown
 from events.http.problem import ProblemError
+from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.failures import in_a_line, is_away
 from events.platform.modes import GENERAL_MODE
@@ -118,13 +119,14 @@ def _with_pending(connection: psycopg.Connection[Any], stage: StageHealth) -> St
     waiting, oldest_s, failed, failure = row
     details = [stage.detail] if stage.detail else []
     if waiting and not (stage.detail and _WITHOUT in stage.detail):
-        details.append(f"{waiting} cards {_WITHOUT}, the oldest for {oldest_s:.0f} s")
+        details.append(f"{counted(waiting, 'card')} {_WITHOUT}, the oldest for {oldest_s:.0f} s")
     blocked = _blocked(connection) if there[1] else ()
     for each in blocked:
         why = "" if each.reason in (stage.detail or "") else f": {each.reason}"
-        details.append(f"{each.cards} cards of {each.mode} wait for its embedder{why}")
+        wait = "waits" if each.cards == 1 else "wait"
+        details.append(f"{counted(each.cards, 'card')} of {each.mode} {wait} for its embedder{why}")
     if failed:
-        details.append(f"{failed} cards cannot be embedded: {failure}")
+        details.append(f"{counted(failed, 'card')} cannot be embedded: {failure}")
     return replace(
         stage,
         behind=None if stage.behind is None else stage.behind + waiting,

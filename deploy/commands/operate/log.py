@@ -20,7 +20,6 @@ from deploy.commands.operate import proof
 from deploy.commands.operate.no_events import reason_for_none
 from deploy.commands.operate.sealing import kek, seal
 from deploy.instance import find
-from deploy.monitoring.counting import counted
 from deploy.options import (
     Count,
     File,
@@ -37,6 +36,7 @@ from deploy.options import (
 from deploy.progress import Progress
 from deploy.security.audited import audited
 from deploy.security.private_files import written_privately
+from events.platform.counting import counted
 from events.platform.database import connect, migrate
 from events.platform.settings import Settings
 from events.platform.sql import statement

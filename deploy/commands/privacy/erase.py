@@ -13,9 +13,9 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.monitoring.counting import counted
 from deploy.options import File, Flat, Given, Json, OptionInvalidError
 from deploy.security.private_files import written_privately
+from events.platform.counting import counted
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from events.platform.streams import REDIS_AWAY
