@@ -73,7 +73,10 @@ def _reflow(app: App) -> None:
 
 
 def parse(words: Sequence[str]) -> Asked:
-    """Returns the parsed ``words``. Raises ``cyclopts.CycloptsError``; :func:`deploy.commands.usage.explain` explains it."""
+    """Returns the parsed ``words``.
+
+    Raises ``cyclopts.CycloptsError``; :func:`deploy.commands.usage.explain` explains it.
+    """
     app = command_line(words)
     command, bound, _ = app.meta.parse_args(list(words), **_QUIET)
     if command is not app.meta.default_command:  # cyclopts answers --help and --version itself

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from rich.cells import cell_len
 
 from tests.support.stack import COMMAND, Running, clean_environment, start, stop
 from tests.support.waiting import eventually
@@ -88,10 +89,15 @@ def test_errors_are_one_sentence_with_the_remedy(
 
 def test_the_demo_answers_its_ten_questions() -> None:
     done = subprocess.run(
-        [*COMMAND, "demo"], capture_output=True, text=True, timeout=200, env=clean_environment()
+        [*COMMAND, "demo"],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env=clean_environment() | {"COLUMNS": "80"},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "10 of 10 questions answered rightly" in done.stdout
+    assert max(cell_len(line) for line in done.stdout.splitlines()) <= 80, "a terminal has 80 columns"
 
 
 def test_both_services_want_the_key_that_the_ready_line_names(stack: Running) -> None:

@@ -364,5 +364,5 @@ def test_the_command_prints_the_cost_first_and_a_dry_run_extracts_nothing(
     spent, about = result["tokens"], planned["about"]["tokens"]
     assert 0.5 < about / spent < 2
     bad = command(settings, api, "--since", "yesterday")
-    assert bad.returncode == 1
+    assert bad.returncode == 2
     assert "ISO 8601" in bad.stderr
