@@ -34,7 +34,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging model names lock clean
+.PHONY: help setup demo run up test unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging model names helm lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -97,7 +97,7 @@ test-api: setup ## send 3,000 requests to each service, generated from its OpenA
 	@$(PY) -m deploy.tools.model --optional --model $(SMALL_MODEL)
 	@CARDLOG_TEST_API_CASES=$${CARDLOG_TEST_API_CASES:-3000} $(PY) -m pytest -s tests/acceptance/test_openapi.py
 
-test-readme: setup ## run the commands of the README as they are written, in a folder of their own
+test-readme: setup ## run the commands of the README as they are written, in a folder of their own, as a user and as root
 	@$(PY) -m deploy.tools.model --optional
 	@$(PY) -m pytest tests/newcomer
 
@@ -154,6 +154,9 @@ model: setup ## build the offline embedding model (once)
 names: setup ## derive the tables of countries, languages and cities again
 	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group names
 	@$(PY) -m events.language.names.derive
+
+helm: setup ## build helm in .venv/bin from the Go modules (needs Go, takes minutes); the tests of the chart then render it
+	@GOBIN="$$PWD/$(BIN)" go install helm.sh/helm/v3/cmd/helm@v3.16.4
 
 lock: setup ## write the lock files again (UPGRADE=1 takes newer versions)
 	@$(CACHES); $(LOCK) --extra kafka --output-file requirements-kafka.lock

@@ -38,16 +38,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return INTERRUPTED
         if os.environ.get("CARDLOG_LOG_LEVEL", "").lower() == "debug":
             raise
-        from deploy.usage import verb_of  # noqa: PLC0415 - only a failure needs it
+        from deploy.commands.usage import verb_of  # noqa: PLC0415 - only a failure needs it
 
-        usage = type(error).__name__ in {"SettingsError", "NoInstanceError"}
-        print(f"cardlog{'' if usage else verb_of(words)}: {_sentence(error)}", file=sys.stderr)
-        return USAGE if usage else FAILED
+        kind = type(error).__name__
+        of_everybody = kind in {"SettingsError", "NoInstanceError"}
+        print(f"cardlog{'' if of_everybody else verb_of(words)}: {_sentence(error)}", file=sys.stderr)
+        return USAGE if of_everybody or kind == "OptionInvalidError" else FAILED
 
 
 def entry() -> NoReturn:
     """Runs :func:`main` as the process ``cardlog``. A late Ctrl-C does not disturb the end of the process."""
     try:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as the entry point left it
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         status = main()
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             # The interpreter now only shuts down. A KeyboardInterrupt there would print a traceback.

@@ -15,7 +15,7 @@ from cyclopts import App, CycloptsError, Parameter
 import events
 from deploy.commands import COMMANDS
 from deploy.commands.overview import DESCRIPTION, version_line
-from deploy.usage import explain, verb_of
+from deploy.commands.usage import explain, verb_of
 
 USAGE = 2
 _HELP = {"--help", "-h"}
@@ -73,7 +73,10 @@ def _reflow(app: App) -> None:
 
 
 def parse(words: Sequence[str]) -> Asked:
-    """Returns the parsed ``words``. Raises ``cyclopts.CycloptsError``; :func:`deploy.usage.explain` explains it."""
+    """Returns the parsed ``words``.
+
+    Raises ``cyclopts.CycloptsError``; :func:`deploy.commands.usage.explain` explains it.
+    """
     app = command_line(words)
     command, bound, _ = app.meta.parse_args(list(words), **_QUIET)
     if command is not app.meta.default_command:  # cyclopts answers --help and --version itself

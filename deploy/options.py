@@ -13,6 +13,11 @@ from events.types.tenancy import DEFAULT_TENANT, checked_tenant, storage_id
 
 T = TypeVar("T")
 
+
+class OptionInvalidError(ValueError):
+    """A value of the command line is invalid. The message names the option and the remedy. The exit status is 2."""
+
+
 Given = Annotated[T, Parameter(parse=False)]
 """A value that the command gives a verb by name and no user can give: ``settings`` and ``data``."""
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import psycopg
 
-from deploy.monitoring.counting import counted
 from events.health import heartbeat
+from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings

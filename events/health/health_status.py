@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import psycopg
 from psycopg.rows import class_row
 
 from events.health.heartbeat import HeartbeatReport, reports
+from events.health.stage_health import BlockedEmbedder, HealthStatus, StageHealth, unknown
 from events.http.problem import ProblemError
+from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.failures import in_a_line, is_away
 from events.platform.modes import GENERAL_MODE
 from events.platform.projections import PROJECTIONS, READERS
 from events.platform.sql import statement
-
-HealthStatus = Literal["running", "waiting", "stuck", "stopped", "building", "abandoned", "unknown"]
 
 STUCK_S = 30.0
 """A stage is stuck when it has work and did none of it for this long."""
@@ -29,70 +29,6 @@ _WITHOUT = "without a vector"
 _LONGEST_REASON = 300
 _OPTIONAL = frozenset(PROJECTIONS) - {"cards"}
 """Stages that other stages do not need. Such a stage is never stuck while all its workers say why they wait."""
-
-_WELL = frozenset(("running", "waiting", "building"))
-
-
-@dataclass(frozen=True, slots=True)
-class BlockedEmbedder:
-    """An embedder that gives no vectors. ``mode`` names whose it is: a mode of the settings, or ``model=`` and the name
-    of a model that users' modes name. ``reason`` names the remedy. ``cards`` wait for it."""
-
-    mode: str
-    reason: str
-    cards: int
-
-
-@dataclass(frozen=True, slots=True)
-class StageHealth:
-    """The health of one stage. None is unknown in every field.
-
-    - ``behind``: the turns in the queue or the events in the log that the stage has not processed.
-    - ``seconds``: the age of the oldest of them.
-    - ``stalled_s``: how long the stage has had work and done none.
-    - ``rate``: turns or events per second.
-    - ``position``: all turns or events that the stage ever processed.
-    - ``parked``: parked events.
-    - ``dead``: dead letters of the recorder, or turns that the extractor gave up.
-    - ``workers``: workers alive.
-    - ``pending``: cards without a vector whose events the vectors projector has passed, the oldest for ``pending_s``.
-      These cards count in ``behind`` and ``seconds``.
-    - ``blocked``: the embedders that fail, with the cards that wait for each. All other cards get their vectors.
-    """
-
-    name: str
-    behind: int | None
-    seconds: float | None
-    state: HealthStatus
-    detail: str | None = None
-    rate: float | None = None
-    parked: int | None = None
-    dead: int | None = None
-    error: str | None = None
-    error_at: datetime | None = None
-    workers: int | None = None
-    position: int | None = None
-    stalled_s: float | None = None
-    pending: int | None = None
-    pending_s: float | None = None
-    blocked: tuple[BlockedEmbedder, ...] = ()
-
-    @property
-    def well(self) -> bool:
-        """True when the stage needs no operator."""
-        return self.state in _WELL
-
-    def document(self) -> dict[str, Any]:
-        """Returns the fields as a JSON object, without the name."""
-        found = asdict(self)
-        del found["name"]
-        found["error_at"] = None if self.error_at is None else self.error_at.isoformat()
-        return found
-
-
-def unknown(name: str, why: str) -> StageHealth:
-    """Returns the health of a stage of which nothing is known. ``why`` is the reason."""
-    return StageHealth(name, None, None, "unknown", why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +119,14 @@ def _with_pending(connection: psycopg.Connection[Any], stage: StageHealth) -> St
     waiting, oldest_s, failed, failure = row
     details = [stage.detail] if stage.detail else []
     if waiting and not (stage.detail and _WITHOUT in stage.detail):
-        details.append(f"{waiting} cards {_WITHOUT}, the oldest for {oldest_s:.0f} s")
+        details.append(f"{counted(waiting, 'card')} {_WITHOUT}, the oldest for {oldest_s:.0f} s")
     blocked = _blocked(connection) if there[1] else ()
     for each in blocked:
         why = "" if each.reason in (stage.detail or "") else f": {each.reason}"
-        details.append(f"{each.cards} cards of {each.mode} wait for its embedder{why}")
+        wait = "waits" if each.cards == 1 else "wait"
+        details.append(f"{counted(each.cards, 'card')} of {each.mode} {wait} for its embedder{why}")
     if failed:
-        details.append(f"{failed} cards cannot be embedded: {failure}")
+        details.append(f"{counted(failed, 'card')} cannot be embedded: {failure}")
     return replace(
         stage,
         behind=None if stage.behind is None else stage.behind + waiting,

@@ -9,8 +9,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from events.health.health_status import StageHealth
 from events.health.heartbeat import HeartbeatReport
+from events.health.stage_health import StageHealth
 
 _NEEDS_OPERATOR = frozenset(("stuck", "stopped", "abandoned"))
 

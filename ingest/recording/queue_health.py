@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from events.health.health_status import RECORDER, LogHealth, StageHealth, assess
+from events.health.health_status import RECORDER, LogHealth, assess
+from events.health.stage_health import StageHealth
 from events.platform.streams import REDIS_AWAY
 from ingest.recording.intake import Intake
 

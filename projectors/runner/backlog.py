@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from events.platform.counting import counted
+
 FALLING_BEHIND = "falling behind"
 """The first words of the remark when more cards are deferred than embedded."""
 
@@ -35,7 +37,7 @@ class Backlog:
         while len(self._seen) > 2 and now - self._seen[1][0] >= _OVER_S:
             self._seen.popleft()
         since, before = self._seen[0]
-        cards = f"{waiting} cards without a vector, the oldest for {_duration(oldest_s or 0.0)}"
+        cards = f"{counted(waiting, 'card')} without a vector, the oldest for {_duration(oldest_s or 0.0)}"
         if now - since < _SOONEST_S:
             return f"behind: {cards}"
         rate = (before - waiting) / (now - since)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from retrieval.client.client import AsyncClient, Client
-from retrieval.client.documents import Answer, Card, CardsPage, Contradiction, Prompt, Pushed, Turn
+from retrieval.client.documents import Answer, Card, CardsPage, Contradiction, Prompt, Pushed, Status, Turn
 from retrieval.client.errors import CardlogError, RefusedError, UnavailableError
 from retrieval.client.memory import (
     Memory,
@@ -49,6 +49,7 @@ __all__ = [
     "ReferenceHistory",
     "ReferencesPage",
     "RefusedError",
+    "Status",
     "Turn",
     "UnavailableError",
 ]

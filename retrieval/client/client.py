@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import httpx
 
-from retrieval.client.documents import Answer, CardsPage, Prompt, Pushed, Turn
+from retrieval.client.documents import Answer, CardsPage, Prompt, Pushed, Status, Turn
 from retrieval.client.errors import UnavailableError
 from retrieval.client.memory_methods import AsyncMemoryMethods, MemoryMethods
 from retrieval.client.mode_methods import AsyncModeMethods, ModeMethods
@@ -77,6 +77,11 @@ class Client(MemoryMethods, ReferenceMethods, ModeMethods, ProblemMethods):
         """Returns a page of the cards that match all ``filters``, the last recorded first."""
         page: CardsPage = self._send(cards_request(self._read_url, user_id, filters))
         return page
+
+    def status(self) -> Status:
+        """Returns the health of every stage. The key must see every user of the default tenant."""
+        status: Status = self._send(Request("GET", f"{self._read_url}/v1/status"))
+        return status
 
     def close(self) -> None:
         """Closes the connections."""
@@ -154,6 +159,11 @@ class AsyncClient(AsyncMemoryMethods, AsyncReferenceMethods, AsyncModeMethods, A
         """Returns a page of the cards that match all ``filters``, the last recorded first."""
         page: CardsPage = await self._send(cards_request(self._read_url, user_id, filters))
         return page
+
+    async def status(self) -> Status:
+        """Returns the health of every stage. The key must see every user of the default tenant."""
+        status: Status = await self._send(Request("GET", f"{self._read_url}/v1/status"))
+        return status
 
     async def close(self) -> None:
         """Closes the connections."""

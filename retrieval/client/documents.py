@@ -204,3 +204,38 @@ class CardsPage(TypedDict):
 
     cards: list[Card]
     next_cursor: str | None
+
+
+class StageHealth(TypedDict):
+    """The health of one stage. None is unknown."""
+
+    behind: int | None
+    seconds: float | None
+    state: str
+    detail: str | None
+    rate: float | None
+    parked: int | None
+    dead: int | None
+    error: str | None
+    error_at: str | None
+    workers: int | None
+    position: int | None
+    stalled_s: float | None
+    pending: int | None
+    pending_s: float | None
+    blocked: list[dict[str, Any]]
+
+
+class Status(TypedDict):
+    """The health of every stage at one moment. ``well``: nothing needs an operator. None is unknown, never zero."""
+
+    well: bool
+    stages: dict[str, StageHealth]
+    events: int | None
+    parked: int | None
+    dead: int | None
+    recorded: int | None
+    duplicates: int | None
+    channels: dict[str, Any]
+    embedder: dict[str, str | None] | None
+    servers: dict[str, str]

@@ -48,12 +48,13 @@ from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import facts_at, goals_of
 from retrieval.episodes.reader import EpisodeReader
 from retrieval.http import answers
-from retrieval.http.audit_api import audit_router
 from retrieval.http.cards_api import cards_router
 from retrieval.http.documents import prompt_document, recall_document
 from retrieval.http.episodes_api import episodes_router
 from retrieval.http.memory_api import MAX_PATHS, in_reach, memory_router, pointer_of
 from retrieval.http.modes_api import modes_router
+from retrieval.http.operating.audit_api import audit_router
+from retrieval.http.operating.status_api import open_overviews, status_router
 from retrieval.http.problems_api import problems_router
 from retrieval.http.reach import asked_by, within
 from retrieval.http.references_api import references_router
@@ -171,6 +172,7 @@ def create_app(settings: Settings) -> FastAPI:
         registry.register(audit)
     metrics_of = RecallMetrics(registry, recall.channel_health, lambda: limiter.waiting)
     watch = LogMonitor(settings.database_url, "read, watching")
+    overviews = open_overviews(settings)
     health_status = CachedProbe(watch)
     registry.register(StageMetrics(lambda: seen_in(health_status())))
 
@@ -185,6 +187,7 @@ def create_app(settings: Settings) -> FastAPI:
         await reference_use.close()
         await servers.close()
         watch.close()
+        overviews.close()
 
     app = FastAPI(title="Cardlog read API", version="1", lifespan=lifespan, docs_url=None, redoc_url=None)
     install(app, settings, audit=audit, authentication=authentication_of(settings, "read"))
@@ -349,6 +352,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(cards_router(fresh_reader))
     app.include_router(users_router(lambda: connect(settings.database_url, application="read, users")))
     app.include_router(audit_router(servers.primary.pool))
+    app.include_router(status_router(settings, overviews, recall.channel_health))
     app.include_router(references_router(references, reference_use))
     app.include_router(problems_router(problems))
     app.include_router(episodes_router(EpisodeReader(servers.primary.pool)))

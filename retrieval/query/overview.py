@@ -7,10 +7,12 @@ topic ("what do you know about my sister?", "… about me and Rust") is an ordin
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from events.language.chinese_script import has_cjk, to_simplified
 
 _LONGEST = 200
+_SAME = str.maketrans({"’": "", "'": "", "您": "你", "妳": "你", "瞭": "了"})
 _PUNCTUATION = re.compile(r"[\s,.!?;:…\"“”()，。！？；：、～~「」『』-]+")
 
 _ME = r"(?:me|myself|the user|your user)"
@@ -21,7 +23,9 @@ _HELD = (
     r"figured out|picked up|heard|got|discovered|been told)"
 )
 _STORED = r"(?: (?:stored|saved|recorded|noted|written down|remembered|on file|on record|in (?:your |the )?memory))?"
-_ADVERB = r"(?:(?:already|currently|actually|really|still|even|just|so far|presently|personally|now) )*"
+_ADVERB = (
+    r"(?:(?:already|currently|actually|really|still|even|just|so far|presently|personally|now|think you) )*"
+)
 _THINGS = (
     r"(?:(?:all |any |some )?(?:of )?(?:the |your |those )?(?:things|facts|details|information|info|data|stuff|"
     r"memories|notes|knowledge|records))"
@@ -31,7 +35,7 @@ _YOU_HOLD = (
     rf"(?:that |which )?(?:you {_ADVERB}{_HOLD}{_STORED}|(?:you have|youve|you) {_ADVERB}{_HELD}|is {_HELD})"
 )
 _OF_ME = r"(?:me|myself|my (?:profile|memory|memories|file|record))"
-_ENGLISH = re.compile(
+_ENGLISH = (
     r"(?:(?:hi|hey|hello|ok|okay|so|well|and|now|then|please|pls|right|great|thanks|first|quick question|"
     r"i (?:wonder|was wondering|want to know|would like to know)|id like to know|just|alright|all right|"
     r"(?:can|could|would|will) you(?: please)?|let me know|remind me|do you mind telling me) )*"
@@ -52,9 +56,10 @@ _ENGLISH = re.compile(
     rf"|how (?:much|well) do you {_ADVERB}(?:know|remember|understand) (?:{_ME}|{_ABOUT})"
     rf"|do you {_ADVERB}(?:know|remember|recogni[sz]e) (?:me|who i am)"
     r"|who am i(?: to you)?|who do you think i am"
+    r"|how (?:would|do|can) you (?:describe|see|picture|characteri[sz]e) me"
     rf"|(?:tell|show|give|list|send|read)(?: me| us)?(?: back)? (?:{_ALL}|{_THINGS})(?: {_YOU_HOLD})?(?: {_ABOUT})"
     rf"|(?:tell|show|give|list)(?: me)? {_ALL} {_YOU_HOLD} {_ABOUT}"
-    rf"|tell me {_ABOUT}"
+    rf"|(?:what is|whats) {_HELD} {_ABOUT}|tell me (?:{_ABOUT}|who i am)"
     rf"|(?:describe|introduce|summari[sz]e|sum up|profile) {_OF_ME}(?: to (?:me|myself))?"
     rf"|(?:summari[sz]e|sum up|recap|describe|explain) (?:{_ALL}|{_THINGS}) {_YOU_HOLD} {_ABOUT}"
     rf"|(?:give me |write |show me )?(?:a |an |the )?(?:short |brief |quick |full |complete )?"
@@ -86,7 +91,7 @@ _TELL = (
     r"(?:告诉我|说说|讲讲|谈谈|聊聊|介绍一下|介绍|描述一下|描述|总结一下|总结|概括一下|概括|列出|列一下|列举|"
     r"说一下|讲一下|说|讲|形容一下|形容|简述|归纳|整理|复述)"
 )
-_CHINESE = re.compile(
+_CHINESE = (
     r"(?:请问|请|麻烦|拜托|你好|您好|嗨|嘿|哈喽|嗯|那么|那|所以|好的|好|喂|帮我|给我|跟我|向我|可以|能不能|能否|可不可以|"
     r"可否|能|我想知道|我想了解|想知道|想问|我想问|话说|对了|先|再|把|将|助理|小助手|一下)*"
     r"(?:"
@@ -98,6 +103,11 @@ _CHINESE = re.compile(
     rf"|(?:{_OF}){_THINGS_OF_ME}(?:的)?你{_ADVERBS}{_KNOW}(?:了|着|得|到|过)?{_WHAT}"
     rf"|你{_ADVERBS}{_KNOW}(?:{_OF})?{_THINGS_OF_ME}"
     rf"|你{_ADVERBS}(?:知道|记得|晓得|清楚)我是(?:谁|什么人|哪位|什么样的人|怎样的人)"
+    rf"|{_TELL}我是(?:谁|什么人|什么样的人|怎样的人|怎么样的人|个什么样的人)"
+    rf"|我{_ADVERBS}(?:跟|和|对|向)?你?{_ADVERBS}(?:说|讲|提|告诉|聊|分享)(?:过|了|到过)?(?:你)?(?:过|了)?{_WHAT}(?:{_OF}){_THINGS_OF_ME}"
+    rf"|我{_ADVERBS}(?:跟|和|对|向)?你?{_ADVERBS}(?:说|讲|提|告诉|聊|分享)(?:过|了|到过)?(?:你)?(?:过|了)?(?:{_OF}){_THINGS_OF_ME}(?:的)?{_WHAT}"
+    rf"|你{_ADVERBS}有(?:{_OF})?{_MY}(?:的)?{_WHAT}"
+    r"|(?:在)?你(?:眼中|眼里|心中|心里|看来|印象中)(?:的)?我(?:是|会是)?(?:怎样|怎么样|什么样|如何|一个怎样|一个什么样|个什么样)(?:的)?(?:人|形象)?"
     r"|我是(?:谁|什么人|什么样的人|怎样的人|怎么样的人|个什么样的人|一个什么样的人|一个怎样的人)"
     rf"|(?:你的|你)?(?:记忆|资料库|数据库|笔记|档案|记录)(?:里面|里头|里|中|当中)(?:{_ADVERBS})(?:有|存了|记了|保存了)(?:{_WHAT})?"
     rf"(?:{_OF})?{_THINGS_OF_ME}(?:的)?(?:{_WHAT}|事|事情|信息|资料)?"
@@ -112,11 +122,17 @@ _CHINESE = re.compile(
 )
 
 
+@cache
+def _pattern(chinese: bool) -> re.Pattern[str]:
+    """Returns the pattern of a whole question. The first call compiles it, which takes 50 ms."""
+    return re.compile(_CHINESE if chinese else _ENGLISH)
+
+
 def asks_for_overview(question: str) -> bool:
     """True when a question asks what is known about the asker, and names no topic. Any text is allowed."""
     if len(question) > _LONGEST:
         return False
-    text = question.casefold().replace("’", "").replace("'", "").replace("您", "你").replace("妳", "你")
+    text = question.casefold().translate(_SAME)
     if has_cjk(text):
-        return _CHINESE.fullmatch(_PUNCTUATION.sub("", to_simplified(text))) is not None
-    return _ENGLISH.fullmatch(_PUNCTUATION.sub(" ", text).strip()) is not None
+        return _pattern(True).fullmatch(_PUNCTUATION.sub("", to_simplified(text))) is not None
+    return _pattern(False).fullmatch(_PUNCTUATION.sub(" ", text).strip()) is not None

@@ -48,6 +48,18 @@ def test_the_example_of_the_guide_works(stack: Running, monkeypatch: pytest.Monk
     exec(compile(example, str(GUIDE), "exec"), {})
 
 
+def test_the_status_has_every_stage(stack: Running, client: Client) -> None:
+    status = client.status()
+    assert {"recorder", "extractor", "cards", "vectors"} <= status["stages"].keys()
+    assert status["stages"]["cards"]["workers"] == 1
+
+    async def asked() -> bool:
+        async with AsyncClient(stack.write_url, stack.read_url, api_key=stack.key) as opened:
+            return (await opened.status()).keys() == status.keys()
+
+    assert asyncio.run(asked())
+
+
 def test_what_is_pushed_is_recalled_and_put_into_a_prompt(client: Client) -> None:
     pushed = client.push(
         [

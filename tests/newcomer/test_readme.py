@@ -1,7 +1,6 @@
-"""The commands of README.md, run as they are written, in a folder of their own, by an ordinary user.
+"""The commands of README.md, run as they are written, in a folder of their own, by an ordinary user and by root.
 
-A run by root drops to an unprivileged account, because all other acceptance tests of such a run are root's already.
-``CARDLOG_TEST_README_AS_ROOT=1`` keeps root.
+A run by root drops to an unprivileged account for the first. A run by anybody else leaves root out.
 """
 
 from __future__ import annotations
@@ -68,9 +67,12 @@ def _is_free(port: int) -> bool:
     return True
 
 
-@pytest.fixture(scope="module")
-def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
+@pytest.fixture(scope="module", params=["an ordinary user", "root"])
+def newcomer(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Newcomer]:
     """A newcomer after the first block of "Use it": Cardlog runs in another terminal."""
+    as_root = request.param == "root"
+    if as_root and os.geteuid() != 0:
+        pytest.skip("this run is not root's")
     locked = ROOT / ".venv" / ".locked"
     if not locked.exists():
         pytest.skip("the tests do not run in the environment of `make setup`")
@@ -89,7 +91,7 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
             os.utime(folder / name, (stamp, stamp))
     (folder / ".venv").symlink_to(ROOT / ".venv")
     prefix: tuple[str, ...] = ()
-    if os.geteuid() == 0 and not os.environ.get("CARDLOG_TEST_README_AS_ROOT"):
+    if os.geteuid() == 0 and not as_root:
         setpriv = shutil.which("setpriv")
         if setpriv is None:
             pytest.skip("setpriv is not installed, so root cannot become an ordinary user")

@@ -16,6 +16,7 @@ from psycopg.rows import dict_row
 from deploy.instance import find
 from deploy.options import Flat, Given
 from events.language.concepts import all_concepts, canonical_key, concept, drift
+from events.platform.counting import counted
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -73,7 +74,10 @@ def _drift(options: Options, settings: Settings, data: Path | None) -> int:
             print(f"{_shown(one, statements)}   {_shown(other, statements)}   users with both: {users}")
     if not options.json:
         total = sum(statements.values())
-        print(f"{len(statements)} keys, {total} statements; {len(pairs)} pairs look like one concept")
+        print(
+            f"{counted(len(statements), 'key')}, {counted(total, 'statement')}; "
+            f"{counted(len(pairs), 'pair')} that may be one concept"
+        )
     return 1 if pairs else 0
 
 

@@ -11,8 +11,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from deploy.commands.ask.recall import MOST_CARDS, answer_of
-from deploy.monitoring.counting import counted
 from deploy.options import Flat, Given, Tenant, at_least, between
+from events.platform.counting import counted
 from events.platform.settings import Settings
 from events.types.tenancy import DEFAULT_TENANT, storage_id
 

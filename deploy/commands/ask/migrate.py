@@ -14,10 +14,10 @@ import orjson
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.monitoring.counting import counted
 from deploy.options import File, Flat, Given, OfUser
 from deploy.progress import Progress
 from events.http.tokens import read_queue_key
+from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.store import log

@@ -13,7 +13,7 @@ import httpx
 from cyclopts import Parameter
 
 from deploy.instance import authorization, find
-from deploy.options import Flat, Given, Tenant, between
+from deploy.options import Flat, Given, OptionInvalidError, Tenant, between
 from events.platform.settings import Settings
 from events.types.tenancy import DEFAULT_TENANT, storage_id
 
@@ -94,12 +94,21 @@ def recall(
     return 0
 
 
+_OPTIONS = {"query": "QUESTION", "user_id": "--user", "project_id": "--project"}
+
+
+def _option_of(field: str) -> str:
+    """Returns the option of the command that gives ``field`` of the request."""
+    return _OPTIONS.get(field) or f"--{field.replace('_', '-')}"
+
+
 def answer_of(
     request: dict[str, Any], settings: Settings, data: Path | None, *, what: str = "recall"
 ) -> dict[str, Any]:
     """Returns the answer of the running service, or of this process when only a database is set.
 
-    ``what`` is ``recall`` for cards, or ``context`` for the prompt. Raises RuntimeError with the service's reason.
+    ``what`` is ``recall`` for cards, or ``context`` for the prompt. Raises OptionInvalidError for a value that the
+    service refuses, and RuntimeError with the service's reason for anything else.
     """
     url = settings.read_url
     if not url:
@@ -113,6 +122,8 @@ def answer_of(
         except httpx.HTTPError as error:
             raise RuntimeError(f"the read service at {url} does not answer: {error}") from None
         document: dict[str, Any] = response.json()
+        if response.status_code == 422 and document.get("field"):
+            raise OptionInvalidError(f"{_option_of(str(document['field']))} {document['reason']}")
         if response.status_code != 200:
             raise RuntimeError(str(document.get("detail", document)))
         return document

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from cyclopts import Parameter
 
-from deploy.options import File, Flat, Json
+from deploy.options import File, Flat, Json, OptionInvalidError
 from events.language import timex
 from events.language.timex.report import as_json
 
@@ -94,7 +94,9 @@ def _reference(text: str | None, zone: str | None) -> datetime:
     try:
         instant = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"--at {text!r} is not ISO 8601, such as 2026-05-08T16:44:10+08:00") from None
+        raise OptionInvalidError(
+            f"--at {text!r} is not ISO 8601, such as 2026-05-08T16:44:10+08:00"
+        ) from None
     if instant.tzinfo is None:
         return instant.replace(tzinfo=tz or UTC)
     return instant.astimezone(tz) if tz else instant

@@ -14,10 +14,10 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.monitoring.counting import counted
 from deploy.options import Count, Flat, Given, Json, OnlyTenant
 from deploy.security.audited import audited
 from events.http.tokens import read_queue_key
+from events.platform.counting import counted
 from events.platform.settings import Settings
 from events.platform.streams import connect_redis
 from events.types.queue_entry import QueueKey

@@ -20,11 +20,23 @@ from deploy.commands.operate import proof
 from deploy.commands.operate.no_events import reason_for_none
 from deploy.commands.operate.sealing import kek, seal
 from deploy.instance import find
-from deploy.monitoring.counting import counted
-from deploy.options import Count, File, Flat, Given, Json, OnlyTenant, Tenant, at_least, between, wanted_user
+from deploy.options import (
+    Count,
+    File,
+    Flat,
+    Given,
+    Json,
+    OnlyTenant,
+    OptionInvalidError,
+    Tenant,
+    at_least,
+    between,
+    wanted_user,
+)
 from deploy.progress import Progress
 from deploy.security.audited import audited
 from deploy.security.private_files import written_privately
+from events.platform.counting import counted
 from events.platform.database import connect, migrate
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -135,7 +147,7 @@ def _wanted(options: Wanted) -> dict[str, Any]:
         try:
             since = datetime.fromisoformat(options.since).astimezone()
         except ValueError:
-            raise ValueError(
+            raise OptionInvalidError(
                 f"--since {options.since!r} is not ISO 8601, such as 2026-05-08T00:00:00Z"
             ) from None
     return {

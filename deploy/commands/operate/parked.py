@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.monitoring.counting import counted
 from deploy.options import Flat, Given, Json, OnlyTenant, wanted_user
+from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.store.log import Connection, announce

@@ -12,11 +12,11 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.monitoring.counting import counted
 from deploy.options import File, Given, Json
 from deploy.progress import Progress
 from deploy.security.private_files import written_privately
 from events.access import audit_verification
+from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.settings import Settings, SettingsError
 from events.sealing import sealer as sealing
@@ -87,9 +87,9 @@ def run_verify(
             "there is no log key: events of other programs were not searched; set CARDLOG_LOG_KEY_FILE"
         )
     elif result.before_key:
-        notes.append(f"{result.before_key} events are older than the log key and are not authenticated by it")
+        notes.append(f"no key authenticates {counted(result.before_key, 'event')} from before the log key")
     if result.erased:
-        notes.append(f"the payloads of {result.erased} events were erased")
+        notes.append(f"{counted(result.erased, 'payload')} erased")
     if as_json:
         document = {
             "ok": not faults,

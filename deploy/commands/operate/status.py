@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import sys
 import time
-import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from deploy.instance import Instance, authorization, find
+from deploy.instance import authorization, find
 from deploy.options import Given, Json, Seconds
+from events.health.stage_health import Overview, StageHealth
 from events.platform.settings import Settings, revealed, variable_of
 
 if TYPE_CHECKING:
-    from deploy.monitoring.overview import Overview, StageHealth
+    from ingest.recording.overviews import Overviews
+
+_PATIENCE_S = 5.0
 
 
 def status(
@@ -38,81 +39,77 @@ def status(
     """
     given = settings
     settings, instance = find(settings, data)
-    # The import of both drivers takes half a second, so it comes after the instance is found.
-    from deploy.monitoring.overview import Overviews  # noqa: PLC0415
-
     # The key of the Cardlog on this machine must not go to a service elsewhere.
     headers = authorization(given if given.read_url else settings)
     read_url = settings.read_url or (None if instance is None else instance.read_url)
-    addresses = _addresses(settings, instance, read_url)
-    overviews = Overviews(settings)
+    services = {"write": None if instance is None else instance.write_url, "read": read_url}
+    addresses = {name: address for name, address in services.items() if address}
+    asked = read_url if instance is not None and not given.read_url else None
+    looking = _Looking(settings, read_url, headers)
     try:
         while True:
-            seen = overviews()
-            channels = _channels(read_url, headers)
-            embedder = None if seen.events is None else _embedder(settings)
-            _print(seen, channels, embedder, addresses, as_json=as_json, clear=watch and sys.stdout.isatty())
+            report = (_of_service(asked, headers) if asked else None) or looking.report()
+            shown = report | {"addresses": addresses | report.pop("servers")}
+            _print(shown, as_json=as_json, clear=watch and sys.stdout.isatty())
             if not watch:
-                return 0 if seen.well else 1
+                return 0 if report["well"] else 1
             time.sleep(max(0.1, every))
     finally:
-        overviews.close()
+        looking.close()
 
 
-def _addresses(settings: Settings, instance: Instance | None, read_url: str | None) -> dict[str, str]:
-    """Returns where the servers and services listen, by name, without any password."""
-    from events.platform.database import address_of  # noqa: PLC0415 - as above
-    from events.platform.streams import server_of  # noqa: PLC0415
-
-    found = {
-        "write": None if instance is None else instance.write_url,
-        "read": read_url,
-        "redis": server_of(revealed(settings.redis_url)) if settings.redis_url else None,
-        "postgres": address_of(settings.database_url) if settings.database_url else None,
-    }
-    return {name: address for name, address in found.items() if address}
+def _of_service(read_url: str, headers: dict[str, str]) -> dict[str, Any] | None:
+    """Returns the report of the read service, or None when it gives none. This needs no driver of a database."""
+    report = _fetched(f"{read_url}/v1/status", headers)
+    return report if isinstance(report, dict) and "stages" in report else None
 
 
-def _channels(read_url: str | None, headers: dict[str, str]) -> dict[str, dict[str, Any]] | None:
-    """Returns the health of the recall channels by name, or None when no read service answers."""
-    if read_url is None:
-        return None
+def _fetched(url: str, headers: dict[str, str]) -> Any:
+    """Returns the JSON of a service, or None when it does not answer with one."""
+    import http.client  # noqa: PLC0415 - no other path of the command needs it
+    import urllib.request  # noqa: PLC0415
+
     try:
-        asked = urllib.request.Request(f"{read_url}/v1/channels", headers=headers)  # noqa: S310 - our own service
-        with urllib.request.urlopen(asked, timeout=2.0) as answer:  # noqa: S310 - as above
-            document: dict[str, dict[str, Any]] = json.load(answer)
+        asked = urllib.request.Request(url, headers=headers)  # noqa: S310 - our own service
+        with urllib.request.urlopen(asked, timeout=_PATIENCE_S) as answer:  # noqa: S310 - as above
+            return json.load(answer)
     except (OSError, ValueError, http.client.HTTPException):
         return None
-    return document
 
 
-def _embedder(settings: Settings) -> dict[str, str | None] | None:
-    """Returns the embedder of the live vectors, the model of the settings and its substitute on this machine.
+class _Looking:
+    """Makes the report of the read service from the servers themselves, for when no read service gives it."""
 
-    None: the database does not tell.
-    """
-    import psycopg  # noqa: PLC0415 - as above
+    def __init__(self, settings: Settings, read_url: str | None, headers: dict[str, str]) -> None:
+        self._settings = settings
+        self._read_url = read_url
+        self._headers = headers
+        self._overviews: Overviews | None = None
 
-    from events.platform.database import connect  # noqa: PLC0415
-    from events.platform.sql import statement  # noqa: PLC0415
-    from projectors.embedding.embedders import substitute_of  # noqa: PLC0415 - numpy comes with it
+    def report(self) -> dict[str, Any]:
+        # The import of both drivers takes half a second, so it comes when they are needed.
+        from events.platform.database import address_of  # noqa: PLC0415
+        from events.platform.streams import server_of  # noqa: PLC0415
+        from ingest.recording.overviews import Overviews  # noqa: PLC0415
+        from retrieval.channels.embedder_report import embedder_report  # noqa: PLC0415
 
-    try:
-        with connect(settings.database_url, application="status") as connection:
-            [there] = connection.execute(statement("retrieval.channels", "spaces_exist")).fetchall()
-            rows = (
-                connection.execute(statement("retrieval.channels", "spaces")).fetchall() if there[0] else []
-            )
-    except psycopg.Error:
-        return None
-    live = {slot: (name, fingerprint) for slot, name, fingerprint in rows}
-    name, fingerprint = live.get("", (None, None))
-    return {
-        "model": name,
-        "fingerprint": fingerprint,
-        "wanted": settings.embed_model,
-        "substitute": substitute_of(settings),
-    }
+        settings = self._settings
+        self._overviews = self._overviews or Overviews(settings)
+        seen = self._overviews()
+        servers = {
+            "redis": server_of(revealed(settings.redis_url)) if settings.redis_url else None,
+            "postgres": address_of(settings.database_url) if settings.database_url else None,
+        }
+        url = self._read_url
+        return seen.document() | {
+            "channels": None if url is None else _fetched(f"{url}/v1/channels", self._headers),
+            "embedder": None if seen.events is None else embedder_report(settings),
+            "servers": {name: address for name, address in servers.items() if address},
+        }
+
+    def close(self) -> None:
+        if self._overviews is not None:
+            self._overviews.close()
 
 
 def _embedder_line(embedder: dict[str, str | None]) -> str:
@@ -132,19 +129,11 @@ def _channel_line(name: str, health: dict[str, Any]) -> str:
     return f"channel {name:<12}p95 {p95:>10}  {health['status']}{remaining}{fault}"
 
 
-def _print(
-    seen: Overview,
-    channels: dict[str, dict[str, Any]] | None,
-    embedder: dict[str, str | None] | None,
-    addresses: dict[str, str],
-    *,
-    as_json: bool,
-    clear: bool,
-) -> None:
+def _print(report: dict[str, Any], *, as_json: bool, clear: bool) -> None:
     if as_json:
-        document = seen.document() | {"channels": channels, "embedder": embedder, "addresses": addresses}
-        print(json.dumps(document, ensure_ascii=False), flush=True)
+        print(json.dumps(report, ensure_ascii=False), flush=True)
         return
+    seen, channels, embedder = Overview.of_document(report), report["channels"], report["embedder"]
     lines = [
         f"{'stage':<12}{'behind':>10}{'seconds':>10}{'rate/s':>10}{'parked':>8}{'dead':>8}{'workers':>9}  state"
     ]
@@ -164,7 +153,7 @@ def _print(
         lines += [_channel_line(name, health) for name, health in channels.items()]
     if embedder is not None:
         lines.append(_embedder_line(embedder))
-    lines += [f"{name:<12} {address}" for name, address in addresses.items()]
+    lines += [f"{name:<12} {address}" for name, address in report["addresses"].items()]
     if seen.dead:
         lines.append(
             "dead letters need you: `cardlog dead list` gives their reasons, `retry` and `drop` settle them"

@@ -22,9 +22,10 @@ from rich.text import Text
 
 from deploy.commands.operate.status import number
 from deploy.instance import find
-from deploy.monitoring.overview import Overview, Overviews, StageHealth
 from deploy.options import Given, Seconds
+from events.health.stage_health import Overview, StageHealth
 from events.platform.settings import Settings
+from ingest.recording.overviews import Overviews
 
 _BARS = "▁▂▃▄▅▆▇█"
 _KEPT = 30

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.monitoring.counting import counted
-from deploy.options import File, Flat, Given, Json
+from deploy.options import File, Flat, Given, Json, OptionInvalidError
 from deploy.security.private_files import written_privately
+from events.platform.counting import counted
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from events.platform.streams import REDIS_AWAY
@@ -222,5 +222,5 @@ def _instant(text: str) -> datetime:
     try:
         instant = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"--before {text!r} is not ISO 8601, such as 2026-05-08") from None
+        raise OptionInvalidError(f"--before {text!r} is not ISO 8601, such as 2026-05-08") from None
     return instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)

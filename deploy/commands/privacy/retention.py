@@ -10,8 +10,8 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.monitoring.counting import counted
 from deploy.options import Given, Json, between
+from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.types.tenancy import DEFAULT_TENANT, checked_tenant

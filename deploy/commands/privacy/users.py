@@ -10,9 +10,9 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.monitoring.counting import counted
 from deploy.options import Count, File, Given, Json
 from deploy.security.private_files import written_privately
+from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.types.tenancy import DEFAULT_TENANT, checked_tenant, storage_id

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from deploy.commands.replay.rebuild import projectors_named
 from deploy.instance import find
 from deploy.options import Given, Json
+from events.platform.counting import counted
 from events.platform.projections import ProjectionName
 from events.platform.settings import Settings
 from projectors.generations.digest import live_digest
@@ -43,7 +44,9 @@ def digest(
         print(json.dumps(document))
         return 0
     for name, fields in document.items():
-        print(f"{name}: generation {fields['generation']}, {fields['events']:,} events folded")
+        print(f"{name}: generation {fields['generation']}, {counted(fields['events'], 'event')} folded")
         for table, each in fields["tables"].items():
-            print(f"  {table:<18}{each['rows']:>12,} rows  {each['digest']}")
+            print(
+                f"  {table:<18}{each['rows']:>12,} {'row ' if each['rows'] == 1 else 'rows'}  {each['digest']}"
+            )
     return 0

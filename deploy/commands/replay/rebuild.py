@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.monitoring.counting import counted
 from deploy.options import Count, Flat, Given
 from deploy.progress import Progress as Shown
+from events.platform.counting import counted
 from events.platform.database import connect, migrate
 from events.platform.projections import ProjectionName
 from events.platform.settings import Settings
@@ -165,7 +165,7 @@ class ProgressPrinter:
 
 def _print(outcome: RebuildResult) -> None:
     speed = (
-        f"{outcome.events:,} events in {outcome.seconds:.1f} s ({outcome.events_per_s:,.0f} events/s, "
+        f"{counted(outcome.events, 'event')} in {outcome.seconds:.1f} s ({outcome.events_per_s:,.0f} events/s, "
         f"{outcome.memory_bytes / 2**20:.0f} MB a process)"
     )
     if outcome.equal is False:

@@ -15,8 +15,9 @@ from cyclopts import Parameter
 
 from deploy.commands.run.work import Stop
 from deploy.instance import find
-from deploy.options import Flat, Given, Json
+from deploy.options import Flat, Given, Json, OptionInvalidError
 from deploy.progress import Progress
+from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.types.extraction import Usage
@@ -92,13 +93,13 @@ def _run(
         reextraction = Reextraction(settings, extractor, stop)
         turns = bursts = 0
 
-        def counted() -> Iterator[SessionBatch]:
+        def planned_batches() -> Iterator[SessionBatch]:
             nonlocal turns, bursts
             for burst in reextraction.plan(connection, past_extractions(connection, choice, extractor)):
                 turns, bursts = turns + len(burst.turns), bursts + 1
                 yield burst
 
-        about = estimate(counted())
+        about = estimate(planned_batches())
         planned = {
             "extractor": extractor.name,
             "model": extractor.model,
@@ -108,8 +109,8 @@ def _run(
             "about": {"calls": about.calls, "tokens": about.tokens, "cost_usd": about.cost_usd},
         }
         _note(
-            f"{turns} turns in {bursts} bursts, to be read by {describe(settings)}: about "
-            f"{about.calls} calls, {about.tokens} tokens, {_dollars(about.cost_usd)}"
+            f"{counted(turns, 'turn')} in {counted(bursts, 'burst')}, to be read by {describe(settings)}: about "
+            f"{counted(about.calls, 'call')}, {counted(about.tokens, 'token')}, {_dollars(about.cost_usd)}"
         )
         if options.dry_run:
             if options.json:
@@ -125,8 +126,9 @@ def _run(
         print(json.dumps({"planned": planned, "done": asdict(tally)}, ensure_ascii=False))
     else:
         print(
-            f"{tally.turns} turns read again: {tally.cards} cards now, {tally.withdrawn} withdrawn; "
-            f"{tally.calls} calls, {tally.tokens} tokens, {_dollars(tally.cost_usd)}"
+            f"{counted(tally.turns, 'turn')} read again: {counted(tally.cards, 'card')} now, "
+            f"{tally.withdrawn} withdrawn; "
+            f"{counted(tally.calls, 'call')}, {counted(tally.tokens, 'token')}, {_dollars(tally.cost_usd)}"
         )
     for reason in dict.fromkeys(tally.reasons):
         _note(f"not read again: {reason}")
@@ -144,7 +146,7 @@ def _since(text: str | None) -> datetime | None:
     try:
         return datetime.fromisoformat(text).astimezone()
     except ValueError:
-        raise ValueError(f"--since {text!r} is not ISO 8601, such as 2026-05-08T00:00:00Z") from None
+        raise OptionInvalidError(f"--since {text!r} is not ISO 8601, such as 2026-05-08T00:00:00Z") from None
 
 
 def _dollars(cost: float | None) -> str:

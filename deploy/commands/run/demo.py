@@ -56,7 +56,7 @@ def demo(
             instance = stack.start()
             if instance is None:
                 return 1
-            _note(f"up after {time.monotonic() - began:.1f} s; extractor: {describe(settings)}")
+            _note(f"up after {time.monotonic() - began:.1f} s\nextractor: {describe(settings)}")
             wrong = _show(instance, settings)
             if stay and not stop():
                 _stay(instance, stack, stop)

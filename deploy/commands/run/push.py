@@ -12,10 +12,10 @@ import orjson
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.monitoring.counting import counted
 from deploy.options import File, Given, Tenant
 from deploy.progress import Progress
 from events.http.tokens import read_queue_key
+from events.platform.counting import counted
 from events.platform.settings import Settings
 from events.platform.streams import connect_redis, stream_of
 from events.types.envelope import uuid7

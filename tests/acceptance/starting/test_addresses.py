@@ -72,6 +72,40 @@ def test_status_and_doctor_print_the_addresses_without_passwords(stack: Running)
         assert str(secret) not in seen + checked.stdout
 
 
+def test_status_asks_the_read_service_and_needs_no_driver(stack: Running) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *COMMAND[1:], "status", "--json", "--data", str(stack.data)],
+        capture_output=True, text=True, timeout=60, env=clean_environment(),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "import time:" in line}
+    assert not loaded & {"psycopg", "redis", "numpy", "httpx", "pydantic", "fastapi"}
+    asked = WEB.get(f"{stack.read_url}/v1/status", headers=stack.headers).json()
+    said = json.loads(done.stdout)
+    assert said["stages"].keys() == asked["stages"].keys()
+    assert {name: said["addresses"][name] for name in ("redis", "postgres")} == asked["servers"]
+
+
+def test_status_looks_for_itself_when_the_read_service_is_down(stack: Running, tmp_path: Path) -> None:
+    ready = json.loads((stack.data / "ready.json").read_text())
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # nothing listens there
+        away = ready | {"read_url": f"http://127.0.0.1:{taken.getsockname()[1]}"}
+        (tmp_path / "ready.json").write_text(json.dumps(away))
+        done = subprocess.run(
+            [*COMMAND, "status", "--json", "--data", str(tmp_path)],
+            capture_output=True, text=True, timeout=60, env=clean_environment(),
+        )  # fmt: skip
+    said = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, said["channels"]) == (0, "", None)
+    usual = json.loads(stack.command("status", "--json").stdout)
+    assert said["stages"].keys() == usual["stages"].keys()
+    assert said["embedder"]["model"] == usual["embedder"]["model"]
+    assert {name: said["addresses"][name] for name in ("redis", "postgres")} == {
+        name: usual["addresses"][name] for name in ("redis", "postgres")
+    }
+
+
 def test_the_ready_file_has_every_field_that_the_page_names(stack: Running) -> None:
     page = (Path(__file__).resolve().parents[3] / "docs/operating/running.md").read_text("utf-8")
     section = page.partition("## The ready file")[2].partition("\n## ")[0]
@@ -93,6 +127,21 @@ def test_an_unknown_user_and_an_answer_without_cards_differ(stack: Running) -> N
     stack.wait()
     said = stack.command("recall", "where do I live?", "--user", "known", "--project", "another").stdout
     assert said == "nothing is known about that\n"
+
+
+def test_a_value_that_the_service_refuses_names_its_option(stack: Running) -> None:
+    asked = ("recall", "where do I live?")
+    for words, said in (
+        ((*asked, "--user", "u", "--as-of", "rubbish"), "--as-of is 'rubbish'; use ISO 8601"),
+        ((*asked, "--user", "u", "--timezone", "Foo/Bar"), "--timezone is 'Foo/Bar'; use an IANA name"),
+        ((*asked, "--user", ""), "--user must not be empty"),
+        (("recall", "", "--user", "u"), "QUESTION must not be empty"),
+        (("log", "show", "--since", "rubbish"), "--since 'rubbish' is not ISO 8601"),
+    ):
+        done = stack.command(*words)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert len(done.stderr.splitlines()) == 1
 
 
 def test_log_show_says_that_a_user_or_a_type_does_not_exist(stack: Running) -> None:

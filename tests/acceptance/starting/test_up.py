@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import tempfile
+import termios
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from rich.cells import cell_len
 
 from tests.support.stack import COMMAND, Running, clean_environment, start, stop
 from tests.support.waiting import eventually
@@ -86,12 +90,30 @@ def test_errors_are_one_sentence_with_the_remedy(
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_the_demo_answers_its_ten_questions() -> None:
-    done = subprocess.run(
-        [*COMMAND, "demo"], capture_output=True, text=True, timeout=200, env=clean_environment()
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "10 of 10 questions answered rightly" in done.stdout
+def test_the_demo_answers_its_ten_questions_and_fits_the_terminal(tmp_path: Path) -> None:
+    terminal, inner = pty.openpty()
+    termios.tcsetwinsize(inner, (24, 80))
+    environment = clean_environment()
+    environment.pop("COLUMNS", None)
+    with (tmp_path / "said").open("w+") as said:
+        demo = subprocess.Popen(
+            [*COMMAND, "demo"], stdin=subprocess.DEVNULL, stdout=inner, stderr=said, env=environment
+        )
+        os.close(inner)
+        printed = b""
+        try:
+            while piece := os.read(terminal, 65536):
+                printed += piece
+        except OSError:
+            pass  # the other end of the terminal is closed
+        finally:
+            os.close(terminal)
+        status = demo.wait(60)
+        said.seek(0)
+        assert status == 0, said.read()
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", printed.decode())
+    assert "10 of 10 questions answered rightly" in shown
+    assert max(map(cell_len, shown.splitlines())) <= 80
 
 
 def test_both_services_want_the_key_that_the_ready_line_names(stack: Running) -> None:

@@ -60,6 +60,9 @@ def main() -> None:
                 "status, nothing runs": ["status", "--data", scratch],
                 "status": ["status", *data],
                 "recall": ["recall", "where do I live?", "--user", "u1", *data],
+                "wait": ["wait", *data],
+                "env": ["env", *data],
+                "doctor": ["doctor", *data],
             }
             print(
                 "| command, ms of processor time | " + " | ".join(["before", "now"][-len(checkouts) :]) + " |"

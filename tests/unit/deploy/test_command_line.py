@@ -194,43 +194,6 @@ def test_a_text_may_begin_with_a_hyphen_behind_two(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out.startswith("yesterday")
 
 
-# --- completion
-
-
-def completed(script: Path, *words: str) -> list[str]:
-    """Returns the completions that bash offers after ``words``."""
-    quoted = " ".join(f"'{word}'" for word in ("cardlog", *words))
-    asks = (
-        f"source '{script}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _cardlog; echo ${{COMPREPLY[@]}}"
-    )
-    # No PATH: a completion that started a process would fail.
-    done = subprocess.run(
-        ["/bin/bash", "-c", asks], capture_output=True, text=True, timeout=30, env={"PATH": "/nowhere"}
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return sorted(done.stdout.split())
-
-
-@pytest.mark.skipif(not Path("/bin/bash").exists(), reason="there is no bash")
-def test_bash_completes_verbs_and_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["completion", "bash"]) == 0
-    script = tmp_path / "cardlog.bash"
-    script.write_text(capsys.readouterr().out)
-    assert completed(script, "re") == ["rebuild", "recall", "reembed", "reextract", "ref", "retention"]
-    assert completed(script, "dead", "r") == ["retry"]
-    assert completed(script, "recall", "--as") == ["--as-of"]
-    assert completed(script, "recall", "--da") == ["--data"]
-    assert completed(script, "--ver") == ["--version"]
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_get_a_script_with_every_verb(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["completion", shell]) == 0
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    assert all(name in captured.out for name, _, _ in COMMANDS)
-
-
 # --- Ctrl-C
 
 INTERRUPTED_AT = """
@@ -245,7 +208,7 @@ where = sys.argv[1]
 if where == "exit":
     atexit.register(os.kill, os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupter())
-from deploy.command import entry
+from deploy.entry_point import entry
 sys.argv[:] = ["cardlog", "when", "yesterday"]
 Interrupter.find_spec.__globals__["sys"] = type("argv", (), {"argv": ["", where]})
 entry()
@@ -253,7 +216,16 @@ entry()
 
 
 @pytest.mark.parametrize(
-    "where", ["deploy.command_line", "cyclopts", "deploy.commands.ask.when", "events.language.timex", "exit"]
+    "where",
+    [
+        "deploy.command",
+        "typing",
+        "deploy.command_line",
+        "cyclopts",
+        "deploy.commands.ask.when",
+        "events.language.timex",
+        "exit",
+    ],
 )
 def test_an_interruption_at_any_moment_prints_no_traceback(where: str) -> None:
     done = subprocess.run(

@@ -8,9 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.monitoring.counting import counted
 from deploy.options import Given
 from deploy.progress import Progress
+from events.platform.counting import counted
 from events.platform.database import connect, migrate
 from events.platform.settings import Settings, SettingsError
 from events.sealing import sealer as sealing

@@ -11,18 +11,17 @@ from prometheus_client import CollectorRegistry, generate_latest
 from redis import Redis
 
 from deploy.commands.operate.top import sparkline
-from deploy.monitoring.overview import Overviews, overview
 from events.health.cached_probe import CachedProbe
 from events.health.health_status import (
     LogHealth,
     LogMonitor,
-    StageHealth,
     assess,
     read_health,
     refuse_if_stuck,
 )
 from events.health.heartbeat import HeartbeatReport, WorkerState
 from events.health.metrics import HealthSnapshot, StageMetrics
+from events.health.stage_health import StageHealth
 from events.http.problem import ProblemError
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
@@ -32,6 +31,7 @@ from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.extraction import ExtractionFailed
 from events.types.turns import TurnRecorded
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
+from ingest.recording.overviews import Overviews, overview
 from ingest.recording.turn_queue import QueueDepth, TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import begin, changing, ensure_live

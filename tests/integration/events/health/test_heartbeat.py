@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import pytest
 from redis import Redis
 
-from deploy.monitoring.overview import overview
 from events.health.heartbeat import Heartbeat, HeartbeatReport, reports
 from events.platform.database import Connection
 from events.platform.settings import Settings
@@ -17,6 +16,7 @@ from events.store import log
 from events.types.envelope import Event, partition_of
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.rules_worker import ExtractorWorker
+from ingest.recording.overviews import overview
 from ingest.recording.recorder import Recorder
 from projectors.cards.projector import CardsProjector
 from projectors.runner.runner import Runner

@@ -90,6 +90,11 @@ class Operation:
         return "reference-kinds" in self.path and self.method == "put"
 
     @property
+    def about_everybody(self) -> bool:
+        """True when the answer tells of all users of all tenants."""
+        return self.path == "/v1/status"
+
+    @property
     def creates(self) -> bool:
         """True when the request makes the thing that it names, unless the thing is there."""
         return self.for_everybody or (self.method, self.path) in (
@@ -232,7 +237,7 @@ def test_a_key_without_the_scope_is_refused(services: Services, operation: Opera
 def test_a_key_of_another_user_learns_nothing(services: Services, operation: Operation) -> None:
     limited = services.key(users=["carl"])
     answer = operation.send(services, limited)
-    if operation.for_everybody:
+    if operation.for_everybody or operation.about_everybody:
         assert (answer.status_code, answer.json()["title"]) == (403, "Limited key")
         return
     if operation.names_a_user:
@@ -281,7 +286,7 @@ def test_a_key_of_another_tenant_learns_nothing(services: Services, operation: O
 
 @each_operation
 def test_the_right_key_is_answered(services: Services, operation: Operation) -> None:
-    users = None if operation.for_everybody else ["ada"]
+    users = None if operation.for_everybody or operation.about_everybody else ["ada"]
     # Nothing is erased, because the other requests need it.
     dry_run = {"dry_run": "true"} if operation.method == "delete" else {}
     answer = operation.send(services, services.key(scopes=[operation.scope], users=users), **dry_run)
@@ -478,6 +483,19 @@ def test_every_answer_has_the_security_headers(services: Services) -> None:
         assert answer.headers["x-frame-options"] == "DENY"
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert "access-control-allow-origin" not in answer.headers
+
+
+def test_the_status_is_for_keys_that_see_every_user_of_the_default_tenant(services: Services) -> None:
+    whole = services.read.get("/v1/status", headers=services.key(scopes=["read"]))
+    assert whole.status_code == 200
+    assert {"recorder", "extractor", "cards", "vectors"} <= set(whole.json()["stages"])
+    assert "@" not in "".join(whole.json()["servers"].values())
+    for limited in (
+        services.key(users=["ada"]), services.key(projects=["default"]), services.key(modes=["journal"]),
+        services.key(tenant="acme"),
+    ):  # fmt: skip
+        refused = services.read.get("/v1/status", headers=limited)
+        assert (refused.status_code, refused.json()["title"]) == (403, "Limited key")
 
 
 def test_a_revoked_key_is_refused_by_both_services(services: Services) -> None:

@@ -17,7 +17,6 @@ import pytest
 from redis import Redis
 from starlette.testclient import TestClient
 
-from deploy.monitoring.overview import overview
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.platform.streams import connect_redis, connect_redis_async, pushed_streams, stream_of
@@ -28,6 +27,7 @@ from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from ingest.recording.dead_letters import DeadLetters
 from ingest.recording.intake import open_intake
+from ingest.recording.overviews import overview
 from ingest.recording.recorder import Recorder
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from events.health.health_status import StageHealth, read_health
+from events.health.health_status import read_health
 from events.health.metrics import HealthSnapshot, StageMetrics
+from events.health.stage_health import StageHealth
 from events.platform.database import Connection
 from events.store import log
 from events.types.cards import EventNoted

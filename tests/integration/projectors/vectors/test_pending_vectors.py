@@ -141,7 +141,7 @@ def test_a_card_that_cannot_be_embedded_stops_no_other(
     rows = connection.execute("SELECT user_id, failure FROM vectors.pending_vectors").fetchall()
     assert rows == [(f"user {300 % 7}", "ValueError: this text breaks it")]
     stage = read_health(connection).reader("vectors")
-    assert "1 cards cannot be embedded: ValueError: this text breaks it" in (stage.detail or "")
+    assert "1 card cannot be embedded: ValueError: this text breaks it" in (stage.detail or "")
 
 
 @pytest.mark.parametrize("put_off", [True, False])
@@ -180,7 +180,7 @@ def test_status_and_wait_know_of_cards_that_wait_for_their_vector(
     assert (stage.behind, stage.pending) == (waiting, waiting)
     assert stage.pending_s is not None
     assert stage.seconds == stage.pending_s > 0
-    assert f"{waiting} cards without a vector, the oldest for" in (stage.detail or "")
+    assert f"{waiting} card{'s' * (waiting != 1)} without a vector, the oldest for" in (stage.detail or "")
     assert sum(pending.waiting_of(connection, f"user {n}") for n in range(7)) == waiting
     [(user, position)] = connection.execute(
         "SELECT user_id, position FROM vectors.pending_vectors ORDER BY position DESC LIMIT 1"

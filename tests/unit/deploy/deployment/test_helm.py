@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ BASE = {
     for path, each in deployed.manifests()
     if path.parent.name in ("base", "kafka")
 }
-HELM = shutil.which("helm")
+HELM = shutil.which("helm") or shutil.which("helm", path=Path(sys.executable).parent)  # `make helm` builds it
 
 
 def pods() -> dict[str, dict[str, Any]]:

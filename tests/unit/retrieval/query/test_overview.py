@@ -98,6 +98,56 @@ I wonder what you know about me
 你的記憶裡有關於我的什麼？
 你存了我哪些資料？
 您知道我什麼？
+What do you remember about me?
+What have you learned about me so far?
+Describe me.
+Everything you know about me, please.
+Can you summarise what you know of me?
+What facts do you have on me?
+Give me a summary of my profile.
+Show me everything you've got on me.
+What information have you stored about me?
+How would you describe me?
+List all the things you remember about me.
+Do you remember who I am?
+你知道我什么
+你對我了解多少?
+你对我有什么了解?
+你記得我哪些事?
+你记得我什么?
+说说我是谁
+我是誰?
+你都知道關於我的什麼?
+關於我你知道些什麼
+告訴我你所知道的關於我的一切
+你还记得我吗?
+你認識我嗎
+我跟你說過哪些關於我的事?
+总结一下你对我的了解
+列出你記住的所有關於我的資訊
+你有我的哪些资料?
+你眼中的我是怎樣的人?
+请描述一下我
+What's known about me?
+Can you describe me?
+Could you tell me who I am?
+give me everything you have stored about me
+What do you think you know about me?
+Recap everything you know about me.
+What are the facts you hold about me?
+Let me know what you remember about me
+How do you see me?
+what have you memorised about me
+你瞭解我嗎?
+請列出你知道的關於我的事
+你记录了我的什么信息
+幫我總結一下我自己
+我告訴過你什麼關於我的事?
+你心中的我是什麼樣的人
+請問你記得我是誰嗎
+你对我知道多少
+跟我說說你對我的印象
+把你知道的關於我的都告訴我
 """.strip().splitlines()
 
 OTHERWISE = """
@@ -166,6 +216,34 @@ Tell me a story about me and a dragon
 我妹妹知道我什麼
 你对我的建议是什么
 關於我的旅行你知道什麼
+What do you know about my dog?
+What do you know about cooking?
+Tell me about Leeds.
+Who is my manager?
+What do you know about me and Sarah's wedding?
+What should I tell people about me on my CV?
+Describe my flat.
+Do you remember my name?
+What did Ben say about me?
+你知道我媽媽的生日嗎?
+你知道我住哪嗎?
+你知道我什麼時候搬家嗎?
+你對咖啡了解多少?
+我是誰的學生?
+你記得我的狗嗎?
+我老闆對我說了什麼?
+你知道我什么时候搬家的吗?
+你知道我為什麼辭職嗎?
+What do you know about me and money?
+What did I say about me moving?
+How would you describe me to Ben's mother?
+Who am I seeing?
+你有我的鑰匙嗎?
+你有我的電話嗎
+我跟你說過哪些餐廳?
+你眼中的成功是怎樣的
+我告訴你什麼時候開會?
+你知道我的狗嗎
 """.strip().splitlines()
 
 

@@ -358,11 +358,11 @@ def test_the_command_prints_the_cost_first_and_a_dry_run_extracts_nothing(
     )
     done = command(settings, api, "--prompt-version", "rules-2", "--json")
     assert done.returncode == 0, done.stderr
-    assert "3 turns in 1 bursts, to be read by claude-haiku-5-5" in done.stderr
+    assert "3 turns in 1 burst, to be read by claude-haiku-5-5" in done.stderr
     result = json.loads(done.stdout)["done"]
     assert (result["turns"], result["calls"]) == (3, 1)
     spent, about = result["tokens"], planned["about"]["tokens"]
     assert 0.5 < about / spent < 2
     bad = command(settings, api, "--since", "yesterday")
-    assert bad.returncode == 1
+    assert bad.returncode == 2
     assert "ISO 8601" in bad.stderr

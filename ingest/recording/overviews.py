@@ -1,0 +1,51 @@
+"""Looks at the health of every stage, in Postgres and in the turn queues."""
+
+from __future__ import annotations
+
+from events.health.cached_probe import CachedProbe
+from events.health.health_status import LogHealth, LogMonitor
+from events.health.stage_health import Overview
+from events.platform.settings import Settings
+from ingest.recording.intake import open_intake
+from ingest.recording.queue_health import QueueHealth, QueueMonitor
+
+_PATIENCE_S = 5.0
+
+
+class Overviews:
+    """Makes an overview on each call. A server that does not answer in time is unknown, with the reason."""
+
+    def __init__(self, settings: Settings, *, patience_s: float = _PATIENCE_S) -> None:
+        self._why = f"did not answer within {patience_s:g} s"
+        self._queue = CachedProbe(QueueMonitor(open_intake(settings)), fresh_s=0.0, patience_s=patience_s)
+        self._watch = LogMonitor(settings.database_url, "status")
+        self._log = CachedProbe(self._watch, fresh_s=0.0, patience_s=patience_s)
+        self._last: Overview | None = None
+
+    def __call__(self) -> Overview:
+        queue = self._queue() or QueueHealth.absent(f"redis {self._why}")
+        log = self._log() or LogHealth.absent(f"postgres {self._why}")
+        known = queue.dead is not None
+        seen = Overview(
+            stages=(queue.recorder(log), *log.readers),
+            events=log.events,
+            parked=log.parked,
+            dead=queue.dead,
+            recorded=queue.counts.get("recorded", 0) if known else None,
+            duplicates=queue.counts.get("duplicates", 0) if known else None,
+        )
+        self._last = seen.rated(self._last)
+        return self._last
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._watch.close()
+
+
+def overview(settings: Settings) -> Overview:
+    """Returns the overview of this moment."""
+    overviews = Overviews(settings)
+    try:
+        return overviews()
+    finally:
+        overviews.close()

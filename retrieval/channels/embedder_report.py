@@ -1,0 +1,42 @@
+"""Tells which embedder made the live vectors, and which one the settings name."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import psycopg
+
+from events.platform.database import connect
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from projectors.embedding.embedders import substitute_of
+
+_PACKAGE = "retrieval.channels"
+
+
+class EmbedderReport(TypedDict):
+    """``model`` and ``fingerprint`` are of the live vectors, ``wanted`` is the model of the settings, and
+    ``substitute`` takes its place on this machine. None: there are no vectors yet, or there is no substitute."""
+
+    model: str | None
+    fingerprint: str | None
+    wanted: str
+    substitute: str | None
+
+
+def embedder_report(settings: Settings) -> EmbedderReport | None:
+    """Returns the report of the embedder. None: the database does not tell."""
+    try:
+        with connect(settings.database_url, application="status") as connection:
+            [there] = connection.execute(statement(_PACKAGE, "spaces_exist")).fetchall()
+            rows = connection.execute(statement(_PACKAGE, "spaces")).fetchall() if there[0] else []
+    except psycopg.Error:
+        return None
+    live = {slot: (name, fingerprint) for slot, name, fingerprint in rows}
+    name, fingerprint = live.get("", (None, None))
+    return {
+        "model": name,
+        "fingerprint": fingerprint,
+        "wanted": settings.embed_model,
+        "substitute": substitute_of(settings),
+    }
