@@ -59,7 +59,7 @@ _SAME_SHARE = 0.5  # of an earlier card's words of the question: a later card wi
 _LEAST_SHARED = 2
 _SAME_AMOUNT_SHARE = 0.8  # the same of a later card that tells of no change, and another amount
 _NUMBERED = re.compile(r"[^\W\d_]*\d+")
-_ONLY_ASKS = re.compile(r"[^.!。！\n?？]{1,300}[?？]\s*")
+_ONLY_ASKS = re.compile(r"(?:[^.!。！\n?？]{1,300}[?？]+)+\s*")
 _TELLS_FIRST = re.compile(  # "I moved to the third floor, is that too high?"
     r"(?:(?:well|so|hmm|ok|okay|yes|yeah|and|but|also|hi|hello|hey)\b[, ]*)*(?:i|my|we|our)\b"
     r"|[^，,]{0,12}我[^，,]{4,}[，,]",
@@ -138,7 +138,7 @@ def adjustments(
     factors["outcome asked for"] = outcome_factor(question.text, card.tags)
     if PASTED in card.tags and not asks_for_pasted(question.text):
         factors["pasted"] = PASTED_SHARE
-    if card.episode and _ONLY_ASKS.fullmatch(card.content) and not _TELLS_FIRST.match(card.content):
+    if _only_asks(card):
         factors["only a question"] = ASKING_SHARE
     if card.importance is not None:
         factors["importance"] = 1 + IMPORTANCE_SHARE * (card.importance - 5)
@@ -154,6 +154,12 @@ def adjustments(
     if context_layer is not None and card.context_layer == context_layer:
         factors["layer"] = LAYER_BOOST
     return {reason: factor for reason, factor in factors.items() if factor != 1.0}
+
+
+def _only_asks(card: Card) -> bool:
+    """True for the words of a turn that asks and tells nothing. Such words are near every question on their topic."""
+    text = card.content
+    return bool(card.episode and _ONLY_ASKS.fullmatch(text) and not _TELLS_FIRST.match(text))
 
 
 def _holds_now(card: Card, question: Question) -> bool:
@@ -241,8 +247,10 @@ def ranked(
     """Applies the factors to the votes, drops repeated words, and gives the cards of one turn one place.
 
     ``leading`` are the cards that come first in two channels. They gain, and a card never rises above them by the
-    concept of the question alone, unless it states the fact that a question about now asks for.
+    concept of the question alone, unless it states the fact that a question about now asks for. A turn that only asks
+    gains nothing by coming first: it repeats the words of the question and does not answer it.
     """
+    leading = {each for each in leading if each in cards and not _only_asks(cards[each])}
     placed = []
     for card_id, card in cards.items():
         if card_id in votes:
