@@ -11,7 +11,7 @@ from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_executor import ChannelResult
 from retrieval.recall.ranking.fusion import vote
-from retrieval.recall.ranking.places import Placed
+from retrieval.recall.ranking.placed import Placed
 
 
 def explanation(

@@ -13,7 +13,8 @@ from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
 from retrieval.recall.ranking.fusion import RRF_K
-from retrieval.recall.ranking.places import COMMON_CONCEPTS, Placed, Ranking
+from retrieval.recall.ranking.placed import Placed
+from retrieval.recall.ranking.places import COMMON_CONCEPTS, Ranking
 
 _KINDS = ("state", "reference", "knowledge", "event")
 """What is true now comes first. Concepts and events only fill the places that are left."""

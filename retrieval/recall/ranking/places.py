@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from math import exp, prod
+from math import exp
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +20,9 @@ from retrieval.query.pasted import asks_for_pasted
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
 from retrieval.recall.ranking.changes import amounts, tells_of_a_change, tells_of_before, withdraws
+from retrieval.recall.ranking.messages import over_sessions, recency
 from retrieval.recall.ranking.outcomes import outcome_factor
+from retrieval.recall.ranking.placed import Placed
 
 # Per day. A single value halves in about 35 days, one of several values in about 140.
 DECAY = {"single_value": 0.02, "multi_value": 0.005}
@@ -46,9 +47,6 @@ BEFORE_SHARE = 0.8  # of the votes of a card that tells how it was at first, whe
 OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
 ANSWER_BOOST = 1.5  # the question asks what the assistant answered, and the card rests on an answer
 LEADER_BOOST = 1.35  # the card comes first in two channels: sums of ranks hide by how much it is better
-SESSION_SHARE = (
-    0.8  # of the score of a place, for each better place of its session, when the question is a message
-)
 FORMULA_PENALTY = 0.7  # a better card has the same words with other numbers
 SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
 REFERENCE_BOOST = 1.5  # a reference tells the present; the question asks about the present
@@ -72,26 +70,6 @@ FACT_ASKED_FOR, CONCEPT_ASKED_FOR, BESIDE, NEWER = (
     "the turn's other cards",
     "newer on the same",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A card with its votes and the factors that multiply them, by reason."""
-
-    card_id: UUID
-    votes: float
-    factors: Mapping[str, float]
-
-    @property
-    def score(self) -> float:
-        return self.votes * prod(self.factors.values())
-
-    def times(self, reason: str, factor: float) -> Placed:
-        return replace(self, factors={**self.factors, reason: factor})
-
-    def order(self) -> tuple[float, UUID]:
-        """The sort key: best first, ties by id."""
-        return -self.score, self.card_id
 
 
 def decay(cardinality: str | None, verified: datetime, now: datetime, pace: str | None = None) -> float:
@@ -151,6 +129,8 @@ def adjustments(
             factors["tells how it was before"] = BEFORE_SHARE
     if _outside(card, question):
         factors["outside the time asked for"] = OUTSIDE_PENALTY
+    if question.message and not _names_the_past(question):
+        factors["how long ago"] = recency(card.said_at, question.now)
     if context_layer is not None and card.context_layer == context_layer:
         factors["layer"] = LAYER_BOOST
     return {reason: factor for reason, factor in factors.items() if factor != 1.0}
@@ -189,6 +169,12 @@ def _outside(card: Card, question: Question) -> bool:
         span.start is not None and (over or begun) < span.start and (card.kind != "state" or over is not None)
     )
     return after or before
+
+
+def _names_the_past(question: Question) -> bool:
+    """True when the question names a stretch of time that is over."""
+    span = question.span
+    return span is not None and not span.vague and span.end is not None and span.end <= question.now
 
 
 def _about_the_one_asked_for(card: Card, question: Question) -> bool:
@@ -323,18 +309,6 @@ def _says_more(placed: Placed, cards: Mapping[UUID, Card], *, than: Card) -> boo
     if card.kind == "event":
         return not card.episode and bool(card.time_resolved) and not than.time_resolved
     return True
-
-
-def over_sessions(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> list[Placed]:
-    """Returns the places spread over the conversations: every further place of a session loses a part of its score."""
-    seen: Counter[tuple[str, str]] = Counter()
-    spread = []
-    for placed in ranked:
-        session = cards[placed.card_id].project_id, cards[placed.card_id].session_id
-        again = SESSION_SHARE ** seen[session]
-        spread.append(placed.times("more of the same session", again) if seen[session] else placed)
-        seen[session] += 1
-    return sorted(spread, key=Placed.order)
 
 
 def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: Question) -> list[Placed]:

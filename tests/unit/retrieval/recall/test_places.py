@@ -266,6 +266,16 @@ def test_the_answer_to_a_message_is_spread_over_the_sessions() -> None:
     assert order("What about the loom?", *same, other)[-1] == 9
 
 
+def test_of_what_a_message_is_about_the_later_comes_first_unless_it_names_a_time() -> None:
+    early = episode(1, "We sanded the hull of the canoe", said_at=NOW - timedelta(days=200), session_id="one")
+    late = episode(2, "We varnished the hull of the canoe", said_at=NOW - timedelta(days=2), session_id="two")
+    message = "I am back at the canoe. The hull looks good. What comes next for the hull?"
+    assert order(message, early, late) == [2, 1]
+    assert order("What comes next for the hull of the canoe?", early, late) == [1, 2]
+    assert order(f"{message} Tomorrow I have time.", early, late) == [2, 1]
+    assert order(f"{message} I mean what we did in May 2011.", early, late) == [1, 2]
+
+
 @pytest.mark.parametrize(
     ("question", "asks", "tells"),
     [
