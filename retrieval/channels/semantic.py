@@ -34,6 +34,7 @@ from retrieval.query.scope import Scope
 _PACKAGE = "retrieval.channels"
 NO_SPACES: Mapping[str, Space] = {}
 _LIMIT = 20
+_MESSAGE_LIMIT = 40  # of a long message that tells several things: more conversations may be meant
 _LOOKED_UP = 60  # the nearest cards that are looked up: in a chat, half of them are an assistant's
 _LONG_WEIGHT = 1.5
 _SMALL_WEIGHT = 0.5  # ranks of the small model are worth about half those of exact terms (docs/benchmarks.md)
@@ -97,7 +98,7 @@ class SemanticChannel:
         slots = [each.slot for each in self._lists(question, scope) if self._reads(each.slot, question)]
         if not slots:
             return _FOREIGN_WEIGHT
-        if _is_message(question):
+        if _is_long(question):
             return _LONG_WEIGHT
         return _SMALL_WEIGHT if all(self._is_small(slot) for slot in slots) else 1.0
 
@@ -147,20 +148,15 @@ class SemanticChannel:
             loop.run_in_executor(self._threads, self._asked, each, question.text, spaces) for each in slots
         ]
         asked = dict(zip(slots, await asyncio.gather(*asking), strict=True))
-        share = assistant_share(question)
         found: dict[_List, list[Hit]] = {}
         # A re-embedding moves vectors from an earlier model to the present one at any moment. In this order every card
         # is in one of the lists.
         for each in sorted(lists, key=lambda each: not each.earlier):
             if not asked[each.slot].missing:
                 found[each] = await self._near(
-                    connection,
-                    replace(scope, modes=each.modes),
-                    asked[each.slot],
-                    share,
-                    _is_message(question) or self._is_small(each.slot),
+                    connection, replace(scope, modes=each.modes), asked[each.slot], question, each
                 )
-        hits = _by_rank([found[each] for each in lists if each in found])
+        hits = _by_rank([found[each] for each in lists if each in found], _limit(question))
         missing = [
             asked[each.slot].missing
             for each in lists
@@ -186,19 +182,20 @@ class SemanticChannel:
         connection: AsyncConnection[Any],
         scope: Scope,
         asked: _Asked,
-        assistant: float,
-        by_rank: bool,
+        question: Question,
+        searched: _List,
     ) -> list[Hit]:
         assert asked.embedder is not None
         dimension = asked.embedder.dimension
+        limit = _limit(question)
         table = f"vectors.card_vectors_{dimension}"
         values: dict[str, Any] = {
             **scope.parameters(),
             "vector": asked.vector,
             "model": asked.embedder.fingerprint,
-            "assistant": assistant,
+            "assistant": assistant_share(question),
             "looked_up": _LOOKED_UP,
-            "limit": _LIMIT,
+            "limit": limit,
         }
 
         async def hits(name: str, looked_at: int = _LOOKED_AT, **parts: int) -> list[Hit]:
@@ -206,7 +203,8 @@ class SemanticChannel:
                 search_statement(name, vectors=table, **parts), {**values, "looked_at": looked_at}
             )
             rows = await cursor.fetchall()
-            return [Hit(*row) for row in rows] if by_rank else shared_by_nearness(rows)
+            equal = _is_long(question) or self._is_small(searched.slot)
+            return [Hit(*row) for row in rows] if equal else shared_by_nearness(rows)
 
         if not scope.size.many:
             return await hits("semantic")
@@ -214,11 +212,11 @@ class SemanticChannel:
             found = await hits("semantic_near", _WALKED_TO, dimension=dimension)
         else:
             found = await hits("semantic_own", dimension=dimension)
-        if len(found) < _LIMIT and (named := self._named_only(scope)):
+        if len(found) < limit and (named := self._named_only(scope)):
             # The mode is rare among the nearest cards, so all cards of the mode are compared.
             values["named"] = named
             return await hits("semantic_mode")
-        if len(found) < _LIMIT and scope.size.cards * scope.size.share <= _WALKED_FROM:
+        if len(found) < limit and scope.size.cards * scope.size.share <= _WALKED_FROM:
             # The scope excludes most of the nearest cards, so look further.
             found = await hits("semantic_own", _LOOKED_FURTHER, dimension=dimension)
         return found
@@ -312,12 +310,17 @@ class SemanticChannel:
         return {slot: Space(name, fingerprint) for slot, name, fingerprint in rows}
 
 
-def _is_message(question: Question) -> bool:
+def _is_long(question: Question) -> bool:
     """True for a long question, whose meaning matches many cards about equally well.
 
     Nearly every Chinese question has more terms than :data:`LONG`, so its length says nothing.
     """
     return len(question.weights) > LONG and not has_cjk(question.text)
+
+
+def _limit(question: Question) -> int:
+    """Returns how many cards vote."""
+    return _MESSAGE_LIMIT if question.message and _is_long(question) else _LIMIT
 
 
 def shared_by_nearness(rows: Sequence[tuple[UUID, float]]) -> list[Hit]:
@@ -334,12 +337,12 @@ def shared_by_nearness(rows: Sequence[tuple[UUID, float]]) -> list[Hit]:
     return [Hit(card_id, score, exp((score - best) * pace)) for card_id, score in rows]
 
 
-def _by_rank(found: Iterable[Sequence[Hit]]) -> list[Hit]:
-    """Joins the hits of all lists: first the best of every list, then the second of every list, and so on.
+def _by_rank(found: Iterable[Sequence[Hit]], limit: int) -> list[Hit]:
+    """Joins the best hits of all lists: first the best of every list, then the second of every list, and so on.
 
     Scores of different lists are never compared. A card that is in two lists counts at its better rank.
     """
     best: dict[UUID, Hit] = {}
     for hit in filter(None, chain.from_iterable(zip_longest(*found))):
         best.setdefault(hit.card_id, hit)
-    return list(islice(best.values(), _LIMIT))
+    return list(islice(best.values(), limit))

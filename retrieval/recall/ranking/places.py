@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +20,7 @@ from retrieval.query.pasted import asks_for_pasted
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
 from retrieval.recall.ranking.changes import tells_of_before, withdraws
+from retrieval.recall.ranking.messages import over_sessions, recency
 from retrieval.recall.ranking.newer import about_now, newer_first
 from retrieval.recall.ranking.outcomes import outcome_factor
 from retrieval.recall.ranking.placed import Placed
@@ -48,16 +48,13 @@ BEFORE_SHARE = 0.8  # of the votes of a card that tells how it was at first, whe
 OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
 ANSWER_BOOST = 1.5  # the question asks what the assistant answered, and the card rests on an answer
 LEADER_BOOST = 1.35  # the card comes first in two channels: sums of ranks hide by how much it is better
-SESSION_SHARE = (
-    0.8  # of the score of a place, for each better place of its session, when the question is a message
-)
 FORMULA_PENALTY = 0.7  # a better card has the same words with other numbers
 SUPERSEDED_PENALTY = 0.8  # a current card comes before a superseded one
 REFERENCE_BOOST = 1.5  # a reference tells the present; the question asks about the present
 _YIELDS = 0.25  # of the score of an episode: a card with less leaves it the lead
 _JUST_BELOW = 0.999
 _NUMBERED = re.compile(r"[^\W\d_]*\d+")
-_ONLY_ASKS = re.compile(r"[^.!。！\n?？]{1,300}[?？]\s*")
+_ONLY_ASKS = re.compile(r"(?:[^.!。！\n?？]{1,300}[?？]+)+\s*")
 _TELLS_FIRST = re.compile(  # "I moved to the third floor, is that too high?"
     r"(?:(?:well|so|hmm|ok|okay|yes|yeah|and|but|also|hi|hello|hey)\b[, ]*)*(?:i|my|we|our)\b"
     r"|[^，,]{0,12}我[^，,]{4,}[，,]",
@@ -115,7 +112,7 @@ def adjustments(
     factors["outcome asked for"] = outcome_factor(question.text, card.tags)
     if PASTED in card.tags and not asks_for_pasted(question.text):
         factors["pasted"] = PASTED_SHARE
-    if card.episode and _ONLY_ASKS.fullmatch(card.content) and not _TELLS_FIRST.match(card.content):
+    if _only_asks(card):
         factors["only a question"] = ASKING_SHARE
     if card.importance is not None:
         factors["importance"] = 1 + IMPORTANCE_SHARE * (card.importance - 5)
@@ -128,9 +125,17 @@ def adjustments(
             factors["tells how it was before"] = BEFORE_SHARE
     if _outside(card, question):
         factors["outside the time asked for"] = OUTSIDE_PENALTY
+    if question.message and not _names_the_past(question):
+        factors["how long ago"] = recency(card.said_at, question.now)
     if context_layer is not None and card.context_layer == context_layer:
         factors["layer"] = LAYER_BOOST
     return {reason: factor for reason, factor in factors.items() if factor != 1.0}
+
+
+def _only_asks(card: Card) -> bool:
+    """True for the words of a turn that asks and tells nothing. Such words are near every question on their topic."""
+    text = card.content
+    return bool(card.episode and _ONLY_ASKS.fullmatch(text) and not _TELLS_FIRST.match(text))
 
 
 def _holds_now(card: Card, question: Question) -> bool:
@@ -160,6 +165,12 @@ def _outside(card: Card, question: Question) -> bool:
         span.start is not None and (over or begun) < span.start and (card.kind != "state" or over is not None)
     )
     return after or before
+
+
+def _names_the_past(question: Question) -> bool:
+    """True when the question names a stretch of time that is over."""
+    span = question.span
+    return span is not None and not span.vague and span.end is not None and span.end <= question.now
 
 
 def _about_the_one_asked_for(card: Card, question: Question) -> bool:
@@ -218,8 +229,10 @@ def ranked(
     """Applies the factors to the votes, drops repeated words, and gives the cards of one turn one place.
 
     ``leading`` are the cards that come first in two channels. They gain, and a card never rises above them by the
-    concept of the question alone, unless it states the fact that a question about now asks for.
+    concept of the question alone, unless it states the fact that a question about now asks for. A turn that only asks
+    gains nothing by coming first: it repeats the words of the question and does not answer it.
     """
+    leading = {each for each in leading if each in cards and not _only_asks(cards[each])}
     placed = []
     for card_id, card in cards.items():
         if card_id in votes:
@@ -292,15 +305,3 @@ def _says_more(placed: Placed, cards: Mapping[UUID, Card], *, than: Card) -> boo
     if card.kind == "event":
         return not card.episode and bool(card.time_resolved) and not than.time_resolved
     return True
-
-
-def over_sessions(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> list[Placed]:
-    """Returns the places spread over the conversations: every further place of a session loses a part of its score."""
-    seen: Counter[tuple[str, str]] = Counter()
-    spread = []
-    for placed in ranked:
-        session = cards[placed.card_id].project_id, cards[placed.card_id].session_id
-        again = SESSION_SHARE ** seen[session]
-        spread.append(placed.times("more of the same session", again) if seen[session] else placed)
-        seen[session] += 1
-    return sorted(spread, key=Placed.order)

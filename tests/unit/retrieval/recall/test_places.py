@@ -264,3 +264,36 @@ def test_the_answer_to_a_message_is_spread_over_the_sessions() -> None:
     message = "I repaired the loom. I bought thread for it too. What is left?"
     assert order(message, *same, other)[:2] == [0, 9]
     assert order("What about the loom?", *same, other)[-1] == 9
+
+
+def test_of_what_a_message_is_about_the_later_comes_first_unless_it_names_a_time() -> None:
+    early = episode(1, "We sanded the hull of the canoe", said_at=NOW - timedelta(days=200), session_id="one")
+    late = episode(2, "We varnished the hull of the canoe", said_at=NOW - timedelta(days=2), session_id="two")
+    message = "I am back at the canoe. The hull looks good. What comes next for the hull?"
+    assert order(message, early, late) == [2, 1]
+    assert order("What comes next for the hull of the canoe?", early, late) == [1, 2]
+    assert order(f"{message} Tomorrow I have time.", early, late) == [2, 1]
+    assert order(f"{message} I mean what we did in May 2011.", early, late) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("question", "asks", "tells"),
+    [
+        (
+            "Which paint did we choose for the fence?",
+            "Which paint should we take for the fence?",
+            "We chose the green paint for it",
+        ),
+        (
+            "Which paint did we choose for the fence?",
+            "What about the fence? Should we choose a paint??",
+            "We chose the green one",
+        ),
+        ("我們決定用哪種油漆漆圍籬？", "圍籬要用哪種油漆？", "我們決定用綠色的"),
+    ],
+)
+def test_a_turn_that_only_asks_gains_nothing_by_coming_first(question: str, asks: str, tells: str) -> None:
+    cards = episode(1, asks, said_at=NOW - timedelta(days=3)), episode(2, tells)
+    assert order(question, *cards, votes=(1.0, 0.85), leading=(1,)) == [2, 1]
+    told = episode(1, tells, said_at=NOW - timedelta(days=3)), episode(2, asks)
+    assert order(question, *told, votes=(0.85, 1.0), leading=(1,)) == [1, 2]
