@@ -130,23 +130,33 @@ def _singular(word: str) -> str:
 
 
 _NO_CHINESE = re.compile(
-    "最喜欢|最爱|[我你您他她它这那谁什说想去来吃看听做没不就都也很太吗呢吧把被让给对跟和]|机会|社会|时候|"
+    "最喜欢|最爱|[我你您他她它这那谁什说想去来吃看听做没不就都也很太吗呢吧把被让给对跟和]|油价|股价|房价|物价|金价|汇率|关税|工资|气温|水温|室温|音量|体温|字体|标题|段落?$|话题|焦点|头发|机会|社会|时候|"
     "已经|一般|直接|白天|晚上|早上|平时|平常|通常|有时|经常|总是|一直|马上|立刻|慢慢|逐渐|终于|自己|突然|随时|及时|同时|"
     "虽然|特意|顺便|尽量|内容|第[一二三四五六七八九十\\d]|全部|问题|答案|原因|结果|重点|意思|今天|明天|"
-    "用户|客户|受众|主角|角色|名字|生日|年龄|公司|职业|电话|手机|老板|妈|爸|狗|猫|天气|心情|世界|人生|会议室预约|大家|有人|上线|发布|开源"
+    "用户|客户|受众|主角|角色|名字|生日|年龄|公司|职业|电话|手机|老板|[妈爸]$|狗|猫|天气|心情|世界|人生|会议室预约|大家|有人|上线|发布|开源"
 )
-_CHINESE_HEADS = re.compile(
-    "(?:密码|帐号|账号|会议?|课|班|社|团|预算|价格?|费|租|金|薪水?|截止日期?|期限|目标|"
-    "车位|座位|位置?|教室|办公室|会议室|地点|地址|时间|"
-    "日期|号码?|路线|编号|尺寸|剂量|频率|人数|上限|下限|版本|网址|域名|服务器|伺服器|链接|"
-    "连结|温度|闹钟|门诊|柜子?|钥匙|楼层|月台|登机口|"
-    "训练|练习|排练|聚会|例会|周会|晨会|站会|门票|票价|额度|数量|比例|比率|进度|暗号|代号|"
-    "主题|颜色|品牌|牌子|店|餐厅|健身房|理发师|牙医|医生|"
-    "房东|银行|方案|套餐|押金|学费|时薪|费率|利率|班次|航班|考试|面试|婚礼|行程|活动|比赛|课程|讲座|会场|场地)$"
+# What people call by name: 健身教練是…, 組長換成….
+CHINESE_ROLES = (
+    "教练|老师|组长|班长|队长|社长|会长|班导师?|导师|教授|医师|医生|牙医|负责人|承办人?|联络人|窗口|保[母姆]|房仲|中介|会计师?|律师|设计师|"
+    "家教|助理|主任|司机|管家|理发师|代理人|接班人|房东|师傅|业务"
 )
-_ONCE_CHINESE = re.compile("(?:面试|婚礼|行程|活动|比赛|考试|航班|聚会|聚餐|门诊|讲座)$")
+_CHINESE_MONEY = "预算|价格?|费|租|金|薪水?|薪|利率|贷款|报价|估价|体重|零用钱|额度|费率|门票|票价|单价|押金|学费|目标|尾款|头期款"
+CHINESE_HEADS = (
+    f"{CHINESE_ROLES}|{_CHINESE_MONEY}|"
+    "密码|帐号|账号|会议?|课|班|社|团|截止日期?|期限|派对|婚宴|喜宴|球赛|读书会|"
+    "车位|座位|位置?|教室|办公室|会议室|地点|地址|时间|名称|"
+    "日期|号码?|路线|编号|尺寸|剂量|频率|人数|上限|下限|版本|网址|域名|网站|服务器|伺服器|资料库|数据库|链接|IP|"
+    "连结|温度|闹钟|门诊|复健|看诊|回诊|健检|体检|柜子?|钥匙|护照|存折|证件|印章|硬碟|硬盘|楼层|月台|登机口|班机|飞机|火车|高铁|票|"
+    "训练|练习|排练|聚会|聚餐|大餐|例会|周会|晨会|站会|数量|比例|比率|进度|暗号|代号|"
+    "主题|颜色|品牌|牌子|店|餐厅|饭店|酒店|旅馆|民宿|健身房|网路|网络|宽频|宽带|门号|信用卡|保险|"
+    "银行|方案|套餐|班次|航班|考试?|期末考|期中考|面试|婚礼|行程|活动|比赛|课程|讲座|会场|场地|马拉松|旅行|之旅|同学会|读书会"
+)
+_CHINESE_HEADS = re.compile(f"(?:{CHINESE_HEADS})$")
+_CHINESE_ROLES = re.compile(f"(?:{CHINESE_ROLES})$")
+_CHINESE_SUMS = re.compile(f"(?:{_CHINESE_MONEY})$")
 _GATHERING_CHINESE = re.compile(
-    "(?:会议?|课|班|社|团|训练|练习|排练|面试|婚礼|行程|活动|比赛|考试|航班|门诊|讲座|课程|聚餐)$"
+    "(?:会议?|课|班|社|团|训练|练习|排练|面试|婚礼|婚宴|喜宴|派对|行程|活动|比赛|球赛|考试|期末考|期中考|航班|班机|飞机|火车|高铁|高铁票|车票|机票|门诊|复健|回诊|"
+    "看诊|健检|体检|讲座|课程|聚餐|大餐|聚会|马拉松|之旅|旅行|牙医)$"
 )
 _PLACE_CHINESE = re.compile("(?:的)?(?:地点|位置|会场|场地|地址)$")
 _TIME_CHINESE = re.compile("(?:的)?(?:时间|日期)$")
@@ -163,9 +173,10 @@ def chinese_key(words: str, aspect: Aspect, *, sure: bool) -> str | None:
         .replace(" ", "")
     )
     noun = re.sub(r"截止日期?$|期限$|死线$", "截止日", noun)
+    if noun == "车":
+        return "车_place" if aspect == "place" else None
+    noun = re.sub(r"^小组(?=组长)", "", noun)
     if not 2 <= len(noun) <= 12 or _NO_CHINESE.search(noun) or not (sure or _CHINESE_HEADS.search(noun)):
-        return None
-    if aspect == "time" and _ONCE_CHINESE.search(noun):
         return None
     for pattern, suffix in ((_PLACE_CHINESE, "place"), (_TIME_CHINESE, "time")):
         shorter = pattern.sub("", noun)
@@ -182,6 +193,16 @@ def chinese_key(words: str, aspect: Aspect, *, sure: bool) -> str | None:
 def has_chinese_head(noun: str) -> bool:
     """Returns True for a noun in simplified script that names an attribute by its last word: a password, a price."""
     return _CHINESE_HEADS.search(noun) is not None
+
+
+def is_chinese_role(noun: str) -> bool:
+    """Returns True for a noun in simplified script whose value is a person: a coach, a leader."""
+    return _CHINESE_ROLES.search(noun) is not None
+
+
+def sums_up(noun: str) -> bool:
+    """Returns True for a noun in simplified script whose value is a sum or another amount: a rent, a weight."""
+    return _CHINESE_SUMS.search(noun) is not None
 
 
 def gathers(noun: str, *, chinese: bool) -> bool:
