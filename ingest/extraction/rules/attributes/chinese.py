@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from events.language.chinese_script import to_simplified
+from ingest.extraction.rules.attributes import chinese_phrases
 from ingest.extraction.rules.attributes.known import last_known
 from ingest.extraction.rules.attributes.nouns import (
     CHINESE_HEADS,
@@ -34,18 +35,18 @@ _WHO = (
     "厂商|客户|对方|店家|餐厅|旅行社|社区|物业|补习班|HR|设计师|房仲|官方|班长|助教|我们?|他们|她|他)"
 )
 _SO = (
-    "(?:目前|现在|已经|都|就|又|再|还是|被|临时|决定|要|刚刚?|整个|全部|通通|直接|以后|之后|后来|终于|确定|我们|这学期|下学期|"
+    "(?:目前|现在|已经|都|就|又|再|还是|被|临时|决定|要|刚刚?|整个|全部|通通|直接|以后|之后|后来|终于|确定|这学期|下学期|"
     f"从?{TIME}+[起的]?|，)*"
 )
 _BY = rf"(?:{_WHO}{_SO}(?:(?:打电话|打|来电|来信|写信|发信|来)?(?:公告|通知|宣布|来?说|跟我说|告诉我|表示)|(?=[把将]|涨)))?{_SO}"
-_WHOSE = "(?P<whose>我们[组班家队]?的?|我们(?:公司|部门|学校)的?|我家的?|家里的|咱们的?|我的?|公司的?|学校的?|班上的?|社团的?)?"
+_WHOSE = "(?P<whose>我们(?:公司|部门|学校)的|我们[组班家队]?的?|我家的?|家里的|咱们的?|我的?|公司的?|学校的?|班上的?|社团的?)?"
 _NOUN = rf"(?P<n>[车]|[^，,。；;！!？?、：:是在为改换调移搬延{TIME}{HIDDEN}]{{2,14}}?)"
 # 改造, 改善, 交换 and 切换 are other words.
 _CHANGE = (
     "(?:改约(?:到|在)?|改订|改名(?:叫做?|为|成)?|更名为|改叫|改放到?|改停到?|(?<![修更整])改(?:成|到|在|为|去|(?![造善进良变动革正编组装掉名订约叫用]))|"
     "(?<![交切变更替兑转退轮])换(?:到|成|去|在|(?![取算句代位言气]))|[移搬挪转](?:到|至|去)|延[到至]|延[后期](?:到|至)|顺延(?:到|至)?|推迟[到至]|提前[到至]|"
     "提早[到至]|调(?:整|高|低|涨|降|升)?[到成为至]|涨[到成]|升级?[到成]|[降砍压掉跌减缩][到成至为]|提高[到至]|增加[到至]|加[到至]|变成|"
-    "设[成为]|更新[成为]|携码到|延(?![伸续误])|提前|提早|延后|推迟)了?"
+    "设[成为]|更新[成为]|携码到|延(?![伸续误])|提前|提早|延后|推迟|[移挪调](?=\x01))了?"
 )
 _END = (
     rf"(?=$|[，,。；;！!？?、 {HIDDEN}]|了|啦|喔|哦|啊|呀|呢|吧|见|集合|举行|开会|碰面|上课|(?:的|上|里|办|那班|那间|的那班)+"
@@ -53,16 +54,22 @@ _END = (
 )
 _VALUE = rf"(?P<v>[^，,。；;！!？?、{HIDDEN}]{{1,24}}?)"
 _CHANGED = re.compile(
-    rf"{_OPEN}{_BY}(?P<ba>[把将])?{_WHOSE}(?:把)?{_NOUN}{_SO}(?:从(?P<o>[^，,。{HIDDEN}]{{1,14}}?))?{_SO}(?P<verb>{_CHANGE})(?P<link>在)?{_VALUE}{_END}"
+    rf"{_OPEN}{_BY}(?P<ba>[把将])?{_WHOSE}(?:把)?{_NOUN}(?:我们)?{_SO}(?:从(?P<o>[^，,。{HIDDEN}]{{1,14}}?))?{_SO}(?P<verb>{_CHANGE})(?P<link>在)?{_VALUE}{_END}"
 )
 _LINK = "是在|是叫|就是|是|名?叫做?|[约订定排设开办停放收摆]在|在|为|用的是|订的是|：|:"
 _STATED = re.compile(rf"{_OPEN}{_BY}{_WHOSE}{_NOUN}{_SO}(?P<link>{_LINK})\s?{_VALUE}{_END}")
+# A preposition before a time is masked with it: 比賽在八月二號.
+_WHEN = re.compile(
+    rf"{_OPEN}{_BY}{_WHOSE}{_NOUN}(?:日期|时间)?(?:[约订定排改]|预计|就)*(?P<v>{TIME}{{2,}}){_END}"
+)
 _PER = "(?:一?(?:个月|年|学期|期|周|次|堂|小时|天)|每(?:个月|月|年|学期|期|周|次|堂|小时|天))?"
 _SUM = r"(?P<v>[$]?[一二三四五六七八九十百千万两半\d][\d.,一二三四五六七八九十百千万两半]*\s?(?:块|元|%|公斤|kg|斤|美元|欧元|人民币|台币)?)"
 _COSTS = re.compile(
     rf"{_OPEN}{_BY}(?:[跟给对][^，。]{{1,4}}?)?{_WHOSE}{_NOUN}{_SO}{_PER}(?:大概|大约|约|差不多|要|是)?{_PER}\s?{_SUM}{_END}"
 )
 _IT = re.compile(rf"{_OPEN}(?:它|时间|地点|地址)?{_SO}(?:把它)?(?P<verb>{_CHANGE}){_VALUE}{_END}")
+# 我把硬碟拿回家了，現在放在衣櫃: the second clause has the new place.
+_TAKEN = re.compile(rf"{_OPEN}我?把{_NOUN}(?:拿|带|搬|收|移)[^，。]{{0,5}}了(?=$|[，,])")
 # "組長換人了，現在是俊宏": the first clause names what changed, the second its new value.
 _RENEWED = re.compile(
     rf"{_OPEN}{_BY}{_WHOSE}(?:{_NOUN}{_SO}(?:换人|换|改|变|调整|涨价?|降价?|换新)过?了?|涨(?P<rise>[租价]))(?=$|[，,。；;！!])"
@@ -70,9 +77,14 @@ _RENEWED = re.compile(
 _NOW = re.compile(
     rf"{_OPEN}{_BY}(?:新的)?{_SO}(?:{_OPEN})(?:改|换|变)?(?:是|成|叫做?|在|到|为|开始|涨到|升到|降到|要|用|：)*\s?{_VALUE}{_END}"
 )
-_BEFORE = re.compile("原本|本来|一开始|起初|原先|之前|以前|最早|最初")
+_YEARS_AGO = re.compile("去年|前年|当年|那年")
+_BEFORE = re.compile(
+    "当时|那时候?|小时候|前公司|[国高]中的|上一[场次个]|原本|本来|一开始|起初|原先|之前|以前|最早|最初"
+)
 _CLAUSE = re.compile("[，,；;。]")
-_TRIGGER = re.compile("[改换调移搬延推提涨升降减变设挪砍掉顺携]|转[到至去]|加[到至]")
+_TRIGGER = re.compile(
+    "[改换调移搬延推提涨升降减变设挪砍掉顺携]|转[到至去]|加[到至]|[放停收]在|把.{1,8}[拿带收]"
+)
 _HOLDS = re.compile(
     rf"[我们公司学校班社团]的?[^，。]{{1,12}}[是在为：:]|(?:{CHINESE_HEADS}|[^，。]车)[^，。是在为叫：:]{{0,4}}(?:[是在为：:叫]|[约订定排设开办停放收摆用]|"
     r"[$\d一二三四五六七八九十两每])|^车"
@@ -93,7 +105,12 @@ _AMOUNT = re.compile(
 
 def may_hold(sentence: Sentence) -> bool:
     """Returns True when the words of the sentence may state or change an attribute."""
-    return _TRIGGER.search(sentence.plain) is not None or _HOLDS.search(sentence.plain) is not None
+    plain = sentence.plain
+    return (
+        _TRIGGER.search(plain) is not None
+        or _HOLDS.search(plain) is not None
+        or chinese_phrases.may_hold(plain)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +130,8 @@ def attributes(scene: Scene) -> Iterator[StateDraft]:
     for end in [*(border.start() for border in _CLAUSE.finditer(text)), len(text)]:
         clause = (begin, end)
         begin = end + 1
-        where = _BEFORE.search(text, *clause)
+        where = _BEFORE.search(text, *clause) or _YEARS_AGO.search(scene.sentence.plain, *clause)
         start = where.end() if where is not None and where.start() - clause[0] <= 2 else clause[0]
-        found = _first((_CHANGED, _STATED, _COSTS), text, start, end)
         if where is not None and start == clause[0]:
             # "讀書會原本在星巴克": the noun stands before the word.
             shorter = f"{text[: where.start()]}{text[where.end() :]}"
@@ -123,7 +139,14 @@ def attributes(scene: Scene) -> Iterator[StateDraft]:
             topic = _topic(named, scene) if named is not None else topic
             continue
         doubtful = _DOUBT.search(text, *clause) is not None
-        draft = _draft(found, scene) if found is not None and not doubtful else None
+        if (
+            where is None
+            and not doubtful
+            and (phrase := chinese_phrases.stated(scene, start, end)) is not None
+        ):
+            yield phrase
+            continue
+        found, draft = (None, None) if doubtful else _read(scene, start, end)
         if draft is not None:
             topic = _Topic(draft.kind or "", _aspect_of(draft))
             if where is None:
@@ -135,6 +158,10 @@ def attributes(scene: Scene) -> Iterator[StateDraft]:
         renewed = _RENEWED.match(text, start, end)
         if renewed is not None and not doubtful and (noun := _renewed_noun(renewed, scene)) is not None:
             topic = _Topic(noun, "value", renewed=True)
+            continue
+        taken = _TAKEN.match(text, start, end)
+        if taken is not None and has_chinese_head(to_simplified(scene.said(taken, "n"))):
+            topic = _Topic(scene.said(taken, "n"), "place", renewed=True)
             continue
         moved = _IT.match(text, start, end)
         if moved is None and topic is not None and topic.renewed:
@@ -148,8 +175,18 @@ def attributes(scene: Scene) -> Iterator[StateDraft]:
             topic = _Topic(scene.said(named, "n"), "place" if gathers(named["n"], chinese=True) else "value")
 
 
-def _first(patterns: tuple[re.Pattern[str], ...], text: str, start: int, end: int) -> re.Match[str] | None:
-    return next((found for one in patterns if (found := one.match(text, start, end)) is not None), None)
+def _read(scene: Scene, start: int, end: int) -> tuple[re.Match[str] | None, StateDraft | None]:
+    """Returns the first pattern's match that makes a state, with the state, or else the first match alone."""
+    first = None
+    for pattern in (_CHANGED, _STATED, _COSTS, _WHEN):
+        found = pattern.match(scene.masked, start, end)
+        if found is None:
+            continue
+        draft = _draft(found, scene)
+        if draft is not None:
+            return found, draft
+        first = first or found
+    return first, None
 
 
 def _renewed_noun(found: re.Match[str], scene: Scene) -> str | None:
@@ -175,6 +212,9 @@ def _value(found: re.Match[str], noun: str) -> tuple[Aspect, bool] | None:
     """Returns the aspect of the value, and whether the value is sure, or None when the words are no value."""
     words = found["v"]
     groups = found.groupdict()
+    if TIME in words and _SEATED.search(noun):
+        # 停車位在B2的18號: the masked number is a place and no day.
+        return ("place", True) if words.strip(TIME) else None
     if TIME in words:
         return ("time", True) if len(re.sub(f"{TIME}|^[在约订定]+|[的那班这点]+$", "", words)) <= 2 else None
     if _VERBAL.match(words) or _NO_VALUE.search(words):
@@ -241,7 +281,9 @@ def _draft(found: re.Match[str], scene: Scene) -> StateDraft | None:
             return None
         if aspect == "place" and (not exact or not (has_chinese_head(folded) or folded == "车")):
             return None
-        if found.re is _COSTS and not sums_up(folded):
+        if (found.re is _COSTS and not sums_up(folded)) or (
+            found.re is _WHEN and not gathers(folded, chinese=True)
+        ):
             return None
         if is_chinese_role(folded) and not exact:
             return None
@@ -273,7 +315,9 @@ def _draft(found: re.Match[str], scene: Scene) -> StateDraft | None:
             return None
     if _PEOPLE.search(folded) or is_chinese_role(folded) and words in ("人", "新人"):
         return None
-    key = chinese_key(_full(found, folded), aspect, sure=changed or (owned and exact) or folded == "车")
+    key = chinese_key(
+        _full(found, folded, scene), aspect, sure=changed or (owned and exact) or folded == "车"
+    )
     if key is None:
         return None
     entity, key = _registered(scene, key)
@@ -294,7 +338,7 @@ def _draft(found: re.Match[str], scene: Scene) -> StateDraft | None:
 
 _DONE = re.compile("了")
 _PEOPLE = re.compile(
-    f"(?:{'|'.join(RELATIONS)}|人|同事|同学|邻居|们|家人|总部)$(?<!老师)(?<!教练)(?<!房东)(?<!导师)"
+    f"(?:{'|'.join(RELATIONS)}|(?<![责络办理])人|同事|同学|邻居|们|家人|总部)$(?<!老师)(?<!教练)(?<!房东)(?<!导师)"
 )
 _BELONGING = re.compile(
     "[车箱包机盘碟本册件书单卡照票药柜]$|钥匙|行李|文件|网站|系统|服务|数据|资料|档案|备份|工具|东西"
@@ -313,8 +357,14 @@ def _exact(words: str) -> bool:
     return _EXACT.search(words) is not None
 
 
-def _full(found: re.Match[str], noun: str) -> str:
-    """Returns the noun with its owner where several owners have such a thing: 公司的 wifi, 學校的電話."""
+_WEEKDAY = re.compile("(?:周|星期|礼拜)[一二三四五六日天](?:早上|上午|中午|下午|晚上)?的$")
+
+
+def _full(found: re.Match[str], noun: str, scene: Scene) -> str:
+    """Returns the noun with what sets it apart from its like: 公司的 wifi, 禮拜二的會議."""
+    weekday = _WEEKDAY.search(scene.sentence.plain, found.start(), found.start("n"))
+    if weekday is not None and gathers(noun, chinese=True):
+        return f"{weekday[0]}{noun}"
     whose = (found.groupdict().get("whose") or "").removesuffix("的")
     if whose in ("公司", "学校", "班上", "社团") and _SECRET.search(noun):
         return f"{whose}{noun}"
@@ -337,7 +387,7 @@ def _moved(found: re.Match[str], scene: Scene, topic: _Topic | None) -> StateDra
     if topic is not None and topic.renewed and not (value[1] or _FREE.search(to_simplified(noun))):
         return None
     if topic is not None:
-        if aspect == "value" and not topic.renewed:
+        if aspect == "value" and (not topic.renewed or topic.aspect == "place"):
             aspect = topic.aspect if topic.aspect != "time" else aspect
         key = chinese_key(to_simplified(topic.noun), aspect, sure=True)
         if key is None:
