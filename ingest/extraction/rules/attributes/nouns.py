@@ -16,18 +16,32 @@ GATHERINGS = word_set(
     "meeting standup stand-up sync class lesson course club group practice rehearsal training appointment "
     "party dinner lunch breakfast brunch workshop seminar lecture session interview exam test conference "
     "retro review call game match concert show wedding ceremony reception picnic hike trip flight train bus "
-    "ferry tour choir band yoga pilates checkup service market fair tournament shift"
+    "ferry tour choir band yoga pilates checkup service market fair tournament shift sync physio therapy reunion hackathon "
+    "marathon race retreat wedding"
 )
-# These happen once. Their time is that of an event and no state.
-ONCE = word_set(
-    "party dinner lunch brunch breakfast appointment interview exam test conference concert wedding ceremony "
-    "reception picnic hike trip flight train bus ferry tour checkup tournament match game show"
+# Nouns that state an attribute at the start of a sentence, without "my" or "the".
+BARE_HEADS = word_set(
+    "rent tuition gate physio therapy standup practice rehearsal training club class lesson choir band yoga pilates meeting sync "
+    "appointment interview exam launch date deadline budget membership allowance bill fee fare price salary "
+    "wedding reunion party hackathon marathon race flight gym membership parking password code hotel"
+)
+# What people call by name: "my new tutor is Petra", "Ines is the project lead now".
+ROLES = word_set(
+    "teacher tutor coach trainer instructor dentist therapist doctor cardiologist dermatologist pediatrician paediatrician "
+    "neurologist oncologist psychiatrist psychologist counselor counsellor physiotherapist gynecologist "
+    "lead captain president advisor adviser mentor nanny babysitter sitter landlord realtor lawyer attorney accountant mechanic "
+    "master designer plumber contractor stylist hairdresser barber vet supervisor guide caretaker cleaner gardener "
+    "organizer organiser chair chairman treasurer secretary assistant recruiter surgeon midwife obstetrician principal manager "
+    "rep representative broker agent"
 )
 # Nouns whose value may be any word.
-WORDED = word_set(
-    "password passphrase passcode pin code username login handle codename brand theme mascot colour "
-    "color landlord plumber accountant lawyer vet bank gym hairdresser supermarket provider carrier flavour "
-    "flavor"
+WORDED = (
+    word_set(
+        "password passphrase passcode pin code username login handle codename brand theme mascot colour "
+        "color landlord plumber accountant lawyer vet bank gym hairdresser supermarket provider carrier flavour "
+        "flavor internet insurance plan broadband mortgage"
+    )
+    | ROLES
 )
 # Nouns of households and work whose value is a fact even after "the".
 _SHARED = word_set(
@@ -100,13 +114,24 @@ def english_key(words: str, aspect: Aspect, *, shared: bool) -> str | None:
         parts = parts[1:]
     if not parts or len(parts) > 5 or any(part in _NO_PARTS for part in parts):
         return None
-    if parts[-1] in _NO_NOUNS and not (len(parts) > 1 and parts[-1] in _WITH_MORE):
+    belonging = aspect == "place" and parts[-1] in _BELONGINGS
+    if parts[-1] in _NO_NOUNS and not belonging and not (len(parts) > 1 and parts[-1] in _WITH_MORE):
         return None
-    parts = [_singular(part) for part in parts]
+    parts = [
+        _singular(part)
+        for part in parts
+        if part not in ("ticket", "tickets") or len(parts) == 1 or part == parts[0]
+    ]
     head = parts[-1]
     if shared and head not in _SHARED | GATHERINGS and aspect == "value":
         return None
     return _key(parts, head, aspect)
+
+
+# These are somewhere: "the car is on level 2".
+_BELONGINGS = word_set(
+    "car van truck bike motorbike scooter passport key laptop suitcase desk office website server"
+)
 
 
 def _key(parts: list[str], head: str, aspect: Aspect) -> str | None:
@@ -115,8 +140,8 @@ def _key(parts: list[str], head: str, aspect: Aspect) -> str | None:
     key = "_".join(parts)
     if _DUE.search(key):
         return key
-    if head in ONCE and aspect == "time":
-        return None
+    if aspect == "place" and (head in _BELONGINGS or head == "hotel"):
+        return f"{key}_place"
     canonical = canonical_key(key)
     if concept(canonical) is not None:
         return canonical if canonical in _REGISTERED and aspect == "value" else None
