@@ -85,6 +85,10 @@ _RENEWED = re.compile(
     rf"(?: (?:now|instead))?{_STOP}"
 )
 # "I swapped my train ticket for the 9:40".
+# "We're having the party at our place".
+_HELD = re.compile(
+    rf"(?:\b(?:[Ww]e|[Tt]hey|I)(?:'re|'m| are| am)) (?:holding|having|hosting|doing|throwing) {_NOUN}{_PREP} {_VALUE}{_STOP}"
+)
 _SWAPPED = re.compile(
     rf"(?i:\b(?:swapped|traded|exchanged|changed)) (?:my|our|the) (?P<n>[\w'-]+(?: [\w'-]+)?) for {_VALUE}{_STOP}"
 )
@@ -109,8 +113,11 @@ _CHANGE_WORDS = word_set(
     "moves changes "
     "switches shifts goes put brought now instead slashed trimmed hiked migrated transferred traded exchanged new"
 )
-_COPULAS = word_set("is are it's that's costs meets leaves departs starts runs") | frozenset(
-    f"{head}'s" for head in BARE_HEADS | GATHERINGS
+_HOLDING = word_set("holding having hosting doing throwing")
+_COPULAS = (
+    _HOLDING
+    | word_set("is are it's that's costs meets leaves departs starts runs")
+    | frozenset(f"{head}'s" for head in BARE_HEADS | GATHERINGS)
 )
 _CLOCK = re.compile(
     r"(?:around |about )?\d{1,2}(?::\d\d| ?[ap]\.?m\.?\b|:\d\d ?[ap]\.?m\.?)|noon|midnight|"
@@ -174,7 +181,7 @@ def may_hold(sentence: Sentence) -> bool:
         return False
     if not words.isdisjoint(_CHANGE_WORDS):
         return True
-    if words.isdisjoint(_COPULAS):
+    if words.isdisjoint(_COPULAS) and not any(word.endswith("'s") for word in words):
         return False
     return not words.isdisjoint(_SHOWN) or _CAPITAL.search(sentence.plain) is not None
 
@@ -198,12 +205,14 @@ def attributes(scene: Scene) -> Iterator[StateDraft]:
         else ()
     )
     named_new = (_NEW,) if "new" in scene.sentence.words else ()
+    if not scene.sentence.words.isdisjoint(_HOLDING):
+        named_new = (_HELD, *named_new)
     for pattern in (*patterns, *named_new, _STATED):
         for found in pattern.finditer(text):
             if found.start("v") in seen or hedged(scene.sentence, found.start(), found.start("v")):
                 continue
             seen.add(found.start("v"))
-            draft = _draft(found, scene, changed=pattern not in (_STATED,))
+            draft = _draft(found, scene, changed=pattern not in (_STATED, _HELD))
             if draft is not None:
                 yield draft
 
@@ -307,7 +316,8 @@ def _value(found: re.Match[str], scene: Scene, noun: str) -> _Value | None:
         first, last = masked.index(TIME), masked.rindex(TIME) + 1
         rest = (masked[:first] + masked[last:]).strip()
         if rest and not re.fullmatch(
-            r"(?:on|at|in|the|around|about|by|of|\d{1,2}(?::\d\d)?|at \d{1,2}(?::\d\d)?| )+", rest
+            r"(?:on|at|in|the|around|about|by|of|s|mornings|afternoons|evenings|nights|\d{1,2}(?::\d\d)?|at \d{1,2}(?::\d\d)?| )+",
+            rest,
         ):
             return None
         return _Value(re.sub(r"^(?:on|at|in|by|to|until) ", "", words), "time", (begin, begin + len(masked)))

@@ -63,7 +63,7 @@ _NO_NOUNS = (
         "audience audiences topic topics count counts profession focus attention approach priority interest opinion "
         "view stance tone pace style routine plan "
         "plans progress mistake mistakes errors results concern worry hope feeling experience understanding "
-        "knowledge preference choice decision mind project team family work day session sessions"
+        "bishop knight rook queen king pawn euro dollar pound yen stock stocks share shares market knowledge preference choice decision mind project team family work day session sessions"
     )
     | RELATIONS.keys()
     | RELATION_PLURALS.keys()
@@ -78,7 +78,7 @@ _NO_PARTS = word_set(
     "there here where what how why really very also just even still always never hope think feel want need "
     "said says told"
 )
-_JOINED = word_set("of for at with")
+_JOINED = word_set("of for at with to")
 _PLACED = {
     "room": "",
     "location": "place",
@@ -114,6 +114,8 @@ def english_key(words: str, aspect: Aspect, *, shared: bool) -> str | None:
         parts = parts[1:]
     if not parts or len(parts) > 5 or any(part in _NO_PARTS for part in parts):
         return None
+    if parts[-1] in ("goal", "target") and len(parts) > 1 and parts[-2] in _MEASURED:
+        return "_".join(parts)
     belonging = aspect == "place" and parts[-1] in _BELONGINGS
     if parts[-1] in _NO_NOUNS and not belonging and not (len(parts) > 1 and parts[-1] in _WITH_MORE):
         return None
@@ -128,6 +130,7 @@ def english_key(words: str, aspect: Aspect, *, shared: bool) -> str | None:
     return _key(parts, head, aspect)
 
 
+_MEASURED = word_set("saving savings fundraising step steps weight sales revenue word distance mileage")
 # These are somewhere: "the car is on level 2".
 _BELONGINGS = word_set(
     "car van truck bike motorbike scooter passport key laptop suitcase desk office website server"
