@@ -65,7 +65,7 @@ _WHEN = re.compile(
 _PER = "(?:一?(?:个月|年|学期|期|周|次|堂|小时|天)|每(?:个月|月|年|学期|期|周|次|堂|小时|天))?"
 _SUM = r"(?P<v>[$]?[一二三四五六七八九十百千万两半\d][\d.,一二三四五六七八九十百千万两半]*\s?(?:块|元|%|公斤|kg|斤|美元|欧元|人民币|台币)?)"
 _COSTS = re.compile(
-    rf"{_OPEN}{_BY}(?:[跟给对][^，。]{{1,4}}?)?{_WHOSE}{_NOUN}{_SO}{_PER}(?:大概|大约|约|差不多|要|是)?{_PER}\s?{_SUM}{_END}"
+    rf"{_OPEN}{_BY}(?:[跟给对][^，。]{{1,4}}?(?=报价|估价))?{_WHOSE}{_NOUN}{_SO}{_PER}(?:大概|大约|约|差不多|要|是)?{_PER}{TIME}*\s?{_SUM}{_END}"
 )
 _IT = re.compile(rf"{_OPEN}(?:它|时间|地点|地址)?{_SO}(?:把它)?(?P<verb>{_CHANGE}){_VALUE}{_END}")
 # 我把硬碟拿回家了，現在放在衣櫃: the second clause has the new place.

@@ -27,7 +27,9 @@ from ingest.extraction.rules.sentences import HIDDEN, Sentence, hedged
 _OPEN = (
     r"(?:^|[,;:] |\b(?:and|but|so|that|because|now|yeah|ok|fyi|btw|update|actually|says|says that|said),? )"
 )
-_OWNER = r"(?P<det>[Mm]y [a-z]+'s|[Mm]y|[Oo]ur|[Tt]he|[A-Z][a-z]+'s)"
+_OWNER = (
+    rf"(?P<det>[Mm]y [a-z]+'s|[Mm]y|[Oo]ur|[Tt]he|(?!(?i:{'|'.join(sorted(BARE_HEADS))})'s)[A-Z][a-z]+'s)"
+)
 # "Rent is 950", "Book club moved to Fridays": a noun of an attribute needs no determiner.
 _BARE = rf"(?=(?i:(?:[a-z'-]+ ){{0,2}}?(?:{'|'.join(sorted(BARE_HEADS))})\b))"
 _NOUN = (
@@ -219,7 +221,9 @@ def attributes(scene: Scene) -> Iterator[StateDraft]:
 
 def _draft(found: re.Match[str], scene: Scene, *, changed: bool) -> StateDraft | None:
     groups = found.groupdict()
-    noun = groups.get("n") or ""
+    noun = re.sub(r"'s$|(?<! of)(?<! the) tickets?$", "", groups.get("n") or "")
+    if noun[:1].isupper() and "det" in groups and groups["det"] is None and not noun[:2].isupper():
+        noun = noun[:1].lower() + noun[1:]
     announced = (
         changed
         or bool(groups.get("now"))
@@ -330,7 +334,7 @@ def _value(found: re.Match[str], scene: Scene, noun: str) -> _Value | None:
     room = _room(words)
     local = (
         named
-        or (room and re.match(r"(?:the|an?|our|my|room|floor|[A-Z\d])", words) is not None)
+        or (room and re.match(r"(?:the|an?|our|my|room|floor|level|terminal|row|[A-Z\d])", words) is not None)
         or bool(_CODE.match(words))
     )
     if groups.get("prep") == "with":

@@ -47,7 +47,7 @@ WORDED = (
 _SHARED = word_set(
     "password passphrase passcode pin code username login wifi budget price fee rent limit quota target cap "
     "deadline date room seat gate platform desk locker floor office venue location place time key spot slot "
-    "number rate salary headcount version port domain url link address server dose dosage size capacity rota "
+    "weight membership bill estimate tuition allowance ip terminal number rate salary headcount version port domain url link address server dose dosage size capacity rota "
     "schedule start finish minimum maximum deposit discount premium allowance fare toll tip goal score "
     "temperature thermostat alarm frequency interval threshold estimate quote bill bin bins recycling colour "
     "color theme mascot codename"
@@ -112,24 +112,25 @@ def english_key(words: str, aspect: Aspect, *, shared: bool) -> str | None:
         "the",
     ):
         parts = parts[1:]
+    if len(parts) > 1 and parts[-1] in ("appointment", "session") and parts[-2] in _VISITED:
+        parts = parts[:-1]
     if not parts or len(parts) > 5 or any(part in _NO_PARTS for part in parts):
         return None
     if parts[-1] in ("goal", "target") and len(parts) > 1 and parts[-2] in _MEASURED:
         return "_".join(parts)
     belonging = aspect == "place" and parts[-1] in _BELONGINGS
-    if parts[-1] in _NO_NOUNS and not belonging and not (len(parts) > 1 and parts[-1] in _WITH_MORE):
+    if parts[-1] in _NO_NOUNS and not belonging and not (len(parts) > 1 and parts[-1] in _WITH_MORE | ROLES):
         return None
-    parts = [
-        _singular(part)
-        for part in parts
-        if part not in ("ticket", "tickets") or len(parts) == 1 or part == parts[0]
-    ]
+    if len(parts) > 1 and parts[-1] in ("ticket", "tickets"):
+        parts = parts[:-1]
+    parts = [_singular(part) for part in parts]
     head = parts[-1]
     if shared and head not in _SHARED | GATHERINGS and aspect == "value":
         return None
     return _key(parts, head, aspect)
 
 
+_VISITED = ROLES | word_set("physio therapy")
 _MEASURED = word_set("saving savings fundraising step steps weight sales revenue word distance mileage")
 # These are somewhere: "the car is on level 2".
 _BELONGINGS = word_set(
@@ -146,7 +147,7 @@ def _key(parts: list[str], head: str, aspect: Aspect) -> str | None:
     if aspect == "place" and (head in _BELONGINGS or head == "hotel"):
         return f"{key}_place"
     canonical = canonical_key(key)
-    if concept(canonical) is not None:
+    if concept(canonical) is not None and not (head in ROLES and len(parts) > 1):
         return canonical if canonical in _REGISTERED and aspect == "value" else None
     return key if aspect == "value" or head in _PLACED or head in _TIMED else f"{key}_{aspect}"
 
@@ -158,7 +159,7 @@ def _singular(word: str) -> str:
 
 
 _NO_CHINESE = re.compile(
-    "最喜欢|最爱|[我你您他她它这那谁什说想去来吃看听做没不就都也很太吗呢吧把被让给对跟和]|手[里上]|身上|油价|股价|房价|物价|金价|汇率|关税|工资|气温|水温|室温|音量|体温|字体|标题|段落?$|话题|焦点|头发|机会|社会|时候|"
+    "最喜欢|最爱|[我你您他她它这那谁什说想去来吃看听做没不就也很太吗呢吧把被让给对跟和]|手[里上]|身上|(?<![京首成])都|油价|股价|房价|物价|金价|汇率|关税|工资|气温|水温|室温|音量|体温|字体|标题|段落?$|话题|焦点|头发|机会|社会|时候|"
     "已经|一般|直接|白天|晚上|早上|平时|平常|通常|有时|经常|总是|一直|马上|立刻|慢慢|逐渐|终于|自己|突然|随时|及时|同时|"
     "虽然|特意|顺便|尽量|内容|第[一二三四五六七八九十\\d]|全部|问题|答案|原因|结果|重点|意思|今天|明天|"
     "(?:用户|客户|受众|主角|角色|生日)$|名字|年龄|公司|职业|电话|手机|老板|[妈爸]$|狗|猫|天气|心情|世界|人生|会议室预约|大家|有人|上线|发布|开源"

@@ -85,17 +85,16 @@ def _learning_ended(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         )
 
 
-_FOLLOWS = {"追": "watching", "看": "watching", "读": "reading", "玩": "playing", "听": "listening_to"}
-_FOLLOWED = {
-    "watching": ("正在看", "看完"), "reading": ("正在讀", "讀完"), "playing": ("正在玩", "玩完"), "listening_to": ("正在聽", "聽完"),
-}  # fmt: skip
+_FOLLOWS = {"追": "following", "看": "following", "读": "following", "玩": "playing", "听": "listening_to"}
+_VERBS = {"追": "看", "看": "看", "读": "讀", "玩": "玩", "听": "聽"}
 
 
 def _following(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     entity = _owner(scene)
     if entity is None or _doubtful(found, scene):
         return
-    key = _FOLLOWS[found["verb"][0]]
+    verb = found["verb"][0]
+    key = _FOLLOWS[verb]
     value = scene.said(found, "v")
     yield StateDraft(
         entity=entity,
@@ -104,7 +103,7 @@ def _following(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         span=found.span(),
         announced=found["new"] is not None or "现在" in scene.sentence.plain,
         cardinality="multi_value",
-        content=_of(scene, entity, f"{_script(scene, _FOLLOWED[key][0])}《{value}》"),
+        content=_of(scene, entity, f"正在{_script(scene, _VERBS[verb])}《{value}》"),
         confidence=0.85,
     )
 
@@ -117,7 +116,8 @@ def _followed(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         "想|如果|还没|没有?|要是|等|快|书$|剧$|电影$|这|那|篇|文件|报告", scene.masked[: found.end()]
     ):
         return
-    key = _FOLLOWS[(found["verb"] or "追")[0]]
+    verb = (found["verb"] or "追")[0]
+    key = _FOLLOWS[verb]
     yield StateDraft(
         entity=entity,
         key=key,
@@ -126,7 +126,7 @@ def _followed(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         statement="ended",
         announced=True,
         cardinality="multi_value",
-        content=_of(scene, entity, f"{_script(scene, _FOLLOWED[key][1])}《{value}》了"),
+        content=_of(scene, entity, f"{_script(scene, _VERBS[verb])}完《{value}》了"),
         confidence=0.7,
     )
 
@@ -160,6 +160,8 @@ def _partner(*, ended: bool) -> Make:
         entity = _owner(scene)
         value = scene.said(found, "v")
         if entity is None or not value or (is_bare(scene) and not ended):
+            return
+        if re.search("[我你他她它们人的家]|男友|女友|客户|老板|公司|前任|大家|对方", to_simplified(value)):
             return
         if re.search("朋友|同学|主角|如果|要是|差点|没有?|梦", scene.masked[: found.end()]):
             return
@@ -227,7 +229,7 @@ def _keeps_hours(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     # The subject of a clause takes the adverbs and the time after it, so the time may stand before the match.
     times = list(_RUN.finditer(scene.masked, first, found.start("verb")))
     value = scene.sentence.raw[slice(*times[-1].span())] if times else ""
-    value = re.sub("^(?:每天|每晚|現在|现在|最近|平常|目前|後來|后来|都|在|到)+", "", value)
+    value = re.sub("^(?:每天|每晚|現在|现在|最近|平常|目前|後來|后来|都|在|到)+|起$", "", value)
     if (
         entity is None
         or not _CLOCK.search(to_simplified(value))
@@ -235,7 +237,7 @@ def _keeps_hours(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         or _SOMEDAY.search(said)
     ):
         return
-    up = found["verb"][0] == "起"
+    up = found["verb"][0] in "起床"
     usual = re.search("每|都|平常|平时|通常|固定|习惯|改|现在|最近|就睡|晚上", scene.sentence.plain)
     if usual is None:
         return

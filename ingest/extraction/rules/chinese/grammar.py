@@ -55,7 +55,7 @@ _SOMEBODY = re.compile(
     r"们?的(?:[^，,。：:]{0,6}(?:客户|用户|病人|患者|角色|主角|学生|读者|受众|粉丝|房东|房客|网友|偶像|老师|医生|律师))(?=[是叫在住今有])"
 )
 # 妹妹的婚礼因为漏水，搬去…: the next clause is about the wedding and not about the sister.
-_THEIR_THING = re.compile(rf"的(?!(?:{_ATTR}))[^，,。是]{{1,6}}(?:{_THINGS})")
+_THEIR_THING = re.compile(rf"的(?!(?:{_ATTR}))[^，,。是]{{0,6}}(?:{_THINGS})")
 _BARE = re.compile(rf"{_OPENING}{{0,6}}{_ADVERB}{{0,4}}")
 ANIMAL = re.compile(PETS)
 _CLAUSE_END = re.compile(r"[，,；;：:（）()—]|——")

@@ -62,6 +62,39 @@ _TITLES = frozenset(("Dr", "Mr", "Mrs", "Ms", "Prof"))
 _DOES = {"teaches": "teacher", "tutors": "tutor", "coaches": "coach", "trains": "trainer"}
 
 
+def _leads(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    """Makes the lead of a team or a project ("Kwame leads the team now")."""
+    person = name(scene.said(found, "v"))
+    if person is None or person in _TITLES or not is_name(person, first=True):
+        return
+    noun = f"{scene.said(found, 'n').lower()} lead"
+    yield StateDraft(
+        entity=scene.owner,
+        key=noun.replace(" ", "_"),
+        value=person,
+        span=found.span(),
+        announced=_is_now(found, scene),
+        kind=noun,
+        cardinality="single_value",
+        tags=("attribute",),
+        content=f"The {noun} is {person}",
+        confidence=0.85,
+    )
+
+
+def _learns(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
+    entity = subject(found, scene)
+    if entity is not None:
+        yield StateDraft(
+            entity=entity,
+            key="learning",
+            value=scene.said(found, "v"),
+            span=found.span(),
+            announced=True,
+            timed=True,
+        )
+
+
 def _teaches(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     person = name(scene.said(found, "v"))
     if person is None:
@@ -132,7 +165,6 @@ def _ended(key: str, content: str) -> Make:
             announced=True,
             timed=True,
             content=_content(scene, entity, content.format(v=value)) if content else None,
-            cardinality="multi_value" if key in _OPEN_ENDED else None,
             confidence=0.75,
         )
 
@@ -142,7 +174,6 @@ def _ended(key: str, content: str) -> Make:
 _POINTING = frozenset(
     ("it", "that", "this", "them", "everything", "work", "dinner", "lunch", "breakfast", "school", "i")
 )
-_OPEN_ENDED = frozenset(("reading", "watching"))
 
 
 def _following(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -155,67 +186,47 @@ def _following(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         return
     if value.split(" ")[0].lower() in NOT_NAMES - {"the", "a"} and not groups.get("did"):
         return
-    key = "reading" if verb.startswith("read") else "watching"
-    if groups.get("o"):
-        yield StateDraft(
-            entity=entity,
-            key=key,
-            value=scene.said(found, "o"),
-            span=found.span(),
-            statement="ended",
-            announced=True,
-            cardinality="multi_value",
-            content=_content(scene, entity, f"finished {scene.said(found, 'o')}"),
-        )
+    doing = "reading" if verb.startswith(("read", "reread")) else "watching"
     yield StateDraft(
         entity=entity,
-        key=key,
+        key="following",
         value=value,
         span=found.span(),
-        announced=_is_now(found, scene) or bool(groups.get("o")),
+        announced=_is_now(found, scene),
         cardinality="multi_value",
-        content=_content(scene, entity, f"is {key} {value}"),
+        content=_content(scene, entity, f"is {doing} {value}"),
         confidence=0.85,
     )
 
 
 def _finished(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """Makes the end of a book and of a series: the words do not tell which. An end without a state changes nothing."""
+    """Makes the end of a book or a series, and the next one. An end without a state changes nothing."""
     value = scene.said(found, "o")
-    after = scene.said(found, "v") if "v" in found.re.groupindex else ""
+    after = scene.said(found, "v")
     if not value[:1].isupper() or value.split(" ")[0].lower() in NOT_NAMES - {"the", "a"}:
         return
-    verb = scene.masked[found.start() : found.end()].lower()
-    watched = "watch" in verb or "season" in verb
-    for key in (
-        ("watching",)
-        if watched
-        else ("reading",)
-        if re.search("read|book|novel|chapter", verb)
-        else ("reading", "watching")
-    ):
+    yield StateDraft(
+        entity=scene.owner,
+        key="following",
+        value=value,
+        span=found.span(),
+        statement="ended",
+        announced=True,
+        cardinality="multi_value",
+        content=_content(scene, scene.owner, f"finished {value}"),
+        confidence=0.75,
+    )
+    if after:
         yield StateDraft(
             entity=scene.owner,
-            key=key,
-            value=value,
+            key="following",
+            value=after,
             span=found.span(),
-            statement="ended",
             announced=True,
             cardinality="multi_value",
-            content=_content(scene, scene.owner, f"finished {value}"),
+            content=_content(scene, scene.owner, f"is on {after} now"),
             confidence=0.75,
         )
-        if after[:1].isupper() or after.lower().startswith("the "):
-            yield StateDraft(
-                entity=scene.owner,
-                key=key,
-                value=after,
-                span=found.span(),
-                announced=True,
-                cardinality="multi_value",
-                content=_content(scene, scene.owner, f"is {key} {after}"),
-                confidence=0.75 if watched or "read" in verb else 0.6,
-            )
 
 
 def _weight(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -446,8 +457,10 @@ def _switched(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 MAKES: dict[str, Make] = {
     "role": _role,
     "teaches": _teaches,
+    "leads": _leads,
+    "learns": _learns,
     "school_attended": _school,
-    "learning_ended": _ended("learning", ""),
+    "learning_ended": _ended("learning", "no longer learns {v}"),
     "allergy_ended": _ended("allergy", "is not allergic to {v}"),
     "following": _following,
     "finished": _finished,
