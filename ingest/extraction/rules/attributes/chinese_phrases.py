@@ -12,9 +12,9 @@ from ingest.extraction.rules.scene import Scene
 from ingest.extraction.rules.sentences import HIDDEN
 
 _END = rf"(?=$|[，,。；;！!、 {HIDDEN}]|了|啦|喔|哦|啊|呀|吧)"
-_LEAD = rf"(?:对了|所以|但是|不过|而且|然后|因为|其实|结果|后来|另外|{TIME}|以后|之后| )*"
+_LEAD = rf"(?:对了|所以|但是|不过|而且|然后|因为|其实|结果|后来|另外|{TIME}|以后|之后| )*+"
 _NOUN = rf"(?P<n>[^，,。；;！!？?、：:我你他她是在把{TIME}{HIDDEN}]{{2,10}}?)"
-_SO = f"(?:都|就|又|还是|改|只|固定|通常|大概|差不多|开始|现在|以后|之后|要|{TIME})*"
+_SO = f"(?:都|就|又|还是|改|只|固定|通常|大概|差不多|开始|现在|以后|之后|要|{TIME})*+"
 _PERSON = (
     rf"(?P<v>[{SURNAMES}][\u4e00-\u9fff]?(?:老师|医师|教授|总|经理|副理|阿姨|先生|小姐|律师|主任|哥|姐)|[{SURNAMES}][{GIVEN}]{{1,2}}|"
     rf"[小阿老][\u4e00-\u9fff]|[{GIVEN}]{{2}}|[A-Z][a-z]+(?: [A-Z][a-z]+)?|(?:会计|助理|秘书|主任|组长|班长|财务)[\u4e00-\u9fff]{{1,3}}?)"
@@ -28,16 +28,17 @@ _DUE = re.compile(
     rf"(?P<verb>上市|开幕|开张|交房|交屋|交车|完工|启用|搬家|搬迁|搬|开工|动工|出货|到货|入住|通车|首映|营运|开始营业|竣工|开学){_END}"
 )
 _WEEKLY = re.compile(
-    rf"{_LEAD}(?P<who>我)?{_SO}(?:一[周天个]?月?|每[周天]|{TIME})+{_SO}(?P<n>健身|运动|跑步|游泳|慢跑|重训|练琴|瑜伽|打球|爬山|上健身房|去健身房|上班|进公司|居家办公|远端工作|冥想|健走|骑车)"
+    rf"{_LEAD}(?:我)?(?:一[周天]|一个[周月]|每[周天月]|{TIME}|都|就|又|还是|改成|改|只|固定|通常|大概|差不多|开始|现在|要|去)*+"
+    rf"(?P<n>健身房?|运动|跑步|游泳|慢跑|重训|练琴|瑜伽|打球|爬山|上健身房|上班|进公司|居家办公|远端工作|冥想|健走|骑车)"
     rf"(?P<v>[一二三四五六七两\d](?:次|天|回|趟|个?小时)|{TIME}{{2,}}){_END}"
 )
 _MEAL = re.compile(
-    rf"{_LEAD}(?P<who>我)?(?:平常|平时|每天|现在|{TIME})*(?P<n>早餐|午餐|晚餐|消夜|宵夜|早饭|午饭|晚饭|(?<=[{TIME}]))(?P<usual>都|改|每天|现在|固定|通常|只|每天|一律|一般|习惯|{TIME})+"
-    rf"(?:都|只|改|固定|成|{TIME})*(?P<verb>吃|喝)(?!完|到|了|过|饱|药|素|肉|荤|什么)(?P<v>[^，,。；;！!？?、的{TIME}{HIDDEN}]{{1,8}}?){_END}"
+    rf"{_LEAD}(?:我)?(?:平常|平时|每天|现在|早餐|午餐|晚餐|消夜|宵夜|早饭|午饭|晚饭|都|改成|改|固定|通常|只|一律|一般|习惯|{TIME})*+"
+    rf"(?P<verb>吃|喝)(?!完|到|了|过|饱|药|素|肉|荤|什么)(?P<v>[^，,。；;！!？?、的{TIME}{HIDDEN}]{{1,8}}?){_END}"
 )
 _PARTS = (("早", "早餐"), ("午", "午餐"), ("中午", "午餐"), ("晚", "晚餐"))
 _FAVOURITE = re.compile(
-    rf"{_LEAD}(?:我)?(?P<now>目前|{TIME})*最(?:喜欢|爱)的(?P<n>[^，,。是的换变改{TIME}{HIDDEN}]{{1,6}}?)(?:{TIME}|就)*(?P<verb>是|换成|变成|改成)了?(?P<v>[^，,。；;！!？?、了的{TIME}{HIDDEN}]{{1,12}}?){_END}"
+    rf"{_LEAD}(?:我)?(?P<now>目前|{TIME})*+最(?:喜欢|爱)的(?P<n>[^，,。是的换变改{TIME}{HIDDEN}]{{1,6}}?)(?:{TIME}|就)*+(?P<verb>是|换成|变成|改成)了?(?P<v>[^，,。；;！!？?、了的{TIME}{HIDDEN}]{{1,12}}?){_END}"
 )
 _MAY_HOLD = re.compile(
     "[交发寄送报传]给|最[喜爱]|[早午晚].{0,8}[吃喝]|[周月天].{0,8}[次天回趟时]|上市|开[幕张工学]|交[房屋车]|完工|启用|搬|动工|[出到]货|入住|通车|首映|营[运业]|竣工"
@@ -93,6 +94,10 @@ def _due(found: re.Match[str], scene: Scene) -> StateDraft | None:
 
 
 def _weekly(found: re.Match[str], scene: Scene) -> StateDraft | None:
+    if not re.search("一[周天个]|每[周天个月]|星期", _said(found, scene)) or _OTHER_DAY.search(
+        _said(found, scene)
+    ):
+        return None
     whole = scene.sentence.raw[found.start("n") : found.end("v")]
     week = "一週" if scene.traditional else "一周"
     return _made(
