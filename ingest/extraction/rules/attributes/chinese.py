@@ -257,7 +257,7 @@ _PERSON = re.compile(
     rf"[{SURNAMES}][\u4e00-\u9fff]?(?:老师|医师|医生|教授|总|经理|副理|阿姨|先生|小姐|律师|师傅|教练|主任|哥|姐|同学))$"
 )
 _NO_VALUE = re.compile(
-    "^(?:人|新人|别人|新的?|旧的?|别[的家].*|[另其].*|下次|以后|这样|那样|好|什么.*|一样.*|现在.*|问题|关键|重点)$|话题|语气|[可能]以|可能|怎么|想法|心情|方式|的人$|就"
+    "^(?:人|新人|别人|新的?|旧的?|别[的家].*|[另其].*|[旁一]边|[上下外里]面|这里|那里|天上?|路上|隔壁|[个很][^，]*|下次|以后|这样|那样|好|什么.*|一样.*|现在.*|问题|关键|重点)$|话题|语气|[可能]以|可能|怎么|想法|心情|方式|的人$|就"
 )
 _NAMED = re.compile(
     rf"{_OPEN}{_WHOSE}(?P<n>[^，,。；;！!？?、：:是在改换{TIME}{HIDDEN}]{{0,8}}?(?:{CHINESE_HEADS}))(?=因|由于|太|客满|取消|没|{TIME}|$|我们|先)"
@@ -286,6 +286,9 @@ def _draft(found: re.Match[str], scene: Scene) -> StateDraft | None:
         ):
             return None
         if is_chinese_role(folded) and not exact:
+            return None
+        # 網路是中華電信的 names the provider. 網路是… says anything.
+        if _PROVIDED.search(folded) and link == "是" and not scene.masked.startswith("的", found.end("v")):
             return None
     if folded == "车" and aspect != "place":
         return None
@@ -350,6 +353,7 @@ _EXACT = re.compile(
 _FREE = re.compile(
     "密码|暗号|代号|名称|品牌|颜色|主题$|(?:网路|网络|宽频|宽带|门号|信用卡|保险|饭店|酒店|旅馆|民宿|餐厅|资料库|数据库)$"
 )
+_PROVIDED = re.compile("(?:网路|网络|宽频|宽带|门号|信用卡|保险|饭店|酒店|旅馆|民宿|餐厅)$")
 _SECRET = re.compile("密码|wifi|WiFi|Wifi|地址|电话|帐号|账号|号码")
 
 

@@ -19,7 +19,7 @@ from ingest.extraction.rules.attributes.nouns import (
 )
 from ingest.extraction.rules.drafts import StateDraft
 from ingest.extraction.rules.english.grammar import is_name
-from ingest.extraction.rules.english.words import NOT_NAMES, RELATIONS
+from ingest.extraction.rules.english.words import LANGUAGES, NOT_NAMES, RELATIONS, TOOLS
 from ingest.extraction.rules.moments import TIME
 from ingest.extraction.rules.scene import Scene
 from ingest.extraction.rules.sentences import HIDDEN, Sentence, hedged
@@ -54,7 +54,7 @@ _STATED = re.compile(
 _CHANGE = (
     r"(?:changed|switched|updated|reset|moved|relocated|raised|increased|lowered|reduced|cut|dropped|bumped|pushed|"
     r"postponed|delayed|rescheduled|shifted|extended|set|swapped|brought forward|upped|renamed|put up|put back|slashed|"
-    r"trimmed|hiked|migrated|transferred|brought|put|bumped up|knocked)"
+    r"trimmed|hiked|migrated|brought|put|bumped up|knocked)"
 )
 _FROM = rf"(?: (?:from )?{TIME}+| from (?P<o>(?:[^,;!?(){HIDDEN}]|(?<=\d),(?=\d)){{1,40}}?))?"
 _INTO = r"(?: (?P<way>back|up|down|over|out|forward)(?: a week| a day| a month| \x01+)?)? (?:to|until|till)"
@@ -130,6 +130,7 @@ _VEHICLES = word_set("car van truck bike motorbike scooter")
 _LEVEL = re.compile(
     r"(?:level|floor|row|zone|section|bay|spot|space|deck|lot) ?[A-Z\d]+|[A-Z]\d+|(?:the )?\w+ (?:floor|level|deck)"
 )
+_LANGUAGES = frozenset(LANGUAGES.lower().split("|"))
 _HOUR = re.compile(r"(?:the )?(?:[1-9]|1[0-2]|\d{1,2}:\d\d)")
 _NOW = re.compile(r"\bnow\b")
 _WITH_WAY = frozenset(("brought", "put", "knocked"))
@@ -339,6 +340,8 @@ def _value(found: re.Match[str], scene: Scene, noun: str) -> _Value | None:
     )
     if groups.get("prep") == "with":
         return _Value(words, "value", None) if named and takes_words(noun) else None
+    if groups.get("prep") in ("in", "on", "from") and (words.lower() in TOOLS or words.lower() in _LANGUAGES):
+        return None  # "the class is in Python"
     if (noun.lower() in _VEHICLES) and not _LEVEL.match(words):
         return None
     if groups.get("prep") or groups.get("prep2"):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ingest.extraction.rules.attributes.nouns import ROLES, english_key
 from ingest.extraction.rules.drafts import Draft, StateDraft
 from ingest.extraction.rules.english.grammar import is_name, name, subject
-from ingest.extraction.rules.english.words import NOT_NAMES, RELATIONS
+from ingest.extraction.rules.english.words import NOT_NAMES, PLACES, RELATIONS
 from ingest.extraction.rules.scene import Make, Scene
 from ingest.extraction.rules.sentences import hedged
 
@@ -39,7 +39,12 @@ def _role(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     ):
         return
     # A relation such as a manager has a pattern of its own.
-    if head not in ROLES or noun in RELATIONS or (groups.get("det") == "the" and " " not in noun):
+    if (
+        head not in ROLES
+        or _PRAISED.search(noun)
+        or noun in RELATIONS
+        or (groups.get("det") == "the" and " " not in noun)
+    ):
         return
     key = english_key(noun.removeprefix("new "), "value", shared=False)
     if key is None:
@@ -58,6 +63,7 @@ def _role(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     )
 
 
+_PRAISED = re.compile(r"\b(?:best|worst|own|only|real|great|greatest|favou?rite|first|last|old|former|ex)\b")
 _TITLES = frozenset(("Dr", "Mr", "Mrs", "Ms", "Prof"))
 _DOES = {"teaches": "teacher", "tutors": "tutor", "coaches": "coach", "trains": "trainer"}
 
@@ -122,6 +128,11 @@ _SCHOOL = re.compile(
 )
 
 
+_DEPARTMENT = re.compile(
+    r"\b(?:Accounting|Sales|Marketing|HR|Engineering|Finance|Legal|Support|Operations|IT|Design|Research)\b"
+)
+
+
 def _school(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     groups = found.groupdict()
     kin = groups.get("kin")
@@ -129,6 +140,9 @@ def _school(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     value = name_of_place(scene.said(found, "v"))
     sure = groups.get("sure") is not None
     if entity is None or value is None or not (sure or _SCHOOL.search(value)):
+        return
+    # "Transferred to Accounting" and "transferred to Chicago" are of a job.
+    if not _SCHOOL.search(value) and (value.lower() in PLACES or _DEPARTMENT.search(value)):
         return
     yield StateDraft(
         entity=entity,
@@ -176,6 +190,11 @@ _POINTING = frozenset(
 )
 
 
+_NO_TITLES = frozenset(
+    ("TV", "YouTube", "Netflix", "TikTok", "Instagram", "Reddit", "Twitter", "Twitch", "Hulu", "X", "I")
+)
+
+
 def _following(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     """Makes the book or the series that somebody reads or watches. Several at a time may hold."""
     entity = subject(found, scene)
@@ -184,7 +203,7 @@ def _following(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
     verb = (groups.get("verb") or groups.get("did") or "").lower()
     if entity is None or not value or not any(word[:1].isupper() for word in value.split(" ")[:2]):
         return
-    if value.split(" ")[0].lower() in NOT_NAMES - {"the", "a"} and not groups.get("did"):
+    if value.split(" ")[0].lower() in NOT_NAMES - {"the", "a"} or value in _NO_TITLES:
         return
     doing = "reading" if verb.startswith(("read", "reread")) else "watching"
     yield StateDraft(
