@@ -16,24 +16,38 @@ GATHERINGS = word_set(
     "meeting standup stand-up sync class lesson course club group practice rehearsal training appointment "
     "party dinner lunch breakfast brunch workshop seminar lecture session interview exam test conference "
     "retro review call game match concert show wedding ceremony reception picnic hike trip flight train bus "
-    "ferry tour choir band yoga pilates checkup service market fair tournament shift"
+    "ferry tour choir band yoga pilates checkup service market fair tournament shift sync physio therapy reunion hackathon "
+    "marathon race retreat wedding"
 )
-# These happen once. Their time is that of an event and no state.
-ONCE = word_set(
-    "party dinner lunch brunch breakfast appointment interview exam test conference concert wedding ceremony "
-    "reception picnic hike trip flight train bus ferry tour checkup tournament match game show"
+# Nouns that state an attribute at the start of a sentence, without "my" or "the".
+BARE_HEADS = word_set(
+    "rent tuition gate physio therapy standup practice rehearsal training club class lesson choir band yoga pilates meeting sync "
+    "appointment interview exam launch date deadline budget membership allowance bill fee fare price salary "
+    "wedding reunion party hackathon marathon race flight gym membership parking password code hotel"
+)
+# What people call by name: "my new tutor is Petra", "Ines is the project lead now".
+ROLES = word_set(
+    "teacher tutor coach trainer instructor dentist therapist doctor cardiologist dermatologist pediatrician paediatrician "
+    "neurologist oncologist psychiatrist psychologist counselor counsellor physiotherapist gynecologist "
+    "lead captain president advisor adviser mentor nanny babysitter sitter landlord realtor lawyer attorney accountant mechanic "
+    "master designer plumber contractor stylist hairdresser barber vet supervisor guide caretaker cleaner gardener "
+    "organizer organiser chair chairman treasurer secretary assistant recruiter surgeon midwife obstetrician principal manager "
+    "rep representative broker agent"
 )
 # Nouns whose value may be any word.
-WORDED = word_set(
-    "password passphrase passcode pin code username login handle codename brand theme mascot colour "
-    "color landlord plumber accountant lawyer vet bank gym hairdresser supermarket provider carrier flavour "
-    "flavor"
+WORDED = (
+    word_set(
+        "password passphrase passcode pin code username login handle codename brand theme mascot colour "
+        "color landlord plumber accountant lawyer vet bank gym hairdresser supermarket provider carrier flavour "
+        "flavor internet insurance plan broadband mortgage"
+    )
+    | ROLES
 )
 # Nouns of households and work whose value is a fact even after "the".
 _SHARED = word_set(
     "password passphrase passcode pin code username login wifi budget price fee rent limit quota target cap "
     "deadline date room seat gate platform desk locker floor office venue location place time key spot slot "
-    "number rate salary headcount version port domain url link address server dose dosage size capacity rota "
+    "weight membership bill estimate tuition allowance ip terminal number rate salary headcount version port domain url link address server dose dosage size capacity rota "
     "schedule start finish minimum maximum deposit discount premium allowance fare toll tip goal score "
     "temperature thermostat alarm frequency interval threshold estimate quote bill bin bins recycling colour "
     "color theme mascot codename"
@@ -49,7 +63,7 @@ _NO_NOUNS = (
         "audience audiences topic topics count counts profession focus attention approach priority interest opinion "
         "view stance tone pace style routine plan "
         "plans progress mistake mistakes errors results concern worry hope feeling experience understanding "
-        "knowledge preference choice decision mind project team family work day session sessions"
+        "bishop knight rook queen king pawn euro dollar pound yen stock stocks share shares market knowledge preference choice decision mind project team family work day session sessions"
     )
     | RELATIONS.keys()
     | RELATION_PLURALS.keys()
@@ -64,7 +78,7 @@ _NO_PARTS = word_set(
     "there here where what how why really very also just even still always never hope think feel want need "
     "said says told"
 )
-_JOINED = word_set("of for at with")
+_JOINED = word_set("of for at with to")
 _PLACED = {
     "room": "",
     "location": "place",
@@ -98,15 +112,30 @@ def english_key(words: str, aspect: Aspect, *, shared: bool) -> str | None:
         "the",
     ):
         parts = parts[1:]
+    if len(parts) > 1 and parts[-1] in ("appointment", "session") and parts[-2] in _VISITED:
+        parts = parts[:-1]
     if not parts or len(parts) > 5 or any(part in _NO_PARTS for part in parts):
         return None
-    if parts[-1] in _NO_NOUNS and not (len(parts) > 1 and parts[-1] in _WITH_MORE):
+    if parts[-1] in ("goal", "target") and len(parts) > 1 and parts[-2] in _MEASURED:
+        return "_".join(parts)
+    belonging = aspect == "place" and parts[-1] in _BELONGINGS
+    if parts[-1] in _NO_NOUNS and not belonging and not (len(parts) > 1 and parts[-1] in _WITH_MORE | ROLES):
         return None
+    if len(parts) > 1 and parts[-1] in ("ticket", "tickets"):
+        parts = parts[:-1]
     parts = [_singular(part) for part in parts]
     head = parts[-1]
     if shared and head not in _SHARED | GATHERINGS and aspect == "value":
         return None
     return _key(parts, head, aspect)
+
+
+_VISITED = ROLES | word_set("physio therapy")
+_MEASURED = word_set("saving savings fundraising step steps weight sales revenue word distance mileage")
+# These are somewhere: "the car is on level 2".
+_BELONGINGS = word_set(
+    "car van truck bike motorbike scooter passport key laptop suitcase desk office website server"
+)
 
 
 def _key(parts: list[str], head: str, aspect: Aspect) -> str | None:
@@ -115,10 +144,10 @@ def _key(parts: list[str], head: str, aspect: Aspect) -> str | None:
     key = "_".join(parts)
     if _DUE.search(key):
         return key
-    if head in ONCE and aspect == "time":
-        return None
+    if aspect == "place" and (head in _BELONGINGS or head == "hotel"):
+        return f"{key}_place"
     canonical = canonical_key(key)
-    if concept(canonical) is not None:
+    if concept(canonical) is not None and not (head in ROLES and len(parts) > 1):
         return canonical if canonical in _REGISTERED and aspect == "value" else None
     return key if aspect == "value" or head in _PLACED or head in _TIMED else f"{key}_{aspect}"
 
@@ -130,23 +159,33 @@ def _singular(word: str) -> str:
 
 
 _NO_CHINESE = re.compile(
-    "最喜欢|最爱|[我你您他她它这那谁什说想去来吃看听做没不就都也很太吗呢吧把被让给对跟和]|机会|社会|时候|"
+    "最喜欢|最爱|[我你您他她它这那谁什说想去来吃看听做没不就也很太吗呢吧把被让给对跟和]|手[里上]|身上|(?<![京首成])都|油价|股价|房价|物价|金价|汇率|关税|工资|[气水室油]温|音量|体温|字体|标题|段落?$|话题|焦点|头发|机会|社会|时候|"
     "已经|一般|直接|白天|晚上|早上|平时|平常|通常|有时|经常|总是|一直|马上|立刻|慢慢|逐渐|终于|自己|突然|随时|及时|同时|"
     "虽然|特意|顺便|尽量|内容|第[一二三四五六七八九十\\d]|全部|问题|答案|原因|结果|重点|意思|今天|明天|"
-    "用户|客户|受众|主角|角色|名字|生日|年龄|公司|职业|电话|手机|老板|妈|爸|狗|猫|天气|心情|世界|人生|会议室预约|大家|有人|上线|发布|开源"
+    "用户|受众|主角|角色|(?:客户|生日)$|名字|年龄|公司|职业|电话|手机|老板|[妈爸]$|狗|猫|天气|心情|世界|人生|会议室预约|大家|有人|上线|发布|开源"
 )
-_CHINESE_HEADS = re.compile(
-    "(?:密码|帐号|账号|会议?|课|班|社|团|预算|价格?|费|租|金|薪水?|截止日期?|期限|目标|"
-    "车位|座位|位置?|教室|办公室|会议室|地点|地址|时间|"
-    "日期|号码?|路线|编号|尺寸|剂量|频率|人数|上限|下限|版本|网址|域名|服务器|伺服器|链接|"
-    "连结|温度|闹钟|门诊|柜子?|钥匙|楼层|月台|登机口|"
-    "训练|练习|排练|聚会|例会|周会|晨会|站会|门票|票价|额度|数量|比例|比率|进度|暗号|代号|"
-    "主题|颜色|品牌|牌子|店|餐厅|健身房|理发师|牙医|医生|"
-    "房东|银行|方案|套餐|押金|学费|时薪|费率|利率|班次|航班|考试|面试|婚礼|行程|活动|比赛|课程|讲座|会场|场地)$"
+# What people call by name: 健身教練是…, 組長換成….
+CHINESE_ROLES = (
+    "教练|老师|组长|班长|队长|社长|会长|班导师?|导师|教授|医师|医生|牙医|负责人|承办人?|联络人|窗口|保[母姆]|房仲|中介|会计师?|律师|设计师|"
+    "家教|助理|主任|司机|管家|理发师|代理人|接班人|房东|师傅|业务"
 )
-_ONCE_CHINESE = re.compile("(?:面试|婚礼|行程|活动|比赛|考试|航班|聚会|聚餐|门诊|讲座)$")
+_CHINESE_MONEY = "预算|价格?|费|租|金|薪水?|薪|利率|贷款|报价|估价|体重|零用钱|额度|费率|门票|票价|单价|押金|学费|目标|尾款|头期款"
+CHINESE_HEADS = (
+    f"{CHINESE_ROLES}|{_CHINESE_MONEY}|"
+    "密码|帐号|账号|会议?|课|班|社|团|截止日期?|期限|派对|婚宴|喜宴|球赛|读书会|"
+    "车位|座位|位置?|教室|办公室|会议室|地点|地址|时间|名称|"
+    "日期|号码?|路线|编号|尺寸|剂量|频率|人数|上限|下限|版本|网址|域名|网站|服务器|伺服器|资料库|数据库|链接|IP|"
+    "连结|温度|闹钟|门诊|复健|看诊|回诊|健检|体检|柜子?|钥匙|护照|存折|证件|印章|硬碟|硬盘|楼层|月台|登机口|班机|飞机|火车|高铁|票|"
+    "训练|练习|排练|聚会|聚餐|大餐|例会|周会|晨会|站会|数量|比例|比率|进度|暗号|代号|"
+    "主题|颜色|品牌|牌子|店|餐厅|饭店|酒店|旅馆|民宿|健身房|网路|网络|宽频|宽带|门号|信用卡|保险|"
+    "银行|方案|套餐|班次|航班|考试?|期末考|期中考|面试|婚礼|行程|活动|比赛|课程|讲座|会场|场地|马拉松|旅行|之旅|同学会|读书会"
+)
+_CHINESE_HEADS = re.compile(f"(?:{CHINESE_HEADS})$")
+_CHINESE_ROLES = re.compile(f"(?:{CHINESE_ROLES})$")
+_CHINESE_SUMS = re.compile(f"(?:{_CHINESE_MONEY})$")
 _GATHERING_CHINESE = re.compile(
-    "(?:会议?|课|班|社|团|训练|练习|排练|面试|婚礼|行程|活动|比赛|考试|航班|门诊|讲座|课程|聚餐)$"
+    "(?:会议?|课|班|社|团|训练|练习|排练|面试|婚礼|婚宴|喜宴|派对|行程|活动|比赛|球赛|考试|期末考|期中考|航班|班机|飞机|火车|高铁|高铁票|车票|机票|门诊|复健|回诊|"
+    "看诊|健检|体检|讲座|课程|聚餐|大餐|聚会|马拉松|之旅|旅行|牙医)$"
 )
 _PLACE_CHINESE = re.compile("(?:的)?(?:地点|位置|会场|场地|地址)$")
 _TIME_CHINESE = re.compile("(?:的)?(?:时间|日期)$")
@@ -158,14 +197,19 @@ def chinese_key(words: str, aspect: Aspect, *, sure: bool) -> str | None:
     ``sure`` is True when other words show an attribute: a possessor or an announced change.
     """
     noun = (
-        re.sub(r"^(?:原本|本来|现在|目前|后来|新|旧|每[周週天月]|的)+", "", words)
+        re.sub(
+            r"^(?:原本|本来|现在|目前|后来|新|旧|[飞去往到](?=.+(?:班机|航班|机票|火车|高铁|票)$)|每[周週天月]|的)+",
+            "",
+            words,
+        )
         .replace("的", "")
         .replace(" ", "")
     )
     noun = re.sub(r"截止日期?$|期限$|死线$", "截止日", noun)
+    if noun == "车":
+        return "车_place" if aspect == "place" else None
+    noun = re.sub(r"^小组(?=组长)", "", noun)
     if not 2 <= len(noun) <= 12 or _NO_CHINESE.search(noun) or not (sure or _CHINESE_HEADS.search(noun)):
-        return None
-    if aspect == "time" and _ONCE_CHINESE.search(noun):
         return None
     for pattern, suffix in ((_PLACE_CHINESE, "place"), (_TIME_CHINESE, "time")):
         shorter = pattern.sub("", noun)
@@ -182,6 +226,16 @@ def chinese_key(words: str, aspect: Aspect, *, sure: bool) -> str | None:
 def has_chinese_head(noun: str) -> bool:
     """Returns True for a noun in simplified script that names an attribute by its last word: a password, a price."""
     return _CHINESE_HEADS.search(noun) is not None
+
+
+def is_chinese_role(noun: str) -> bool:
+    """Returns True for a noun in simplified script whose value is a person: a coach, a leader."""
+    return _CHINESE_ROLES.search(noun) is not None
+
+
+def sums_up(noun: str) -> bool:
+    """Returns True for a noun in simplified script whose value is a sum or another amount: a rent, a weight."""
+    return _CHINESE_SUMS.search(noun) is not None
 
 
 def gathers(noun: str, *, chinese: bool) -> bool:

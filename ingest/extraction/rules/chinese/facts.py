@@ -24,7 +24,9 @@ from ingest.extraction.rules.scene import Make, Scene
 from ingest.extraction.rules.sentences import clause
 
 Clean = Callable[[str], str | None]
-_HOMELESS = re.compile(rf"(?:{NOT_HOMES})$")
+_HOMELESS = re.compile(
+    rf"(?:{NOT_HOMES}|.*(?:医院|病房|荣总|北荣|中荣|高荣|三总|长庚|马偕|饭店|酒店|旅馆|民宿|宾馆|月子中心|话题))$"
+)
 
 
 def _home(words: str) -> str | None:

@@ -30,19 +30,22 @@ _ATTR = "|".join(sorted(ATTRIBUTES, key=len, reverse=True))
 _GIVEN_NAME = rf"(?!(?:{NOT_GIVEN}|{CITIES}))[{GIVEN}]{{2}}"
 _NAME = rf"(?:[{SURNAMES}][\u4e00-\u9fff]{{1,2}}|{_GIVEN_NAME}|[小阿老][\u4e00-\u9fff]|[A-Z][a-z]+)"
 _ADVERB = (
-    rf"(?:{TIME}{{1,40}}|[ ]|已经|正式|刚刚|刚|才|又|终于|也|就|都|还|仍然?|其实|真的|一直|目前|现在|最近|后来|"
+    rf"(?:{TIME}{{1,40}}+|[ ]|已经|正式|刚刚|刚|才|又|终于|也|就|都|还|仍然?|其实|真的|一直|目前|现在|最近|后来|"
     rf"平常|平时|通常|主要|大多|从小就?|应该说|全家|一个人|一家人?|[跟和与](?:我)?(?:{_REL}|家人)(?:一起)?|全都|，)"
 )
 _OPENING = (
     r"(?:[\s,，、~～]|所以|但是|但|不过|而且|然后|后来|因为|由于|其实|对了|顺便[说一提下]{1,3}|跟[你您]说|告诉[你您]|话说|嗯+|啊|好的?|是的|"
-    rf"没错|原来|另外|还有|而|结果|总之|目前|现在|最近|记得|请记住|记住|记一下|记下来|更新一下|报告|(?:医生|医师|护士|诊所|医院|报告上?|检查结果)(?:跟我)?(?:说|显示|写)|哈哈+|嗨|你好|您好|大家好|{TIME}{{1,40}}|：|:|于是|终于)"
+    rf"没错|原来|另外|还有|而|结果|总之|目前|现在|最近|记得|请记住|记住|记一下|记下来|更新一下|报告|(?:医生|医师|护士|诊所|医院|报告上?|检查结果)(?:跟我)?(?:说|显示|写)|哈哈+|嗨|你好|您好|大家好|{TIME}{{1,40}}+|：|:|于是|终于)"
+)
+_THINGS = (
+    "婚礼|婚宴|喜宴|生日会|派对|聚会|聚餐|大餐|公司|学校|课|班|店|考试|比赛|手术|门诊|面试|毕业典礼|演唱会"
 )
 _SUBJECT = re.compile(
     rf"{_OPENING}{{0,6}}(?P<s>(?P<me>我们|咱们|我|咱|本人)(?:家)?(?:自己)?(?:的)?(?:那个|这个|有个|有一个|一个|有位|最好的|最要好的|新的?)?(?P<rel>{_REL})"
     r"(?![家们\u4e00-\u9fff]?说话)"
     rf"(?:(?P<reln>{_NAME})(?=[住在是搬养有换喜讨]))?(?:，?(?:他们|她们|他|她|其))?|"
     rf"(?P<i>我们|咱们|我|咱|本人)(?![家的]{{1,2}}(?:{_REL}))|(?P<he>他|她|其)(?!们)|(?P<rel2>{_REL})"
-    r"(?=[的在是住喜名今学身生电手特爱工干做])|"
+    rf"(?=[的在是住喜名今学身生电手特爱工干做念读上转调退考出这搬{TIME}])|"
     rf"(?P<name>{_GIVEN_NAME}(?!说)|[{SURNAMES}][\u4e00-\u9fff]{{1,2}}?|(?P<twice>[\u4e00-\u9fff])(?P=twice)(?=是我)|"
     rf"[小阿老][\u4e00-\u9fff]|[A-Z][a-z]+)(?=[ ]?(?:是|在|住|搬|养|的|"
     rf"今年|身高|喜欢|叫|现在|目前|刚|加入|从|对|会|用|开一|{TIME})))"
@@ -51,6 +54,8 @@ _SUBJECT = re.compile(
 _SOMEBODY = re.compile(
     r"们?的(?:[^，,。：:]{0,6}(?:客户|用户|病人|患者|角色|主角|学生|读者|受众|粉丝|房东|房客|网友|偶像|老师|医生|律师))(?=[是叫在住今有])"
 )
+# 妹妹的婚礼因为漏水，搬去…: the next clause is about the wedding and not about the sister.
+_THEIR_THING = re.compile(rf"的(?!(?:{_ATTR}))[^，,。是]{{0,6}}(?:{_THINGS})")
 _BARE = re.compile(rf"{_OPENING}{{0,6}}{_ADVERB}{{0,4}}")
 ANIMAL = re.compile(PETS)
 _CLAUSE_END = re.compile(r"[，,；;：:（）()—]|——")
@@ -87,6 +92,8 @@ PIECES = {
     "<V>": _V,
     "<TOOL>": r"[A-Za-z][\w.+#-]*(?: [A-Za-z0-9][\w.+#-]*){0,2}",
     "<LANG>": rf"(?:{LANGUAGES})",
+    "<SKILL>": "(?:[\u4e00-\u9fff]{0,2}(?:吉他|钢琴|鼓|小提琴|大提琴|贝斯|古筝|二胡|长笛)|游泳|画画|书法|编程|写程式|Python|Rust|Go|Java|瑜伽|烘焙|摄影|"
+    "滑雪|冲浪|潜水|陶艺|插花|开车|街舞|芭蕾|拳击|空手道|围棋|日语|英语)",
     "<STAGE>": rf"(?:[\u4e00-\u9fffA-Za-z-]{{0,6}}?(?:{STAGES}))",
 }
 _PIECE = re.compile("<[A-Z]+>")
@@ -139,7 +146,13 @@ def clauses(scene: Scene) -> Iterator[tuple[ClauseScene, int, int]]:
             actor = _named(found, scene, actor)
             rest = found.end()
             # 我的客户是医生，住在杭州: after somebody of the speaker, a clause without a subject is about that person.
-            another = found["i"] is not None and _SOMEBODY.match(text, found.end("i")) is not None
+            another = (found["i"] is not None and _SOMEBODY.match(text, found.end("i")) is not None) or (
+                found["he"] is None and _THEIR_THING.match(text, found.end("s")) is not None
+            )
+            if another and found["i"] is None:
+                yield _about(scene, actor, bare, False), rest, end
+                actor, begin = None, end + 1
+                continue
         else:
             opening = _BARE.match(text, begin)
             rest = opening.end() if opening is not None else begin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingest.extraction.rules.chinese import facts, identity, relationships, replies
+from ingest.extraction.rules.chinese import changes, facts, identity, relationships, replies
 from ingest.extraction.rules.chinese import work as chinese_work
 from ingest.extraction.rules.chinese.grammar import clauses, expand
 from ingest.extraction.rules.chinese.words import ATTRIBUTES
@@ -12,7 +12,7 @@ __all__ = ["RULES", "clauses"]
 
 RULES = rules(
     "chinese/patterns.txt",
-    relationships.MAKES | facts.MAKES | replies.MAKES | identity.MAKES | chinese_work.MAKES,
+    relationships.MAKES | facts.MAKES | replies.MAKES | identity.MAKES | chinese_work.MAKES | changes.MAKES,
     {"attributes": ATTRIBUTES},
     expand,
 )

@@ -126,6 +126,8 @@ def subject(found: re.Match[str], scene: Scene) -> str | None:
         if kin["of"].lower() == "my":
             return _kin(kin["kin"], scene.owner)
         return f"{kin['of']} {kin['kin']}"
+    if said in _BY_RELATION:
+        return _kin(said.lower(), scene.owner)
     # "Alice and Bob are married" says nothing of Bob alone.
     joined = _JOINED_NAME.search(before) or scene.masked.startswith((" are ", " have "), found.end("s"))
     if joined or not is_name(said, first=begin == 0):
@@ -137,6 +139,8 @@ def subject(found: re.Match[str], scene: Scene) -> str | None:
     return f"{named[1]} {said}" if named[1].lower() in GIVEN_NAMES else None
 
 
+# "Dad retired": a relation at the place of a name is that of the speaker.
+_BY_RELATION = frozenset(("Dad", "Mom", "Mum", "Grandma", "Grandpa", "Granny", "Nana"))
 _JOINED_NAME = re.compile(r"\b[A-Z]\w+ (?:and|&) $")
 _NAME_BEFORE = re.compile(r"(?<![\w'])([A-Z][\w'&.-]*) $")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from events.language.timex.english.words import MONTHS, WEEKDAYS
 from events.language.values import word_set
-from ingest.extraction.rules.english import health, life, people, projects, relationships, replies
+from ingest.extraction.rules.attributes.nouns import ROLES
+from ingest.extraction.rules.english import changes, health, life, people, projects, relationships, replies
+from ingest.extraction.rules.attributes.nouns import ROLES
 from ingest.extraction.rules.english import work as english_work
 from ingest.extraction.rules.english.grammar import LEISURE, expand
 from ingest.extraction.rules.english.words import (
@@ -107,6 +109,7 @@ _PIECES = {
     "<CONDITION>": f"(?i:{CONDITIONS})",
     "<PASTIME>": f"(?:{SPORTS}|{INSTRUMENTS}|{'|'.join(sorted(LEISURE))}|yoga|pilates|pottery|photography)",
     "<SHOP>": ORGANISATION_HEADS.replace("|bank|", "|").replace("|bar|", "|").replace("|lab|", "|"),
+    "<ROLED>": f"(?:{'|'.join(sorted(ROLES))})",
     "<INDUSTRY>": _INDUSTRIES,
     "<CAR>": r"(?:[A-Z][\w-]+)(?: (?:[A-Z][\w-]*|\d[\w-]*)){0,3}",
 }
@@ -126,7 +129,8 @@ RULES = rules(
     | life.MAKES
     | health.MAKES
     | replies.MAKES
-    | projects.MAKES,
+    | projects.MAKES
+    | changes.MAKES,
     {
         "occupations": OCCUPATIONS,
         "relations": RELATIONS,
@@ -134,6 +138,8 @@ RULES = rules(
         "pets": PETS,
         "stages": STAGE_WORDS.split("|"),
         "releases": _RELEASES.split(),
+        "roles": ROLES,
+        "role_plurals": {f"{role}s" for role in ROLES},
         "introductions": ("i'm", "am", "call", "name's", "this"),
         "future": sorted(_FUTURE_DAYS),
         "past": sorted(_PAST_DAYS),

@@ -112,11 +112,17 @@ def project(said: str, scene: Scene) -> str | None:
     return word
 
 
+# "We switched my daughter to Oakridge" names no tool.
+_SOMEBODY = re.compile(
+    rf"\b(?:my|our) (?:\w+ )?(?:{'|'.join(RELATIONS)}|internet|insurance|phone plan|bank)\b"
+)
+
+
 def _tools(*, announced: bool = False, ended: bool = False) -> Make:
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         entity = _user_of_tools(found, scene)
         groups = found.groupdict()
-        if entity is None or not _agrees(found["s"], groups.get("verb")):
+        if entity is None or not _agrees(found["s"], groups.get("verb")) or _SOMEBODY.search(found[0]):
             return
         new = [one for part in many(scene.said(found, "v")) if (one := tool(part))]
         old = tool(scene.said(found, "o")) if groups.get("o") else None
