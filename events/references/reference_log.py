@@ -91,8 +91,13 @@ def lock(connection: Connection, owner: str, stream: str) -> None:
     connection.execute(statement(_PACKAGE, "lock_stream"), {"user_id": owner, "stream": stream})
 
 
+def share_owner(connection: Connection, owner: str) -> None:
+    """Lets no erasure of an owner begin until the transaction of the caller ends. :func:`lock` does the same."""
+    connection.execute(statement(_PACKAGE, "share_owner"), {"user_id": owner})
+
+
 def lock_owner(connection: Connection, owner: str) -> None:
-    """Stops the writers of all references of an owner, until the transaction of the caller ends."""
+    """Stops the writers of an owner's references and document, until the transaction of the caller ends."""
     connection.execute(statement(_PACKAGE, "lock_owner"), {"user_id": owner})
 
 

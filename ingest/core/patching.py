@@ -16,7 +16,7 @@ from events.core.review.proposals import MAX_WAITING
 from events.core.schema import META, check_document, check_protected
 from events.core.state import CoreState, QueueEntry
 from events.http.problem import ProblemError
-from events.references.reference_log import first_event, lock
+from events.references.reference_log import first_event, lock, share_owner
 from events.store.log import Connection
 from events.types.codec import Payload
 from events.types.core import (
@@ -49,6 +49,7 @@ def patch(
     An index means the item that it names when the command arrives. Raises a 409 problem when the document is not at
     ``expected_version``, and a 422 problem for an idempotency key of another patch.
     """
+    share_owner(connection, owner)  # an erased value must not return in a guard
     arrived = documents.present(connection, owner) if names_items(ops) else None
     lock(connection, owner, STREAM)
     if (repeated := _repeated(connection, documents, owner, origin, ops)) is not None:

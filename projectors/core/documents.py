@@ -17,7 +17,6 @@ from events.store.log import Connection
 from events.types.core import CORE_TYPES
 from events.types.envelope import partition_of
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, tenant_of
-from events.types.tombstones import SubjectErased
 from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
 from projectors.core.loading import presenting
@@ -30,7 +29,7 @@ class LiveDocuments:
 
     def __init__(self, feed: StateFeed) -> None:
         self._feed = feed
-        self._types = sorted(CORE_TYPES | feed.types | {SubjectErased.__name__})
+        self._types = sorted(CORE_TYPES | feed.types)
         self._folded = False
 
     def present(

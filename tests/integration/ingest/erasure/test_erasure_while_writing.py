@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from threading import Event
 from typing import Any
 
 import pytest
 
 from events.http.problem import ProblemError
 from events.modes.mode_log import registry_of
+from events.modes.reembedding import ReembeddingPlan
 from events.platform.database import Connection, connect
 from events.references.declarations import kind_of
+from events.references.kinds.kind import Kind
 from events.references.owners import stream_of
 from events.references.reference_log import current
 from events.store import log
@@ -31,7 +34,9 @@ from projectors.core.documents import documents_of
 from projectors.core.projector import CoreProjector
 from projectors.references.projector import ReferencesProjector
 from tests.support.ingest.memories import Memory
-from tests.support.retrieval.core_documents import add
+from tests.support.projectors.folding import count
+from tests.support.retrieval.core_documents import add, replaced
+from tests.support.waiting import eventually
 
 TERMS = Terms(by="test")
 PERSON = "Quillwortine"
@@ -55,6 +60,123 @@ def versions(connection: Connection, stream: str) -> list[int]:
         "SELECT version FROM log.events WHERE user_id = 'ada' AND stream = %s ORDER BY position", (stream,)
     ).fetchall()
     return [row[0] for row in rows]
+
+
+def paused(
+    memory: Memory, connection: Connection, write: Callable[[Connection, Callable[[], None]], Any]
+) -> Any:
+    """Erases the user while ``write`` pauses between its reading and its append. Returns what ``write`` returns."""
+    reached, go_on = Event(), Event()
+
+    def pause() -> None:
+        reached.set()
+        assert go_on.wait(60)
+
+    def writing(own: Connection) -> Any:
+        try:
+            with own.transaction():
+                return write(own, pause)
+        except ProblemError as problem:
+            return problem
+
+    def erasing(own: Connection) -> None:
+        subjects.erase_user(memory.eraser(), own, "ada", TERMS)
+
+    def run(work: Callable[[Connection], Any]) -> Any:
+        return at_once(memory, work)[0]
+
+    with ThreadPoolExecutor(2) as many:
+        try:
+            written = many.submit(run, writing)
+            eventually(reached.is_set)
+            erased = many.submit(run, erasing)
+            waiting = "pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            eventually(lambda: erased.done() or count(connection, waiting))
+        finally:
+            go_on.set()
+        erased.result()
+        return written.result()
+
+
+class PausedKind:
+    """A kind that pauses when an op is applied, after the present value was read."""
+
+    def __init__(self, kind: Kind, pause: Callable[[], None]) -> None:
+        self._kind = kind
+        self._pause = pause
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kind, name)
+
+    def apply(self, data: Any, op: Any) -> Any:
+        self._pause()
+        return self._kind.apply(data, op)
+
+
+def test_an_op_that_read_a_value_before_the_erasure_does_not_bring_it_back(
+    memory: Memory, connection: Connection
+) -> None:
+    memory.projectors.append(ReferencesProjector())
+    memory.fold()
+    kind = kind_of(connection, "default", LIST.kind)
+    reference_commands.create(connection, "ada", LIST, kind, None, "session", by())
+    added(connection, f"gift for {PERSON}")
+
+    def write(own: Connection, pause: Callable[[], None]) -> Any:
+        slow: Any = PausedKind(kind, pause)
+        return reference_commands.apply(own, "ada", LIST, slow, {"op": "add", "text": "milk"}, by())
+
+    paused(memory, connection, write)
+    assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
+
+
+def test_a_change_of_modes_that_read_them_before_the_erasure_does_not_bring_them_back(
+    memory: Memory, connection: Connection
+) -> None:
+    memory.fold()
+    origin = mode_commands.Origin(actor="user/ada", at=datetime.now(UTC))
+    given = Declaration(description=f"what {PERSON} does")
+    mode_commands.declare(connection, "ada", None, "work", given, origin, lambda _: 384)
+
+    def write(own: Connection, pause: Callable[[], None]) -> Any:
+        def plan(*_: Any, **__: Any) -> ReembeddingPlan:
+            pause()
+            return ReembeddingPlan(embedder="hash", other=1)
+
+        return mode_commands.reembed(own, "ada", None, "work", origin, {}, plan)
+
+    paused(memory, connection, write)
+    assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
+
+
+def test_a_patch_that_read_the_document_before_the_erasure_does_not_bring_it_back(
+    memory: Memory, connection: Connection
+) -> None:
+    memory.projectors.append(CoreProjector())
+    memory.fold()
+    documents = documents_of(memory.settings)
+    at = datetime.now(UTC)
+    likes = [add("/preferences/likes/-", f"walks with {PERSON}"), add("/preferences/likes/-", "tea")]
+    patching.patch(connection, documents, "ada", likes, Origin(by="user", actor="user/ada", at=at))
+
+    def write(own: Connection, pause: Callable[[], None]) -> Any:
+        class Paused:
+            """Documents that pause when a patch has read the present one."""
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(documents, name)
+
+            def present(self, *given: Any, **more: Any) -> Any:
+                found = documents.present(*given, **more)
+                pause()
+                return found
+
+        slow: Any = Paused()
+        last = [replaced("/preferences/likes/0", "coffee")]
+        return patching.patch(own, slow, "ada", last, Origin(by="user", actor="user/ada", at=at))
+
+    paused(memory, connection, write)
+    assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
 
 
 def by() -> reference_commands.Origin:
