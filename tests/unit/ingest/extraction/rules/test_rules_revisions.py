@@ -37,14 +37,14 @@ def identity(state: StateAsserted) -> tuple[str, str]:
     return state.entity, canonical_key(state.concept_key)
 
 
-def superseded(earlier: list[StateAsserted], later: list[StateAsserted]) -> set[tuple[str, str]]:
-    """Entity and value of the earlier states that hold no more after the later ones."""
+def superseded(earlier: list[StateAsserted], later: list[StateAsserted]) -> set[str]:
+    """The values of the earlier states that hold no more after the later ones."""
     told: list[Event] = [event(one, 0) for one in earlier] + [event(one, 9) for one in later]
-    values = {(one.entity, one.value) for one in earlier if one.statement != "ended"}
+    values = {one.value for one in earlier if one.statement != "ended"}
     return {
-        (row.entity, str(row.value))
+        str(row.value)
         for row in tables_of(told).cards.values()
-        if row.superseded_at is not None and (row.entity, str(row.value)) in values
+        if row.superseded_at is not None and str(row.value) in values
     }
 
 
