@@ -85,7 +85,8 @@ _QUESTION_ZH = re.compile(
 _IRREALIS = re.compile(
     r"\b(?:if|unless|suppose|supposing|imagine|pretend|hypothetically|what if|as if|as though|in case|"
     r"whether|"
-    r"wish|wished|let's say|would have|could have|should have|dream(?:ed|t|ing)? (?:of|about|that|i|we)|in "
+    r"wish|wished|let's say|would have|could have|should have|"
+    r"dream(?:ed|t|ing)? (?:of|about|that|i|we|they|he|she|my|our|the)|in "
     r"(?:my|an?|the|this|that|our|your) (?:dream|novel|story|game|screenplay|script|movie|book(?! club)|film|example|"
     r"scenario|exercise|quiz|simulation|sketch|fable|chapter|episode|case study)|my character|for example|"
     r"for instance|e\.g\.|or something|an example|fictional|imaginary|made-up|hypothetical|"

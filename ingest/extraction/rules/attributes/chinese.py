@@ -38,8 +38,14 @@ _SO = (
     "(?:目前|现在|已经|都|就|又|再|还是|被|临时|决定|要|刚刚?|整个|全部|通通|直接|以后|之后|后来|终于|确定|这学期|下学期|"
     f"从?{TIME}++[起的]?|，)*+"
 )
-_BY = rf"(?:{_WHO}{_SO}(?:(?:打电话|打|来电|来信|写信|发信|来)?(?:公告|通知|宣布|来?说|跟我说|告诉我|表示)|(?=[把将]|涨)))?{_SO}"
-_WHOSE = "(?P<whose>我们(?:公司|部门|学校)的|我们[组班家队]?的?|我家的?|家里的|咱们的?|我的?|公司的?|学校的?|班上的?|社团的?)?"
+_BY = (
+    rf"(?:{_WHO}{_SO}(?:(?:打电话|打|来电|来信|写信|发信|来)?(?:公告|通知|宣布|来?说|跟我说|告诉我|表示)|(?"
+    rf"=[把将]|涨)))?{_SO}"
+)
+_WHOSE = (
+    "(?P<whose>我们(?:公司|部门|学校)的|我们[组班家队]?的?|我家的?|家里的|咱们的?|我的?|公司的?|学校的?|班"
+    "上的?|社团的?)?"
+)
 _NOUN = rf"(?P<n>[车]|[^，,。；;！!？?、：:是在为改换调移搬延{TIME}{HIDDEN}]{{2,14}}?)"
 # 改造, 改善, 交换 and 切换 are other words.
 _CHANGE = (
@@ -49,7 +55,8 @@ _CHANGE = (
     "设[成为]|更新[成为]|携码到|延(?![伸续误])|提前|提早|延后|推迟|[移挪调](?=\x01))了?"
 )
 _END = (
-    rf"(?=$|[，,。；;！!？?、 {HIDDEN}]|了|啦|喔|哦|啊|呀|呢|吧|见|集合|举行|开会|碰面|上课|(?:的|上|里|办|那班|那间|的那班)+"
+    rf"(?=$|[，,。；;！!？?、 {HIDDEN}]|了|啦|喔|哦|啊|呀|呢|吧|见|集合|举行|开会|碰面|上课|(?:的|上|里|办|"
+    rf"那班|那间|的那班)+"
     rf"(?:$|[，,。；;！!？?、 了{HIDDEN}]))"
 )
 _VALUE = rf"(?P<v>[^，,。；;！!？?、{HIDDEN}]{{1,24}}?)"
@@ -63,7 +70,10 @@ _WHEN = re.compile(
     rf"{_OPEN}{_BY}{_WHOSE}{_NOUN}(?:日期|时间)?(?:[约订定排改]|预计|就)*(?P<v>{TIME}{{2,}}){_END}"
 )
 _PER = "(?:一?(?:个月|年|学期|期|周|次|堂|小时|天)|每(?:个月|月|年|学期|期|周|次|堂|小时|天))?"
-_SUM = r"(?P<v>[$]?[一二三四五六七八九十百千万两半\d][\d.,一二三四五六七八九十百千万两半]*\s?(?:块|元|%|公斤|kg|斤|美元|欧元|人民币|台币)?)"
+_SUM = (
+    r"(?P<v>[$]?[一二三四五六七八九十百千万两半\d][\d.,一二三四五六七八九十百千万两半]*\s?(?:块|元|%|公斤|"
+    r"kg|斤|美元|欧元|人民币|台币)?)"
+)
 _COSTS = re.compile(
     rf"{_OPEN}{_BY}(?:[跟给对][^，。]{{1,4}}?(?=报价|估价))?{_WHOSE}{_NOUN}{_SO}{_PER}(?:大概|大约|约|差不多|要|是)?{_PER}{TIME}*+\s?{_SUM}{_END}"
 )
@@ -77,7 +87,7 @@ _RENEWED = re.compile(
 _NOW = re.compile(
     rf"{_OPEN}{_BY}(?:新的)?{_SO}(?:{_OPEN})(?:改|换|变)?(?:是|成|叫做?|在|到|为|开始|涨到|升到|降到|要|用|：)*\s?{_VALUE}{_END}"
 )
-_YEARS_AGO = re.compile("去年|前年|当年|那年")
+_YEARS_AGO = re.compile("去年|前年|当年|那年|(?:电影|小说|故事|剧|书|漫画|动画|梦)[里中]")
 _BEFORE = re.compile(
     "当时|那时候?|小时候|前公司|[国高]中的|上一[场次个]|原本|本来|一开始|起初|原先|之前|以前|最早|最初"
 )
@@ -89,11 +99,16 @@ _HOLDS = re.compile(
     rf"[我们公司学校班社团]的?[^，。]{{1,12}}[是在为：:]|(?:{CHINESE_HEADS}|[^，。]车)[^，。是在为叫：:]{{0,4}}(?:[是在为：:叫]|[约订定排设开办停放收摆用]|"
     r"[$\d一二三四五六七八九十两每])|^车"
 )
+# The last characters of the nouns. This class runs first, because it is ten times as fast as _HOLDS.
+_NOUN_ENDS = "".join(sorted({*re.findall(r"(\w)(?=\w?\?|\]|\||$)", CHINESE_HEADS)}))
+_MAY_HOLD = re.compile(
+    rf"[们司校班社团{_NOUN_ENDS}]\??[^，。]{{0,12}}[是在为：:叫约订定排设开办停放收摆用$\d一二三四五六七八九十两每]|^车"
+)
 _DOUBT = re.compile(
     "可能|也许|或许|如果|要是|希望|打算|想|考虑|会不会|能不能|要不要|应该|没有?|不|别|吗|呢|建议"
 )
 _VERBAL = re.compile(
-    "^(?:一[名位个首部本篇只条](?!数)|做|进行|开(?!幕)|讨论|看|吃|喝|跑|写|读|学|玩|打|等|找|想|说|一起|家|这|那|哪|什么|很|太|非常|挺|我|你|他|她)"
+    "^(?:一[名位个首部本篇只条场种](?!数)|做|进行|开(?!幕)|讨论|看|吃|喝|跑|写|读|学|玩|打|等|找|想|说|一起|家|这|那|哪|什么|很|太|非常|挺|我|你|他|她)"
 )
 _MOVES = re.compile("到|去|在|至|搬|移")
 # 把面条换成米粉 trades one thing for another. 把密码换成… changes a value.
@@ -108,7 +123,7 @@ def may_hold(sentence: Sentence) -> bool:
     plain = sentence.plain
     return (
         _TRIGGER.search(plain) is not None
-        or _HOLDS.search(plain) is not None
+        or (_MAY_HOLD.search(plain) is not None and _HOLDS.search(plain) is not None)
         or chinese_phrases.may_hold(plain)
     )
 
@@ -127,6 +142,7 @@ def attributes(scene: Scene) -> Iterator[StateDraft]:
     text = scene.masked
     begin = 0
     topic: _Topic | None = None
+    phrased = chinese_phrases.may_hold(scene.sentence.plain)
     for end in [*(border.start() for border in _CLAUSE.finditer(text)), len(text)]:
         clause = (begin, end)
         begin = end + 1
@@ -140,7 +156,8 @@ def attributes(scene: Scene) -> Iterator[StateDraft]:
             continue
         doubtful = _DOUBT.search(text, *clause) is not None
         if (
-            where is None
+            phrased
+            and where is None
             and not doubtful
             and (phrase := chinese_phrases.stated(scene, start, end)) is not None
         ):
@@ -253,7 +270,8 @@ _PLACE = re.compile(
     "靠窗|旁边?|隔壁|[^一二三四五六七八九十]号)$"
 )
 _PERSON = re.compile(
-    rf"(?:[{SURNAMES}][\u4e00-\u9fff]{{1,2}}|[{SURNAMES}]?[小阿老大][\u4e00-\u9fff]|[{GIVEN}]{{2}}|[A-Z][a-z]+(?: [A-Z][a-z]+)?|"
+    rf"(?:[{SURNAMES}][\u4e00-\u9fff]{{1,2}}|[{SURNAMES}]?[小阿老大][\u4e00-\u9fff]|[{GIVEN}]{{2}}|[A-Z][a-"
+    rf"z]+(?: [A-Z][a-z]+)?|"
     rf"[{SURNAMES}][\u4e00-\u9fff]?(?:老师|医师|医生|教授|总|经理|副理|阿姨|先生|小姐|律师|师傅|教练|主任|哥|姐|同学))$"
 )
 _NO_VALUE = re.compile(
@@ -316,7 +334,7 @@ def _draft(found: re.Match[str], scene: Scene) -> StateDraft | None:
             and not _PLACE.search(found["v"])
         ):
             return None
-    if _PEOPLE.search(folded) or is_chinese_role(folded) and words in ("人", "新人"):
+    if _PEOPLE.search(folded) or (is_chinese_role(folded) and words in ("人", "新人")):
         return None
     key = chinese_key(
         _full(found, folded, scene), aspect, sure=changed or (owned and exact) or folded == "车"

@@ -43,13 +43,18 @@ _STOP = (
     r"(?=$|,(?!\d)|[;!?()]|"
     r"(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bProf)(?<!\bSt)\.(?:\s|$)|"
     r"(?<!\x01)(?<! at)(?<! on)(?<! in)(?<! by)(?<! the) (?=\x01)|"
-    r" (?:and|but|so|because|if|a month|a week|a year|a day|an hour|per|each|'cause|since|until|which|for now|from now|starting|"
+    r" (?:and|but|so|because|if|a month|a week|a year|a day|an hour|per|each|'cause|since|until|which|for "
+    r"now|from now|starting|"
     r"instead of|not|by the "
     r"way|btw|these days|please|again|effective|as of|due to|after|thanks|too|though)\b| - )"
 )
-_PREP = r"(?: (?:parked|kept|held|hosted|stored|located|scheduled|set|booked)(?= ))?(?: (?P<prep>in|at|on|under|inside|near|behind|next to|by|out of|from|with))?"
+_PREP = (
+    r"(?: (?:parked|kept|held|hosted|stored|located|scheduled|set|booked)(?= ))?(?: (?P<prep>in|at|on|unde"
+    r"r|inside|near|behind|next to|by|out of|from|with))?"
+)
 _STATED = re.compile(
-    rf"{_OPEN}{_NOUN}(?: is|'s| are|:| =| costs(?: me| us)?| meets| leaves| departs| starts| runs){_ADVERB}{_PREP} {_VALUE}(?P<now>,? (?:now|instead|from now on|these days))?{_STOP}"
+    rf"{_OPEN}{_NOUN}(?: is|'s| are|:| =| costs(?: me| us)?| meets| leaves| departs| starts| runs){_ADVERB}"
+    rf"{_PREP} {_VALUE}(?P<now>,? (?:now|instead|from now on|these days))?{_STOP}"
 )
 _CHANGE = (
     r"(?:changed|switched|updated|reset|moved|relocated|raised|increased|lowered|reduced|cut|dropped|bumped|pushed|"
@@ -65,7 +70,8 @@ _WAS_CHANGED = re.compile(
     rf" (?:be )?{_VALUE}{_STOP}"
 )
 _CHANGED = re.compile(
-    r"(?:^|(?<![\w'])(?:I|[Ww]e|[Tt]hey|[Ss]he|[Hh]e|[Ss]omeone|[Tt]he \w+|[A-Z]\w+|[Mm]y \w+|[Oo]ur \w+)(?:'ve| have|'d| had to|"
+    r"(?:^|(?<![\w'])(?:I|[Ww]e|[Tt]hey|[Ss]he|[Hh]e|[Ss]omeone|[Tt]he \w+|[A-Z]\w+|[Mm]y \w+|[Oo]ur \w+)("
+    r"?:'ve| have|'d| had to|"
     r"'s| has)?"
     r"(?: just| finally| now| also| all|\x01+)* )"
     rf"(?P<verb>(?i:{_CHANGE})) (?:{_NOUN}|(?P<it>it|that|this|them)){_FROM}{_INTO} {_VALUE}{_STOP}"
@@ -83,13 +89,15 @@ _NEW = re.compile(
 # "Changed the wifi password, it's winter77 now", "I have a new parking spot, it's C42".
 _RENEWED = re.compile(
     rf"\b(?:(?:[Aa]|[Mm]y|[Oo]ur|[Tt]he) (?:new|different)|(?i:changed|switched|swapped|reset)(?: (?:my|our|the))?) "
-    rf"(?P<n>[\w'-]+(?: [\w'-]+){{0,2}}?)(?:,| -|:| and)? (?:now )?(?P<link>it's|it is|that's|the new one is|we're with)(?: now)?{_PREP} {_VALUE}"
+    rf"(?P<n>[\w'-]+(?: [\w'-]+){{0,2}}?)(?:,| -|:| and)? (?:now )?(?P<link>it's|it is|that's|the new one i"
+    rf"s|we're with)(?: now)?{_PREP} {_VALUE}"
     rf"(?: (?:now|instead))?{_STOP}"
 )
 # "I swapped my train ticket for the 9:40".
 # "We're having the party at our place".
 _HELD = re.compile(
-    rf"(?:\b(?:[Ww]e|[Tt]hey|I)(?:'re|'m| are| am)) (?:holding|having|hosting|doing|throwing) {_NOUN}{_PREP} {_VALUE}{_STOP}"
+    rf"(?:\b(?:[Ww]e|[Tt]hey|I)(?:'re|'m| are| am)) (?:holding|having|hosting|doing|throwing) {_NOUN}{_PREP}"
+    rf" {_VALUE}{_STOP}"
 )
 _SWAPPED = re.compile(
     rf"(?i:\b(?:swapped|traded|exchanged|changed)) (?:my|our|the) (?P<n>[\w'-]+(?: [\w'-]+)?) for {_VALUE}{_STOP}"
@@ -102,7 +110,8 @@ _TRIGGERS = (
     word_set(
         "my our the changed switched updated reset moved relocated raised increased lowered reduced cut dropped "
         "bumped pushed "
-        "postponed delayed rescheduled shifted extended set swapped upped renamed it it's that's slashed trimmed hiked migrated "
+        "postponed delayed rescheduled shifted extended set swapped upped renamed it it's that's slashed trim"
+        "med hiked migrated "
         "transferred brought put traded exchanged"
     )
     | BARE_HEADS
@@ -262,7 +271,7 @@ def _draft(found: re.Match[str], scene: Scene, *, changed: bool) -> StateDraft |
         return None
     if key in ("deadline", "project_deadline", "due_date"):
         entity, key = "project", "deadline"
-    if key == "launch_time" or key == "release_time":
+    if key in ("launch_time", "release_time"):
         entity, key = "project", "release_date"
     return StateDraft(
         entity=entity,
@@ -321,7 +330,8 @@ def _value(found: re.Match[str], scene: Scene, noun: str) -> _Value | None:
         first, last = masked.index(TIME), masked.rindex(TIME) + 1
         rest = (masked[:first] + masked[last:]).strip()
         if rest and not re.fullmatch(
-            r"(?:on|at|in|the|around|about|by|of|s|mornings|afternoons|evenings|nights|\d{1,2}(?::\d\d)?|at \d{1,2}(?::\d\d)?| )+",
+            r"(?:on|at|in|the|around|about|by|of|s|mornings|afternoons|evenings|nights|\d{1,2}(?::\d\d)?|at \d{1,2"
+            r"}(?::\d\d)?| )+",
             rest,
         ):
             return None

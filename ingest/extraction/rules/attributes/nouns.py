@@ -16,22 +16,27 @@ GATHERINGS = word_set(
     "meeting standup stand-up sync class lesson course club group practice rehearsal training appointment "
     "party dinner lunch breakfast brunch workshop seminar lecture session interview exam test conference "
     "retro review call game match concert show wedding ceremony reception picnic hike trip flight train bus "
-    "ferry tour choir band yoga pilates checkup service market fair tournament shift sync physio therapy reunion hackathon "
+    "ferry tour choir band yoga pilates checkup service market fair tournament shift sync physio therapy "
+    "reunion hackathon "
     "marathon race retreat wedding"
 )
 # Nouns that state an attribute at the start of a sentence, without "my" or "the".
 BARE_HEADS = word_set(
-    "rent tuition gate physio therapy standup practice rehearsal training club class lesson choir band yoga pilates meeting sync "
+    "rent tuition gate physio therapy standup practice rehearsal training club class lesson choir band yo"
+    "ga pilates meeting sync "
     "appointment interview exam launch date deadline budget membership allowance bill fee fare price salary "
     "wedding reunion party hackathon marathon race flight gym membership parking password code hotel"
 )
 # What people call by name: "my new tutor is Petra", "Ines is the project lead now".
 ROLES = word_set(
-    "teacher tutor coach trainer instructor dentist therapist doctor cardiologist dermatologist pediatrician paediatrician "
+    "teacher tutor coach trainer instructor dentist therapist doctor cardiologist dermatologist pediatric"
+    "ian paediatrician "
     "neurologist oncologist psychiatrist psychologist counselor counsellor physiotherapist gynecologist "
-    "lead captain president advisor adviser mentor nanny babysitter sitter landlord realtor lawyer attorney accountant mechanic "
+    "lead captain president advisor adviser mentor nanny babysitter sitter landlord realtor lawyer attorn"
+    "ey accountant mechanic "
     "master designer plumber contractor stylist hairdresser barber vet supervisor guide caretaker cleaner gardener "
-    "organizer organiser chair chairman treasurer secretary assistant recruiter surgeon midwife obstetrician principal manager "
+    "organizer organiser chair chairman treasurer secretary assistant recruiter surgeon midwife obstetric"
+    "ian principal manager "
     "rep representative broker agent"
 )
 # Nouns whose value may be any word.
@@ -47,7 +52,8 @@ WORDED = (
 _SHARED = word_set(
     "password passphrase passcode pin code username login wifi budget price fee rent limit quota target cap "
     "deadline date room seat gate platform desk locker floor office venue location place time key spot slot "
-    "weight membership bill estimate tuition allowance ip terminal number rate salary headcount version port domain url link address server dose dosage size capacity rota "
+    "weight membership bill estimate tuition allowance ip terminal number rate salary headcount version p"
+    "ort domain url link address server dose dosage size capacity rota "
     "schedule start finish minimum maximum deposit discount premium allowance fare toll tip goal score "
     "temperature thermostat alarm frequency interval threshold estimate quote bill bin bins recycling colour "
     "color theme mascot codename"
@@ -63,7 +69,8 @@ _NO_NOUNS = (
         "audience audiences topic topics count counts profession focus attention approach priority interest opinion "
         "view stance tone pace style routine plan "
         "plans progress mistake mistakes errors results concern worry hope feeling experience understanding "
-        "bishop knight rook queen king pawn euro dollar pound yen stock stocks share shares market knowledge preference choice decision mind project team family work day session sessions"
+        "bishop knight rook queen king pawn euro dollar pound yen stock stocks share shares market knowledge "
+        "preference choice decision mind project team family work day session sessions"
     )
     | RELATIONS.keys()
     | RELATION_PLURALS.keys()
@@ -114,6 +121,8 @@ def english_key(words: str, aspect: Aspect, *, shared: bool) -> str | None:
         parts = parts[1:]
     if len(parts) > 1 and parts[-1] in ("appointment", "session") and parts[-2] in _VISITED:
         parts = parts[:-1]
+    if parts and (parts[0] in ("their", "his", "her", "other") or parts[-2:] == ["minimum", "wage"]):
+        return None
     if not parts or len(parts) > 5 or any(part in _NO_PARTS for part in parts):
         return None
     if parts[-1] in ("goal", "target") and len(parts) > 1 and parts[-2] in _MEASURED:
@@ -169,7 +178,10 @@ CHINESE_ROLES = (
     "教练|老师|组长|班长|队长|社长|会长|班导师?|导师|教授|医师|医生|牙医|负责人|承办人?|联络人|窗口|保[母姆]|房仲|中介|会计师?|律师|设计师|"
     "家教|助理|主任|司机|管家|理发师|代理人|接班人|房东|师傅|业务"
 )
-_CHINESE_MONEY = "预算|价格?|费|租|金|薪水?|薪|利率|贷款|报价|估价|体重|零用钱|额度|费率|门票|票价|单价|押金|学费|目标|尾款|头期款"
+_CHINESE_MONEY = (
+    "预算|价格?|费|租|金|薪水?|薪|利率|贷款|报价|估价|体重|零用钱|额度|费率|门票|票价|单价|押金|学费|目标"
+    "|尾款|头期款"
+)
 CHINESE_HEADS = (
     f"{CHINESE_ROLES}|{_CHINESE_MONEY}|"
     "密码|帐号|账号|会议?|课|班|社|团|截止日期?|期限|派对|婚宴|喜宴|球赛|读书会|"

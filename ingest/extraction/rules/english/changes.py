@@ -1,4 +1,4 @@
-"""Makes English states of what changes in a life: roles, schools, studies, partners, hospital, hours, names, hosting."""
+"""Makes English states of what changes in a life: roles, schools, studies, partners, stays in hospital, hours."""
 
 from __future__ import annotations
 

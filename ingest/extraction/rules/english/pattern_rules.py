@@ -6,7 +6,6 @@ from events.language.timex.english.words import MONTHS, WEEKDAYS
 from events.language.values import word_set
 from ingest.extraction.rules.attributes.nouns import ROLES
 from ingest.extraction.rules.english import changes, health, life, people, projects, relationships, replies
-from ingest.extraction.rules.attributes.nouns import ROLES
 from ingest.extraction.rules.english import work as english_work
 from ingest.extraction.rules.english.grammar import LEISURE, expand
 from ingest.extraction.rules.english.words import (

@@ -70,6 +70,14 @@ def test_no_text_raises_and_every_span_is_exact(parts: list[str], joint: str) ->
         "從" * 499,
         "叫" * 499 + "了",
         "我的" * 249,
+        "现在" * 100 + "会议" * 100,
+        "会议" + "明年三月" * 110,
+        "把" * 490,
+        "從" * 470 + "換iPhone",
+        "公司现在" * 120 + "说",
+        "Finished " + "A " * 200,
+        "Rent " * 90,
+        "A'" * 200 + " is my teacher",
     ],
 )
 @pytest.mark.timeout(10)
