@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from events.language.chinese_script import to_simplified
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
@@ -136,6 +136,8 @@ class TurnReader:
             moment = None
         until = moment.end if moment is not None and moment.start is None else None
         point = moment.point if moment is not None else None
+        if draft.announced and moment is not None and self._is_running(moment):
+            point = None  # "moved this month": what was said earlier in the month held until then
         if draft.statement == "ended" and until is not None:
             point, until = until, None
         begin, stop = draft.span
@@ -194,6 +196,12 @@ class TurnReader:
         named = entity != self._owner and (not entity.isascii() or entity[:1].isupper())
         stranger = named and draft.corrects is None and to_simplified(entity) not in RELATIONS
         return not (stranger or draft.impersonal) or self._text.personal
+
+    def _is_running(self, moment: Moment) -> bool:
+        """Returns True when the turn was said within a longer time: "this month", "this year"."""
+        if moment.start is None or moment.end is None or moment.end - moment.start <= timedelta(days=1):
+            return False
+        return moment.start <= self._reference < moment.end
 
     def _is_told_as_past(self, moment: Moment, draft: StateDraft, sentence: Sentence) -> bool:
         """Returns True when the words are in the past tense but the resolved time is in the future.

@@ -17,12 +17,13 @@ _NOW = re.compile(
 )
 
 
-def _is_now(found: re.Match[str], scene: Scene) -> bool:
+def is_now(found: re.Match[str], scene: Scene) -> bool:
     """Returns True when the words of the find, or those right after it, tell of a change."""
     return _NOW.search(scene.masked, found.start(), min(len(scene.masked), found.end() + 18)) is not None
 
 
-def _content(scene: Scene, entity: str, words: str) -> str:
+def content(scene: Scene, entity: str, words: str) -> str:
+    """Returns the words with a capital, or after the entity when it is not the owner of the memory."""
     return words[:1].upper() + words[1:] if entity == "user" else f"{entity} {words}"
 
 
@@ -54,7 +55,7 @@ def _role(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         key=key,
         value=person,
         span=found.span(),
-        announced=groups.get("new") is not None or _is_now(found, scene),
+        announced=groups.get("new") is not None or is_now(found, scene),
         kind=noun,
         cardinality="single_value",
         tags=("attribute",),
@@ -79,7 +80,7 @@ def _leads(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         key=noun.replace(" ", "_"),
         value=person,
         span=found.span(),
-        announced=_is_now(found, scene),
+        announced=is_now(found, scene),
         kind=noun,
         cardinality="single_value",
         tags=("attribute",),
@@ -113,7 +114,7 @@ def _teaches(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
             key=key,
             value=person,
             span=found.span(),
-            announced=_is_now(found, scene),
+            announced=is_now(found, scene),
             kind=noun,
             cardinality="single_value",
             tags=("attribute",),
@@ -149,7 +150,7 @@ def _school(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         key="school",
         value=value,
         span=found.span(),
-        announced=sure or _is_now(found, scene),
+        announced=sure or is_now(found, scene),
         timed=True,
     )
 
@@ -162,7 +163,7 @@ def name_of_place(words: str) -> str | None:
     return " ".join(kept) or None if kept and kept[0].lower() not in NOT_NAMES - {"the"} else None
 
 
-def _ended(key: str, content: str) -> Make:
+def _ended(key: str, words: str) -> Make:
     """Returns a function that makes the end of the state in group ``v``."""
 
     def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
@@ -178,7 +179,7 @@ def _ended(key: str, content: str) -> Make:
             statement="ended",
             announced=True,
             timed=True,
-            content=_content(scene, entity, content.format(v=value)) if content else None,
+            content=content(scene, entity, words.format(v=value)),
             confidence=0.75,
         )
 
@@ -211,9 +212,9 @@ def _following(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         key="following",
         value=value,
         span=found.span(),
-        announced=_is_now(found, scene),
+        announced=is_now(found, scene),
         cardinality="multi_value",
-        content=_content(scene, entity, f"is {doing} {value}"),
+        content=content(scene, entity, f"is {doing} {value}"),
         confidence=0.85,
     )
 
@@ -232,7 +233,7 @@ def _finished(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         statement="ended",
         announced=True,
         cardinality="multi_value",
-        content=_content(scene, scene.owner, f"finished {value}"),
+        content=content(scene, scene.owner, f"finished {value}"),
         confidence=0.75,
     )
     if after:
@@ -243,7 +244,7 @@ def _finished(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
             span=found.span(),
             announced=True,
             cardinality="multi_value",
-            content=_content(scene, scene.owner, f"is on {after} now"),
+            content=content(scene, scene.owner, f"is on {after} now"),
             confidence=0.75,
         )
 
@@ -255,7 +256,7 @@ def _weight(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         return
     yield StateDraft(
         entity=entity, key="weight", value=value, span=found.span(), announced=True, timed=False,
-        content=_content(scene, entity, f"weighs {value}"),
+        content=content(scene, entity, f"weighs {value}"),
     )  # fmt: skip
 
 
@@ -265,7 +266,7 @@ def _eats_again(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
         value = f"eats {scene.said(found, 'v').lower()}"
         yield StateDraft(
             entity=entity, key="diet", value=value, span=found.span(), announced=True, timed=True,
-            content=_content(scene, entity, f"{value} again"),
+            content=content(scene, entity, f"{value} again"),
         )  # fmt: skip
 
 
@@ -288,7 +289,7 @@ def _partner(*, ended: bool) -> Make:
                 statement="ended" if ended else "asserted",
                 announced=ended,
                 timed=ended,
-                content=_content(scene, entity, f"broke up with {value}" if ended else f"is dating {value}"),
+                content=content(scene, entity, f"broke up with {value}" if ended else f"is dating {value}"),
             )
 
     return make
@@ -320,157 +321,11 @@ def _hospital(*, out: bool) -> Make:
             span=found.span(),
             announced=out,
             cardinality="single_value",
-            content=_content(scene, entity, words),
+            content=content(scene, entity, words),
             tags=("health",),
         )
 
     return make
-
-
-def _keyed(key: str, words: str, *, timed: bool = False) -> Make:
-    """Returns a function that makes the single value in group ``v`` of one key."""
-
-    def make(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-        entity = subject(found, scene)
-        value = scene.said(found, "v")
-        if entity is None or not value or _ONE_DAY.search(scene.sentence.plain):
-            return
-        yield StateDraft(
-            entity=entity,
-            key=key,
-            value=value,
-            span=found.span(),
-            announced=_is_now(found, scene) or (found.groupdict().get("new") is not None),
-            timed=timed,
-            cardinality="single_value",
-            content=_content(scene, entity, words.format(v=value)),
-            confidence=0.85,
-        )
-
-    return make
-
-
-_ONE_DAY = re.compile(
-    r"\b(?:yesterday|today|tomorrow|tonight|last night|this morning|once|sometimes|have to|got to)\b", re.I
-)
-
-
-def _frequency(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    entity = subject(found, scene)
-    what = re.sub(r"\W+", "_", scene.said(found, "n").lower())
-    value = scene.said(found, "v")
-    if entity is None or not value:
-        return
-    yield StateDraft(
-        entity=entity,
-        key=f"{what}_frequency",
-        value=value,
-        span=found.span(),
-        announced=_is_now(found, scene),
-        cardinality="single_value",
-        content=_content(scene, entity, f"{scene.said(found, 'n')} {value}"),
-        tags=("attribute",),
-        confidence=0.85,
-    )
-
-
-def _called(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """Makes the name of a project, a team or a product, with a key that no other fact has."""
-    noun = (scene.said(found, "n") or scene.said(found, "n2")).lower()
-    value = re.sub(r"^(?:the|The) (?=[A-Z])", "", scene.said(found, "v"))
-    key = {"project": "project_codename"}.get(noun.split(" ")[-1], f"{noun.split(' ')[-1]}_called")
-    new = found.groupdict().get("new") is not None
-    yield StateDraft(
-        entity=scene.owner,
-        key=key,
-        value=value,
-        span=found.span(),
-        announced=new or _is_now(found, scene),
-        kind=noun,
-        cardinality="single_value",
-        tags=("attribute",),
-        content=f"The {noun} is called {value}",
-        confidence=0.85,
-    )
-
-
-def _recipient(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    noun = scene.said(found, "n").lower().removeprefix("the ").removeprefix("my ").removeprefix("our ")
-    person = name(scene.said(found, "v"))
-    if person is None or not is_name(person):
-        return
-    if noun:
-        yield StateDraft(
-            entity=scene.owner,
-            key=f"{_slug(noun)}_recipient",
-            value=person,
-            span=found.span(),
-            announced=_is_now(found, scene),
-            cardinality="single_value",
-            tags=("attribute",),
-            content=f"The {noun} {'go' if noun.endswith('s') else 'goes'} to {person}",
-            confidence=0.85,
-        )
-
-
-def _slug(noun: str) -> str:
-    """Returns the key of a noun: one form for its singular and its plural."""
-    words = re.sub(r"^(?:new|the|my|our|weekly|monthly) ", "", noun).split(" ")
-    return "_".join((*words[:-1], words[-1].removesuffix("s")))
-
-
-def _opens(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    noun, verb = scene.said(found, "n").lower(), scene.said(found, "verb").lower()
-    late = re.search(r"won't|not|until|only|now|pushed|delayed", found[0]) is not None
-    value = re.sub(r"^(?:in|on|until|till|by) ", "", scene.sentence.raw[slice(*found.span("v"))]).strip()
-    verb = verb if verb.endswith("s") else f"{verb}s"
-    yield StateDraft(
-        entity=scene.owner,
-        key=f"{_slug(noun)}_{verb}_time",
-        value=value,
-        span=found.span(),
-        announced=late,
-        cardinality="single_value",
-        tags=("attribute",),
-        value_span=found.span("v"),
-        content=f"The {noun} {verb} in {value}",
-        confidence=0.85,
-    )
-
-
-def _phone(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    entity = subject(found, scene)
-    if entity is not None:
-        yield StateDraft(
-            entity=entity,
-            key="phone_model",
-            value=scene.said(found, "v"),
-            span=found.span(),
-            announced=bool(found["new"]) or _is_now(found, scene),
-        )
-
-
-def _switched(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
-    """Makes the new provider of "I switched banks to Monzo" and "we moved our internet to Verizon"."""
-    noun = scene.said(found, "n").lower()
-    value = name_of_place(scene.said(found, "v"))
-    if value is None:
-        return
-    plain = noun.removesuffix("s")
-    key = "bank" if plain == "bank" else english_key(plain, "value", shared=False)
-    if key is None:
-        return
-    yield StateDraft(
-        entity=scene.owner,
-        key=key,
-        value=value,
-        span=found.span(),
-        announced=True,
-        cardinality="single_value",
-        tags=("attribute",),
-        content=f"The {plain} is {value}",
-        confidence=0.85,
-    )
 
 
 MAKES: dict[str, Make] = {
@@ -489,16 +344,4 @@ MAKES: dict[str, Make] = {
     "parted": _partner(ended=True),
     "in_hospital": _hospital(out=False),
     "out_of_hospital": _hospital(out=True),
-    "major_changed": _keyed("major", "majors in {v}", timed=True),
-    "hour_of_rising": _keyed("wake_time", "wakes up at {v}"),
-    "hour_of_sleep": _keyed("hour_of_sleep", "goes to bed at {v}"),
-    "breakfast": _keyed("breakfast", "has {v} for breakfast"),
-    "hosting": _keyed("hosting", "runs on {v}"),
-    "staying": _keyed("staying_at", "is staying at {v}"),
-    "frequency": _frequency,
-    "called": _called,
-    "recipient": _recipient,
-    "opens": _opens,
-    "phone_owned": _phone,
-    "switched": _switched,
 }

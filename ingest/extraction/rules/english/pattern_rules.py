@@ -5,7 +5,16 @@ from __future__ import annotations
 from events.language.timex.english.words import MONTHS, WEEKDAYS
 from events.language.values import word_set
 from ingest.extraction.rules.attributes.nouns import ROLES
-from ingest.extraction.rules.english import changes, health, life, people, projects, relationships, replies
+from ingest.extraction.rules.english import (
+    changes,
+    health,
+    life,
+    people,
+    projects,
+    relationships,
+    replies,
+    routines,
+)
 from ingest.extraction.rules.english import work as english_work
 from ingest.extraction.rules.english.grammar import LEISURE, expand
 from ingest.extraction.rules.english.words import (
@@ -129,7 +138,8 @@ RULES = rules(
     | health.MAKES
     | replies.MAKES
     | projects.MAKES
-    | changes.MAKES,
+    | changes.MAKES
+    | routines.MAKES,
     {
         "occupations": OCCUPATIONS,
         "relations": RELATIONS,

@@ -81,3 +81,13 @@ def test_a_wedding_that_moves_is_no_home_of_the_bride() -> None:
 
 def test_a_child_at_a_new_school_is_no_tool() -> None:
     assert facts("We switched my daughter to Oakridge this term") == {("daughter", "school", "Oakridge")}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [("我住在板橋", "這個月搬到新店了"), ("I live in Leeds", "I moved to York this month")],
+)
+def test_a_change_within_the_present_month_supersedes_what_was_said_earlier_in_the_month(
+    earlier: str, later: str
+) -> None:
+    assert superseded(list(said(earlier, 0)), list(said(later, 9)))
