@@ -32,6 +32,7 @@ _ONE_WORD_SHARE = (
     0.6  # the same, when they share one word and the question does not tell what kind of answer it asks for
 )
 _SAME_VALUE_SHARE = 0.8  # the same of a later card that tells of no change, and another value
+_STATE_SHARE = 0.35  # the same of a state that tells the kind of answer that the question asks for
 _SAME_TERMS = 0.4  # of all words of an earlier card, without numbers
 _JUST_ABOVE = 1.001
 _READ = 600  # the characters of a card that are compared
@@ -45,6 +46,7 @@ _HOW_MUCH = re.compile(
 )
 _CODE = re.compile(r"\b(?:number|code|password|pin)\b|密码|号码|账号|代码")
 _NAME = re.compile(r"\b(?:re|code)?named?\b|\bcalled\b|叫(?![我他她车醒])|名字|怎么称呼|改名")
+_WHO = re.compile(r"\bwho(?:m|se)?\b|谁|哪位")
 _WHERE = re.compile(
     r"\bwhere\b|\bwhich (?:room|floor|level|terminal|gate|hotel|place|city|town|venue)\b"
     r"|哪里|哪儿|哪边|在哪|停哪|去哪|到哪|何处|什么地方"
@@ -99,11 +101,12 @@ class _Asked:
     amount: bool
     place: bool
     name: bool
+    person: bool
 
     @property
     def kind(self) -> bool:
         """True when the question tells which kind of answer it asks for."""
-        return self.time or self.amount or self.place or self.name
+        return self.time or self.amount or self.place or self.name or self.person
 
     @classmethod
     def of(cls, question: Question) -> _Asked:
@@ -113,6 +116,7 @@ class _Asked:
             amount=_HOW_MUCH.search(text) is not None and _CODE.search(text) is None,
             place=_WHERE.search(text) is not None,
             name=_NAME.search(text) is not None,
+            person=_WHO.search(text) is not None,
         )
 
 
@@ -148,8 +152,8 @@ class _Told:
         least = _SAME_SHARE if asked.kind or len(both) >= _LEAST_SHARED else _ONE_WORD_SHARE
         if self.change:
             return share >= least
-        if near and self.state and not other.state and share >= _SAME_VALUE_SHARE:
-            return True
+        if near and self.state and not other.state:
+            return share >= (_STATE_SHARE if asked.kind else _SAME_VALUE_SHARE)
         return (
             share >= (least if near else _SAME_VALUE_SHARE)
             and self._is_about_the_same(other)
@@ -163,6 +167,7 @@ class _Told:
             and (not asked.amount or bool(self.amounts))
             and (not asked.place or self.place)
             and (not asked.name or self.named)
+            and (not asked.person or self.state or self.change)
         )
 
     def _is_about_the_same(self, other: _Told) -> bool:

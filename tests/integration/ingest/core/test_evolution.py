@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -307,7 +308,7 @@ def test_promotions_rollbacks_and_patches_at_once_lose_nothing(ada: Documents) -
             return ada.send("rollback", {"to_version": 3})
 
         with ThreadPoolExecutor(8) as many:
-            works = [patch, promoting, rolling_back, patch, promoting, patch]
+            works: list[Callable[[int], Any]] = [patch, promoting, rolling_back, patch, promoting, patch]
             answers = [each.result() for each in [many.submit(work, n) for n, work in enumerate(works)]]
         assert {each.status_code for each in answers} <= {200, 404, 409, 422}, [each.text for each in answers]
         assert {answers[number].status_code for number in (0, 3, 5)} == {200}
