@@ -130,13 +130,13 @@ def of_person(connection: Connection, storage_id: str, names: Names) -> tuple[Se
         payload = event.payload
         if isinstance(payload, TurnRecorded):
             turns[payload.turn_id] = payload
-            if names.said_in(*words_of(payload)):
+            if names.said_in(*_own_words(payload)):
                 wanted.add(payload.turn_id)
         elif isinstance(
             payload, (StateAsserted, EventNoted, KnowledgeLearned, *PROBLEM_EVENTS)
-        ) and names.said_in(*words_of(payload)):
+        ) and names.said_in(*_own_words(payload)):
             wanted.update(payload.origin.turn_ids)
-        elif isinstance(payload, ReferenceProposed) and names.said_in(*words_of(payload)):
+        elif isinstance(payload, ReferenceProposed) and names.said_in(*_own_words(payload)):
             wanted.update(payload.turn_ids)
     chosen = {turn_id: turns[turn_id] for turn_id in wanted & turns.keys()}
     return _made_of(
@@ -170,21 +170,29 @@ def _made_of(
             answers.pop(left_out)
         # The note of a problem's event repeats the words of the problem, and no turn may stand behind it.
         rests = _rests_on(payload, turn_ids, gone) or event.causation_id in gone
-        if restating.takes(event, rests or named(words_of(payload)), rests):
+        if restating.takes(event, rests or named(_own_words(payload)), rests):
             gone.add(event.event_id)
             selection.events.append(event)
             if not rests and (kept_answer := _without_reason(payload)) is not None:
                 answers[event.event_id] = replace(again(event, kept_answer), actor="erasure")
-        elif isinstance(payload, EventNoted) and any(
-            (one.text, one.speaker) in said for one in payload.before
-        ):
-            gone.add(event.event_id)
-            selection.events.append(event)
-            kept = tuple(one for one in payload.before if (one.text, one.speaker) not in said)
-            selection.said_again.append(again(event, replace(payload, before=kept)))
+        elif isinstance(payload, EventNoted):
+            kept = tuple(
+                one
+                for one in payload.before
+                if (one.text, one.speaker) not in said and not named((one.text, one.speaker))
+            )
+            if kept != payload.before:
+                gone.add(event.event_id)
+                selection.events.append(event)
+                selection.said_again.append(again(event, replace(payload, before=kept)))
     selection.said_again += answers.values()
     selection.said_again += restating.said_again()
     return selection
+
+
+def _own_words(payload: Payload) -> Iterable[str | None]:
+    """Returns the texts of a payload without the words said before it. Those belong to another turn."""
+    return words_of(replace(payload, before=()) if isinstance(payload, EventNoted) else payload)
 
 
 def _undone_by(payload: Payload, answers: Mapping[UUID, NewEvent]) -> list[UUID]:

@@ -110,6 +110,8 @@ class Known:
         )
         assert opened.status_code == 201, opened.text
         self.problem: str = opened.json()["problem_id"]
+        reading = WEB.put(f"{self.write_url}/v1/modes/reading", json={"user_id": self.user})
+        assert reading.status_code == 200, reading.text
 
     def put_into(self, case: AnyCase, chance: random.Random) -> None:
         """Sets this user and the ids of this user's data in a request."""
@@ -190,13 +192,13 @@ class Known:
         named: dict[str, Any] = case.path_parameters or {}
         if "name" in named:
             named["name"] = "reading"
-            if case.method != "PUT":
+            if case.method != "PUT" and not case.path.endswith("/reembed"):
                 named["name"] = f"{uuid4()}"
                 declared = WEB.put(f"{self.write_url}/v1/modes/{named['name']}", json={"user_id": self.user})
                 assert declared.status_code in (200, 422), declared.text  # 422: there are 32 modes
         if isinstance(case.query, dict):
             case.query.pop("project_id", None)
-            if case.path.endswith("/reembed"):
+            if case.path.endswith("/reembed") and case.method == "GET":
                 case.query["user_id"] = self.user
         if isinstance(case.body, dict) and (case.body or case.path.endswith("/reembed")):
             case.body = {"user_id": self.user}

@@ -94,7 +94,7 @@ def recall(
     return 0
 
 
-_OPTIONS = {"query": "QUESTION", "user_id": "--user", "project_id": "--project"}
+_OPTIONS = {"token_budget": "--budget", "query": "QUESTION", "user_id": "--user", "project_id": "--project"}
 
 
 def _option_of(field: str) -> str:

@@ -345,6 +345,7 @@ NO_WORDS = {
     "log.heads": "digests",
     "log.heartbeats": "names of processes",
     "log.migrations": "names of migrations",
+    "log.reembeddings": "names of modes and embedders",
     "log.token_key": "a key",
     "sealing.salts": "random bytes",
     "sealing.subject_keys": "wrapped keys",
