@@ -8,6 +8,11 @@ from events.language.chinese_script import to_simplified
 from events.language.concepts import concept
 from events.language.values import word_set
 
+_FAVOURITES = {
+    "colour": "顏色", "food": "食物", "book": "書", "movie": "電影", "music": "音樂", "sport": "運動", "fruit": "水果",
+    "animal": "動物", "season": "季節", "game": "遊戲", "restaurant": "餐廳", "drink": "飲料", "dessert": "甜點",
+    "author": "作家", "actor": "演員", "subject": "科目", "city": "城市", "flower": "花",
+}  # fmt: skip
 # The sentence of each concept in English and Chinese. The English one begins with a verb, so a name fits before it.
 _HOLDS = {
     "residence": ("Lives in {v}", "住在{v}"),
@@ -121,7 +126,9 @@ def _spoken(key: str) -> str:
 
 @lru_cache(maxsize=256)
 def _label(key: str) -> str:
-    """Returns the first Chinese alias of a concept, or the key when there is none."""
+    """Returns the Chinese name of a favourite, the first Chinese alias of a concept, or the key when there is none."""
+    if (favourite := _FAVOURITES.get(key.removeprefix("favourite_"))) and key.startswith("favourite_"):
+        return f"最喜歡的{favourite}"
     known = concept(key)
     names = known.aliases if known is not None else ()
     return next((name for name in names if not name.isascii()), key)

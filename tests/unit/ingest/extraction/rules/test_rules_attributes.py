@@ -195,3 +195,7 @@ def test_a_value_that_is_a_time_carries_its_instant() -> None:
 def test_what_is_no_attribute_makes_no_state(text: str) -> None:
     assert states(text) == []
     assert events(text) == []
+
+
+def test_a_favourite_is_named_in_chinese() -> None:
+    assert [each.content for each in states("我最喜歡的餐廳是山海樓")] == ["最喜歡的餐廳是山海樓"]
