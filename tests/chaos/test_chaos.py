@@ -268,7 +268,7 @@ def _push(site: Site, ledger: Ledger, turns: Sequence[Turn], luck: float) -> Non
 def settle(site: Site, ledger: Ledger) -> Verdict:
     """Wait until all is projected; then everything must be as the ledger says, and nothing left over."""
     _done(site, "wait", "--timeout", "110")
-    verdict = judge(ledger, site.running.database_url, site.running.data)
+    verdict = judge(ledger, site.running.admin_database_url, site.running.data)
     assert not verdict.faults, "\n".join(verdict.faults)
     # `recorded` counts what recorders settled, and `behind` may still be moving by what a projector noted last.
     status = eventually(lambda: _at_rest(site))

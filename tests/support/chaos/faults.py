@@ -73,7 +73,7 @@ class Site:
         return self.running.write_url, self.running.redis_url, self.running.key
 
     def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
-        return connect(self.running.database_url, application="test")
+        return connect(self.running.admin_database_url, application="test")
 
     def tend(self) -> None:
         """Starts each second worker that does not run, as the supervisor of that machine would."""
