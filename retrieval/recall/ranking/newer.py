@@ -28,9 +28,7 @@ _AMONG = 10  # the first places, among which what was said later goes first
 _NEAR = 5  # among these a weaker sign is enough, because the earlier card stays in sight
 _SAME_SHARE = 0.5  # of an earlier card's words of the question: a later card with so many is about the same
 _LEAST_SHARED = 2
-_ONE_WORD_SHARE = (
-    0.6  # the same, when they share one word and the question does not tell what kind of answer it asks for
-)
+_ONE_WORD_SHARE = 0.6  # the same for one shared word, when the question names no kind of answer
 _SAME_VALUE_SHARE = 0.8  # the same of a later card that tells of no change, and another value
 _STATE_SHARE = 0.35  # the same of a state that tells the kind of answer that the question asks for
 _SAME_TERMS = 0.4  # of all words of an earlier card, without numbers
@@ -60,7 +58,8 @@ def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: 
     when it tells of a change and holds half of the question's words that the earlier one holds. It also does when it
     tells another value of the same thing and holds four fifths of those words: another amount, or another time when
     the question asks for a time. Among the first :data:`_NEAR` places less is enough, and a state passes an episode.
-    A later card that does not tell what the question asks for (a time, an amount, a place, a name) passes nothing.
+    A brief card there that does not tell what the question asks for (a time, an amount, a place, a name) passes
+    nothing.
     """
     if not about_now(question):
         return list(placed)
@@ -124,7 +123,9 @@ class _Asked:
 class _Told:
     """What a card of the user's own words says: when, the words it shares with the question, and what is new in it.
 
-    ``amounts`` are those that the question does not name. ``moments`` are the times it names, as written.
+    ``terms`` are all its words without numbers. ``amounts`` are those that the question does not name, and ``moments``
+    the times as they are written. ``place`` and ``named``: it has a word that leads a place or a name. ``state``: it is
+    a state in force.
     """
 
     said_at: datetime
@@ -171,7 +172,7 @@ class _Told:
         )
 
     def _is_about_the_same(self, other: _Told) -> bool:
-        """True when most words of ``other`` are here, too. Two things may have the same property with two values."""
+        """True when two fifths of the words of ``other`` are here, too: two things may have values of one property."""
         return len(self.terms & other.terms) >= _SAME_TERMS * len(other.terms)
 
     def _tells_another_value(self, other: _Told, asked: _Asked) -> bool:
@@ -198,6 +199,8 @@ def _told(card: Card, question: Question) -> _Told | None:
         moments(text),
         names_a_place(text),
         _NAME.search(to_simplified(text.casefold())) is not None,
-        card.kind == "state" and not card.ended and card.superseded_at is None,
+        card.kind == "state"
+        and not card.ended
+        and (card.superseded_at is None or card.superseded_at > question.now),
         is_brief(text),
     )
