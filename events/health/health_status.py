@@ -35,12 +35,14 @@ _OPTIONAL = frozenset(PROJECTIONS) - {"cards"}
 class LogHealth:
     """The health that Postgres knows: every processor of the log, and the workers of every stage.
 
-    ``events`` is the number of events in the log.
+    ``events`` is the number of events in the log. ``whole`` is False when the database role sees one tenant at a time:
+    ages and parked events are then missing.
     """
 
     readers: tuple[StageHealth, ...]
     reports: tuple[HeartbeatReport, ...]
     events: int | None
+    whole: bool = True
 
     @classmethod
     def absent(cls, why: str) -> LogHealth:
@@ -106,7 +108,8 @@ def read_health(connection: psycopg.Connection[Any]) -> LogHealth:
     found = [_with_pending(connection, stage) if stage.name == "vectors" else stage for stage in found]
     names = {stage.name for stage in found}
     missing = [unknown(name, "has not been started yet") for name in READERS if name not in names]
-    return LogHealth((*found, *missing), heartbeats, events)
+    sees = connection.execute(statement("events.health", "sees_every_tenant")).fetchone()
+    return LogHealth((*found, *missing), heartbeats, events, whole=sees is not None and bool(sees[0]))
 
 
 def _with_pending(connection: psycopg.Connection[Any], stage: StageHealth) -> StageHealth:

@@ -91,7 +91,10 @@ def unknown(name: str, why: str) -> StageHealth:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The health of every stage at one moment, with totals. None means unknown."""
+    """The health of every stage at one moment, with totals. None means unknown.
+
+    ``whole`` is False when the database role sees one tenant at a time: ages and parked events are then missing.
+    """
 
     stages: tuple[StageHealth, ...]
     events: int | None
@@ -100,6 +103,7 @@ class Overview:
     recorded: int | None
     duplicates: int | None
     at: float = field(default_factory=time.monotonic)
+    whole: bool = True
 
     @property
     def well(self) -> bool:

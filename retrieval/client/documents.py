@@ -230,6 +230,7 @@ class Status(TypedDict):
     """The health of every stage at one moment. ``well``: nothing needs an operator. None is unknown, never zero."""
 
     well: bool
+    whole: bool
     stages: dict[str, StageHealth]
     events: int | None
     parked: int | None

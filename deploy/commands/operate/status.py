@@ -59,9 +59,12 @@ def status(
 
 
 def _of_service(read_url: str, headers: dict[str, str]) -> dict[str, Any] | None:
-    """Returns the report of the read service, or None when it gives none. This needs no driver of a database."""
+    """Returns the report of the read service, or None when it gives no whole one. This needs no driver of a database.
+
+    A service whose database role sees one tenant at a time knows no ages and no parked events.
+    """
     report = _fetched(f"{read_url}/v1/status", headers)
-    return report if isinstance(report, dict) and "stages" in report else None
+    return report if isinstance(report, dict) and "stages" in report and report.pop("whole", False) else None
 
 
 def _fetched(url: str, headers: dict[str, str]) -> Any:

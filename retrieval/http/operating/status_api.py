@@ -66,6 +66,9 @@ class StatusReport(BaseModel):
     """The health of every stage at one moment. null is unknown, never zero."""
 
     well: bool = Field(description="true when nothing needs an operator")
+    whole: bool = Field(
+        description="false when the service's database role sees one tenant at a time: no ages, no parked events"
+    )
     stages: dict[str, StageReport]
     events: int | None = Field(description="events in the log")
     parked: int | None
@@ -105,9 +108,8 @@ def status_router(settings: Settings, overviews: Overviews, channels: Callable[[
         seen, embedder = await asyncio.gather(
             asyncio.to_thread(overviews), asyncio.to_thread(embedder_report, settings)
         )
-        return JSONResponse(
-            seen.document() | {"channels": channels(), "embedder": embedder, "servers": addresses}
-        )
+        more = {"whole": seen.whole, "channels": channels(), "embedder": embedder, "servers": addresses}
+        return JSONResponse(seen.document() | more)
 
     return router
 

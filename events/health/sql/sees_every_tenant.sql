@@ -1,0 +1,1 @@
+SELECT log.sees_every_tenant();
