@@ -94,7 +94,7 @@ class Site:
 
     def first(self, kind: str) -> psutil.Process | None:
         """Returns the stack's own process of a kind. Of a server it is the process that is no child of another."""
-        for process in self.running.workers(kind):
+        for process in self.running.workers("valkey" if kind == "redis" else kind):
             try:
                 if process.ppid() == self.running.process.pid:
                     return process

@@ -62,7 +62,7 @@ MANNERS = (
 # Far enough apart that no rule about changes in quick succession is touched.
 DAYS_BETWEEN_CHANGES = (32, 75)
 # "Today" is read on the speaker's own clock. The speakers' clocks are decades apart.
-FIRST_DAYS = (date(1961, 3, 5), date(1994, 11, 20), date(2019, 6, 1), date(2026, 1, 9), date(2088, 2, 28))
+FIRST_DAYS = (date(1961, 3, 5), date(1994, 11, 20), date(2019, 6, 1), date(2023, 2, 28), date(2024, 1, 9))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,8 @@ def plan(chance: random.Random, *, users: int, turns: int, prefix: str = "") -> 
                 said = fact.since + timedelta(hours=chance.uniform(4, 20))
                 fields["said_at"] = said.astimezone(ZoneInfo(zone)).isoformat(timespec="milliseconds")
             elif chance.random() < 0.8:
-                said = datetime(chance.randrange(1901, 2200), 1, 1, tzinfo=UTC) + timedelta(
+                # A turn may not be said more than a day ahead.
+                said = datetime(chance.randrange(1901, 2026), 1, 1, tzinfo=UTC) + timedelta(
                     seconds=chance.randrange(30_000_000)
                 )
                 fields["said_at"] = said.isoformat()
