@@ -62,7 +62,7 @@ MANNERS = (
 # Far enough apart that no rule about changes in quick succession is touched.
 DAYS_BETWEEN_CHANGES = (32, 75)
 # "Today" is read on the speaker's own clock. The speakers' clocks are decades apart.
-FIRST_DAYS = (date(1961, 3, 5), date(1994, 11, 20), date(2019, 6, 1), date(2023, 2, 28), date(2024, 1, 9))
+FIRST_DAYS = (date(1961, 3, 5), date(1994, 11, 20), date(2003, 6, 1), date(2008, 2, 28), date(2012, 1, 9))
 
 
 @dataclass(frozen=True, slots=True)
