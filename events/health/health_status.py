@@ -14,7 +14,7 @@ from events.health.heartbeat import HeartbeatReport, reports
 from events.health.stage_health import BlockedEmbedder, HealthStatus, StageHealth, unknown
 from events.http.problem import ProblemError
 from events.platform.counting import counted
-from events.platform.database import connect
+from events.platform.database import connect, sees_every_tenant
 from events.platform.failures import in_a_line, is_away
 from events.platform.modes import GENERAL_MODE
 from events.platform.projections import PROJECTIONS, READERS
@@ -108,8 +108,7 @@ def read_health(connection: psycopg.Connection[Any]) -> LogHealth:
     found = [_with_pending(connection, stage) if stage.name == "vectors" else stage for stage in found]
     names = {stage.name for stage in found}
     missing = [unknown(name, "has not been started yet") for name in READERS if name not in names]
-    sees = connection.execute(statement("events.health", "sees_every_tenant")).fetchone()
-    return LogHealth((*found, *missing), heartbeats, events, whole=sees is not None and bool(sees[0]))
+    return LogHealth((*found, *missing), heartbeats, events, whole=sees_every_tenant(connection))
 
 
 def _with_pending(connection: psycopg.Connection[Any], stage: StageHealth) -> StageHealth:

@@ -58,6 +58,12 @@ def connect(url: str, *, application: str, autocommit: bool = True) -> Connectio
     return connection
 
 
+def sees_every_tenant(connection: Connection) -> bool:
+    """True when ``connection``, which :func:`connect` opened, sees all tenants. Its role may see one at a time only."""
+    row = connection.execute(statement("events.platform", "sees_every_tenant")).fetchone()
+    return row is not None and bool(row[0])
+
+
 def see_tenant_of(connection: Connection, user_id: str) -> None:
     """Limits the transaction that runs now to the rows of one tenant, the tenant of the storage id ``user_id``."""
     connection.execute(statement("events.platform", "see_tenant"), {"tenant": tenant_of(user_id)})

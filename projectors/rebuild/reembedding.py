@@ -10,7 +10,7 @@ import psycopg
 from psycopg.errors import InvalidSchemaName, UndefinedTable
 
 from events.modes.reembedding import InstallationPlan
-from events.platform.database import connect
+from events.platform.database import connect, sees_every_tenant
 from events.platform.modes import GENERAL_MODE
 from events.platform.settings import Settings, SettingsError
 from events.platform.sql import statement
@@ -130,8 +130,8 @@ class InstallationPlanner:
             self._measuring,
         ):
             with connection.transaction():
-                row = connection.execute(statement(_PACKAGE, "sees_every_tenant")).fetchone()
-            if row is None or not row[0]:
+                whole = sees_every_tenant(connection)
+            if not whole:
                 raise psycopg.errors.InsufficientPrivilege(
                     "the role of this service sees one tenant at a time, and a mode of everybody concerns all; "
                     "run cardlog reembed instead"

@@ -63,7 +63,7 @@ _DATED = re.compile(
     r"|\b\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\b"
     r"|\d{1,4}[年月点][\d年月日号点分]*"
 )
-_WEEKDAY = re.compile(
+_TIME_WORD = re.compile(
     r"\b(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?s?\b"
     r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
     r"|\b(?:in|to|until|till|by|for) may\b|\b(?:next|this) (?:week|month|year|spring|summer|autumn|fall|winter)\b"
@@ -80,8 +80,9 @@ _AMOUNT = re.compile(
     rf"(?P<sign>[$€£¥])?(?<![a-z\d.,-])(?P<n>{_NUMBER})(?:\s?(?:-|–|to|or|到|至)\s?(?P<most>{_NUMBER}))?\s?"
     rf"(?P<thousands>[万千])?(?P<unit>%|[a-z]+|{_CHINESE_UNIT}|[\u4e00-\u9fff]?)"
 )
+# Longer runs of numerals are cut: no real amount has more, and a number of hundreds of them is no float.
 _CHINESE_NUMBER = re.compile(
-    r"[一二三四五六七八九十两][一二三四五六七八九十百千万两零〇]+|[二三四五六七八九十两](?![明心])|一(?=[岁块元次楼顿餐颗粒杯碗份])"
+    r"[一二三四五六七八九十两][一二三四五六七八九十百千万两零〇]{1,12}|[二三四五六七八九十两](?![明心])|一(?=[岁块元次楼顿餐颗粒杯碗份])"
 )
 _NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
 _ENGLISH_NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split(), 1)}
@@ -128,8 +129,8 @@ def amounts(text: str) -> dict[str, frozenset[str]]:
     Dates and times of day are left out. They tell when something happens, and another one is often another happening.
     """
     found: dict[str, set[str]] = {}
-    undated = _WEEKDAY.sub(" ", _DATED.sub(" ", to_simplified(text.casefold())))
-    read = _CHINESE_NUMBER.sub(lambda match: f"{chinese_number(match[0]):g}", undated)
+    undated = _TIME_WORD.sub(" ", _DATED.sub(" ", to_simplified(text.casefold())))
+    read = _CHINESE_NUMBER.sub(lambda match: f"{chinese_number(match[0]):.0f}", undated)
     read = _ENGLISH_NUMBER.sub(lambda match: _ENGLISH_NUMBERS[match[0]], read)
     for match in _AMOUNT.finditer(read):
         unit = _SIGNS.get(match["sign"] or "", match["unit"])
@@ -147,7 +148,7 @@ def has_number(term: str) -> bool:
 def moments(text: str) -> frozenset[str]:
     """Returns the times that ``text`` names, as they are written: dates, weekdays, times of day."""
     folded = to_simplified(text.casefold())
-    return frozenset(match[0] for each in (_DATED, _WEEKDAY) for match in each.finditer(folded))
+    return frozenset(match[0] for each in (_DATED, _TIME_WORD) for match in each.finditer(folded))
 
 
 def names_a_place(text: str) -> bool:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from retrieval.recall.ranking.changes import amounts
 from tests.support.cards import NOW
 from tests.unit.retrieval.recall.test_places import episode, order, state
 
@@ -75,3 +76,13 @@ def test_a_state_in_force_passes_an_earlier_episode_about_the_same() -> None:
     assert order("Who is my swimming coach?", earlier, later) == [2, 1]
     replaced = state(2, "The swimming coach is Ada", "swimming_coach", said_at=LATER, superseded_at=NOW)
     assert order("Who is my swimming coach?", earlier, replaced) == [1, 2]
+
+
+def test_the_amount_of_chinese_numerals_is_exact() -> None:
+    assert amounts("一百二十三萬四千五百六十七元") == amounts("1234567元")
+
+
+@pytest.mark.parametrize("numerals", ["九" * 590, "二" + "万" * 590, "9" * 590, "二千" * 290])
+def test_a_text_of_numerals_alone_harms_no_question(numerals: str) -> None:
+    told(f"{numerals}在哪？", f"會議室{numerals}在三樓", f"會議室{numerals}改到四樓")
+    told("會議室在哪？", "會議室在三樓", f"會議室{numerals}改到四樓")
