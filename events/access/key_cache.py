@@ -19,7 +19,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from events.access.keys import ApiKey, digest_of, key_id_of, key_of
 from events.access.principal import Principal
-from events.platform.database import address_of
+from events.platform.database import RECONNECT_S, address_of
 from events.platform.sql import statement
 
 logger = logging.getLogger(__name__)
@@ -51,6 +51,7 @@ class KeyCache:
             min_size=0,
             max_size=2,
             open=False,
+            reconnect_timeout=RECONNECT_S,
             kwargs={"autocommit": True, "application_name": self._name, "connect_timeout": 5},
         )
         self._found: LRUCache[str, ApiKey] = LRUCache(_FOUND)

@@ -21,6 +21,13 @@ OLDEST_SERVER = 150000
 REQUIRED_EXTENSIONS = ("vector", "pg_trgm")
 _MIGRATION_LOCK = 0x6361726460  # an arbitrary key of the advisory lock: one process migrates at a time
 
+RECONNECT_S = 1.0
+"""How long a pool tries a failed connection again, in seconds. After that the next request connects at once.
+
+A pool of psycopg would wait ever longer between two attempts. It would then serve nobody for minutes after a long
+outage, although the server is there again.
+"""
+
 Connection = psycopg.Connection[Any]
 
 

@@ -30,7 +30,7 @@ from events.http.service import JSONResponse, Stages, Status, body_of, install, 
 from events.http.tokens import Keyring, Sealer
 from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
 from events.modes.registry import Modes
-from events.platform.database import Connection, connect
+from events.platform.database import RECONNECT_S, Connection, connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
@@ -120,6 +120,7 @@ def create_app(
         min_size=1,
         max_size=settings.pool_size,
         open=False,
+        reconnect_timeout=RECONNECT_S,
         kwargs={"autocommit": True, "application_name": "cardlog write"},
     )
     # Commands use blocking connections in the service's threads, like every other append.
@@ -128,6 +129,7 @@ def create_app(
         min_size=0,
         max_size=settings.pool_size,
         open=False,
+        reconnect_timeout=RECONNECT_S,
         kwargs={"autocommit": True, "application_name": "cardlog write, commands"},
     )
     keyring = Keyring(settings)

@@ -14,6 +14,7 @@ from psycopg.pq import PipelineStatus
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
+from events.platform.database import RECONNECT_S
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.types.tenancy import tenant_of
@@ -119,6 +120,7 @@ def open_pool(settings: Settings, application: str, url: str | None = None) -> P
             min_size=min(5, settings.pool_size),
             max_size=settings.pool_size,
             open=False,
+            reconnect_timeout=RECONNECT_S,
             configure=_configure,
             # A generic plan needs a prepared statement, so every statement is prepared at once.
             kwargs={"autocommit": True, "application_name": f"cardlog {application}", "prepare_threshold": 0},

@@ -27,7 +27,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from events.http.tokens import Keyring
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
-from events.platform.database import see_tenant_of
+from events.platform.database import RECONNECT_S, see_tenant_of
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -245,6 +245,7 @@ def _pool(settings: Settings, url: str) -> ConnectionPool[Connection]:
         min_size=1,
         max_size=_THREADS,
         open=False,
+        reconnect_timeout=RECONNECT_S,
         configure=_read_only,
         kwargs={
             "application_name": "cardlog overlay",

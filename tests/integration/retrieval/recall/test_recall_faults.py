@@ -311,7 +311,19 @@ def test_connections_that_died_in_the_pool_cost_nobody_an_answer(
 
 
 def kill_all(connection: Connection) -> None:
-    """Ends every connection of the read service, as a failover or an idle firewall would."""
+    """Ends every connection of the read service, as a failover or an idle firewall would.
+
+    It waits for connections that are not in the pool yet. The pool would try a connection that ends before again later.
+    """
+    eventually(
+        lambda: (
+            connection.execute(
+                "SELECT bool_and(state = 'idle') FROM pg_stat_activity "
+                "WHERE datname = current_database() AND application_name = 'cardlog read'"
+            ).fetchone()
+            == (True,)
+        )
+    )
     killed = connection.execute(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
         "WHERE datname = current_database() AND application_name = 'cardlog read'"
