@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -72,9 +73,9 @@ class LogHealth:
 
     @property
     def parked(self) -> int | None:
-        """Events parked in live generations."""
+        """Events parked in live generations. None when Postgres did not tell, or not of every tenant."""
         parked = [stage.parked for stage in self.readers]
-        return None if self.events is None else sum(count or 0 for count in parked)
+        return sum(count or 0 for count in parked) if self.events is not None and self.whole else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,29 +87,64 @@ class _Row:
     behind: int
     seconds: float | None
     moved_s: float | None
-    parked: int
+    parked: int | None
     parked_reason: str | None
     parked_at: datetime | None
     changing: bool
+    waited_s: float | None = None
 
 
-def read_health(connection: psycopg.Connection[Any]) -> LogHealth:
-    """Returns the health of every stage now. Raises ``psycopg.Error``."""
+class WorkClock:
+    """Measures how long each processor has had work, as far as the calls of this clock saw it."""
+
+    def __init__(self) -> None:
+        self._since: dict[tuple[str, int], float] = {}
+
+    def seconds(self, processor: str, generation: int, behind: int) -> float:
+        """Returns the seconds since the first call that saw work, and since then none that saw no work."""
+        if not behind:
+            self._since.pop((processor, generation), None)
+            return 0.0
+        now = time.monotonic()
+        return now - self._since.setdefault((processor, generation), now)
+
+
+def read_health(connection: psycopg.Connection[Any], clock: WorkClock | None = None) -> LogHealth:
+    """Returns the health of every stage now. Raises ``psycopg.Error``.
+
+    A role that sees one tenant at a time cannot see how old the work is. ``clock`` then tells how long the work has
+    waited at least.
+    """
     with connection.cursor(row_factory=class_row(_Row)) as cursor:
         rows = cursor.execute(statement("events.health", "reader_lag"), {"readers": list(READERS)}).fetchall()
     heartbeats = tuple(reports(connection))
     totals = connection.execute(statement("events.health", "log_totals")).fetchone()
     assert totals is not None
     events, failed = totals
+    whole = sees_every_tenant(connection)
+    if not whole:
+        clock = clock or WorkClock()
+        # Under the policies these counts are of no tenant, and ages are missing. They are unknown, not zero.
+        rows = [
+            replace(
+                row,
+                seconds=None if row.behind else 0.0,
+                parked=None,
+                waited_s=clock.seconds(row.processor, row.generation, row.behind),
+            )
+            for row in rows
+        ]
+        failed = None
     found = [
         _reader(row, heartbeats, failed)
         for row in rows
         if row.processor != RELAY or _wanted(RELAY, heartbeats)
     ]
-    found = [_with_pending(connection, stage) if stage.name == "vectors" else stage for stage in found]
+    if whole:
+        found = [_with_pending(connection, stage) if stage.name == "vectors" else stage for stage in found]
     names = {stage.name for stage in found}
     missing = [unknown(name, "has not been started yet") for name in READERS if name not in names]
-    return LogHealth((*found, *missing), heartbeats, events, whole=sees_every_tenant(connection))
+    return LogHealth((*found, *missing), heartbeats, events, whole=whole)
 
 
 def _with_pending(connection: psycopg.Connection[Any], stage: StageHealth) -> StageHealth:
@@ -153,7 +189,7 @@ def _wanted(name: str, reports: Sequence[HeartbeatReport]) -> bool:
     return any(report.stage == name and report.state != "stopped" for report in reports)
 
 
-def _reader(row: _Row, reports: Sequence[HeartbeatReport], failed: int) -> StageHealth:
+def _reader(row: _Row, reports: Sequence[HeartbeatReport], failed: int | None) -> StageHealth:
     extractor = row.processor == "extractor"
     if row.status == "building":
         return StageHealth(
@@ -172,6 +208,7 @@ def _reader(row: _Row, reports: Sequence[HeartbeatReport], failed: int) -> Stage
         behind=row.behind,
         seconds=row.seconds,
         moved_s=row.moved_s,
+        waited_s=row.waited_s,
         parked=row.parked,
         dead=failed if extractor else 0,
         position=row.position,
@@ -186,18 +223,20 @@ def assess(
     behind: int,
     seconds: float | None,
     moved_s: float | None,
-    parked: int,
+    parked: int | None,
     dead: int | None,
     position: int | None,
+    waited_s: float | None = None,
     last_error: tuple[str | None, datetime | None] = (None, None),
 ) -> StageHealth:
     """Returns the health of the stage ``name``.
 
     ``reports`` are its heartbeats, ``behind`` its lag in events, ``seconds`` its lag in time. The stage last made
-    progress ``moved_s`` ago. The function reads no clock: the server that keeps an instant measures its age.
+    progress ``moved_s`` ago. Where ``seconds`` is unknown, its work has waited for at least ``waited_s``.
+    The function reads no clock: the server that keeps an instant measures its age.
     """
     alive = [report for report in reports if report.alive]
-    stalled_s = _stalled_for(behind, seconds, moved_s)
+    stalled_s = _stalled_for(behind, waited_s if seconds is None else seconds, moved_s)
     state, detail = _state(name, reports, alive, stalled_s)
     errors = [(report.error, report.error_at) for report in reports]
     error, error_at = max(
@@ -281,13 +320,14 @@ class LogMonitor:
         self._url = database_url
         self._application = application
         self._connection: psycopg.Connection[Any] | None = None
+        self._clock = WorkClock()
 
     def __call__(self) -> LogHealth:
         try:
             if self._connection is None:
                 self._connection = connect(self._url, application=self._application)
                 self._connection.execute(statement("events.health", "probe_timeout"))
-            return read_health(self._connection)
+            return read_health(self._connection, self._clock)
         except psycopg.Error as error:
             self.close()
             reason = str(error).strip().splitlines() or [type(error).__name__]

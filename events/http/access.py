@@ -40,6 +40,11 @@ def require_everybody(principal: Principal) -> None:
     Such a key has the scope admin and no limit, and is of the default tenant.
     """
     require(principal, "admin")
+    require_no_limit(principal)
+
+
+def require_no_limit(principal: Principal) -> None:
+    """Raises a 403 problem unless ``principal`` is of the default tenant and has no limit."""
     if principal.tenant != DEFAULT_TENANT or principal.users is not None or principal.reach.limited:
         raise ProblemError(
             403,

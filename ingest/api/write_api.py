@@ -53,6 +53,7 @@ from ingest.api.mode_routes import mode_router
 from ingest.api.problem_routes import problem_router
 from ingest.api.proposal_routes import proposal_router
 from ingest.api.reference_routes import reference_router
+from ingest.api.status_routes import status_router
 from ingest.api.tier_review import keep_reviewing
 from ingest.api.turns.turn_input import body_schema, refuse_unreached, turns_of
 from ingest.api.turns.turn_publisher import PublishFailedError, TurnPublisher
@@ -62,6 +63,7 @@ from ingest.erasure.erasure import Eraser
 from ingest.extraction.workers.extractor_factory import create_extractor
 from ingest.modes.mode_commands import DimensionOf
 from ingest.recording.intake import open_intake
+from ingest.recording.overviews import Overviews
 from ingest.recording.queue_health import QueueHealth, QueueMonitor
 
 logger = logging.getLogger(__name__)
@@ -149,6 +151,7 @@ def create_app(
         CachedProbe(QueueMonitor(open_intake(settings, timeout_s=2.0))),
     )
     registry.register(StageMetrics(lambda: seen_in(health_status(), queue_health())))
+    overviews = Overviews(settings)
 
     @cache
     def eraser() -> Eraser:
@@ -177,6 +180,7 @@ def create_app(
         appenders.close()
         await pool.close()
         watch.close()
+        overviews.close()
         await publisher.close()
 
     app = FastAPI(title="Cardlog write API", version="1", lifespan=lifespan, docs_url=None, redoc_url=None)
@@ -188,6 +192,7 @@ def create_app(
         authentication=authentication_of(settings, "write"),
     )
     app.include_router(command_router(appenders, keyring))
+    app.include_router(status_router(overviews))
     app.include_router(erasure_router(seeing_all, eraser))
     app.include_router(reference_router(appenders, keyring))
     app.include_router(declaration_router(appenders))

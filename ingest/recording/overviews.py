@@ -9,17 +9,17 @@ from events.platform.settings import Settings
 from ingest.recording.intake import open_intake
 from ingest.recording.queue_health import QueueHealth, QueueMonitor
 
-_PATIENCE_S = 5.0
+_PATIENCE_S = 3.0
 
 
 class Overviews:
-    """Makes an overview on each call. A server that does not answer in time is unknown, with the reason."""
+    """Makes an overview on each call. A server that gives none within three seconds is unknown."""
 
-    def __init__(self, settings: Settings, *, patience_s: float = _PATIENCE_S) -> None:
-        self._why = f"did not answer within {patience_s:g} s"
-        self._queue = CachedProbe(QueueMonitor(open_intake(settings)), fresh_s=0.0, patience_s=patience_s)
+    def __init__(self, settings: Settings) -> None:
+        self._why = f"did not answer within {_PATIENCE_S:g} s"
+        self._queue = CachedProbe(QueueMonitor(open_intake(settings)), fresh_s=0.0, patience_s=_PATIENCE_S)
         self._watch = LogMonitor(settings.database_url, "status")
-        self._log = CachedProbe(self._watch, fresh_s=0.0, patience_s=patience_s)
+        self._log = CachedProbe(self._watch, fresh_s=0.0, patience_s=_PATIENCE_S)
         self._last: Overview | None = None
 
     def __call__(self) -> Overview:

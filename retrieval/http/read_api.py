@@ -39,6 +39,7 @@ from events.problems.problem import Problem
 from events.references.reference import Reference
 from events.types.turn_contract import TurnInvalidError, text_of
 from events.types.turns import ContextLayer
+from ingest.recording.overviews import Overviews
 from projectors.core.documents import feed_of
 from projectors.core.loading import TooFarBehindError
 from retrieval.cards.query import zone_of
@@ -54,7 +55,7 @@ from retrieval.http.episodes_api import episodes_router
 from retrieval.http.memory_api import MAX_PATHS, in_reach, memory_router, pointer_of
 from retrieval.http.modes_api import modes_router
 from retrieval.http.operating.audit_api import audit_router
-from retrieval.http.operating.status_api import open_overviews, status_router
+from retrieval.http.operating.status_api import status_router
 from retrieval.http.problems_api import problems_router
 from retrieval.http.reach import asked_by, within
 from retrieval.http.references_api import references_router
@@ -172,7 +173,7 @@ def create_app(settings: Settings) -> FastAPI:
         registry.register(audit)
     metrics_of = RecallMetrics(registry, recall.channel_health, lambda: limiter.waiting)
     watch = LogMonitor(settings.database_url, "read, watching")
-    overviews = open_overviews(settings)
+    overviews = Overviews(settings)
     health_status = CachedProbe(watch)
     registry.register(StageMetrics(lambda: seen_in(health_status())))
 

@@ -42,13 +42,14 @@ def status(
     # The key of the Cardlog on this machine must not go to a service elsewhere.
     headers = authorization(given if given.read_url else settings)
     read_url = settings.read_url or (None if instance is None else instance.read_url)
-    services = {"write": None if instance is None else instance.write_url, "read": read_url}
+    write_url = None if instance is None else instance.write_url
+    services = {"write": write_url, "read": read_url}
     addresses = {name: address for name, address in services.items() if address}
     asked = read_url if instance is not None and not given.read_url else None
     looking = _Looking(settings, read_url, headers)
     try:
         while True:
-            report = (_of_service(asked, headers) if asked else None) or looking.report()
+            report = (_of_services(asked, write_url, headers) if asked else None) or looking.report()
             shown = report | {"addresses": addresses | report.pop("servers")}
             _print(shown, as_json=as_json, clear=watch and sys.stdout.isatty())
             if not watch:
@@ -58,13 +59,19 @@ def status(
         looking.close()
 
 
-def _of_service(read_url: str, headers: dict[str, str]) -> dict[str, Any] | None:
-    """Returns the report of the read service, or None when it gives no whole one. This needs no driver of a database.
+def _of_services(read_url: str, write_url: str | None, headers: dict[str, str]) -> dict[str, Any] | None:
+    """Returns the report of the services, or None when they give no whole one. This needs no driver of a database.
 
-    A service whose database role sees one tenant at a time knows no ages and no parked events.
+    A service whose database role sees one tenant at a time knows no ages and no parked events. The stages are then
+    those of the write service.
     """
     report = _fetched(f"{read_url}/v1/status", headers)
-    return report if isinstance(report, dict) and "stages" in report and report.pop("whole", False) else None
+    if not isinstance(report, dict) or "stages" not in report:
+        return None
+    if not report.get("whole") and write_url is not None:
+        stages = _fetched(f"{write_url}/v1/status", headers)
+        report |= stages if isinstance(stages, dict) and "stages" in stages else {}
+    return report if report.pop("whole", False) else None
 
 
 def _fetched(url: str, headers: dict[str, str]) -> Any:

@@ -55,7 +55,7 @@ def top(
     settings, _ = find(settings, data)
     console = Console()
     rates: dict[str, deque[float]] = {}
-    looking = Overviews(settings, patience_s=2.0)
+    looking = Overviews(settings)
     try:
         if once or not console.is_terminal:
             console.print(frame(looking(), rates))

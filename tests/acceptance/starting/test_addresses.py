@@ -72,14 +72,20 @@ def test_status_and_doctor_print_the_addresses_without_passwords(stack: Running)
         assert str(secret) not in seen + checked.stdout
 
 
-def test_status_looks_for_itself_when_the_read_service_sees_one_tenant_at_a_time(stack: Running) -> None:
+def test_status_has_the_stages_of_the_write_service_when_the_read_service_sees_one_tenant_at_a_time(
+    stack: Running,
+) -> None:
     done = stack.command("status", "--json")
     # Dead letters of other tests make the exit status 1.
     assert done.returncode in (0, 1), done.stderr
     asked = WEB.get(f"{stack.read_url}/v1/status", headers=stack.headers).json()
-    assert asked["whole"] is False
+    assert (asked["whole"], asked["parked"]) == (False, None)
+    asked_writer = WEB.get(f"{stack.write_url}/v1/status", headers=stack.headers).json()
+    assert (asked_writer["whole"], asked_writer["parked"]) == (True, 0)
     said = json.loads(done.stdout)
     assert "whole" not in said
+    assert said["parked"] == 0
+    assert said["channels"].keys() == asked["channels"].keys()
     assert said["stages"].keys() == asked["stages"].keys()
     assert {name: said["addresses"][name] for name in ("redis", "postgres")} == asked["servers"]
 

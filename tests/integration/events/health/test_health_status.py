@@ -13,8 +13,10 @@ from redis import Redis
 from deploy.commands.operate.top import sparkline
 from events.health.cached_probe import CachedProbe
 from events.health.health_status import (
+    STUCK_S,
     LogHealth,
     LogMonitor,
+    WorkClock,
     assess,
     read_health,
     refuse_if_stuck,
@@ -35,6 +37,7 @@ from ingest.recording.overviews import Overviews, overview
 from ingest.recording.turn_queue import QueueDepth, TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import begin, changing, ensure_live
+from tests.support.roles import roles_for
 from tests.support.waiting import eventually
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
@@ -137,6 +140,36 @@ def test_behind_and_age_are_counted_from_the_log(database: str, connection: Conn
     assert (cards.stalled_s or 99) < 60, "it has not had work for long"
     assert read_health(connection).reader("extractor").behind == 4
     assert read_health(connection).events == 4
+
+
+def test_a_role_that_sees_one_tenant_at_a_time_counts_no_unknown_number_as_zero(
+    database: str, connection: Connection
+) -> None:
+    ensure_live(connection, CardsProjector(supersede=True))
+    move(connection, "cards", 0, "now() - interval '1 hour'")
+    log.append(connection, [turn("u1", "one")])
+    with roles_for(database, ("reader",)) as [url], connect(url, application="test") as limited:
+        clock = WorkClock()
+        seen = read_health(limited, clock)
+        cards = seen.reader("cards")
+        assert (seen.whole, seen.parked, cards.behind) == (False, None, 1)
+        assert (cards.parked, cards.seconds) == (None, None)
+        # The stage processed nothing for an hour because it had nothing to do. The age of its work is not known.
+        assert (cards.stalled_s or 0) < STUCK_S
+        metrics = CollectorRegistry()
+        metrics.register(StageMetrics(lambda: HealthSnapshot(seen.readers, {})))
+        samples = generate_latest(metrics).decode()
+        assert 'cardlog_stage_behind{stage="cards"} 1.0' in samples
+        assert "cardlog_stage_parked{" not in samples
+        assert 'cardlog_stage_seconds_behind{stage="cards"}' not in samples
+
+
+def test_work_waits_from_the_first_look_that_sees_it_to_the_first_that_sees_none() -> None:
+    clock = WorkClock()
+    first = clock.seconds("cards", 1, behind=3)
+    assert clock.seconds("cards", 1, behind=2) > first
+    assert clock.seconds("cards", 1, behind=0) == 0.0
+    assert clock.seconds("cards", 1, behind=1) == 0.0
 
 
 def rewrite(connection: Connection, change: str) -> None:

@@ -1,0 +1,50 @@
+"""The health of every stage as an HTTP answer."""
+
+from __future__ import annotations
+
+from pydantic import AwareDatetime, BaseModel, Field
+
+from events.health.stage_health import HealthStatus
+
+
+class BlockedEmbedderReport(BaseModel):
+    """An embedder that gives no vectors, and the number of cards that wait for it."""
+
+    mode: str
+    reason: str
+    cards: int
+
+
+class StageReport(BaseModel):
+    """The health of one stage. null is unknown."""
+
+    behind: int | None = Field(description="turns in the queue or events in the log that wait for the stage")
+    seconds: float | None = Field(description="age of the oldest of them")
+    state: HealthStatus
+    detail: str | None
+    rate: float | None = Field(description="turns or events per second")
+    parked: int | None
+    dead: int | None
+    error: str | None
+    error_at: AwareDatetime | None
+    workers: int | None = Field(description="workers alive")
+    position: int | None = Field(description="turns or events that the stage ever processed")
+    stalled_s: float | None = Field(description="how long the stage has had work and done none")
+    pending: int | None = Field(description="cards without a vector whose events were processed")
+    pending_s: float | None
+    blocked: list[BlockedEmbedderReport]
+
+
+class StagesReport(BaseModel):
+    """The health of every stage at one moment. null is unknown, never zero."""
+
+    well: bool = Field(description="true when nothing needs an operator")
+    whole: bool = Field(
+        description="false when the service's database role sees one tenant at a time: no ages, no parked events"
+    )
+    stages: dict[str, StageReport]
+    events: int | None = Field(description="events in the log")
+    parked: int | None
+    dead: int | None
+    recorded: int | None
+    duplicates: int | None
