@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.commands.ask.recall import MOST_CARDS, answer_of
+from deploy.commands.ask.recall import MOST_CARDS, answer_of, has_cards, nothing_of
 from deploy.options import Flat, Given, Tenant, at_least, between
 from events.platform.counting import counted
 from events.platform.settings import Settings
@@ -74,6 +74,8 @@ def context(
         f"{len(answer['left_out'])} left out",
         file=sys.stderr,
     )
+    if not answer["cards"] and not has_cards(str(request["user_id"]), settings, data):
+        print(nothing_of(options.user), file=sys.stderr)
     for warning in answer["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
     return 0

@@ -74,12 +74,8 @@ def recall(
     if options.json:
         sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
         return 0
-    known = True if answer["cards"] else _has_cards(str(request["user_id"]), settings, data)
-    for line in (
-        lines_of(answer)
-        if known
-        else [f"nothing is known about the user {options.user!r} yet: no card is theirs"]
-    ):
+    known = True if answer["cards"] else has_cards(str(request["user_id"]), settings, data)
+    for line in lines_of(answer) if known else [nothing_of(options.user)]:
         print(line)
     if options.explain:
         from rich.console import Console  # noqa: PLC0415 - only tables need it
@@ -130,7 +126,12 @@ def answer_of(
     return asyncio.run(_in_process(request, settings, what))
 
 
-def _has_cards(user_id: str, settings: Settings, data: Path | None) -> bool:
+def nothing_of(user: str) -> str:
+    """Returns the sentence about a user without cards."""
+    return f"nothing is known about the user {user!r} yet: no card is theirs"
+
+
+def has_cards(user_id: str, settings: Settings, data: Path | None) -> bool:
     """True when the running service has a card of the user, in any project, or cannot say it."""
     url = settings.read_url
     if not url:

@@ -124,6 +124,8 @@ def test_the_ready_file_has_every_field_that_the_page_names(stack: Running) -> N
 def test_an_unknown_user_and_an_answer_without_cards_differ(stack: Running) -> None:
     said = stack.command("recall", "where do I live?", "--user", "nobody-at-all").stdout
     assert "nothing is known about the user 'nobody-at-all' yet" in said
+    said = stack.command("context", "where do I live?", "--user", "nobody-at-all").stderr
+    assert "nothing is known about the user 'nobody-at-all' yet" in said
     WEB.post(
         f"{stack.write_url}/v1/turns",
         headers=stack.headers,
