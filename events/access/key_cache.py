@@ -20,6 +20,7 @@ from psycopg_pool import AsyncConnectionPool
 from events.access.keys import ApiKey, digest_of, key_id_of, key_of
 from events.access.principal import Principal
 from events.platform.database import RECONNECT_S, address_of
+from events.platform.failures import retry_on_lost_connection
 from events.platform.sql import statement
 
 logger = logging.getLogger(__name__)
@@ -101,10 +102,8 @@ class KeyCache:
         changes = self._changes
         with self._place():
             try:
-                async with asyncio.timeout(_LOOKUP_S), self._pool.connection(timeout=_LOOKUP_S) as connection:
-                    cursor = connection.cursor(row_factory=dict_row)
-                    await cursor.execute(statement("events.access", "find_key"), {"key_id": key_id})
-                    row = await cursor.fetchone()
+                async with asyncio.timeout(_LOOKUP_S):
+                    row = await retry_on_lost_connection(self._row, key_id)
             except (psycopg.Error, TimeoutError) as error:
                 raise KeysUnavailableError("the database that keeps the API keys is away") from error
         assert row is not None, "the migration makes the secret"
@@ -116,6 +115,12 @@ class KeyCache:
             else:
                 self._found[key_id] = key
         return key
+
+    async def _row(self, key_id: str) -> dict[str, Any] | None:
+        async with self._pool.connection(timeout=_LOOKUP_S) as connection:
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(statement("events.access", "find_key"), {"key_id": key_id})
+            return await cursor.fetchone()
 
     @contextmanager
     def _place(self) -> Iterator[None]:

@@ -1,8 +1,19 @@
-"""Tells an error of an away server from an error of the data, and renders errors as one line."""
+"""Tells an error of an away server from an error of the data, retries reads, and renders errors as one line."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Awaitable, Callable
+from typing import ParamSpec, TypeVar
+
 import psycopg
+from psycopg_pool import PoolTimeout
+
+RETRY_S = 2.0
+"""The longest time of retrying a read whose connections die, in seconds."""
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 _AWAY_CLASSES = ("08", "53", "57P", "40")
 _AWAY_STATES = frozenset(
@@ -43,3 +54,27 @@ def is_away(error: BaseException) -> bool:
         # The driver raised the error itself: a dead socket, a closed connection, a timeout of a pool.
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
     return state.startswith(_AWAY_CLASSES) or state in _AWAY_STATES
+
+
+async def retry_on_lost_connection(
+    read: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs
+) -> _T:
+    """Returns the result of ``read``, and calls it again when its connection dies.
+
+    A dead connection of a pool does not mean that the server is away. ``read`` must take its connection from a pool
+    and must not write. Raises the errors of ``read``, and the last error when connections die for ``RETRY_S`` seconds.
+    """
+    until = time.monotonic() + RETRY_S
+    while True:
+        try:
+            return await read(*args, **kwargs)
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            if not _died(error) or time.monotonic() > until:
+                raise
+
+
+def _died(error: psycopg.Error) -> bool:
+    """True when the connection broke, or when the server ended it (SQLSTATE classes 08 and 57P)."""
+    if isinstance(error, PoolTimeout) or not is_away(error):
+        return False
+    return error.sqlstate is None or error.sqlstate.startswith(("08", "57P"))

@@ -31,6 +31,7 @@ from events.http.tokens import Keyring, Sealer
 from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
 from events.modes.registry import Modes
 from events.platform.database import RECONNECT_S, Connection, connect
+from events.platform.failures import retry_on_lost_connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
@@ -132,6 +133,8 @@ def create_app(
         max_size=settings.pool_size,
         open=False,
         reconnect_timeout=RECONNECT_S,
+        # A command is not repeated when its connection dies, so it gets no connection that died before.
+        check=ConnectionPool.check_connection,
         kwargs={"autocommit": True, "application_name": "cardlog write, commands"},
     )
     keyring = Keyring(settings)
@@ -282,9 +285,12 @@ def create_app(
         return keyring.queue_key
 
     async def load_sealer() -> Sealer | None:
-        try:
+        async def look() -> Any:
             async with pool.connection(timeout=1.0) as connection:
-                row = await (await connection.execute(statement("events.http", "token_key"))).fetchone()
+                return await (await connection.execute(statement("events.http", "token_key"))).fetchone()
+
+        try:
+            row = await retry_on_lost_connection(look)
         except (psycopg.OperationalError, psycopg.errors.UndefinedTable) as error:
             logger.warning("the answer has no token, because the key of tokens cannot be read: %s", error)
             return None
@@ -300,7 +306,8 @@ def create_app(
             return []
         counts = Counter(named)
         twice = [turn_id for (_, turn_id), count in counts.items() if count > 1]
-        try:
+
+        async def look() -> list[str]:
             async with (
                 pool.connection(timeout=1.0) as connection,
                 connection.pipeline(),
@@ -315,7 +322,10 @@ def create_app(
                         "keys": [turn_key(turn_id) for _, turn_id in named],
                     },
                 )
-                known = [row[0].removeprefix("turn/") for row in await cursor.fetchall()]
+                return [row[0].removeprefix("turn/") for row in await cursor.fetchall()]
+
+        try:
+            known = await retry_on_lost_connection(look)
         except psycopg.OperationalError as error:
             logger.warning("postgres is away; the recorder drops duplicates later: %s", error)
             known = []

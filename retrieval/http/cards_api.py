@@ -22,6 +22,7 @@ from events.http.problem import invalid, missing
 from events.http.service import JSONResponse
 from events.language.concepts import normalise_value
 from events.language.terms import analyse, term_keys
+from events.platform.failures import retry_on_lost_connection
 from retrieval.cards.card import ListedCard
 from retrieval.cards.query import (
     ALL,
@@ -51,7 +52,6 @@ from retrieval.http.answers import (
     Relations,
 )
 from retrieval.http.documents import listed_document
-from retrieval.pool.reconnect import retry_on_lost_connection
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

@@ -14,9 +14,9 @@ from events.http.access import Reader, owner_of
 from events.http.database import problem_of
 from events.http.problem import invalid
 from events.http.service import JSONResponse
+from events.platform.failures import retry_on_lost_connection
 from retrieval.episodes.reader import EpisodeReader
 from retrieval.episodes.score import PATH, TOPIC, Scored
-from retrieval.pool.reconnect import retry_on_lost_connection
 
 _MOST = 50
 _LONGEST = 200

@@ -25,11 +25,11 @@ from events.http.database import problem_of
 from events.http.formats.instants import QueryInstant
 from events.http.problem import ProblemError, invalid, missing
 from events.http.service import JSONResponse
+from events.platform.failures import retry_on_lost_connection
 from events.types.references import MAX_VERSION
 from projectors.core.loading import TooFarBehindError
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import marked_places, snippets, told
-from retrieval.pool.reconnect import retry_on_lost_connection
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

@@ -16,10 +16,10 @@ from events.http.database import problem_of
 from events.http.problem import invalid, missing
 from events.http.service import JSONResponse
 from events.modes.shown import mode_document, project_document
+from events.platform.failures import retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE
 from events.types.modes import Decay
 from retrieval.modes.reader import ModeReader
-from retrieval.pool.reconnect import retry_on_lost_connection
 
 
 class ModesParams(BaseModel):

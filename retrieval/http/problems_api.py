@@ -16,9 +16,9 @@ from events.http.database import problem_of
 from events.http.formats.uuids import Uuid
 from events.http.problem import missing
 from events.http.service import JSONResponse
+from events.platform.failures import retry_on_lost_connection
 from events.problems.rows import document_of
 from events.types.envelope import Event
-from retrieval.pool.reconnect import retry_on_lost_connection
 from retrieval.problems.reader import ProblemReader
 
 _P = ParamSpec("_P")

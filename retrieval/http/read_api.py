@@ -32,6 +32,7 @@ from events.http.problem import ProblemError, invalid
 from events.http.service import JSONResponse, Stages, Status, install, running
 from events.http.tokens import Keyring, Sealer, unread
 from events.platform.database import connect
+from events.platform.failures import retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE, modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -63,7 +64,6 @@ from retrieval.http.schema.candidates_api import candidates_router
 from retrieval.http.users_api import users_router
 from retrieval.http.wiring import open_servers
 from retrieval.modes.reader import ModeReader
-from retrieval.pool.reconnect import retry_on_lost_connection
 from retrieval.problems.reader import ProblemReader
 from retrieval.query.scope import KINDS
 from retrieval.recall.answer import RecallAnswer

@@ -19,6 +19,7 @@ from events.http.formats.instants import QueryInstant
 from events.http.formats.uuids import Uuid
 from events.http.problem import ProblemError, invalid, missing
 from events.http.service import JSONResponse
+from events.platform.failures import retry_on_lost_connection
 from events.references.document import ReferenceOut, reference_document
 from events.references.kinds.batch import BATCH, ops_of
 from events.references.kinds.json_value import OPS as JSON_OPS
@@ -26,7 +27,6 @@ from events.references.kinds.registry import BUILT_IN
 from events.references.owners import stream_of
 from events.references.reference import Reference
 from events.types.references import MAX_VERSION, ReferenceChanged, ReferenceName, Tier
-from retrieval.pool.reconnect import retry_on_lost_connection
 from retrieval.references.reader import ReferenceReader, owner_in
 from retrieval.references.use import ReferenceUse
 

@@ -12,6 +12,7 @@ from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import AsyncRowFactory, class_row
 from psycopg.sql import SQL, Composed, Identifier
 
+from events.platform.failures import RETRY_S
 from events.platform.sql import statement
 from projectors.cards.card import Card
 from retrieval.cards.alerts import Contradiction
@@ -20,7 +21,6 @@ from retrieval.cards.chain import SUPERSEDING, RelationEdge, latest_in_chain, sa
 from retrieval.cards.past import Fold, past
 from retrieval.channels.channel import search_statement
 from retrieval.pool.connections import Pool, connected
-from retrieval.pool.reconnect import WITHIN_S
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
 from retrieval.recall.ranking.labels import LINES_READ, Line, adds_a_word, labelled, possible_labels
@@ -87,13 +87,13 @@ class CardResolver:
 
     async def cards(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Card]:
         """Returns some cards by id, whatever their status. An unknown card and another user's card are absent."""
-        async with connected(self._pool, scope.user_id, WITHIN_S, many=scope.size.many) as connection:
+        async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
             return by_id(await (await _cards(connection, scope, ids)).fetchall())
 
     async def overview(self, scope: Scope, limit: int) -> list[UUID]:
         """Returns the most important cards of the scope, at most ``limit`` of each kind and context layer."""
         values = {"owner": OWNER, "registered": list(registered()), "looked_at": _LOOKED_AT, "limit": limit}
-        async with connected(self._pool, scope.user_id, WITHIN_S, many=scope.size.many) as connection:
+        async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
             cursor = await connection.execute(search_statement("overview"), scope.parameters() | values)
             return [card_id for (card_id,) in await cursor.fetchall()]
 
@@ -105,7 +105,7 @@ class CardResolver:
         if not ids:
             return {}
         values = {"user_id": scope.user_id, "cards": list(ids), "near": _NEAR}
-        async with connected(self._pool, scope.user_id, WITHIN_S, many=scope.size.many) as connection:
+        async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
             rows = await (await connection.execute(statement(_PACKAGE, "turn_episodes"), values)).fetchall()
             if not rows:
                 return {}
@@ -129,7 +129,7 @@ class CardResolver:
         """
         if not best:
             return CardResolution({}, {})
-        async with connected(self._pool, scope.user_id, WITHIN_S, many=scope.size.many) as connection:
+        async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
             # The three queries need only the ids, so they are sent in one round trip.
             async with connection.pipeline():
                 asked_cards = await _cards(connection, scope, best)

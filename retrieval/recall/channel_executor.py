@@ -12,9 +12,9 @@ from typing import Any, Literal
 import psycopg
 from psycopg_pool import PoolTimeout
 
+from events.platform.failures import retry_on_lost_connection
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
 from retrieval.pool.connections import Pool, connected
-from retrieval.pool.reconnect import retry_on_lost_connection
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_health import ChannelHealth

@@ -246,6 +246,8 @@ def _pool(settings: Settings, url: str) -> ConnectionPool[Connection]:
         max_size=_THREADS,
         open=False,
         reconnect_timeout=RECONNECT_S,
+        # A connection that died before must not cost an answer the newest turns.
+        check=ConnectionPool.check_connection,
         configure=_read_only,
         kwargs={
             "application_name": "cardlog overlay",

@@ -12,7 +12,7 @@ from uuid import UUID
 import psycopg
 
 from events.language.told_times import on_clock, zone_of
-from events.platform.failures import is_away
+from events.platform.failures import is_away, retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
@@ -21,7 +21,6 @@ from retrieval.channels.channel import Channel
 from retrieval.channels.graph import SEEN, GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.modes.reader import ModeReader
-from retrieval.pool.reconnect import retry_on_lost_connection
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import KINDS, Scope, scope_of
 from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnswer
@@ -267,10 +266,12 @@ class Recall:
         Raises :class:`ModeUnknownError` when the installation declares modes and the question names another one.
         """
         try:
-            known = await self._modes.of(ask.user_id, _MODES_WITHIN_S)
+            known = await retry_on_lost_connection(self._modes.of, ask.user_id, _MODES_WITHIN_S)
             first = None
             if ask.session_id is not None and ask.modes is None and not ask.across and known:
-                recent = await self._modes.recent(ask.user_id, ask.session_id, _MODES_WITHIN_S)
+                recent = await retry_on_lost_connection(
+                    self._modes.recent, ask.user_id, ask.session_id, _MODES_WITHIN_S
+                )
                 first = None if recent is None else known.belonging(*recent)
         except (psycopg.Error, TimeoutError):
             return replace(scope, modes=ask.modes), (

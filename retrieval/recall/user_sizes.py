@@ -14,6 +14,7 @@ import psycopg
 from cachetools import TLRUCache, TTLCache
 
 from events.language.terms import term_keys
+from events.platform.failures import retry_on_lost_connection
 from events.platform.sql import statement
 from projectors.cards.card_rows import CONCEPT_TERM, pair_keys
 from retrieval.channels.channel import COMMON
@@ -89,11 +90,14 @@ class UserSizes:
     async def _rows(
         self, name: str, within_s: float, *, user_id: str, **values: Any
     ) -> list[tuple[Any, ...]]:
-        async with connected(self._pool, user_id, within_s) as connection:
-            cursor = await connection.execute(
-                statement("retrieval.recall", name), {"user_id": user_id, **values}
-            )
-            return await cursor.fetchall()
+        async def look() -> list[tuple[Any, ...]]:
+            async with connected(self._pool, user_id, within_s) as connection:
+                cursor = await connection.execute(
+                    statement("retrieval.recall", name), {"user_id": user_id, **values}
+                )
+                return await cursor.fetchall()
+
+        return await retry_on_lost_connection(look)
 
 
 def _known_until(_key: object, common: bool, now: float) -> float:

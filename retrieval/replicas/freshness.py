@@ -13,13 +13,13 @@ from psycopg import AsyncConnection
 
 from events.health.heartbeat import UNSEEN_S
 from events.http.tokens import Awaited
+from events.platform.failures import RETRY_S, retry_on_lost_connection
 from events.platform.isolation import is_the_datas_fault
 from events.platform.sql import statement
 from events.types.envelope import partition_of
 from events.types.tenancy import tenant_of
 from projectors.runner.backlog import FALLING_BEHIND
 from retrieval.pool.connections import Pool, connected
-from retrieval.pool.reconnect import WITHIN_S, retry_on_lost_connection
 
 VECTORS_WITHIN_S = 2.0
 """The longest wait for the vectors after the cards are there. Other channels find a card without its vector."""
@@ -169,7 +169,7 @@ class Arrivals:
     async def _look_once(self, user_id: str, waits: Sequence[_Wait]) -> None:
         """Updates the waits of one tenant, the tenant of ``user_id``."""
         # A server that is away has no connection to give, so a longer wait does not help.
-        async with connected(self._pool, user_id, WITHIN_S) as connection:
+        async with connected(self._pool, user_id, RETRY_S) as connection:
             cursor = await connection.execute(
                 statement("retrieval.replicas", "freshness"),
                 {

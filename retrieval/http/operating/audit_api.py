@@ -15,10 +15,10 @@ from events.http.access import Administrator
 from events.http.database import problem_of
 from events.http.formats.instants import QueryInstant
 from events.http.service import JSONResponse
+from events.platform.failures import retry_on_lost_connection
 from events.platform.sql import statement
 from events.types.turn_contract import MAX_NAME_BYTES
 from retrieval.pool.connections import Pool
-from retrieval.pool.reconnect import retry_on_lost_connection
 
 _PACKAGE = "events.access"
 _WITHIN_S = 5.0

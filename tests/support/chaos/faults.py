@@ -312,7 +312,7 @@ class Watch:
     site: Site
     questions: tuple[tuple[str, str], ...]
     answered: int = 0
-    unavailable: list[tuple[float, float]] = field(default_factory=list)
+    unavailable: list[tuple[float, float, str]] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     unanswered: int = 0
     away: list[tuple[float, float]] = field(default_factory=list)
@@ -335,8 +335,8 @@ class Watch:
     def unexcused(self) -> list[str]:
         """Returns the answers that no absence of Postgres excuses."""
         return self.failures + [
-            f"503 from {begin:.2f} to {end:.2f}, away: {self.away}"
-            for begin, end in self.unavailable
+            f"503 from {begin:.2f} to {end:.2f}: {why}, away: {self.away}"
+            for begin, end, why in self.unavailable
             if not any(gone <= end and begin <= back for gone, back in self.away)
         ]
 
@@ -358,7 +358,7 @@ class Watch:
                 if answer.status_code == 200:
                     self.answered += 1
                 elif answer.status_code == 503:
-                    self.unavailable.append((begin, time.monotonic()))
+                    self.unavailable.append((begin, time.monotonic(), answer.text))
                 else:
                     self.failures.append(f"{answer.status_code}: {answer.text}")
 
