@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from events.language.casual.written_out import WrittenOut, written_out
 from events.types.cards import SourceSpan
 from events.types.contract.migrated import migrated
 from events.types.memory.problems import ProblemAttempted
@@ -70,8 +71,9 @@ class _Conversation:
             return Told()
         past = _Conversation(SessionBatch(tuple(turns)))
         for recorded in turns:
-            reader = TurnReader(recorded.turn, partial(past.told, speaker), past.said(speaker))
-            _read_sentences(reader, list(_human_segments(recorded.turn.text)), [], by_user=True)
+            written = written_out(recorded.turn.text)
+            reader = TurnReader(recorded.turn, partial(past.told, speaker), past.said(speaker), written)
+            _read_sentences(reader, list(_human_segments(written.text)), [], by_user=True)
         return past.said(speaker)
 
 
@@ -85,12 +87,16 @@ def _read(
     segments = list(_human_segments(turn.text))
     if not segments:
         return
-    reader = TurnReader(turn, partial(conversation.told, turn.speaker), conversation.said(turn.speaker))
+    by_user = turn.role == "user"
+    written = written_out(turn.text) if by_user else WrittenOut(turn.text)
+    told, said = partial(conversation.told, turn.speaker), conversation.said(turn.speaker)
+    reader = TurnReader(turn, told, said, written)
     mark = migrated(turn.metadata)
     if mark is not None and mark.notes:
         cards, question = _read_note(turn, mark.user_name, conversation, problems), False
     else:
-        cards, question = _read_sentences(reader, segments, problems, by_user=turn.role == "user")
+        human = segments if written.text == turn.text else list(_human_segments(written.text))
+        cards, question = _read_sentences(reader, human, problems, by_user=by_user)
     episode = reader.episode(segments, cards, question)
     if episode is not None:
         yield episode
@@ -113,6 +119,7 @@ def _read_note(
             replace(turn, text=clause.text),
             partial(conversation.told, turn.speaker),
             conversation.said(turn.speaker),
+            WrittenOut(clause.text),
         )
         found, _ = _read_sentences(reader, [(0, clause.text)], told, by_user=True)
         for sentence in sentences(clause.text):

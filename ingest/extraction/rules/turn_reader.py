@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from events.language.casual.written_out import WrittenOut
 from events.language.chinese_script import to_simplified
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
@@ -39,9 +40,14 @@ _PAST_TENSE = re.compile(r"\b(?:[a-z]{3,}ed|left|got|began|went|took|gave|quit|s
 class TurnReader:
     """Reads one turn with its clock and its speaker. Each fact becomes one card."""
 
-    def __init__(self, turn: TurnRecorded, told: Callable[[], Told], said: Told) -> None:
-        """``told`` returns what the speaker told in the conversation. The reader adds its finds to ``said``."""
+    def __init__(self, turn: TurnRecorded, told: Callable[[], Told], said: Told, written: WrittenOut) -> None:
+        """``told`` returns what the speaker told in the conversation. The reader adds its finds to ``said``.
+
+        The sentences that the reader gets are those of ``written``, the turn's text with its casual spellings written
+        out. Sources are spans of the turn's own text.
+        """
         self._turn = turn
+        self._written = written
         self._told = told
         self._said = said
         self._owner = turn.speaker or ("assistant" if turn.role == "assistant" else "user")
@@ -53,13 +59,14 @@ class TurnReader:
         self._traditional = turn.timezone in _TRADITIONAL_ZONES or (
             not turn.text.isascii() and simplified(turn.text) != turn.text
         )
-        self._text = FactualText(turn.text)
+        self._text = FactualText(written.text)
         self._clock = clock_of(turn)
         self._seen: set[tuple[str, str, str, str]] = set()
 
     def problems(self) -> ProblemReader:
         """Returns the reader of the turn's sentences about problems."""
-        return ProblemReader(self._turn, self._told, self._said, self._origin)
+        turn = replace(self._turn, text=self._written.text)
+        return ProblemReader(turn, self._told, self._said, self._origin)
 
     def sentence(self, sentence: Sentence, offset: int, correction_announced: bool) -> Iterator[CardEvent]:
         if sentence.question:
@@ -306,7 +313,7 @@ class TurnReader:
             content=content,
             entity=self._owner,
             tags=read.tags,
-            origin=self._origin(begin, begin + len(longest.strip())),
+            origin=self._origin_of(begin, begin + len(longest.strip())),
             occurred_at=self._turn.said_at,
             episode=True,
             topics=read.topics,
@@ -327,6 +334,10 @@ class TurnReader:
         )
 
     def _origin(self, begin: int, stop: int) -> CardOrigin:
+        """Returns the source of a span of the text that is written out."""
+        return self._origin_of(*self._written.original(begin, stop))
+
+    def _origin_of(self, begin: int, stop: int) -> CardOrigin:
         turn = self._turn
         return CardOrigin(
             project_id=turn.project_id,

@@ -6,7 +6,7 @@ ASSERTED = [
     # home
     ("I live in Lisbon now", ("user", "residence", "Lisbon")),
     ("I live at 12 Rose Street.", ("user", "residence", "12 Rose Street")),
-    ("i live in lisbon", ("user", "residence", "lisbon")),
+    ("i live in lisbon", ("user", "residence", "Lisbon")),
     ("I just moved from Porto to Lisbon.", ("user", "residence", "Lisbon")),
     ("Moved to Lisbon last month!", ("user", "residence", "Lisbon")),
     ("I've been living in Berlin since 2019.", ("user", "residence", "Berlin")),

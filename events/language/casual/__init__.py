@@ -1,0 +1,1 @@
+"""Casual spelling, as people write in chats."""
