@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 
+from events.language.casual.written_out import written_out
 from events.language.chinese_script import has_cjk, to_simplified
 
+_READ = 2000
 _VERBS = (
     r"suggest|recommend|advise|propose|say|tell|explain|mention|answer|reply|respond|give|write|draft|list|describe|"
-    r"offer|outline|point out|warn|provide|show|share|teach|summari[sz]e|calculate|translate|come up with"
+    r"offer|outline|point out|warn|provide|show|share|teach|summari[sz]e|calculate|translate|come up with|like|"
+    r"prefer|pick|choose|ask me|count"
 )
 _PAST = (
     r"suggested|recommended|advised|proposed|said|told|explained|mentioned|answered|replied|responded|gave|given|wrote|"
     r"written|drafted|listed|described|offered|outlined|pointed out|warned|provided|showed|shown|shared|taught|"
-    r"summari[sz]ed|calculated|translated|came up with"
+    r"summari[sz]ed|calculated|translated|came up with|liked|preferred|picked|chose|chosen|asked me|counted"
 )
 _NOUNS = (
     r"suggestions?|recommendations?|advice|answers?|explanations?|tips?|proposals?|repl(?:y|ies)|responses?|"
@@ -32,7 +35,10 @@ _ENGLISH = re.compile(
     rf"|\b(?:your|the assistant's) (?:\w+ )?(?:{_NOUNS})\b"
 )
 _WHEN = r"(?:之前|以前|上次|上回|上周|上个月|刚才|刚刚|昨天|前天|那天|当时|曾经?|先前|最早|一开始|早上|前面)"
-_SAID = r"(?:推荐|建议|提议|提到|提过|提出|提|说明|说|讲解|讲|解释|回答|回复|答复|告诉|列出|列|写|介绍|教|总结|翻译|给)"
+_SAID = (
+    r"(?:推荐|建议|提议|提到|提过|提出|提|要我|叫我|让我|请我|"
+    r"说明|说|讲解|讲|解释|回答|回复|答复|告诉|列出|列|写|介绍|教|总结|翻译|给)"
+)
 _CHINESE = re.compile(
     rf"[你您]{_WHEN}?(?:都|也|还|有|是)?(?:给我|帮我|跟我|对我|向我|和我|为我|替我)?{_SAID}(?:给我|我)?(?:了|过|的)"
     rf"|[你您]{_WHEN}(?:都|也|还|有|是)?(?:给我|帮我|跟我|对我|向我|和我|为我|替我)?{_SAID}"
@@ -43,7 +49,7 @@ _CHINESE = re.compile(
 
 def asks_the_assistant(question: str) -> bool:
     """True when a question asks what the assistant answered, recommended or explained. Any text is allowed."""
-    text = question[:2000].casefold().replace("’", "'")
+    text = written_out(question[:_READ]).text.casefold().replace("’", "'")
     if _ENGLISH.search(text):
         return True
     return has_cjk(text) and _CHINESE.search(to_simplified(text)) is not None

@@ -57,6 +57,21 @@ _BEFORE = (
     ),
     re.compile(r"原本|原先|原来|本来|起初|起先|最初|当初|一开始|刚开始|以前|曾经"),
 )
+_CORRECTION = (
+    re.compile(
+        r"^\W*(?:(?:oh|ah|lol|ok|okay|hmm|omg|ugh|haha|hey|so|and|but|yeah)\W+){0,3}"
+        r"(?:(?:no,? )?wait\b(?! for| until| till| and see)|no,? (?:sorry|actually|it|its|i|not)\b|actually\b|"
+        r"sorry\b(?! (?:to|for|about|if|i'm|im)\b)|oops\b|whoops\b|my bad\b|my mistake\b|correction\b|"
+        r"scratch that\b|make (?:that|it)\b|i (?:meant|mean|misread|misspoke)\b|nope\b|typo\b|turns out\b)"
+        r"|\b(?:wait,? no|no,? (?:wait|sorry)|scratch that)\b"
+        r"|\bi (?:was wrong|misread|got (?:that|it) wrong|mixed (?:it|them|that) up)\b"
+    ),
+    re.compile(
+        r"^\W*(?:啊|欸|诶|哦|喔|呃|嗯|咦)*[，,… ]*"
+        r"(?:等等|等一下|等下|不对|抱歉|对不起|其实是|说错|讲错|记错|看错|打错|写错|搞错|弄错)"
+        r"|[说讲记看打写搞弄]错了?|更正|修正|我是说|不是[^，。,]{1,12}[，,]\s?(?:而)?是|改[成到在为]"
+    ),
+)
 _DATED = re.compile(
     r"\b\d{4}-\d{1,2}(?:-\d{1,2})?\b|\b\d{1,2}[:/]\d{1,2}\b|\b\d{1,2} ?[ap]\.?m\b"
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.? \d{1,2}\b"
@@ -105,7 +120,7 @@ def tells_of_a_change(text: str) -> bool:
 
     Some words tell of a change in a brief text ("Ken left the team") and of many other things in a long one.
     """
-    return _holds(_CHANGE, text) or (is_brief(text) and _holds(_BRIEF_CHANGE, text))
+    return _holds(_CHANGE, text) or corrects(text) or (is_brief(text) and _holds(_BRIEF_CHANGE, text))
 
 
 def is_brief(text: str) -> bool:
@@ -154,6 +169,11 @@ def moments(text: str) -> frozenset[str]:
 def names_a_place(text: str) -> bool:
     """True when ``text`` has a word that leads a place: "at", "to", 在, 到."""
     return _PLACE.search(to_simplified(text.casefold())) is not None
+
+
+def corrects(text: str) -> bool:
+    """True for a brief text that mends what was said just before: "no wait, Tuesday", 不對，是禮拜二."""
+    return is_brief(text) and not text.rstrip().endswith(("?", "？")) and _holds(_CORRECTION, text)
 
 
 def _holds(patterns: tuple[re.Pattern[str], re.Pattern[str]], text: str) -> bool:

@@ -64,8 +64,8 @@ def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: 
     if not about_now(question):
         return list(placed)
     first, rest = list(placed[:_AMONG]), list(placed[_AMONG:])
-    asked = _Asked.of(question)
-    told = {each.card_id: _told(cards[each.card_id], question) for each in first}
+    asked = Asked.of(question)
+    told = {each.card_id: told_of(cards[each.card_id], question) for each in first}
     passed: set[UUID] = set()
     for place in range(1, len(first)):
         newer = told[first[place].card_id]
@@ -93,7 +93,7 @@ def about_now(question: Question) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """The kind of answer that a question asks for. All are False when its words do not tell."""
 
     time: bool
@@ -108,7 +108,7 @@ class _Asked:
         return self.time or self.amount or self.place or self.name or self.person
 
     @classmethod
-    def of(cls, question: Question) -> _Asked:
+    def of(cls, question: Question) -> Asked:
         text = to_simplified(question.text[:_READ].casefold())
         return cls(
             time=_WHEN.search(text) is not None,
@@ -120,7 +120,7 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class Told:
     """What a card of the user's own words says: when, the words it shares with the question, and what is new in it.
 
     ``terms`` are all its words without numbers. ``amounts`` are those that the question does not name, and ``moments``
@@ -139,7 +139,7 @@ class _Told:
     state: bool
     brief: bool
 
-    def succeeds(self, other: _Told | None, question: Question, asked: _Asked, *, near: bool) -> bool:
+    def succeeds(self, other: Told | None, question: Question, asked: Asked, *, near: bool) -> bool:
         if other is None or self.said_at <= other.said_at:
             return False
         both = self.words & other.words
@@ -161,7 +161,7 @@ class _Told:
             and self._tells_another_value(other, asked)
         )
 
-    def answers(self, asked: _Asked) -> bool:
+    def answers(self, asked: Asked) -> bool:
         """True when the card tells a value of the kind that the question asks for, or any kind is asked for."""
         return (
             (not asked.time or bool(self.moments))
@@ -171,11 +171,11 @@ class _Told:
             and (not asked.person or self.state or self.change)
         )
 
-    def _is_about_the_same(self, other: _Told) -> bool:
+    def _is_about_the_same(self, other: Told) -> bool:
         """True when two fifths of the words of ``other`` are here, too: two things may have values of one property."""
         return len(self.terms & other.terms) >= _SAME_TERMS * len(other.terms)
 
-    def _tells_another_value(self, other: _Told, asked: _Asked) -> bool:
+    def _tells_another_value(self, other: Told, asked: Asked) -> bool:
         if asked.time and self.moments and other.moments and self.moments.isdisjoint(other.moments):
             return True
         return any(
@@ -183,14 +183,14 @@ class _Told:
         )
 
 
-def _told(card: Card, question: Question) -> _Told | None:
+def told_of(card: Card, question: Question) -> Told | None:
     text = card.content[:_READ]
     if card.provenance == "assistant_stated" or card.kind in ("knowledge", "reference") or withdraws(text):
         return None
     asked = amounts(question.text[:_READ])
     told = {kind: values - asked.get(kind, frozenset()) for kind, values in amounts(text).items()}
     terms = frozenset(term for term in analyse(text) if not has_number(term))
-    return _Told(
+    return Told(
         card.said_at,
         terms,
         terms & question.weights.keys(),

@@ -24,6 +24,7 @@ from retrieval.recall.ranking.messages import over_sessions, recency
 from retrieval.recall.ranking.newer import about_now, newer_first
 from retrieval.recall.ranking.outcomes import outcome_factor
 from retrieval.recall.ranking.placed import Placed
+from retrieval.recall.ranking.replies import replies_first
 
 # Per day. A single value halves in about 35 days, one of several values in about 140.
 DECAY = {"single_value": 0.02, "multi_value": 0.005}
@@ -248,7 +249,8 @@ def ranked(
     grouped, beside = by_turn(kept, cards)
     if question.message:
         grouped = over_sessions(grouped, cards)
-    return Ranking(newer_first(grouped, cards, question), beside, same)
+    ordered = replies_first(newer_first(grouped, cards, question), cards, question)
+    return Ranking(ordered, beside, same)
 
 
 def _below(placed: Placed, ceiling: float) -> Placed:
