@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import lru_cache
+from math import radians, sin
 
 from .calendar import Span, date, day, days, days_in_month, wall
 from .lunar import islamic_in, solar
@@ -78,20 +80,29 @@ def _ramadan(year: int) -> Span | None:
     return days(start, 30, "month") if start else None
 
 
-def _qingming(year: int) -> Span | None:
-    """Returns Qingming by the rule of thumb of the century, which is right from 1950 to 2099."""
-    if not 1950 <= year <= 2099:
+def _solar_term(degrees: int) -> Rule:
+    """Returns the rule of the day, at UTC+8, on which the sun reaches an ecliptic longitude. Spring equinox is 0."""
+    # The day of the year on which the mean sun is there. The true sun is less than four days away.
+    near = 79 + degrees * 365.2422 / 360
+
+    @lru_cache(maxsize=256)
+    def rule(year: int) -> Span | None:
+        if not 1950 <= year <= 2099:
+            return None
+        first = wall(year, 1, 1) + timedelta(days=int(near) % 365 - 5)
+        for after in range(10):
+            if (_longitude(first + timedelta(days=after + 1)) - degrees) % 360 < 180:
+                return day(first + timedelta(days=after))
         return None
-    short, base = year % 100, (5.59 if year < 2000 else 4.81)
-    return date(year, 4, int(short * 0.2422 + base) - short // 4)
+
+    return rule
 
 
-def _winter_solstice(year: int) -> Span | None:
-    """Returns the winter solstice at UTC+8 by the rule of thumb of the century, which is right from 1950 to 2099."""
-    if not 1950 <= year <= 2099:
-        return None
-    short, base = year % 100, (22.60 if year < 2000 else 21.94)
-    return date(year, 12, int(short * 0.2422 + base) - short // 4)
+def _longitude(moment: datetime) -> float:
+    """Returns the ecliptic longitude of the sun in degrees at a wall time of UTC+8, to about 0.01."""
+    since = (moment - wall(2000, 1, 1)).total_seconds() / 86400 - 0.5 - 8 / 24
+    anomaly = radians(357.529 + 0.98560028 * since)
+    return (280.459 + 0.98564736 * since + 1.915 * sin(anomaly) + 0.020 * sin(2 * anomaly)) % 360
 
 
 RULES: dict[str, Rule] = {
@@ -152,14 +163,33 @@ RULES: dict[str, Rule] = {
     "spring_festival_eve": _spring_festival_eve,
     "spring_festival": _lunar(1, 1),
     "lantern": _lunar(1, 15),
-    "tomb_sweeping": _qingming,
+    "tomb_sweeping": _solar_term(15),
     "dragon_boat": _lunar(5, 5),
     "qixi": _lunar(7, 7),
     "ghost": _lunar(7, 15),
     "mid_autumn": _lunar(8, 15),
     "double_ninth": _lunar(9, 9),
-    "winter_solstice": _winter_solstice,
+    "winter_solstice": _solar_term(270),
     "laba": _lunar(12, 8),
+    "start_of_spring": _solar_term(315),
+    "waking_of_insects": _solar_term(345),
+    "spring_equinox": _solar_term(0),
+    "grain_rain": _solar_term(30),
+    "start_of_summer": _solar_term(45),
+    "grain_full": _solar_term(60),
+    "grain_in_ear": _solar_term(75),
+    "summer_solstice": _solar_term(90),
+    "minor_heat": _solar_term(105),
+    "major_heat": _solar_term(120),
+    "start_of_autumn": _solar_term(135),
+    "end_of_heat": _solar_term(150),
+    "white_dew": _solar_term(165),
+    "autumn_equinox": _solar_term(180),
+    "cold_dew": _solar_term(195),
+    "frost": _solar_term(210),
+    "start_of_winter": _solar_term(225),
+    "minor_cold": _solar_term(285),
+    "major_cold": _solar_term(300),
     "ramadan": _ramadan,
     "eid_al_fitr": _islamic(10, 1),
     "eid_al_adha": _islamic(12, 10),

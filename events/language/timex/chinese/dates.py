@@ -17,6 +17,8 @@ from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
 _LUNAR = frozenset({"农历", "阴历", "旧历", "夏历"})
+RANGE = frozenset({"到", "至", "~", "-", "—", "–", "―"})
+"""Marks and words between the two sides of a range."""
 _LUNAR_MONTHS = {"正月": 1, "大年": 1, "冬月": 11, "腊月": 12}
 
 
@@ -50,6 +52,11 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
     if number is None or words[j + 1] not in ("年", "年份"):
         return None
     word, k = words[j], j + 2
+    if words[k] == "次":  # a year of birth; without a century it is a year of the Republic
+        short = number + 1911 if 20 <= number <= 150 else number
+        return (short, k + 1) if 1900 <= short <= 2150 else None
+    if "千零" in word and 1900 <= number <= 2150:
+        return number, k
     if len(word) == 4 and positional(word) and 1 <= number <= 2999:
         return number, k
     if (
@@ -134,6 +141,13 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
     leap = words[j] == "闰"
     j += leap
     month = _LUNAR_MONTHS.get(words[j])
+    if (
+        words[j] == "年"
+        and len(words[j + 1]) == 2
+        and words[j + 1].startswith("初")
+        and not _counted(scan, j)
+    ):
+        month = 1
     if month is not None:
         lunar, k = True, j + 1
     else:
@@ -177,6 +191,14 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
     return yearly(lambda number: calendar.month(number, fixed), "month"), k, 0
 
 
+def _counted(scan: Scan, i: int) -> bool:
+    """True when word `i` is the unit of the word before it: 三年, 每年."""
+    last = scan.before(i)
+    return scan.tight(i) and (
+        value(last) is not None or last in ("个", "半", "每", "整", "第", "几", "数", "多", "元")
+    )
+
+
 def _ends_bare(scan: Scan, i: int) -> bool:
     """True for a day without 日 after its month: "五月八，" but not "五月八个"."""
     return scan.tight(i) and scan.words[i + 1] in (
@@ -196,6 +218,20 @@ def _ends_bare(scan: Scan, i: int) -> bool:
     )
 
 
+def _first_month(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
+    """Parses the number of the first month of a range: 一 of 一到三月. Returns it as :func:`month_day` does."""
+    words = scan.words
+    number = value(words[i])
+    if (
+        number is None
+        or not 1 <= number <= 12
+        or words[i + 1] not in RANGE
+        or words[i + 3] not in ("月", "月份")
+    ):
+        return None
+    return yearly(lambda year: calendar.month(year, number), "month"), i + 1, 0
+
+
 @packrat
 def dated(scan: Scan, i: int) -> Found | None:
     """Parses a date, the year first: 2016年一月十日, 去年八月, 10月12号，星期一."""
@@ -208,7 +244,7 @@ def dated(scan: Scan, i: int) -> Found | None:
         if not isinstance(span, Span) or span.start is None:
             return None
         k = scan.skip(j, "的", ",", "，")
-        below = month_day(scan, k)
+        below = month_day(scan, k) or _first_month(scan, k)
         if below is None:
             return None if lunar else found
         reading, stop, is_lunar = below
@@ -241,9 +277,10 @@ def _lunar_again(scan: Scan, number: int, i: int) -> Found | None:
 
 
 def weekday_after(scan: Scan, i: int) -> int:
-    """Skips a weekday that only repeats the date: 10月12号，星期一 and 5月8日（周五）."""
+    """Skips a weekday that only repeats the date: 10月12号，星期一, 5月8日（周五） and 5/8(五)."""
     words = scan.words
-    if words[i] in ("(", "（") and words[i + 1] in WEEKDAYS and words[i + 2] in (")", "）"):
+    signed = words[i + 1] in WEEKDAYS or words[i + 1] in ("一", "二", "三", "四", "五", "六", "日")
+    if words[i] in ("(", "（") and signed and words[i + 2] in (")", "）"):
         return i + 3
     j = scan.skip(i, ",", "，", "、")
     return j + 1 if words[j] in WEEKDAYS else i
@@ -269,6 +306,27 @@ def day_word(scan: Scan, i: int) -> Found | None:
         if span
         else None
     )
+
+
+# The first of two days that are named together, as days from today.
+_NAMED_TOGETHER = {("今", "明"): 0, ("明", "后"): 1, ("昨", "今"): -1, ("前", "昨"): -2, ("前昨", ""): -2}
+
+
+@packrat
+def named_together(scan: Scan, i: int) -> Found | None:
+    """Parses neighbouring days or years in one word: 今明两天, 明后天, 今明两年."""
+    words, today = scan.words, scan.frame.today
+    if words[i : i + 2] == ["明", "后天"]:
+        return calendar.days(add_days(today, 1), 2), i + 2
+    j = i + 1 if words[i] == "前昨" else i + 2
+    first = _NAMED_TOGETHER.get((words[i], words[i + 1] if j > i + 1 else ""))
+    count = value(words[j])
+    if first is None or count not in (2, 3):
+        return None
+    if words[j + 1] in ("天", "日"):
+        return calendar.days(add_days(today, first), count), j + 2
+    years = calendar.months(today.year + first, 1, 12 * count, "year") if words[j + 1] == "年" else None
+    return (years, j + 2) if years else None
 
 
 NOT_DAYS = listed(

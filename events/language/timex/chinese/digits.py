@@ -34,7 +34,12 @@ def numeric(scan: Scan, i: int) -> Found | None:
             span = calendar.date(a, b, c)
         elif len(last) == 4 and len(words[i + 2]) <= 2:
             span = calendar.date(c, b, a) or calendar.date(c, a, b)
-        elif len(first) == 3 and 60 <= a <= 150 and mark == "/" and len(words[i + 2]) == len(last) == 2:
+        elif (
+            len(first) == 3
+            and mark == "/"
+            and (100 <= a <= 150 or (a >= 60 and len(words[i + 2]) == len(last) == 2))
+            and a <= 150
+        ):
             span = calendar.date(a + 1911, b, c)  # a year of the Republic
         elif len(first) == 2 and len(last) <= 2:
             span = calendar.date(full_year(a), b, c)

@@ -7,103 +7,28 @@ from dataclasses import replace
 from functools import partial
 
 from .. import calendar
-from ..calendar import Span, add_days
-from ..clock import at, half_of
-from ..cycles import Cycle, Reading, after, before, each, join, monthly, settle, since
+from ..calendar import WITHIN_DAY, Span, add_days
+from ..clock import at, half_of, part
+from ..cycles import Cycle, Reading, after, before, each, join, monthly, settle, since, yearly
 from ..mentions import Mention
 from ..scan import packrat
-from .dates import day_of_month, month_day
+from .dates import RANGE, day_of_month
 from .numbers import length, value
+from .offsets import AFTER, BEFORE, offset
 from .periods import period, present
-from .times import TO, hours, within
-from .weeks import in_week
+from .times import hours, within
 from .words import PARTS, STARTS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
-_BEFORE = frozenset({"前", "之前", "以前"})
-_AFTER = frozenset({"后", "之后", "以后"})
 _SINCE = frozenset({"以来", "起", "开始"})
 _TO_NOW = frozenset({"至今", "迄今"})
-_EVERY = frozenset({"每", "每逢", "每隔", "隔"})
-
-
-@packrat
-def offset(scan: Scan, i: int) -> Found | None:
-    """Parses a length before or after now: 三个礼拜前, 两天后, 5分钟之前, 三天内, 之后5分钟."""
-    words, frame = scan.words, scan.frame
-    long = length(scan, i)
-    if long is None:
-        if words[i] in ("之后", "后", "此后") and (long := length(scan, i + 1)) is not None and long[0].fine:
-            return long[0].rolling(frame, 1), long[1]
-        return None
-    lasting, j = long
-    j = scan.skip(j, "左右", "多")
-    side = words[j]
-    now = Span(frame.now, frame.now, "second") if lasting.fine else calendar.day(frame.today)
-    if side in _BEFORE or side in _AFTER:
-        if side == "后" and words[j + 1] in ("悔",):
-            return None
-        span = lasting.shifted(now, frame, -1 if side in _BEFORE else 1)
-        if span is not None and words[i] in ("几", "数", "十几"):
-            span = span.doubted(0.7)
-        if span is not None and words[j + 1] == "的" and words[j + 2] in ("今天", "今日"):
-            return replace(span, grain="day"), j + 3
-        weekday = WEEKDAYS.get(words[scan.skip(j + 1, "的")])
-        if span is not None and weekday is not None and lasting.grain == "week":
-            there = in_week(span, weekday)
-            return (there, scan.skip(j + 1, "的") + 1) if there else None
-        return (span, j + 1) if span else None
-    if side in ("内", "之内", "以内"):
-        span = lasting.rolling(frame, -1 if scan.tense(i) < 0 else 1)
-        ahead = not lasting.fine and span.start is not None and span.start > frame.today
-        return (replace(span, start=frame.today) if ahead else span), j + 1  # today counts
-    if side in ("来", "以来"):
-        return lasting.rolling(frame, -1), j + 1
-    stop = _goes_on(scan, i, long[1])
-    return (lasting.lasting(frame), stop) if stop else None
-
-
-_LEFT = frozenset(
-    {
-        "还有",
-        "还剩",
-        "剩下",
-        "剩",
-        "只剩",
-        "差",
-        "再过",
-        "过",
-        "隔",
-        "第",
-        "再",
-        "的",
-        "新",
-        "这",
-        "那",
-        "上",
-        "下",
-    }
-)
-
-
-def _goes_on(scan: Scan, i: int, j: int) -> int:
-    """Returns the word after a length that goes on until now: 三年了, 两年没见了. 0 for another length."""
-    words = scan.words
-    if scan.before(i) in _LEFT or (scan.before(i) == "有" and scan.before(i - 1) == "还"):
-        return 0
-    if words[j] == "了":
-        return j + 1 if scan.text[scan.stops[j] : scan.stops[j] + 1] not in _AFTER_LE else 0
-    if words[j] in ("没", "不") or words[j : j + 2] == ["都", "没"]:
-        for k in range(j + 1, min(j + 7, len(scan))):
-            if words[k] in "，。,.！？!?；、":
-                break
-            if words[k] == "了":
-                return j if words[j] != "了" else j + 1
-    return 0
-
-
-_AFTER_LE = tuple("解不得结断事却然如")
+_EVERY = frozenset({"每", "每逢", "每隔", "隔", "逢"})
+_DAILY = frozenset({"天天", "夜夜", "周周", "月月", "年年"})
+# Characters before 逢 in words for a meeting: 相逢, 重逢.
+_MEETING = frozenset("相重适遭欣恰正久")
+# The words after 早上好 and similar greetings.
+_GREETED = frozenset({"", "，", ",", "。", ".", "！", "!", "、", "~", "啊", "呀", "哦", "喔"})
 
 
 @packrat
@@ -127,6 +52,8 @@ def moment(scan: Scan, i: int) -> Found | None:
         if scan.before(i) not in ("在", "于", "从", "到", "至", "约", "等", "会"):
             return None
     elif value_of.loose:
+        return None
+    if value_of.name and words[j] == "好" and words[j + 1] in _GREETED:
         return None
     span = value_of.on(calendar.day(scan.frame.today))
     if span is None:
@@ -198,9 +125,9 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
         found = _bound(scan, scan.skip(j + 1, "到", "至"))
         if found is None or _is_bare(scan, scan.skip(j + 1, "到", "至")):
             return None
-        if word in ("到", "至") and words[found[1]] not in ("为止", *_BEFORE):
+        if word in ("到", "至") and words[found[1]] not in ("为止", *BEFORE):
             return None
-        span = scan.settle(found[0], i, 1)
+        span = _nearest(scan, found[0]) if word == "截至" else scan.settle(found[0], i, 1)
         return (
             (before(span, included=True), scan.skip(found[1], "为止", "前", "之前", "以前"))
             if span and span.start
@@ -219,36 +146,49 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
         return None
     if word in ("马上", "刚才", "刚刚", "现在", "目前") and isinstance(first[0], Cycle):
         return None
-    deadline = words[first[1]] in _BEFORE
+    deadline = words[first[1]] in BEFORE
     span = scan.settle(first[0], i, 1 if deadline else 0)
     if span is None:
         return None
-    return _side(scan, span, first[1], bool(opener)) or (span, first[1])
+    open_side = _side(scan, span, first[1], bool(opener))
+    if open_side is None and opener == "自从" and span.start is not None:
+        return since(span), first[1]
+    return open_side or (span, first[1])
+
+
+def _nearest(scan: Scan, reading: Reading) -> Span | None:
+    """Returns the span of a reading that begins nearest to now: 截至三月底 may be told on both sides of it."""
+    spans = [settle(reading, scan.frame, tense) for tense in (-1, 1)]
+    begun = [span for span in spans if span and span.start]
+    return min(begun, key=lambda span: abs((span.start or scan.frame.now) - scan.frame.now), default=None)
 
 
 def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] | None:
     words = scan.words
     reading, j = first
     pairing = words[j] in ("和", "与", "跟", "及")
-    if words[j] == "开始" and words[j + 1] in TO:
+    if words[j] == "开始" and words[j + 1] in RANGE:
         j += 1
-    if words[j] == "起" and words[j + 1] in TO:
+    if words[j] == "起" and words[j + 1] in RANGE:
         j += 1
-    if words[j] == "一" and words[j + 1] == "直" and words[j + 2] in TO:
+    if words[j] == "一" and words[j + 1] == "直" and words[j + 2] in RANGE:
         j += 2
-    if words[j] == "一直" and words[j + 1] in TO:
+    if words[j] == "一直" and words[j + 1] in RANGE:
         j += 1
     if words[j] in _TO_NOW:
         span = settle(reading, scan.frame, -1)
         return (_until_now(scan, span), j + 1) if span and span.start else None
-    if words[j] not in TO and not pairing:
+    if words[j] not in RANGE and not pairing:
         return None
     k = j + 1
     last = _bound(scan, k)
     if last is None:
         return None
     target, stop = last
-    if _is_bare(scan, i) and not (isinstance(target, Span) and target.grain == "year") and not (
+    named = value(words[i]) if target.grain == "month" and j == i + 1 else None
+    if named is not None and 1 <= named <= 12 and _is_bare(scan, i):  # 一到三月
+        reading = yearly(lambda number: calendar.month(number, named), "month")
+    elif _is_bare(scan, i) and not (isinstance(target, Span) and target.grain == "year") and not (
         target.grain == "day" and isinstance(reading, Cycle) and opened
     ):  # fmt: skip
         return None
@@ -292,18 +232,18 @@ def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | No
     included = words[j] in ("或", "及", "或者", "以及")
     k = j + 1 if included else j
     word = words[k]
-    if word in _BEFORE and span.start is not None:
+    if word in BEFORE and span.start is not None:
         if word == "前" and words[k + 1] in ("后", "往"):
             return None
         return before(span, included=included), k + 1
-    nth = value(words[k + 2]) if word in _AFTER and words[k + 1] == "第" else None
+    nth = value(words[k + 2]) if word in AFTER and words[k + 1] == "第" else None
     if nth is not None and words[k + 3] in ("天", "日") and span.end is not None and span.grain == "day":
         return calendar.day(add_days(span.end, nth - 1)), k + 4
-    weekday = WEEKDAYS.get(words[_first_one(scan, k + 1)]) if word in _AFTER else None
+    weekday = WEEKDAYS.get(words[_first_one(scan, k + 1)]) if word in AFTER else None
     if weekday is not None and span.end is not None and span.grain == "day":
         there = add_days(span.end, (weekday - span.end.weekday()) % 7)
         return calendar.day(there), _first_one(scan, k + 1) + 1
-    if word in _AFTER and span.end is not None and span.start is not None:
+    if word in AFTER and span.end is not None and span.start is not None:
         return (since(span) if included else after(span)), k + 1
     if word in _SINCE and span.start is not None:
         if word == "开始" and not opened and span.grain in ("hour", "minute"):
@@ -331,10 +271,10 @@ def findings(scan: Scan) -> Iterator[Mention]:
             i += 1
             continue
         scan.forget()
-        if word in _EVERY:
+        if word in _EVERY or word in _DAILY:
             i = _past_set(scan, i)
             continue
-        found = _listed_day(scan, i, last) or span_of(scan, i)
+        found = _listed_day(scan, i, last) or _told_from(scan, i, last) or span_of(scan, i)
         if found is not None and scan.stops[found[1] - 1] > scan.begins[i]:
             yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
             last = found
@@ -362,9 +302,34 @@ def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span
     return (replace(span, sure=last[0].sure, ambiguous=last[0].ambiguous), found[1]) if span else None
 
 
+# Days that an earlier date of the text counts, as days from it.
+_FROM_DATE = {"翌日": 1, "次日": 1, "隔天": 1, "隔日": 1, "当天": 0, "当日": 0, "当晚": 0}
+_NEAR = 60
+"""The most characters between a date and a day that it counts."""
+
+
+def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+    """Parses a day that an earlier date of the text counts: 5月3日报到，次日开工."""
+    words = scan.words
+    second = words[i : i + 3] == ["第", "二", "天"]
+    shift = 1 if second else _FROM_DATE.get(words[i])
+    if shift is None or last is None or last[0].start is None or last[0].grain not in (*WITHIN_DAY, "day"):
+        return None
+    if scan.begins[i] - scan.stops[last[1] - 1] > _NEAR:
+        return None
+    day = replace(calendar.day(add_days(last[0].start, shift)), sure=0.7, ambiguous=last[0].ambiguous)
+    late = part("late").on(day) if words[i] == "当晚" else None
+    reading, j = _with_hours(scan, (late or day, i + (3 if second else 1)))
+    return (reading, j) if isinstance(reading, Span) else None
+
+
 def _past_set(scan: Scan, i: int) -> int:
     """Skips a repeated time such as 每周. It names no single time."""
     words = scan.words
+    if words[i] == "逢" and scan.tight(i) and scan.before(i) in _MEETING:
+        return i + 1
+    if words[i] in _DAILY:
+        return _past_cycle(scan, i + 1)
     j = scan.skip(scan.skip(i + 1, "个", "隔"), "一")
     j = scan.skip(j, "个")
     found = span_of(scan, j)
@@ -377,7 +342,12 @@ def _past_set(scan: Scan, i: int) -> int:
         j += 1
     else:
         return i + 1
-    dated = month_day(scan, j) or day_of_month(scan, j)
-    j = dated[1] if dated else j
+    return _past_cycle(scan, j)
+
+
+def _past_cycle(scan: Scan, i: int) -> int:
+    """Skips the day and the time of day of a repeated time: 三月五日 after 每年, 早上八点 after 天天."""
+    dated = period(scan, scan.skip(i, "的"))
+    j = dated[1] if dated and isinstance(dated[0], Cycle) else i
     timed = hours(scan, scan.skip(j, "的"))
     return timed[1] if timed is not None else j

@@ -11,6 +11,7 @@ from .names import HOLIDAYS, TRADITIONAL
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
+_WISHES = ("快乐", "快樂", "愉快", "安康", "吉祥")
 
 
 @packrat
@@ -26,7 +27,9 @@ def holiday(scan: Scan, i: int) -> Found | None:
             key = other
     rule = RULES[key]
     j = i + 1
-    if words[i] in ("过年", "新年", "五一", "清明") and words[j] in ("的话", "好", "快乐"):
+    if words[i] in ("过年", "新年", "五一", "清明") and words[j] in ("的话", "好"):
+        return None
+    if scan.text.startswith(_WISHES, scan.stops[i]):
         return None
     if words[j] in ("黄金周", "长假", "假期", "连假", "小长假") and key in (
         "national_china", "spring_festival", "workers",

@@ -76,7 +76,7 @@ _DATED = frozenset({"月", "日", "时", "分", "季", "年", "周"})
 def _pair(scan: Scan, i: int) -> tuple[float, float, int] | None:
     """Parses two amounts of one unit: 三四天, 2-3个月, 三到五天前. Returns both, and the word of the unit."""
     words = scan.words
-    near = neighbours(words[i])
+    near = (3, 5) if words[i] == "三五" else neighbours(words[i])
     if near is not None:
         return (*near, i + 1) if words[i + 1] in (*UNITS, "个") else None
     low, high, j = value(words[i]), value(words[i + 2]), i + 3

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from .. import calendar
-from ..calendar import Span, add_days
+from ..calendar import Span, add_days, add_months
 from ..cycles import Cycle
 from ..scan import packrat
 from ..shares import Share, nth, nth_weekday, share
@@ -46,6 +47,20 @@ def begins_word(scan: Scan, i: int) -> bool:
     stop = scan.stops[i]
     after = scan.text[stop : stop + 2]
     return others is not None and after[:1] in others and after != "" and after not in _NO_WORDS
+
+
+# An event that has no date here. A length beside it is not counted from now: 婚礼前一天.
+_EVENT = re.compile(
+    r"(?:婚[礼禮]|[结結订訂离離]婚|手[术術]|[考面口笔筆][试試]|[高中期末大会會联聯]考|[比决決]赛|[比決]賽|生日|退休|[毕畢][业業]|出[发發国國院差]"
+    r"|[开開入][学學]|放假|住院|[怀懷]孕|生[产產]|分娩|[离離入][职職]|[会會][议議]|[开開][会會]|演[出唱]|活[动動]|睡[觉覺]?|[吃早午晚][饭飯餐]|[饭飯餐]"
+    r"|[起登][飞飛机機]|入住|[结結]束|搬家|分手|去世|[过過]世|[上下][班课課线線市]|地震|[选選][举舉]|旅[行游遊]|[战戰][争爭]|到期)的?$"
+)
+
+
+def after_event(scan: Scan, i: int) -> bool:
+    """True when word `i` directly follows the name of an event without a date."""
+    begin = scan.begins[i]
+    return scan.tight(i) and _EVENT.search(scan.text[max(0, begin - 4) : begin]) is not None
 
 
 @packrat
@@ -173,7 +188,7 @@ def _named(scan: Scan, i: int) -> PeriodPart | None:
 
         return about, i + 1
     if words[i] in ("今天", "同一天"):
-        return (lambda span: calendar.date(span.start.year, today.month, today.day)
+        return (lambda span: calendar.day(add_months(today, 12 * (span.start.year - today.year)))
                 if span.start and span.grain == "year" else None), i + 1  # fmt: skip
     below = dated(scan, i)
     if below is not None and isinstance(below[0], Cycle):

@@ -16,11 +16,12 @@ from .dates import (
     day_of_month,
     day_word,
     de,
-)  # fmt: skip
+    named_together,
+)
 from .digits import numeric
 from .holidays import holiday
 from .numbers import length, neighbours, value
-from .period_parts import HALVES, SHARES, TENTHS, begins_word, period_part
+from .period_parts import HALVES, SHARES, TENTHS, after_event, begins_word, period_part
 from .weeks import relative, weekday, weekend
 from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS
 from .words import ChineseScan as Scan
@@ -131,7 +132,7 @@ def _rolling(scan: Scan, i: int) -> Found | None:
         span = long[0].shifted(base, frame, 1)
         return (span, scan.skip(long[1], "后", "之后", "以后")) if span else None
     sign = -1 if word in BACK_LENGTHS else 1 if word in AHEAD_LENGTHS else 0
-    if not sign:
+    if not sign or (word in ("前", "后", "之前", "之后") and after_event(scan, i)):
         return None
     j = scan.skip(de(scan, i + 1), "这", "大约", "约")
     long = length(scan, j)
@@ -199,7 +200,8 @@ def _alone(scan: Scan, i: int) -> Found | None:
     if near is not None and near[1] <= 12:
         return yearly(lambda number: calendar.months(number, near[0], 2, "month"), "month", 0.8), i + 2
     name = SEASONS.get(word)
-    if name is not None:
+    told = scan.text[max(0, scan.begins[i] - 3) : scan.begins[i]]
+    if name is not None and not told.endswith(("那年", "那年的", "某年", "某年的")):
         return yearly(lambda number: calendar.season(number, name), "season", 0.75), i + 1
     quartered = _quarter(scan, i)
     if quartered is not None:
@@ -286,4 +288,16 @@ def present(scan: Scan, i: int) -> Found | None:
 
 
 _NUMBER_RULES = (numeric, dated, holiday, _alone, _decade, day_of_month)
-_WORD_RULES = (dated, day_word, relative, weekday, weekend, holiday, _rolling, _alone, _decade, present)
+_WORD_RULES = (
+    dated,
+    day_word,
+    named_together,
+    relative,
+    weekday,
+    weekend,
+    holiday,
+    _rolling,
+    _alone,
+    _decade,
+    present,
+)

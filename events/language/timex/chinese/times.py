@@ -7,13 +7,13 @@ from dataclasses import replace
 from ..clock import PARTS as PART_HOURS
 from ..clock import Clock, Half, Hours, part, waking, waking_between
 from ..scan import Scan, packrat
+from .dates import RANGE
 from .numbers import neighbours, value
 from .words import PARTS
 
 Timed = tuple[Clock, int, bool]
 """A clock time, the next word, and True when the time is loose: "一点" may mean "a little"."""
 
-TO = frozenset({"到", "至", "~", "-", "—", "–", "―"})
 _FIRM = frozenset(
     {"整", "左右", "开会", "见", "出发", "集合", "多", "前", "后", "之前", "之后", "以前", "以后", "的"}
 )
@@ -24,6 +24,8 @@ _MERIDIEM: dict[str, Half] = {"am": "am", "pm": "pm"}
 def clock(scan: Scan, i: int) -> Timed | None:
     """Parses a clock time without a part of the day before it."""
     words = scan.words
+    if words[i] == "差":
+        return _short_of(scan, i)
     if words[i] == "零点":
         return _minutes(scan, 0, i + 1, False)
     near = neighbours(words[i]) if words[i + 1] in ("点", "点钟") else None
@@ -41,6 +43,22 @@ def clock(scan: Scan, i: int) -> Timed | None:
         return None
     firm = words[i + 1] != "点" or words[i].isdecimal() or (words[i + 2] in _FIRM and words[i] != "一")
     return _minutes(scan, hour, i + 2, not firm)
+
+
+def _short_of(scan: Scan, i: int) -> Timed | None:
+    """Parses the minutes that are left until an hour: 差五分八点, 差一刻七点."""
+    words = scan.words
+    if words[i + 1] == "一刻":
+        minutes, j = 15, scan.skip(i + 2, "钟")
+    else:
+        minutes, j = value(words[i + 1]) or 0, i + 3
+        if words[i + 2] not in ("分", "分钟") or not 1 <= minutes <= 30:
+            return None
+    hour = value(words[scan.skip(j, "到")])
+    j = scan.skip(j, "到") + 1
+    if hour is None or not 1 <= hour <= 24 or words[j] not in ("点", "点钟"):
+        return None
+    return Clock(hour - 1 or 12, 60 - minutes, grain="minute"), j + 1, False
 
 
 def _digital(scan: Scan, i: int, hour: int) -> Timed | None:
@@ -77,6 +95,8 @@ def _minutes(scan: Scan, hour: int, i: int, loose: bool) -> Timed:
             or minute < 5
         ):
             return Clock(hour), i, loose
+        elif minute < 10 and j == i:
+            return Clock(hour), i, True  # a decimal: 三点五
         else:
             j += 1
         second = value(words[j])
@@ -114,7 +134,7 @@ def within(scan: Scan, i: int, half: Half | None) -> tuple[Hours, int] | None:
     opened, j, loose = first
     if opened.open and half:
         opened = replace(opened, half=half)
-    if words[j] in TO or words[j] in ("和", "与"):
+    if words[j] in RANGE or words[j] in ("和", "与"):
         paired = words[j] in ("和", "与")
         named_last = part_of_day(scan, j + 1)
         last = clock(scan, named_last[1] if named_last else j + 1)

@@ -23,9 +23,13 @@ def relative(scan: Scan, i: int) -> Found | None:
     """Parses a unit relative to the present one: 上周, 下下个月, 这个星期三, 本季度."""
     words, frame = scan.words, scan.frame
     word = words[i]
+    far = word == "大" and words[i + 1] in ("上", "下") and words[i + 2] in ("周", "星期", "礼拜", "个")
+    if far:  # 大上周 is the week before 上周
+        i, word = i + 1, words[i + 1]
     shift = _SHIFTS.get(word)
     if shift is None:
         return None
+    shift *= 2 if far else 1
     j = i + 1
     while words[j] == word and word in ("上", "下"):
         shift += _SHIFTS[word]

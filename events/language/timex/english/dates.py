@@ -116,6 +116,8 @@ def _compact(scan: Scan, i: int) -> Found | None:
         or not plain(scan, i)
         or _runs_on(scan, i + 1, "")
         or scan.before(i) == "+"
+        or scan.before(i) in NUMBERED
+        or scan.before(i) in ("号", "號", "码", "碼")
     ):
         return None
     span = calendar.date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))

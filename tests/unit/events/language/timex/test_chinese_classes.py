@@ -2,14 +2,54 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
-from tests.support.events.moments import interval
+from events.language.timex import find
+from tests.support.events.moments import NOW, TAIPEI, interval, shown
 
 
 @pytest.mark.parametrize(
     ("text", "start", "end"),
     [
+        # days of the solar year and of the first lunar month
+        ("去年立秋還是很熱", "2025-08-07", "2025-08-08"),
+        ("今年夏至特别热", "2026-06-21", "2026-06-22"),
+        ("2024年驚蟄打雷", "2024-03-05", "2024-03-06"),
+        ("年初四我們去拜拜", "2026-02-20", "2026-02-21"),
+        # years of the Republic and of birth
+        ("他是六十九年次的", "1980-01-01", "1981-01-01"),
+        ("我媽是1961年次", "1961-01-01", "1962-01-01"),
+        ("二○一九年畢業", "2019-01-01", "2020-01-01"),
+        ("六○年代的老房子", "1960-01-01", "1970-01-01"),
+        ("两千零三年的夏天", "2003-06-01", "2003-09-01"),
+        ("發票日期114/9/7，已歸檔", "2025-09-07", "2025-09-08"),
+        # a weekday in parentheses
+        ("4/27(一)上午十一點看牙", "2026-04-27 11:00:00", "2026-04-27 12:00:00"),
+        ("4月29日（三）晚上六点半", "2026-04-29 18:30:00", "2026-04-29 18:31:00"),
+        # minutes before an hour
+        ("明天早上差十分七點出門", "2026-05-09 06:50:00", "2026-05-09 06:51:00"),
+        ("昨晚差一刻十点才下班", "2026-05-07 21:45:00", "2026-05-07 21:46:00"),
+        # neighbouring days, and the unit before the last
+        ("今明兩天有雨", "2026-05-08", "2026-05-10"),
+        ("明后两天我不在", "2026-05-09", "2026-05-11"),
+        ("明後天再說", "2026-05-09", "2026-05-11"),
+        ("今明两年打算还清贷款", "2026-01-01", "2028-01-01"),
+        ("大上週我還在英國", "2026-04-20", "2026-04-27"),
+        ("大上个月交的房租", "2026-03-01", "2026-04-01"),
+        # a part of the unit that a length leads to
+        ("三週後的週末去露營", "2026-05-30", "2026-06-01"),
+        ("兩年前的秋天我們分手", "2024-09-01", "2024-12-01"),
+        ("四年前的十一月", "2022-11-01", "2022-12-01"),
+        ("兩個月前的二十號", "2026-03-20", "2026-03-21"),
+        # ranges and bounds
+        ("今年一到三月都很忙", "2026-01-01", "2026-03-01"),
+        ("2到4月我在倫敦", "2026-02-01", "2026-04-01"),
+        ("三五天後寄出", "2026-05-11", "2026-05-14"),
+        ("自从2021年搬家我就没见过他", "2021-01-01", None),
+        ("截至三月二十日共十人", None, "2026-03-20"),
+        ("截至六月一日", None, "2026-06-01"),
         # literary days
         ("四日後要去花蓮", "2026-05-12", "2026-05-13"),
         ("兩日前寄出包裹", "2026-05-06", "2026-05-07"),
@@ -228,3 +268,23 @@ from tests.support.events.moments import interval
 )
 def test_each_class_of_expressions_is_its_interval(text: str, start: str | None, end: str | None) -> None:
     assert interval(text) == (start, end)
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("4月2日入職，次日就感冒", "2026-04-03", "2026-04-04"),
+        ("上個月五號開幕，當天人很多", "2026-04-05", "2026-04-06"),
+        ("去年中秋烤肉，當晚下大雨", "2025-10-06 18:00:00", "2025-10-07"),
+        ("三月八号到京都，第二天早上九点去寺庙", "2026-03-09 09:00:00", "2026-03-09 10:00:00"),
+        ("次日再談", "2026-05-09", "2026-05-10"),
+    ],
+)
+def test_a_day_is_counted_from_the_date_before_it(text: str, start: str, end: str) -> None:
+    found = find(text, NOW)[-1]
+    assert (shown(found.start), shown(found.end)) == (start, end)
+
+
+def test_the_same_day_of_another_year_exists_for_a_leap_day() -> None:
+    (found,) = find("去年的今天", datetime(2028, 2, 29, 12, tzinfo=TAIPEI))
+    assert shown(found.start) == "2027-02-28"
