@@ -151,7 +151,7 @@ def between(first: Clock, last: Clock, half: Half | None = None, *, loose: bool 
     if first_half is None and last_half is None:
         begin, end = first.seconds(), last.seconds()
         ambiguous = first.open and last.open
-        if end <= begin and last.open:
+        if end <= begin < end + 12 * HOUR and last.open and not last.padded:
             end += 12 * HOUR
     elif first_half is None:
         end = last.seconds(last_half)
@@ -162,7 +162,7 @@ def between(first: Clock, last: Clock, half: Half | None = None, *, loose: bool 
         begin = first.seconds(first_half)
         end = last.seconds(last_half or first_half) if last.open or last_half else last.seconds()
         if end <= begin and last.open and last.half is None:
-            end = last.seconds("pm")
+            end = last.seconds("pm" if first_half == "am" else "am")
     if end <= begin:
         end += DAY
     grain: Grain = "minute" if "minute" in (first.grain, last.grain) else "hour"

@@ -102,6 +102,12 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     return replace(found, sure=min(found.sure, reading.sure) * guess, ambiguous=True, other=other)
 
 
+def nearest(reading: Reading, frame: Frame) -> Span | None:
+    """Returns the span of a reading that begins nearest to now, for words that are told on both sides of it."""
+    begun = [span for tense in (-1, 1) if (span := settle(reading, frame, tense)) and span.start]
+    return min(begun, key=lambda span: abs((span.start or frame.now) - frame.now), default=None)
+
+
 def following(reading: Reading, moment: datetime) -> Span | None:
     """Returns the first span of the reading whose `opening` is after `moment`."""
     if isinstance(reading, Span):

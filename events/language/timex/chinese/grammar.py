@@ -9,7 +9,7 @@ from functools import partial
 from .. import calendar
 from ..calendar import WITHIN_DAY, Span, add_days
 from ..clock import at, half_of, part
-from ..cycles import Cycle, Reading, after, before, each, join, monthly, settle, since, yearly
+from ..cycles import Cycle, Reading, after, before, each, join, monthly, nearest, settle, since, yearly
 from ..mentions import Mention
 from ..scan import packrat
 from .dates import RANGE, day_of_month
@@ -127,7 +127,7 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
             return None
         if word in ("到", "至") and words[found[1]] not in ("为止", *BEFORE):
             return None
-        span = _nearest(scan, found[0]) if word == "截至" else scan.settle(found[0], i, 1)
+        span = nearest(found[0], scan.frame) if word == "截至" else scan.settle(found[0], i, 1)
         return (
             (before(span, included=True), scan.skip(found[1], "为止", "前", "之前", "以前"))
             if span and span.start
@@ -154,13 +154,6 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     if open_side is None and opener == "自从" and span.start is not None:
         return since(span), first[1]
     return open_side or (span, first[1])
-
-
-def _nearest(scan: Scan, reading: Reading) -> Span | None:
-    """Returns the span of a reading that begins nearest to now: 截至三月底 may be told on both sides of it."""
-    spans = [settle(reading, scan.frame, tense) for tense in (-1, 1)]
-    begun = [span for span in spans if span and span.start]
-    return min(begun, key=lambda span: abs((span.start or scan.frame.now) - scan.frame.now), default=None)
 
 
 def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] | None:

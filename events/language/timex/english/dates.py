@@ -7,6 +7,7 @@ from dataclasses import replace
 from .. import calendar
 from ..cycles import Cycle, Reading, yearly
 from ..scan import Scan, listed
+from .month_names import MODALS, stands_alone
 from .numbers import (
     full_year,
     integer,
@@ -15,20 +16,8 @@ from .numbers import (
     year_number,
 )
 from .simple import Found, opens
-from .words import LEADS, MONTHS, NUMBERED, NUMBERS, ORDINALS, SHIFTS, SHY, UNITS, VERSIONED, WEEKDAYS
+from .words import LEADS, MONTHS, NUMBERED, NUMBERS, ORDINALS, SHIFTS, UNITS, VERSIONED, WEEKDAYS
 
-MODALS = listed("i you we he she it they not be have also well or require result contain include")
-
-
-_POINTING = listed("this that next last it which what")
-_AFTER_MONTH = listed(
-    "i we you he she they it my our your his her their the a an and or but if when while with for from in on at by to "
-    "was were is are will would because so then there sales report rent pay bill budget"
-)
-_FIRST_NAMES = frozenset({"april", "may", "june", "august"})
-_BEFORE_NAME = listed(
-    "friend sister aunt cousin daughter mother named called dr mr mrs ms miss wife girlfriend"
-)
 _DATED = listed("on by since until till from before after dated date due at of and is was am pm between")
 _RATED = listed("score scored rate rated rating grade graded pain gave got")
 
@@ -163,7 +152,7 @@ def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> 
         return None
     if len(second) > 2 or len(first) > 2 or (a, b) == (24, 7) or scan.words[after] in _FRACTION_OF:
         return None
-    if scan.words[after] in UNITS or scan.before(i) in NUMBERED:
+    if scan.words[after] in UNITS or scan.before(i) in NUMBERED or _is_fraction(scan, i):
         return None
     if mark == "." and scan.before(i) not in WEEKDAYS:
         return None
@@ -178,6 +167,12 @@ def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> 
         fixed = doubtful.at(year[0])
         return (fixed, year[1]) if fixed else None
     return doubtful, after
+
+
+def _is_fraction(scan: Scan, i: int) -> bool:
+    """True after an article or a whole number: "an 8/10 film", "9 3/4"."""
+    last = scan.before(i)
+    return last in ("a", "an") or (last.isdecimal() and len(last) <= 2 and plain(scan, i - 1))
 
 
 def _year_after(scan: Scan, i: int) -> tuple[int, int] | None:
@@ -273,7 +268,7 @@ def _month_first(scan: Scan, i: int, month: int) -> Found | None:
     if year is not None:
         reading = calendar.month(year[0], month)
         return (reading, year[1]) if reading else None
-    if not _stands_alone(scan, i):
+    if not stands_alone(scan, i):
         return None
     led = scan.before(i) in LEADS or scan.before(i) == "the"
     return yearly(lambda number: calendar.month(number, month), "month", 0.9 if led else 0.6), i + 1
@@ -296,42 +291,6 @@ def not_a_day(scan: Scan, i: int) -> bool:
     if word in (".", ":") and scan.tight(i) and scan.tight(i + 1) and scan.words[i + 1].isdecimal():
         return True
     return word in ("people", "times", "items", "percent", "million", "billion", "thousand")
-
-
-def _stands_alone(scan: Scan, i: int) -> bool:
-    """True when the name of a month alone is the month. "may" and "march" need a word before them or a capital."""
-    word, last, after = scan.words[i], scan.before(i), scan.words[i + 1]
-    if word in _FIRST_NAMES and _is_name(scan, i):
-        return False
-    if word not in SHY:
-        return True
-    if word in ("may", "march") and after in MODALS:
-        return False
-    verb = word == "may" and last in _POINTING and after.isalpha() and after not in _AFTER_MONTH
-    if verb and (scan.original(i)[0].islower() or scan.before(i - 1) in ("", ".", "!", "?", '"')):
-        return False  # "this may hurt"
-    if last in LEADS:
-        return last not in ("and", "or") or scan.original(i)[0].isupper()
-    if last == "the":
-        return scan.before(i - 1) in ("in", "of", "since", "by") and word != "march"
-    if word in ("mar", "sep", "dec"):
-        return scan.original(i)[0].isupper() and last in LEADS
-    return scan.original(i)[0].isupper() and i > 0 and last not in ".!?\n\"'" and after in ",.;!?)-"
-
-
-def _is_name(scan: Scan, i: int) -> bool:
-    """True when the month is the first name of a person: "June Carter", "my friend April"."""
-    last, after = scan.before(i), scan.words[i + 1]
-    if last in _BEFORE_NAME or (last == "." and scan.before(i - 1) in ("dr", "mr", "mrs", "ms")):
-        return True
-    if (
-        last in LEADS
-        or last in ("the", "'s", "to", "'")
-        or scan.original(i)[0].islower()
-        or not after.isalpha()
-    ):
-        return False
-    return scan.original(i + 1)[0].isupper() and after not in _AFTER_MONTH and after not in MONTHS
 
 
 def _year_first(scan: Scan, i: int) -> Found | None:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from events.language.timex.english import dates, near, pieces, relative
 from events.language.timex.english.calendar import seasons, weekdays, years
 
+from .. import calendar
+from ..calendar import WITHIN_DAY, Span, add_days
+from ..clock import part
+from ..cycles import Cycle
 from ..mentions import Mention
 from ..scan import Scan, listed
-from .numbers import length, plain
+from .numbers import length, ordinal, plain
 from .ranges import span_of
-from .simple import openers
-from .words import MAGNITUDES, NUMBERS, PART_WORDS, UNITS
+from .simple import openers, simple
+from .times import hours
+from .words import MAGNITUDES, MONTHS, NUMBERS, PART_WORDS, UNITS, WEEKDAYS
 
 # The import of these modules registers their rules. `openers` returns the first words of the rules.
 RULES = (dates, near, pieces, relative, seasons, weekdays, years)
 _REPEATS = frozenset({"every", "each", "any", "per", "everyday"})
+_WEEKDAYS = frozenset(f"{name}s" for name in WEEKDAYS if name.endswith("day"))
+_REGULARLY = listed("daily nightly weekly biweekly fortnightly monthly quarterly yearly annually")
+_TIMES = listed("once twice times")
 # First words of expressions that do not express time by themselves.
 _FUNCTION = listed(
     "from between since after before until till by starting beginning effective prior later earlier no "
@@ -31,6 +40,9 @@ _STARTS = (
     | _FUNCTION
     | _CLOCK
     | _REPEATS
+    | _WEEKDAYS
+    | _REGULARLY
+    | _TIMES
     | frozenset(PART_WORDS)
     | frozenset(NUMBERS)
     | frozenset(MAGNITUDES)
@@ -41,6 +53,8 @@ _TIME_WORDS = (
     | _CLOCK
     | frozenset(PART_WORDS)
     | frozenset(UNITS)
+    | _WEEKDAYS
+    | _REGULARLY
     | frozenset(NUMBERS) - {"one"}
     | frozenset({"may", "second", "third", "year's", "may's", "ago"})
 )
@@ -52,6 +66,7 @@ def findings(scan: Scan) -> Iterator[Mention]:
     """Yields the time expressions of the text from left to right, without overlaps."""
     words = scan.words
     i, count = 0, len(scan)
+    last: tuple[Span, int] | None = None
     next_time_word = _next_time_words(scan)
     while i < count:
         word = words[i]
@@ -64,8 +79,16 @@ def findings(scan: Scan) -> Iterator[Mention]:
         if word in _REPEATS:
             i = _past_set(scan, i)
             continue
-        found = span_of(scan, i)
+        repeated = _past_regular(scan, i)
+        if repeated > i:
+            i = repeated
+            continue
+        found = _told_from(scan, i, last) or _listed_day(scan, i, last) or span_of(scan, i)
+        if found is not None and words[found[1]] == "of" and words[found[1] + 1] in _REPEATS:
+            i = _past_set(scan, found[1] + 1)  # "the last Friday of every month"
+            continue
         if found is not None:
+            last = found
             yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
             i = found[1]
             continue
@@ -115,3 +138,71 @@ def _past_set(scan: Scan, i: int) -> int:
     if lasting is not None:
         return lasting[1]
     return j + 1
+
+
+def _past_regular(scan: Scan, i: int) -> int:
+    """Returns the word after a repeated time without "every": "Mondays at six", "once a year in May", "monthly on the
+    5th". Returns `i` for other words."""
+    words = scan.words
+    if words[i] in _WEEKDAYS:
+        j = i + 1
+        while words[j] in ("and", "&", ",", "to", "-") and words[j + 1] in _WEEKDAYS:
+            j += 2
+        j = j + 1 if words[j] in PART_WORDS else j
+    elif words[i] in _REGULARLY and scan.before(i) not in ("the", "my", "our", "this", "a", "last", "next"):
+        j = i + 1
+    elif words[i] in _TIMES and words[i + 1] in ("a", "an", "per", "each", "every") and words[i + 2] in UNITS:
+        j = i + 3
+    else:
+        return i
+    found = simple(scan, scan.skip(j, "on", "in"))
+    if found is not None and isinstance(found[0], Cycle):
+        j = found[1]
+    timed = hours(scan, j)
+    return timed[1] if timed is not None else j
+
+
+def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+    """Parses a listed day in the month of the day before it: "June 3rd and 5th"."""
+    nth = ordinal(scan, scan.skip(i, "the"))
+    if nth is None or last is None or last[1] != i - 1 or scan.before(i) not in ("and", "or", "&", ","):
+        return None
+    if (
+        last[0].grain != "day"
+        or last[0].start is None
+        or scan.words[nth[1]] in ("of", *MONTHS, *UNITS, *WEEKDAYS)
+    ):
+        return None
+    span = calendar.date(last[0].start.year, last[0].start.month, nth[0])
+    return (replace(span, sure=last[0].sure, ambiguous=last[0].ambiguous), nth[1]) if span else None
+
+
+_CLAUSE_END = listed(". , ! ? ; i we he she it they you my our") | {""}
+_NEAR = 150
+"""The most characters between a date and a day that it counts."""
+
+
+def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+    """Parses a day that an earlier date of the text counts: "the next day", "that evening", "the day before"."""
+    words = scan.words
+    j = scan.skip(i, "the")
+    lead, name = words[j], words[j + 1]
+    if last is None or last[0].start is None or last[0].grain not in (*WITHIN_DAY, "day"):
+        return None
+    if scan.begins[i] - scan.stops[last[1] - 1] > _NEAR:
+        return None
+    k = j + 2
+    if lead in ("that", "same"):
+        shift, k = 0, k + (name == "same")
+        name = words[k - 1]
+    elif lead in ("next", "following") and (j > i or name in PART_WORDS):
+        shift = 1
+    elif lead in ("day", "night") and name in ("before", "after") and j > i and words[k] in _CLAUSE_END:
+        shift, name = 1 if name == "after" else -1, lead
+    else:
+        return None
+    if name not in ("day", "morning", "afternoon", "evening", "night"):
+        return None
+    day = replace(calendar.day(add_days(last[0].start, shift)), sure=0.7, ambiguous=last[0].ambiguous)
+    span = day if name == "day" else part(name).on(day)
+    return (span, k) if span else None

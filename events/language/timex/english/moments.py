@@ -9,11 +9,13 @@ from .. import calendar
 from ..calendar import FINE, Span
 from ..clock import at, half_of
 from ..cycles import Cycle, Reading, each
-from ..scan import Scan, packrat
+from ..scan import Scan, listed, packrat
+from .numbers import length
 from .offsets import offset
 from .simple import Found, simple
 from .times import hours, within
 
+_ZONES = listed("utc gmt pst pdt est edt cst cdt mst mdt bst cet cest ist jst hkt")
 _VERSES = frozenset({"verse", "chapter", "psalm", "version", "ratio", "score"})
 
 
@@ -30,7 +32,19 @@ def moment(scan: Scan, i: int) -> Found | None:
     timed = _hours_first(scan, i)
     if timed is not None and (best is None or timed[1] > best[1]):
         best = timed
-    return best
+    return _years_ago(scan, best) or best if best is not None else None
+
+
+def _years_ago(scan: Scan, found: Found) -> Found | None:
+    """Parses the year after a day or a month: "in June three years ago", "on 5 May two years ago"."""
+    reading, j = found
+    if not isinstance(reading, Cycle) or reading.every != "year":
+        return None
+    long = length(scan, j)
+    if long is None or scan.words[long[1]] != "ago" or long[0].grain != "year" or long[0].spread:
+        return None
+    span = reading.at(long[0].from_(scan.frame.today, scan.frame, -1).year)
+    return (span, long[1] + 1) if span else None
 
 
 def _with_hours(scan: Scan, found: Found) -> Found:
@@ -93,7 +107,7 @@ def _hours_first(scan: Scan, i: int) -> Found | None:
     if timed is None:
         return None
     value, j = timed
-    k = scan.skip(scan.skip(j, ","), "on", "of", "in")
+    k = scan.skip(scan.skip(j + (scan.words[j] in _ZONES), ","), "on", "of", "in")
     dated = simple(scan, k)
     if dated is not None and value.loose and value.instant and j == i + 1 and dated[0].grain == "day":
         return None  # "down 10 in the 4th"
@@ -112,7 +126,11 @@ def _hours_first(scan: Scan, i: int) -> Found | None:
         return (combined, stop) if combined is not None else None
     if value.loose or (value.name and scan.words[j - 1].endswith("s") and scan.words[i] not in ("in", "at")):
         return None
-    if (value.name and scan.before(i) == "good") or scan.before(i) in _VERSES:
+    if (
+        (value.name and scan.before(i) == "good")
+        or scan.before(i) in _VERSES
+        or (scan.before(i) == "of" and scan.before(i - 1) in _VERSES)
+    ):
         return None
     span = value.on(calendar.day(scan.frame.today))
     if span is None:

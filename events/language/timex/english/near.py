@@ -56,6 +56,8 @@ def day_word(scan: Scan, i: int) -> Found | None:
         j = i + 1
         if words[j] == "'s":
             j += 1
+        if words[j] == "week" and word in ("today", "tomorrow") and words[j + 1] in _CLAUSE_END:
+            return calendar.day(add_days(frame.today, _DAYS[word] + 7)), j + 1
         return calendar.day(add_days(frame.today, _DAYS[word])), j
     bare_word = word.removesuffix("'s")
     if bare_word in _DAYS:

@@ -8,13 +8,15 @@ from events.language.timex.english.calendar.weekdays import in_week, weekday_nam
 
 from .. import calendar
 from ..calendar import Span
-from ..cycles import Cycle, each, settle, weekly
+from ..clock import part
+from ..cycles import Cycle, each, settle, weekly, yearly
+from ..holidays import RULES
 from ..lengths import Length
 from ..scan import Scan, packrat
 from .near import present
 from .numbers import first_length, integer, length, ordinal
 from .simple import Found, simple
-from .words import WEEKDAYS
+from .words import SEASON_WORDS, WEEKDAYS
 
 _HERE = frozenset({"now", "today", "tomorrow", "yesterday"})
 _MORE = {"more": 1, "over": 1, "less": -1, "under": -1}
@@ -57,6 +59,10 @@ def offset(scan: Scan, i: int) -> Found | None:
     return found
 
 
+# Keys of holidays that are other words, too.
+_NO_COUNT = frozenset(
+    {"children", "father", "labor", "worker", "party", "army", "teacher", "ghost", "women", "earth", "pi"}
+)
 _ALMOST = frozenset(
     {"about", "around", "almost", "nearly", "roughly", "over", "just", "well", "some", "like", "maybe"}
 )
@@ -98,20 +104,39 @@ def so_far(scan: Scan, i: int) -> Found | None:
 
 
 def _weekdays(scan: Scan, i: int) -> Found | None:
-    """Parses "two Fridays ago", "3 Sundays from now"."""
+    """Parses "two Fridays ago", "3 Sundays from now", "two winters ago"."""
     words = scan.words
     many = integer(scan, i)
     if many is None or not 1 <= many[0] <= 500:
         return None
     number = WEEKDAYS.get(words[many[1]].removesuffix("s"))
     j = many[1] + 1
-    if number is None or not (words[j] == "ago" or words[j : j + 2] == ["from", "now"]):
+    if not (words[j] == "ago" or words[j : j + 2] == ["from", "now"]):
         return None
     back = words[j] == "ago"
+    if number is None:
+        return _named_ago(scan, many[0], many[1]) if back else None
     today = scan.frame.today
     gap = (today.weekday() - number) % 7 or 7 if back else (number - today.weekday()) % 7 or 7
     there = calendar.add_days(today, (-1 if back else 1) * (gap + 7 * (many[0] - 1)))
     return calendar.day(there), j + (1 if back else 2)
+
+
+def _named_ago(scan: Scan, count: int, i: int) -> Found | None:
+    """Parses the plural name after a count: "three summers ago", "two Christmases ago", "two mornings ago"."""
+    frame, name = scan.frame, scan.words[i].removesuffix("s")
+    if name in ("morning", "afternoon", "evening"):
+        span = part(name).on(calendar.day(calendar.add_days(frame.today, -count)))
+        return (span, i + 2) if span else None
+    season, rule = SEASON_WORDS.get(name), RULES.get(name.removesuffix("e")) or RULES.get(name)
+    if season is not None:
+        cycle = yearly(lambda year: calendar.season(year, season), "season")
+    elif rule is not None and name not in _NO_COUNT:
+        cycle = yearly(rule, "day")
+    else:
+        return None
+    over = [span for span in cycle.back(frame.now) if span.end and span.end <= frame.now]
+    return (over[count - 1], i + 2) if count <= len(over) else None
 
 
 def _behind(scan: Scan, i: int) -> Found | None:
@@ -152,6 +177,15 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
         ahead = settle(weekly(weekday_name(scan, j + 1) or 0), frame, 1)  # "a week on Tuesday"
         span = lasting.shifted(ahead, frame, 1) if ahead else None
         return (replace(span, ambiguous=False), j + 2) if span else None
+    if (
+        side in ("today", "tomorrow")
+        and unit in ("week", "fortnight")
+        and words[j - 2] == "a"
+        and scan.tense(j) >= 0
+    ):
+        base = calendar.day(calendar.add_days(frame.today, int(side == "tomorrow")))
+        span = lasting.shifted(base, frame, 1)
+        return (replace(span, grain="day"), j + 1) if span else None
     sign = {"from": 1, "after": 1, "since": 1, "following": 1, "before": -1}.get(side, 0)
     k = j + 1
     if side == "prior" and words[k] == "to":
@@ -185,19 +219,38 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
 
 
 def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
-    """Parses "a year ago today", "a week ago yesterday", "two weeks ago on Monday"."""
+    """Parses "a year ago today", "a week ago yesterday", "two weeks ago on Monday", "two years ago in May"."""
     words, frame = scan.words, scan.frame
     if words[i] in ("today", "yesterday"):
         span = lasting.shifted(
             calendar.day(calendar.add_days(frame.today, -(words[i] == "yesterday"))), frame, -1
         )
         return (replace(span, grain="day"), i + 1) if span else None
+    if lasting.grain == "year" and words[i] in ("this", "in") and not lasting.spread:
+        return _ago_in(scan, lasting, i)
     j = scan.skip(i, "on")
     number = weekday_name(scan, j)
     if number is None or lasting.grain != "week":
         return None
     day = in_week(calendar.day(lasting.from_(frame.today, frame, -1)), number)
     return (day, j + 1) if day else None
+
+
+def _ago_in(scan: Scan, lasting: Length, i: int) -> Found | None:
+    """Parses the part of the year after "three years ago": "this month", "in March"."""
+    frame = scan.frame
+    year = lasting.from_(frame.today, frame, -1).year
+    found = simple(scan, i if scan.words[i] == "this" else i + 1)
+    if found is None or found[0].grain not in ("month", "season", "day"):
+        return None
+    reading = found[0]
+    if isinstance(reading, Cycle):
+        span = reading.at(year) if reading.every == "year" else None
+    elif scan.words[i] == "this" and reading.grain == "month" and reading.start is not None:
+        span = calendar.month(year, reading.start.month)
+    else:
+        span = None
+    return (span, found[1]) if span else None
 
 
 def _in(scan: Scan, i: int) -> Found | None:

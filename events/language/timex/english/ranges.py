@@ -7,12 +7,13 @@ from datetime import timedelta
 
 from .. import calendar
 from ..calendar import WITHIN_DAY, Span
-from ..cycles import Cycle, Reading, after, before, monthly, since
+from ..cycles import Cycle, Reading, after, before, monthly, nearest, since
 from ..scan import Scan, listed, packrat
 from .moments import moment
 from .near import present
 from .numbers import length, ordinal, plain, year_number
 from .simple import Found, simple
+from .words import WEEKDAYS
 
 _TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
 # "what are you up to now" is not a bound.
@@ -271,10 +272,14 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
         return (after(span) if kind == "after" else before(span)), number[1]
     elif word == "not" and words[j] in ("before", "until", "till", "after"):
         kind, j = "until" if words[j] == "after" else "since", j + 1
-    elif word == "through" and words[j] in ("the", "end", "next", "last"):
+    elif word in ("through", "thru") and (words[j] in ("the", "end", "next", "last") or words[j] in WEEKDAYS):
         kind = "until"
     elif word in ("no", "not") and words[j] in ("later", "earlier") and words[j + 1] == "than":
         kind, j = "until" if words[j] == "later" else "since", j + 2
+    elif word == "effective":
+        kind = "as of"
+    elif word == "as" and words[j] == "of" and words[j + 1] not in ("now", "yet"):
+        kind, j = "as of", j + 1
     elif word == "as" and words[j] in ("early", "late", "of") and words[j + 1] in ("as", "now"):
         kind, j = {"early": "since", "late": "until"}.get(words[j], ""), j + 2
     elif word in (">", "<"):
@@ -298,7 +303,10 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
             return None
         kind = "since"
         found = found[0], found[1] + 1
-    span = scan.settle(found[0], i, 1 if kind in ("until", "by", "before") else 0)
+    if kind == "as of":
+        span = nearest(found[0], scan.frame)
+    else:
+        span = scan.settle(found[0], i, 1 if kind in ("until", "by", "before") else 0)
     if span is None:
         return None
     if kind == "is":

@@ -36,6 +36,8 @@ def shifted(scan: Scan, i: int) -> Found | None:
     word = words[j]
     if word not in SHIFTS and word != "recent":
         return None
+    if word == "last" and words[j + 1] == "minute" and _idiom(scan, j):
+        return None
     shift, sliding = SHIFTS.get(word, 0), word in _SLIDING
     lead = word
     j += 1
@@ -47,9 +49,9 @@ def shifted(scan: Scan, i: int) -> Found | None:
     counted = _rolling(scan, j, shift) or _some(scan, j, lead)
     if counted is not None:
         return counted
-    if words[j] in ("calendar", "working", "business", "work"):
+    if words[j] in ("calendar", "fiscal", "financial", "working", "business", "work"):
         k = scan.skip(j + 1, "-")
-        if words[j] != "calendar" and words[k] == "week":
+        if words[j] in ("working", "business", "work") and words[k] == "week":
             week = calendar.unit("working_week", frame.now, shift)
             return (week, k + 1) if week else None
         if words[j + 1].removesuffix("'s") in UNITS:
@@ -72,6 +74,12 @@ def shifted(scan: Scan, i: int) -> Found | None:
         span = hours.on(calendar.day(add_days(frame.today, shift)))
         return (span, k) if span else None
     return _shifted_name(scan, j, shift, lead)
+
+
+def _idiom(scan: Scan, i: int) -> bool:
+    """True for "at the last minute" and "a last minute gift", which name no minute."""
+    last = scan.before(i - 1) if scan.before(i) == "the" else scan.before(i)
+    return last in ("at", "a", "an", "until", "till", "to", "so", "very", "my", "our", "some")
 
 
 def _some(scan: Scan, i: int, lead: str) -> Found | None:

@@ -63,7 +63,8 @@ def clock(scan: Scan, i: int) -> Timed | None:
     """Parses a clock time: "noon", "half past seven", "10:30", "nine thirty"."""
     word = scan.words[i]
     if word in _NAMED:
-        return _NAMED[word], i + 1, False
+        ish = scan.words[i + 1 : i + 3] == ["-", "ish"] and scan.tight(i + 1)
+        return _NAMED[word], i + (3 if ish else 1), False
     if word == "mid" and scan.words[i + 1] in ("night", "day"):
         return _NAMED["mid" + scan.words[i + 1]], i + 2, False
     return _past(scan, i) or _digits(scan, i) or _spelled(scan, i)
@@ -108,6 +109,9 @@ def _digits(scan: Scan, i: int) -> Timed | None:
     if hour == 12 and scan.words[i + 1] in ("noon", "midnight"):
         return _NAMED[scan.words[i + 1]], i + 2, False
     minutes = _two_digits(scan, i + 1, ":")
+    after_h = _two_digits(scan, i + 1, "h")
+    if after_h is not None:  # "17h30"; "2h30" may be a length
+        return Clock(hour, after_h, grain="minute"), i + 3, scan.before(i) not in _POINTING
     if minutes is None:
         minutes = _two_digits(scan, i + 1, ".")
         if minutes is None:
@@ -153,7 +157,7 @@ def _past(scan: Scan, i: int) -> Timed | None:
     else:
         return None
     side = scan.words[j]
-    told = scan.before(i) in ("at", "by") and word in NUMBERS and minute % 5 == 0
+    told = minute % 5 == 0 and scan.before(i) in (("at", "by") if word in NUMBERS else ("at",))
     if side not in ("past", "to", "till") or (side != "past" and not spelled and not told):
         return None
     hour = _hour(scan, j + 1)

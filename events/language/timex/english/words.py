@@ -48,7 +48,8 @@ LEADS = listed(
 NUMBERED = listed(
     "page pages room chapter rfc iso port number no section line lines figure flight error code http "
     "model apt suite building unit item version route highway channel bus train gate windows office pin "
-    "size sizes aisle flat id verse chapter psalm tel phone fax ext extension sku gauge table"
+    "size sizes aisle flat id verse chapter psalm tel phone fax ext extension sku gauge table "
+    "movie film novel album song"
 )
 # Words before the number of a version.
 VERSIONED = listed(
@@ -109,11 +110,14 @@ _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’][A-Za-z]+|(?<=s)['’](?=[\s
 _SENTENCE = re.compile(r"[.!?;\n](?=\s|$)|[。！？；]")
 _CLAUSE = re.compile(r",| and | but | then ")
 _AHEAD = re.compile(
-    r"\b(?:will|shall|won't|gonna|going to|about to|plan(?:s|ning)?(?! (?:was|were))|scheduled?|schedule|remind|let's"
+    r"\b(?:will|shall|won't|gonna|going to|about to|plan(?:s|ning)?(?! (?:was|were))|(?:is|are) planned"
+    r"|scheduled?|schedule|remind|let's"
     r"|let us|due|deadline|should|must|needs? to|wants? to|would like|hopes? to|looking forward|book(?! club)|see you"
     r"|meet|tomorrow|upcoming|starts?|begins?|leaves?|opens|expires?|intends? to|expects? to|appointment|reschedule"
     r"|set up|find time|available|next|can we|can you|could you|shall we|until|by)\b|\b\w+(?:'|’)ll\b"
-    r"|\b(?:i'm|i’m|i am|we're|we’re|we are|they're|they are|is|are|he's|she's) (?:\w+ing|off|out|away|on)\b",
+    r"|\b(?:have|has|take|takes|taking) (?:[^\s.!?]+ ){0,6}off\b|\bworks? for (?:me|us|you|him|her|them)\b"
+    r"|\b(?:i'm|i’m|i am|we're|we’re|we are|they're|they are|is|are|he's|she's) (?:\w+ing|off|out|away|on)\b"
+    r"|\b(?:i'm|i’m|i am|we're|we’re|we are|they're|they are) (?:free|busy|back|booked|in|at)\b",
     re.IGNORECASE,
 )
 # A question is about the past unless one of these words asks about the future.
@@ -128,13 +132,28 @@ _BEING = re.compile(
 _BACK = re.compile(
     r"\b(?:was|were|did|had|went|saw|came|got|met|said|told|made|took|left|bought|ate|began|started|finished|moved"
     r"|ago|already|yesterday|last|since|happened|visited|worked|called|attended|joined|ended|arrived|returned"
+    r"|drove|flew|ran|spoke|wrote|broke|fell|swam|sang|grew|wore|woke|drank|gave|forgot|rode|threw|drew"
     r"|haven't|hasn't|didn't|wasn't|weren't|hadn't|have been|has been|back in)\b",
     re.IGNORECASE,
 )
 
 
-# Short forms that the rules know by their full form.
-_FULL = {"qtr": "quarter", "qtrs": "quarters"}
+# What follows a past verb and is ahead of now: "she said she will come".
+_PROMISED = re.compile(
+    r"\b(?:will|won't|gonna|(?<!was )(?<!were )going to)\b|\b\w+(?:'|’)ll\b", re.IGNORECASE
+)
+
+
+# Short forms and common misspellings that the rules know by their full form.
+_FULL = {
+    "qtr": "quarter", "qtrs": "quarters", "nxt": "next", "wkend": "weekend", "midnite": "midnight",
+    "yesturday": "yesterday", "tomoro": "tomorrow", "forthnight": "fortnight",
+    "janurary": "january", "febuary": "february", "feburary": "february", "septemeber": "september",
+    "septmber": "september", "ocotber": "october", "novemeber": "november", "decemeber": "december",
+    "teusday": "tuesday", "tuseday": "tuesday", "wensday": "wednesday", "wednsday": "wednesday",
+    "wendsday": "wednesday", "thrusday": "thursday", "thurday": "thursday", "satuday": "saturday",
+    "saterday": "saturday",
+}  # fmt: skip
 
 
 class EnglishScan(Scan):
@@ -157,9 +176,11 @@ class EnglishScan(Scan):
             return 1 if _WILL.search(head + tail) and not _BACK.search(head + tail) else -1
         if _BEING.search(head):
             return 1
-        for part in (_CLAUSE.split(head)[-1], head, head + tail):
-            if _BACK.search(part):
-                return -1
+        whole = head + tail
+        for part in (_CLAUSE.split(head)[-1], head, whole):
+            told = list(_BACK.finditer(part))
+            if told:
+                return 1 if part is not whole and _PROMISED.search(part, told[-1].end()) else -1
             if _AHEAD.search(part):
                 return 1
         return 0

@@ -42,7 +42,7 @@ _NAMES: dict[str, str] = {
     "cyber_monday": "cyber monday",
     "christmas_eve": "christmas eve|xmas eve",
     "christmas": "christmas|christmas day|xmas|xmas day",
-    "boxing": "boxing day",
+    "boxing": "boxing day|st stephens day|saint stephens day",
     "mardi_gras": "mardi gras|fat tuesday|shrove tuesday",
     "ash_wednesday": "ash wednesday",
     "palm_sunday": "palm sunday",
@@ -65,6 +65,26 @@ _NAMES: dict[str, str] = {
     "eid_al_fitr": "eid al fitr|eid ul fitr",
     "eid_al_adha": "eid al adha|eid ul adha",
     "islamic_new_year": "islamic new year",
+    "epiphany": "epiphany|three kings day",
+    "inauguration": "inauguration day",
+    "australia": "australia day",
+    "white_day": "white day",
+    "pi": "pi day",
+    "arbor_china": "tree planting day",
+    "saint_george": "st georges day|saint georges day|st george day",
+    "anzac": "anzac day",
+    "arbor": "arbor day",
+    "saint_john": "st jean baptiste day|saint jean baptiste day",
+    "maundy_thursday": "maundy thursday|holy thursday",
+    "easter_saturday": "easter saturday|holy saturday",
+    "ascension": "ascension day|ascension thursday",
+    "pentecost": "pentecost|pentecost sunday|whit sunday|whitsun",
+    "whit_monday": "whit monday|pentecost monday",
+    "trinity_sunday": "trinity sunday",
+    "corpus_christi": "corpus christi day|feast of corpus christi",
+    "spring_equinox": "spring equinox|vernal equinox",
+    "summer_solstice": "summer solstice",
+    "autumn_equinox": "autumn equinox|autumnal equinox|fall equinox",
 }
 _BY_FIRST: dict[str, list[tuple[tuple[str, ...], str]]] = {}
 for _key, _names in _NAMES.items():
@@ -95,6 +115,7 @@ def holiday(scan: Scan, i: int) -> tuple[Reading, int] | None:
         j = i
         for word in name:
             j = scan.skip(j, "-") if j > i else j
+            j = scan.skip(j, ".") if j > i and scan.words[j - 1] == "st" else j
             if bare(scan.words[j]) != word:
                 break
             j += 1

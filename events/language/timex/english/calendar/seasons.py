@@ -31,13 +31,13 @@ def quarter(scan: Scan, i: int) -> Found | None:
             len(digit) != 1
             or digit not in limit
             or not scan.tight(i + 1)
-            or (scan.tight(i) and scan.before(i) not in "('\"/")
+            or (scan.tight(i) and scan.before(i) not in "('\"/" and not _second(scan, i))
         ):
             return None
         rule = calendar.quarter if word == "q" else calendar.half
         number = int(digit)
         j = i + 2
-        k = j + 1 if words[j] in ("-", "/", ",", "of", "in", "'") else j
+        k = j + 1 if words[j] in ("-", "/", ",", "of", "in", "'", "fy") else j
         year = year_number(scan, j) or year_number(scan, k)
         if year is None and words[k].isdecimal() and len(words[k]) == 2 and words[j] in ("'", "fy"):
             year = full_year(int(words[k])), k + 1
@@ -67,6 +67,11 @@ def quarter(scan: Scan, i: int) -> Found | None:
                 span = rule(int(word), int(words[j + 1]))
                 return (span, j + 2) if span else None
     return None
+
+
+def _second(scan: Scan, i: int) -> bool:
+    """True for the second of two quarters or halves: "Q1-Q2"."""
+    return scan.before(i) in ("-", "–", "—") and i >= 3 and scan.words[i - 3] == scan.words[i]
 
 
 def _digit_first(scan: Scan, i: int) -> Found | None:
@@ -144,9 +149,9 @@ def season(scan: Scan, i: int) -> Found | None:
     return yearly(lambda number: calendar.season(number, name), "season", 0.8), j
 
 
-@opens("the", _DECADES, "'", "’", ORDINALS, NUMBERS, digits=True)
+@opens("the", "turn", _DECADES, "'", "’", ORDINALS, NUMBERS, digits=True)
 def decade(scan: Scan, i: int) -> Found | None:
-    """Parses "1990s", "the 90s", "the '80s", "the nineties", "15th century"."""
+    """Parses "1990s", "the 90s", "the '80s", "the nineties", "15th century", "the eighteen hundreds"."""
     words = scan.words
     j = scan.skip(i, "the")
     the = j > i
@@ -178,6 +183,14 @@ def decade(scan: Scan, i: int) -> Found | None:
     elif word in NUMBERS and words[j + 1] in _DECADES and 15 <= NUMBERS[word] <= 20:
         span = calendar.decade(NUMBERS[word] * 100 + _DECADES[words[j + 1]])
         return (span, j + 2) if span else None
+    elif words[j + 1] == "hundreds" and 11 <= NUMBERS.get(word, 0) <= 19:
+        span = calendar.century(NUMBERS[word] * 100)
+        return (span, j + 2) if span else None
+    elif (
+        word == "turn" and words[j + 1 : j + 3] == ["of", "the"] and words[j + 3] in ("century", "millennium")
+    ):
+        span = calendar.year(scan.frame.now.year // 100 * 100)
+        return (span.doubted(0.7), j + 4) if span else None
     elif word in _DECADES and (the or scan.before(i) in ("early", "late", "mid", "-")):
         short = _DECADES[word]
         span = calendar.decade(short + (2000 if short <= 20 else 1900))

@@ -133,10 +133,13 @@ def weekday_alone(scan: Scan, i: int) -> Found | None:
     )
 
 
+_OF_WEEKDAYS = listed("school person vibes blues best job driver paper papers feeling mood league")
+
+
 def _any_one(scan: Scan, i: int) -> bool:
     """True for a weekday of no certain week: "on a Sunday", "a Friday person", "Sunday school"."""
     after = scan.words[i + 1]
-    return scan.before(i) in ("a", "an", "any", "some", "another") or after in ("school", "person", "vibes")
+    return scan.before(i) in ("a", "an", "any", "some", "another") or after in _OF_WEEKDAYS
 
 
 @opens(WEEKDAYS, (f"{name}'s" for name in WEEKDAYS if name not in SHY))
@@ -155,6 +158,11 @@ def weekday(scan: Scan, i: int) -> Found | None:
         if week_found is not None:
             day = in_week(week_found[0], number)
             return (day, week_found[1]) if day else None
+        shared = scan.words[i + 1] in ("and", "or", "&") and weekday_name(scan, i + 2) is not None
+        week_found = _following_week(scan, i + 3) if shared else None
+        if week_found is not None:  # "Tuesday and Friday next week"
+            day = in_week(week_found[0], number)
+            return (day, i + 1) if day else None
         beside = _beside_date(scan, i + 1, number)
         if beside is not None:
             return beside
@@ -237,6 +245,10 @@ def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
     return (span, j + 2) if span else None
 
 
+def _same_month(span: Span, dom: int) -> Span | None:
+    return calendar.date(span.start.year, span.start.month, dom) if span.start else None
+
+
 _PREPOSITIONS = listed("on by until till since from to through between and before after")
 # An approximate day without a month is too vague for a statement. A question may still use it.
 _ROUGHLY = listed("around about approximately roughly circa")
@@ -271,6 +283,14 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
     if not 1 <= dom[0] <= 31:
         return None
     k = dom[1]
+    shared = (
+        named(scan, k + 1)
+        if words[k] in ("and", "or", "&") and ordinal(scan, scan.skip(k + 1, "the"))
+        else None
+    )
+    if shared is not None and shared[0].grain == "day":  # "the 3rd and 4th of June"
+        beside = each(shared[0], lambda span: _same_month(span, dom[0]))
+        return (beside, k) if beside is not None else None
     spelled = not words[j].isdecimal()
     if not the and last not in _PREPOSITIONS:
         return None

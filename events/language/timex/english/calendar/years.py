@@ -5,7 +5,7 @@ from __future__ import annotations
 from events.language.timex import calendar
 from events.language.timex.english.numbers import full_year, plain, spelled_year, year_number
 from events.language.timex.english.simple import Found, opens
-from events.language.timex.english.words import LEADS, MONTHS, NUMBERED, NUMBERS, VERSIONED
+from events.language.timex.english.words import LEADS, MONTHS, NUMBERED, NUMBERS, UNITS, VERSIONED
 from events.language.timex.scan import Scan, listed
 
 _NOW_OR_PART = listed("q h w now today present current date era")
@@ -18,11 +18,32 @@ _AFTER_YEAR = listed(
 )
 
 
-@opens("the", "'", "’", "year", "cy", NUMBERS, digits=True)
+def _fiscal(scan: Scan, i: int) -> Found | None:
+    """Parses a fiscal year, which is read as the calendar year: "FY24", "fiscal year 2027", "FY 2018/19", "FY26 Q3"."""
+    words = scan.words
+    if words[i] != "fy" and words[i + 1] not in ("year", "quarter") and not words[i + 1].isdecimal():
+        return None
+    k = scan.skip(i + 1, "year") if words[i] != "fy" else i + 1
+    found = year_number(scan, k)
+    if found is None and words[i] == "fy" and scan.digits(k, 2) is not None and len(words[k]) == 2:
+        found = full_year(int(words[k])), k + 1
+    if found is None:
+        return None
+    j = found[1]
+    if words[j] in ("/", "-") and scan.tight(j) and scan.tight(j + 1) and scan.digits(j + 1, 2) is not None:
+        return _as_year((found[0], j + 2))
+    number = scan.digits(j + 1, 1) if words[j] == "q" and scan.tight(j + 1) else None
+    quarter = calendar.quarter(found[0], number) if number is not None else None
+    return (quarter, j + 2) if quarter else _as_year(found)
+
+
+@opens("the", "'", "’", "year", "cy", "fy", "fiscal", "financial", NUMBERS, digits=True)
 def year(scan: Scan, i: int) -> Found | None:
-    """Parses a year alone: "2012", "the year 2012", "'98", "nineteen ninety six", "cy18"."""
+    """Parses a year alone: "2012", "the year 2012", "'98", "nineteen ninety six", "cy18", "FY24"."""
     words = scan.words
     j = scan.skip(i, "the")
+    if words[j] in ("fy", "fiscal", "financial"):
+        return _fiscal(scan, j)
     if words[j] in ("year", "cy"):
         k = scan.skip(j + 1, "of")
         found = year_number(scan, k)
@@ -72,7 +93,7 @@ def _bare_year(scan: Scan, i: int, j: int) -> bool:
         return False
     if last == "-" and i >= 2 and words[i - 2].isalnum() and words[i - 2] not in ("mid", "early", "late"):
         return False
-    if last in NUMBERED or last in VERSIONED:
+    if last in NUMBERED or last in VERSIONED or _is_rate(scan, j) or _is_flight(scan, j):
         return False
     if last.isdecimal() or after.isdecimal():
         row = (last, after, words[i - 2] if i > 1 and last.isdecimal() else "")
@@ -92,3 +113,19 @@ def _bare_year(scan: Scan, i: int, j: int) -> bool:
     if int(words[j]) > scan.frame.now.year + 10:
         return False
     return not after.isalpha() or after in _AFTER_YEAR
+
+
+def _is_rate(scan: Scan, i: int) -> bool:
+    """True when the number at word `i` is an amount for each unit of time: "2000 a month"."""
+    words = scan.words
+    return words[i + 1] in ("a", "per", "each", "every") and words[i + 2] in UNITS
+
+
+def _is_flight(scan: Scan, i: int) -> bool:
+    """True when the number at word `i` belongs to a flight: "flight BA 2026"."""
+    code = scan.original(i - 1) if i > 0 else ""
+    return (
+        len(code) == 2
+        and code.isupper()
+        and not {"flight", "flights"}.isdisjoint(scan.words[max(0, i - 6) : i])
+    )

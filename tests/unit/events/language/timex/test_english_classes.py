@@ -4,12 +4,57 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.events.moments import interval
+from events.language.timex import find
+from tests.support.events.moments import NOW, interval, shown
 
 
 @pytest.mark.parametrize(
     ("text", "start", "end"),
     [
+        # fiscal years
+        ("FY23 closed with a loss", "2023-01-01", "2024-01-01"),
+        ("the plan of fiscal year 2028", "2028-01-01", "2029-01-01"),
+        ("in FY 2021/22 we hired ten people", "2021-01-01", "2022-01-01"),
+        ("Q2 FY25 was slow", "2025-04-01", "2025-07-01"),
+        ("FY25 Q4", "2025-10-01", "2026-01-01"),
+        ("Q2-Q3 2025", "2025-04-01", "2025-07-01"),
+        ("the seventeen hundreds", "1700-01-01", "1800-01-01"),
+        ("since the turn of the century", "2000-01-01", None),
+        # a count of names
+        ("two winters ago we skied", "2024-12-01", "2025-03-01"),
+        ("four Christmases ago", "2022-12-25", "2022-12-26"),
+        ("three evenings ago I met him", "2026-05-05 16:00:00", "2026-05-05 20:00:00"),
+        ("we married six years ago in September", "2020-09-01", "2020-10-01"),
+        ("in October two years ago", "2024-10-01", "2024-11-01"),
+        ("I moved here four years ago this month", "2022-05-01", "2022-06-01"),
+        # a week from today
+        ("see you a week today", "2026-05-15", "2026-05-16"),
+        ("the flight leaves tomorrow week.", "2026-05-16", "2026-05-17"),
+        # times of day
+        ("the ferry leaves at 18h45 tomorrow", "2026-05-09 18:45:00", "2026-05-09 18:46:00"),
+        ("call at 10 to 8 tomorrow morning", "2026-05-09 07:50:00", "2026-05-09 07:51:00"),
+        ("noon-ish on Sunday", "2026-05-03 12:00:00", "2026-05-03 13:00:00"),
+        ("from 21:00 to 01:00 tomorrow", "2026-05-09 21:00:00", "2026-05-10 01:00:00"),
+        ("tomorrow from 11pm to 3", "2026-05-09 23:00:00", "2026-05-10 03:00:00"),
+        ("at 4pm CET tomorrow", "2026-05-09 16:00:00", "2026-05-09 17:00:00"),
+        # bounds
+        ("as of 1 April 2026 I work alone", "2026-04-01", None),
+        ("as of June 20 the office is closed", "2026-06-20", None),
+        ("effective May 20 the price rises", "2026-05-20", None),
+        ("the shop is open through Sunday", None, "2026-05-10"),
+        # shared words
+        ("mid-March was cold", "2026-03-10", "2026-03-21"),
+        # misspellings and short forms
+        ("see you nxt month", "2026-06-01", "2026-07-01"),
+        ("Febuary 2025", "2025-02-01", "2025-03-01"),
+        ("last wensday I swam", "2026-04-29", "2026-04-30"),
+        # holidays
+        ("on St. George's Day 2025", "2025-04-23", "2025-04-24"),
+        ("Ascension Day 2026", "2026-05-14", "2026-05-15"),
+        ("Whit Monday 2025", "2025-06-09", "2025-06-10"),
+        ("Maundy Thursday 2026", "2026-04-02", "2026-04-03"),
+        ("the summer solstice of 2025", "2025-06-21", "2025-06-22"),
+        ("Anzac Day 2025", "2025-04-25", "2025-04-26"),
         # lengths so far
         ("We have been in this flat for two years now.", "2024-05-08", None),
         ("I've been learning the cello for six months now", "2025-11-08", None),
@@ -264,3 +309,36 @@ from tests.support.events.moments import interval
 )
 def test_each_class_of_expressions_is_its_interval(text: str, start: str | None, end: str | None) -> None:
     assert interval(text) == (start, end)
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("We landed on April 7, 2026. The next day it snowed.", ["2026-04-07", "2026-04-08"]),
+        ("We met on April 7, 2026 and talked that evening", ["2026-04-07", "2026-04-07 16:00:00"]),
+        ("I was ill yesterday, but the day before I ran", ["2026-05-07", "2026-05-06"]),
+        ("the 11th and 12th of April 2026", ["2026-04-11", "2026-04-12"]),
+        ("on April 11th and 12th", ["2026-04-11", "2026-04-12"]),
+        ("Monday and Thursday next week", ["2026-05-11", "2026-05-14"]),
+    ],
+)
+def test_a_day_is_counted_from_the_date_beside_it(text: str, starts: list[str]) -> None:
+    assert [shown(found.start) for found in find(text, NOW)] == starts
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("He told me he'll visit on Tuesday", "2026-05-12"),
+        ("She wrote that she will move in June", "2026-06-01"),
+        ("He said he was going to visit on Tuesday", "2026-05-05"),
+        ("I'll tell you what happened on Tuesday", "2026-05-05"),
+        ("The tour is planned for June", "2026-06-01"),
+        ("I have June 15 off", "2026-06-15"),
+        ("June 15 works for me", "2026-06-15"),
+        ("We're in Vienna June 15", "2026-06-15"),
+    ],
+)
+def test_what_is_said_to_come_is_ahead(text: str, start: str) -> None:
+    (found,) = find(text, NOW)
+    assert shown(found.start) == start
