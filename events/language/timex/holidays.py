@@ -62,11 +62,6 @@ def _lunar(month: int, dom: int, shift: int = 0) -> Rule:
     return rule
 
 
-def _spring_festival_eve(year: int) -> Span | None:
-    start = solar(year, 1, 1)
-    return day(start - timedelta(days=1)) if start else None
-
-
 def _islamic(month: int, dom: int) -> Rule:
     def rule(year: int) -> Span | None:
         start = islamic_in(year, month, dom) if 623 <= year <= 9000 else None
@@ -175,7 +170,8 @@ RULES: dict[str, Rule] = {
     "whit_monday": _easter(50),
     "trinity_sunday": _easter(56),
     "corpus_christi": _easter(60),
-    "spring_festival_eve": _spring_festival_eve,
+    "spring_festival_second_eve": _lunar(1, 1, -2),
+    "spring_festival_eve": _lunar(1, 1, -1),
     "spring_festival": _lunar(1, 1),
     "lantern": _lunar(1, 15),
     "tomb_sweeping": _solar_term(15),

@@ -12,7 +12,7 @@ from ..lunar import solar
 from ..scan import listed, packrat
 from .names import ERAS
 from .numbers import neighbours, positional, value
-from .words import DAYS, NIGHTS, WEEKDAYS, YEARS
+from .words import DAYS, NIGHTS, SEASONS, WEEKDAYS, YEARS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
@@ -20,6 +20,12 @@ _LUNAR = frozenset({"农历", "阴历", "旧历", "夏历"})
 RANGE = frozenset({"到", "至", "~", "-", "—", "–", "―"})
 """Marks and words between the two sides of a range."""
 _LUNAR_MONTHS = {"正月": 1, "大年": 1, "冬月": 11, "腊月": 12}
+
+
+# Events that a year without 年 often names: 2022世界杯.
+_YEARLY_EVENTS = tuple(
+    "世界杯 世界盃 世足 奥运 奧運 亚运 亞運 欧洲杯 歐洲盃 大选 大選 选举 選舉".split()  # noqa: SIM905
+)
 
 
 def full_year(short: int) -> int:
@@ -49,6 +55,8 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
             return number, j + 1
         if words[j + 1] == "年度":
             return number, j + 2
+        if words[j + 1] in SEASONS or scan.text.startswith(_YEARLY_EVENTS, scan.stops[j]):
+            return number, j + 1
     if number is None or words[j + 1] not in ("年", "年份"):
         return None
     word, k = words[j], j + 2

@@ -15,7 +15,24 @@ Timed = tuple[Clock, int, bool]
 """A clock time, the next word, and True when the time is loose: "一点" may mean "a little"."""
 
 _FIRM = frozenset(
-    {"整", "左右", "开会", "见", "出发", "集合", "多", "前", "后", "之前", "之后", "以前", "以后", "的"}
+    {
+        "半",
+        "钟",
+        "整",
+        "左右",
+        "开会",
+        "见",
+        "出发",
+        "集合",
+        "多",
+        "前",
+        "后",
+        "之前",
+        "之后",
+        "以前",
+        "以后",
+        "的",
+    }
 )
 _MERIDIEM: dict[str, Half] = {"am": "am", "pm": "pm"}
 
@@ -95,7 +112,7 @@ def _minutes(scan: Scan, hour: int, i: int, loose: bool) -> Timed:
             or minute < 5
         ):
             return Clock(hour), i, loose
-        elif minute < 10 and j == i:
+        elif minute < 10 and j == i and words[j][0] not in "零〇0":
             return Clock(hour), i, True  # a decimal: 三点五
         else:
             j += 1
@@ -109,6 +126,15 @@ def _minutes(scan: Scan, hour: int, i: int, loose: bool) -> Timed:
 def part_of_day(scan: Scan, i: int) -> tuple[str, int] | None:
     name = PARTS.get(scan.words[i])
     return (name, scan.skip(i + 1, "的")) if name else None
+
+
+def _first_hour(scan: Scan, i: int, *, named: bool) -> Timed | None:
+    """Parses the number of the first hour of a range after a part of the day: 9 of 早上9-10点."""
+    words = scan.words
+    hour = (
+        value(words[i]) if named and words[i + 1] in RANGE and words[i + 3] in ("点", "点钟", "时") else None
+    )
+    return (Clock(hour), i + 1, False) if hour is not None and hour <= 24 and value(words[i + 2]) else None
 
 
 @packrat
@@ -125,7 +151,10 @@ def within(scan: Scan, i: int, half: Half | None) -> tuple[Hours, int] | None:
     if named:
         half = PART_HOURS[name][2]
     j = scan.skip(j, "大约", "大概", "约")
-    first = clock(scan, j)
+    later = (
+        words[i] in ("早", "晚") and words[j : j + 2] == ["一", "点"] and words[j + 2] not in _FIRM
+    )  # 晚一点
+    first = (clock(scan, j) or _first_hour(scan, j, named=named is not None)) if not later else None
     if first is None:
         if named is None:
             return None

@@ -59,7 +59,8 @@ SEASONS = {first + last: name for first, name in zip("春夏秋冬", ("spring", 
 UNITS: dict[str, str] = {
     "年": "year", "月": "month", "周": "week", "星期": "week", "礼拜": "week", "天": "day", "日": "day", "晚": "day",
     "小时": "hour", "钟头": "hour", "分钟": "minute", "分": "minute", "秒钟": "second", "秒": "second",
-    "季": "quarter", "季度": "quarter", "世纪": "century", "工作日": "working_day", "周末": "weekend", "旬": "xun",
+    "季": "quarter", "季度": "quarter", "世纪": "century", "工作日": "working_day", "工作天": "working_day",
+    "周末": "weekend", "旬": "xun",
     "刻钟": "quarter_hour", "时": "hour",
 }  # fmt: skip
 BACK_LENGTHS = frozenset({"过去", "最近", "近", "这", "前", "前面", "过往", "近来", "上", "之前"})
@@ -142,7 +143,7 @@ STARTS = frozenset(
 _CLAUSE = re.compile(r"[,，、;；]")
 _SENTENCE = re.compile(r"[。！？!?\n；;]")
 _AHEAD = re.compile(
-    r"将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|准备|预计|预定|预订|计划[去在到做买来回]|即将|记得|提醒|约了|得去|希望|想去|想要"
+    r"将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|[定订约排改][在到]|[定订]于|准备|预计|预定|预订|计划[去在到做买来回]|即将|记得|提醒|约了|得去|希望|想去|想要"
     r"|帮我|迎来|预订|订了|订好|出发|到期|截止|到时|有空|有时间|下次|再去|马上|(?<![看听意遇碰再])见(?=[，。！!,~]|$)"
 )
 # A question is about the past unless one of these words asks about the future.

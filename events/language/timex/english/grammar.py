@@ -28,7 +28,8 @@ _REGULARLY = listed("daily nightly weekly biweekly fortnightly monthly quarterly
 _TIMES = listed("once twice times")
 # First words of expressions that do not express time by themselves.
 _FUNCTION = listed(
-    "from between since after before until till by starting beginning effective prior later earlier no "
+    "from between since after before until till by starting beginning commencing ending effective prior later "
+    "earlier no "
     "not as > < = up ever in within for more less over under around on at the to so right just ' ’ w back "
     "same a an half few couple several some ½ early late last first second final this that end start "
     "close rest mid middle past current circa martin all good fat double ghost star may one st saint "
@@ -52,6 +53,7 @@ _TIME_WORDS = (
     (openers() - _FUNCTION)
     | _CLOCK
     | frozenset(PART_WORDS)
+    | frozenset(f"{word}'s" for word in PART_WORDS)
     | frozenset(UNITS)
     | _WEEKDAYS
     | _REGULARLY
@@ -130,7 +132,9 @@ def _past_set(scan: Scan, i: int) -> int:
     words = scan.words
     if words[i] == "everyday":
         return i + 1
-    j = scan.skip(i + 1, "other", "single", "few", "couple", "of", "the")
+    j = scan.skip(i + 1, "other", "single", "few", "couple", "of", "the", "second", "third")
+    if words[j] == "year" and words[j + 1] in ("in", "on", "at"):
+        return _past_cycle(scan, j + 1)
     found = span_of(scan, j)
     if found is not None:
         return found[1]
@@ -144,7 +148,9 @@ def _past_regular(scan: Scan, i: int) -> int:
     """Returns the word after a repeated time without "every": "Mondays at six", "once a year in May", "monthly on the
     5th". Returns `i` for other words."""
     words = scan.words
-    if words[i] in _WEEKDAYS:
+    if words[i] in WEEKDAYS and words[i + 1] in ("mornings", "afternoons", "evenings", "nights"):
+        j = i + 2
+    elif words[i] in _WEEKDAYS:
         j = i + 1
         while words[j] in ("and", "&", ",", "to", "-") and words[j + 1] in _WEEKDAYS:
             j += 2
@@ -155,9 +161,13 @@ def _past_regular(scan: Scan, i: int) -> int:
         j = i + 3
     else:
         return i
-    found = simple(scan, scan.skip(j, "on", "in"))
-    if found is not None and isinstance(found[0], Cycle):
-        j = found[1]
+    return _past_cycle(scan, j)
+
+
+def _past_cycle(scan: Scan, i: int) -> int:
+    """Skips the day and the time of day of a repeated time: "on March 3" after "yearly"."""
+    found = simple(scan, scan.skip(i, "on", "in"))
+    j = found[1] if found is not None and isinstance(found[0], Cycle) else i
     timed = hours(scan, j)
     return timed[1] if timed is not None else j
 
@@ -165,6 +175,15 @@ def _past_regular(scan: Scan, i: int) -> int:
 def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
     """Parses a listed day in the month of the day before it: "June 3rd and 5th"."""
     nth = ordinal(scan, scan.skip(i, "the"))
+    words = scan.words
+    if (
+        nth is None
+        and words[i].isdecimal()
+        and len(words[i]) <= 2
+        and words[i - 2 : i - 1]
+        and words[i - 3] in MONTHS
+    ):
+        nth = (int(words[i]), i + 1) if words[i + 1] in _SENTENCE_END else None  # "May 9 and 10"
     if nth is None or last is None or last[1] != i - 1 or scan.before(i) not in ("and", "or", "&", ","):
         return None
     if (
@@ -177,6 +196,7 @@ def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span
     return (replace(span, sure=last[0].sure, ambiguous=last[0].ambiguous), nth[1]) if span else None
 
 
+_SENTENCE_END = listed(". , ! ? ;") | {""}
 _CLAUSE_END = listed(". , ! ? ; i we he she it they you my our") | {""}
 _NEAR = 150
 """The most characters between a date and a day that it counts."""

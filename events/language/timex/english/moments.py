@@ -15,6 +15,10 @@ from .offsets import offset
 from .simple import Found, simple
 from .times import hours, within
 
+# What may stand between a time and its day: "my 9am call tomorrow".
+_MEETINGS = listed(
+    "meeting call flight appointment train class lesson session interview shift standup reservation show"
+)
 _ZONES = listed("utc gmt pst pdt est edt cst cdt mst mdt bst cet cest ist jst hkt")
 _VERSES = frozenset({"verse", "chapter", "psalm", "version", "ratio", "score"})
 
@@ -107,7 +111,8 @@ def _hours_first(scan: Scan, i: int) -> Found | None:
     if timed is None:
         return None
     value, j = timed
-    k = scan.skip(scan.skip(j + (scan.words[j] in _ZONES), ","), "on", "of", "in")
+    k = j + (scan.words[j] in _ZONES or (not value.loose and scan.words[j] in _MEETINGS))
+    k = scan.skip(scan.skip(k, ","), "on", "of", "in")
     dated = simple(scan, k)
     if dated is not None and value.loose and value.instant and j == i + 1 and dated[0].grain == "day":
         return None  # "down 10 in the 4th"

@@ -10,7 +10,7 @@ from ..calendar import Span, add_days
 from ..clock import Clock, part, point
 from ..cycles import each, monthly
 from ..scan import Scan, listed
-from ..shares import share, weekend_about
+from ..shares import nth, share, weekend_about
 from .numbers import (
     ordinal,
     plain,
@@ -173,6 +173,10 @@ def week(scan: Scan, i: int) -> Found | None:
         number = words[j + 1]
         if number.isdecimal() and len(number) <= 2 and 1 <= int(number) <= 53 and plain(scan, j + 1):
             k = scan.skip(j + 2, "of", "in", ",")
+            inside = simple(scan, k) if words[k - 1] in ("of", "in") else None
+            if inside is not None and inside[0].grain == "month":
+                reading = each(inside[0], lambda span: nth(span, "week", int(number)), "week")
+                return (reading, inside[1]) if reading is not None else None
             year = year_number(scan, k)
             span = calendar.iso_week(year[0] if year else frame.now.isocalendar().year, int(number))
             return (span, year[1] if year else j + 2) if span else None

@@ -157,9 +157,10 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     lasting, j = long
     side = words[j]
     count, unit = lasting.parts[0]
-    if unit == "weekend" and side in ("ago", "later") and len(lasting.parts) == 1:
+    shifts = side in ("ago", "later") or words[j : j + 2] == ["from", "now"]
+    if unit == "weekend" and shifts and len(lasting.parts) == 1:
         weekend = calendar.unit("weekend", frame.now, round(-count if side == "ago" else count))
-        return (weekend, j + 1) if weekend else None
+        return (weekend, j + (2 if side == "from" else 1)) if weekend else None
     if side == "ago" or (
         side in ("back", "earlier", "prior", "previously")
         and (words[j + 1] in _ENDS or side == "earlier" or (side == "back" and words[j + 1] in _SUBJECTS))

@@ -28,13 +28,17 @@ SHARE_WORDS: dict[str, Share] = {
 }  # fmt: skip
 
 
+# Places of a part besides the ordinals: the last is -1.
+_PLACES = {"last": -1, "final": -1, "closing": -1, "opening": 1, "latter": 2}
+
+
 @packrat
 def piece(scan: Scan, i: int) -> tuple[Callable[[Span], Span | None], int] | None:
     """Parses a part of the next period: "first week", "last 3 weeks", "second half", "3rd Monday", "9th month"."""
     words = scan.words
     j = scan.skip(i, "the")
-    if words[j] in ("last", "final"):
-        number, j = -1, j + 1
+    if words[j] in _PLACES:
+        number, j = _PLACES[words[j]], j + 1
     else:
         which = ordinal(scan, j)
         if which is None:
@@ -123,7 +127,7 @@ def _mine(scan: Scan, i: int) -> Found | None:
     return (span, i + 2) if span else None
 
 
-@opens("the", ORDINALS, NUMBERS, "last", "final", digits=True)
+@opens("the", ORDINALS, NUMBERS, _PLACES, digits=True)
 def pieces(scan: Scan, i: int) -> Found | None:
     """Parses a part with its period: "the last week of July", "first ten days of last year"."""
     words = scan.words
@@ -136,7 +140,7 @@ def pieces(scan: Scan, i: int) -> Found | None:
     if whole is None and words[j - 1] in ("quarter", "half"):
         if words[i] in ("last", "the") and words[j - 1] == "quarter" and words[j - 2] in ("last", "final"):
             return None
-        if words[j - 1] == "half" and words[j - 2] not in ORDINALS:
+        if (words[j - 1] == "half" and words[j - 2] not in ORDINALS) or words[i] == "latter":
             return None
         return yearly(lambda number: _of(cut, calendar.year(number)), "quarter", 0.75), j
     if whole is None:

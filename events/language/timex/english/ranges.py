@@ -13,7 +13,7 @@ from .moments import moment
 from .near import present
 from .numbers import length, ordinal, plain, year_number
 from .simple import Found, simple
-from .words import WEEKDAYS
+from .words import UNITS, WEEKDAYS
 
 _TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
 # "what are you up to now" is not a bound.
@@ -274,8 +274,12 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
         kind, j = "until" if words[j] == "after" else "since", j + 1
     elif word in ("through", "thru") and (words[j] in ("the", "end", "next", "last") or words[j] in WEEKDAYS):
         kind = "until"
-    elif word in ("no", "not") and words[j] in ("later", "earlier") and words[j + 1] == "than":
+    elif word in ("no", "not") and words[j] in ("later", "earlier", "sooner") and words[j + 1] == "than":
         kind, j = "until" if words[j] == "later" else "since", j + 2
+    elif word in ("starting", "beginning", "commencing") and words[j] != "of":
+        kind = "since"
+    elif word == "ending" and scan.before(i) not in UNITS:
+        kind = "until"
     elif word == "effective":
         kind = "as of"
     elif word == "as" and words[j] == "of" and words[j + 1] not in ("now", "yet"):
@@ -306,7 +310,8 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
     if kind == "as of":
         span = nearest(found[0], scan.frame)
     else:
-        span = scan.settle(found[0], i, 1 if kind in ("until", "by", "before") else 0)
+        ahead = kind in ("until", "by", "before") or word in ("starting", "beginning", "commencing")
+        span = scan.settle(found[0], i, 1 if ahead else 0)
     if span is None:
         return None
     if kind == "is":

@@ -23,7 +23,7 @@ from .numbers import (
 )
 from .pieces import SHARE_WORDS, piece, whole_period
 from .simple import Found, opens
-from .words import MONTHS, NUMBERS, PART_WORDS, SEASON_WORDS, SHIFTS, UNITS
+from .words import MONTHS, NUMBERS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS
 
 _SLIDING = frozenset({"past", "coming", "upcoming"})
 
@@ -61,15 +61,16 @@ def shifted(scan: Scan, i: int) -> Found | None:
         return _shifted_weekday(scan, j, weekday, shift, sliding)
     named = unit_word(scan, j)
     if named is not None and not (
-        words[j] in ("night", "nights") or (words[j].endswith("s") and not words[j].endswith("'s"))
+        words[j] in ("night", "nights", "night's") or (words[j].endswith("s") and not words[j].endswith("'s"))
     ):
         return _shifted_unit(scan, named[0], named[1], shift, lead)
     if words[j] in ("that", "same"):
         return None
     share_word = SHARE_WORDS.get(words[j])
-    name = PART_WORDS.get(words[j]) or (PART_WORDS.get(words[j + 1]) if share_word else None)
+    spoken = words[j].removesuffix("'s")  # "last night's game"
+    name = PART_WORDS.get(spoken) or (PART_WORDS.get(words[j + 1]) if share_word else None)
     if name and lead not in ("that", "same") and name not in ("lunch", "dinner", "breakfast"):
-        k = j + 1 if words[j] in PART_WORDS else j + 2
+        k = j + 1 if spoken in PART_WORDS else j + 2
         hours = part(name, "" if k == j + 1 else "early" if share_word in ("early", "beginning") else "late")
         span = hours.on(calendar.day(add_days(frame.today, shift)))
         return (span, k) if span else None
@@ -239,7 +240,7 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
             return (inner, taken[1]) if inner is not None else None
     if span.grain == "year" and span.start:
         j = i if owned else scan.skip(scan.skip(i, "in", "on", ","), "the")
-        if not owned and j == i:
+        if not owned and j == i and (words[i] not in MONTHS or words[i] in SHY):
             return None
         found = holiday(scan, j) or dates.named(scan, j) or season(scan, j)
         if found is not None and isinstance(found[0], Cycle):
@@ -286,6 +287,9 @@ def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
         if found is not None and words[i] in MONTHS:
             return found
         return None
+    if lead in _SLIDING:  # "this coming June" is the first June ahead
+        ahead = settle(found[0], frame, 1 if shift > 0 else -1)
+        return (replace(ahead, sure=0.9, ambiguous=False), found[1]) if ahead else None
     span = found[0].at(year + shift)
     if span is None or span.start is None:
         return None

@@ -27,6 +27,7 @@ _POINTING = frozenset({"at", "from", "to", "until", "till", "by", "around", "bef
 _HOURS = ("hours", "hrs", "h")
 _MILITARY = frozenset({"at", "from", "between", "to", "until", "till", "and", "-", "by", "around"})
 _SUNLIGHT = frozenset({"sunrise", "sunset", "dusk", "nightfall"})
+_SIDES = {"by": until, "before": until, "until": until, "till": until, "after": since, "since": since}
 _SHARES: dict[str, Share] = {"early": "early", "earlier": "early", "late": "late", "later": "late"}
 
 
@@ -335,13 +336,15 @@ def within(scan: Scan, i: int, half: Half | None) -> tuple[Hours, int] | None:
     words = scan.words
     j = scan.skip(i, "at", "@")
     opener = words[j] in ("from", "between")
-    first = _reading(scan, j + 1 if opener else j)
+    side = _SIDES.get(words[j])  # "by 9 tonight"
+    first = _reading(scan, j + 1 if opener or side else j)
     if first is None:
         return None
     if words[first[1]] in _TO or (opener and words[first[1]] == "and"):
         last = _reading(scan, first[1] + 1)
         if last is not None:
             return between(first[0], last[0], half), last[1]
-    if first[2] and j == i and words[i] not in _ABOUT and not opener:
+    if first[2] and j == i and words[i] not in _ABOUT and not opener and not side:
         return None
-    return point(first[0], half), first[1]
+    timed = point(first[0], half)
+    return (side(timed) if side else timed), first[1]

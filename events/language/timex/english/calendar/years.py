@@ -14,7 +14,9 @@ _OLD = listed("in since circa until before after")
 _AFTER_YEAR = listed(
     "and or but to in on at was were is are will would had has have for from by with through thru till "
     "until as when because so then we i you he she they it the a that this which where after before or "
-    "budget sales report season election edition census tax olympics s later earlier"
+    "budget sales report season election edition census tax olympics s later earlier "
+    "world winter summer olympic olympics euro presidential elections championship championships finals tournament "
+    "marathon festival earthquake pandemic crash crisis"
 )
 
 

@@ -222,6 +222,10 @@ ENGLISH = [
     "monthly on the 5th",
     "yearly on March 3",
     "daily at 8am",
+    "Sunday mornings at 10",
+    "Friday nights",
+    "each year on June 2",
+    "every second Monday",
 ]
 CHINESE = [
     "他住三十號",
