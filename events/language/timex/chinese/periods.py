@@ -35,6 +35,7 @@ _VAGUE = {
 }  # fmt: skip
 # Words after a length that say what comes at its end: 还有三天就考试, 再两个月毕业.
 _ARRIVES = frozenset({"就", "便", "要", "就要", "就是"})
+_ENDS = ("结束", "結束", "到期", "毕业", "畢業", "退休", "开学", "開學", "放假")
 _A_DAY = Length(((1, "day"),))
 
 
@@ -113,7 +114,8 @@ def _rolling(scan: Scan, i: int) -> Found | None:
     word = words[i]
     if word in ("还剩", "还有", "剩下", "再"):
         long = length(scan, i + 1)
-        if long and words[long[1]] in _ARRIVES and words[i - 1 : i] != ["一"]:
+        arrives = long and (words[long[1]] in _ARRIVES or scan.text.startswith(_ENDS, scan.begins[long[1]]))
+        if long and arrives and words[i - 1 : i] != ["一"]:
             base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
             there = long[0].shifted(base, frame, 1)
             return (there, long[1]) if there else None

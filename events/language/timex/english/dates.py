@@ -24,7 +24,8 @@ _RATED = listed("score scored rate rated rating grade graded pain gave got")
 
 _FRACTION_OF = listed(
     "cup cups teaspoon teaspoons tsp tbsp tablespoon tablespoons inch inches of mile miles pound pounds "
-    "lb oz points stars star scale rating chance time times speed majority"
+    "lb oz points stars star scale rating chance time times speed majority correct "
+    "right answers questions votes"
 )
 
 

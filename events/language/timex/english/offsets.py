@@ -207,7 +207,7 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     if (
         side == "from"
         and base.start is not None
-        and base.start <= frame.today
+        and base.start < frame.today
         and weekday_name(scan, k) is not None
     ):
         base = calendar.day(

@@ -115,6 +115,8 @@ _AHEAD = re.compile(
     r"|let us|due|deadline|should|must|needs? to|wants? to|would like|hopes? to|looking forward|book(?! club)|see you"
     r"|meet|tomorrow|upcoming|starts?|begins?|leaves?|opens|expires?|intends? to|expects? to|appointment|reschedule"
     r"|set up|find time|available|next|can we|can you|could you|shall we|until|by)\b|\b\w+(?:'|’)ll\b"
+    r"|\b(?:lands|arrives|departs|comes(?! from)|closes|ends|returns|flies|takes place|resumes|premieres)\b"
+    r"|\b(?:i|we|they) (?:fly|leave|travel|drive|land|arrive|move|depart|return|open|close)\b"
     r"|\b(?:have|has|take|takes|taking) (?:[^\s.!?]+ ){0,6}off\b|\bworks? for (?:me|us|you|him|her|them)\b"
     r"|\b(?:i'm|i’m|i am|we're|we’re|we are|they're|they are|is|are|he's|she's) (?:\w+ing|off|out|away|on)\b"
     r"|\b(?:i'm|i’m|i am|we're|we’re|we are|they're|they are) (?:free|busy|back|booked|in|at)\b",

@@ -358,6 +358,9 @@ def test_a_day_is_counted_from_the_date_beside_it(text: str, starts: list[str]) 
         ("I have June 15 off", "2026-06-15"),
         ("June 15 works for me", "2026-06-15"),
         ("We're in Vienna June 15", "2026-06-15"),
+        ("Her train arrives on June 15", "2026-06-15"),
+        ("The electrician comes Tuesday", "2026-05-12"),
+        ("We fly on June 15", "2026-06-15"),
     ],
 )
 def test_what_is_said_to_come_is_ahead(text: str, start: str) -> None:

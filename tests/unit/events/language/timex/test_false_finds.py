@@ -226,6 +226,7 @@ ENGLISH = [
     "Friday nights",
     "each year on June 2",
     "every second Monday",
+    "I got 11/12 right",
 ]
 CHINESE = [
     "他住三十號",
