@@ -55,6 +55,8 @@ def replies_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question
             )
 
         found = _raised(found, cards, mends, _AMONG, CORRECTS)
+    if not found or not _talks_with_an_assistant(cards[found[0].card_id], cards):
+        return found  # a note: its lines stand by themselves
     return _raised(found, cards, _is_follow_up, _FOLLOWED, FOLLOWS, least=_SIGHT)
 
 
@@ -98,6 +100,10 @@ def _reply(said: Card, among: Sequence[Placed], cards: Mapping[UUID, Card], want
             return card_id
         at_once = at_once and _of_assistant(cards[card_id])
     return None
+
+
+def _talks_with_an_assistant(said: Card, cards: Mapping[UUID, Card]) -> bool:
+    return any(_of_assistant(card) and card.session_id == said.session_id for card in cards.values())
 
 
 def _of_assistant(card: Card) -> bool:

@@ -80,14 +80,11 @@ def test_the_answer_to_a_request_stands_above_it_when_the_answer_is_asked_for() 
 
 def test_the_brief_turn_after_the_first_place_stands_fifth() -> None:
     first, then = said(1, "I handed in my notice today"), said(2, "my knees were shaking", after_s=60)
+    answer = told(30, "That takes courage.", 30)
     six = [*OTHERS, episode(20, "a hat", session_id="t"), episode(21, "a mat", session_id="t")]
-    assert order("How did I feel when I handed in my notice?", first, *six, then)[:6] == [
-        1,
-        10,
-        11,
-        12,
-        2,
-        13,
-    ]
+    asked = "How did I feel when I handed in my notice?"
+    assert order(asked, first, *six, answer, then)[:6] == [1, 10, 11, 12, 2, 13]
     question = said(2, "what should I do next?", after_s=60)
-    assert order("How did I feel when I handed in my notice?", first, *six, question)[4] == 13
+    assert order(asked, first, *six, answer, question)[4] == 13
+    # A line of notes stands by itself.
+    assert order(asked, first, *six, then)[4] == 13
