@@ -68,7 +68,7 @@ _DAYS = {"sat": "Saturday", "sun": "Sunday"}
 _DAY_LED = word_set("on this next last every by until till coming")
 _DAY_FOLLOWED = word_set("i we he she they my im ive night morning afternoon evening")
 _IS = word_set("is was")
-_FORMS = frozenset(("i", "were", *_ALWAYS, *_AFTER_MY, *_BEFORE, *_DAYS))
+_FORMS = frozenset(("i", "were", *_DATES, *_ALWAYS, *_AFTER_MY, *_BEFORE, *_DAYS))
 _OF_RELATIVES = frozenset(f"{word}s" for word in _RELATIVES)
 _LETTER = re.compile(r"[a-z]")
 _CAPITAL = re.compile(r"(?!I\b)[A-Z]")  # the word "I" shows nothing
@@ -138,6 +138,8 @@ def _word(
         return None  # an abbreviation: "UR", "ID"
     if word == "i":
         return "I"
+    if word in _DATES:
+        return word.capitalize()
     if word in _ALWAYS:
         return _ALWAYS[word]
     if word in _AFTER_MY and near.before in _OWNERS:
@@ -191,8 +193,6 @@ class _Near:
         if word in _NOT_NAMES or len(word) < 2 or "'" in word:
             return False
         before = self.before
-        if word in _DATES:
-            return True
         if before in _NAMING or (before in ("is", "name's") and self._names_before(before)):
             return True
         if before in _RELATIVES and self.index > 1 and self.lower[self.index - 2] in _OWNERS:

@@ -85,7 +85,7 @@ class EventDraft:
     span: tuple[int, int]
     content: str
     value: str | None = None
-    when: str = "any"  # "past" | "future" | "any" | "said"
+    when: str = "any"  # "past" | "future" | "any" | "said" | "coming" | "ahead"
     importance: int = 5
     status: EventStatus = "happened"
     replaces: str | None = None

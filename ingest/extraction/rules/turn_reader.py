@@ -18,12 +18,13 @@ from ingest.extraction.rules import episodes, knowledge, wording
 from ingest.extraction.rules.attributes import chinese as chinese_attributes
 from ingest.extraction.rules.attributes import english as english_attributes
 from ingest.extraction.rules.changes import announcements, corrections, plans
+from ingest.extraction.rules.changes.appointments import appointments
 from ingest.extraction.rules.chinese import pattern_rules as chinese
 from ingest.extraction.rules.chinese.words import RELATIONS
 from ingest.extraction.rules.drafts import Draft, EventDraft, KnowledgeDraft, KnownState, StateDraft, Told
 from ingest.extraction.rules.english import pattern_rules as english
 from ingest.extraction.rules.hidden.factual import FactualText
-from ingest.extraction.rules.moments import TIME, Dates, Moment, coming, first_moment, mask
+from ingest.extraction.rules.moments import TIME, Dates, Moment, coming, first_moment, mask, tells_time
 from ingest.extraction.rules.problems.reader import ProblemReader
 from ingest.extraction.rules.scene import Scene, compiled
 from ingest.extraction.rules.sentences import Sentence, dictated, hedged, irrealis, simplified
@@ -31,6 +32,9 @@ from ingest.extraction.rules.triggers import may_correct, triggered
 
 # "Moved the date to August": August is the new date and not the time of the event.
 _MOVED_TO = re.compile(r"\b(?:to|until|till) ?$|[到至]$")
+_CLOCK_ALONE = re.compile(
+    r"(?:at |by |around )?\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\.?)?$|noon|midnight", re.IGNORECASE
+)
 _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
 # "[name]", "{city}", "XXX", "____", 某某: a template.
 _BLANK = re.compile(r"[\[\]{}<>【】]|\b[xX]{2,}\b|_{2}|\*{2}|某某|\bXYZ\b|○○|[〇OＸ]{2,}")
@@ -108,17 +112,20 @@ class TurnReader:
         correcting = correction_announced or may_correct(sentence)
         replanning = plans.may_change(sentence)
         describing = (chinese_attributes if sentence.chinese else english_attributes).may_hold(sentence)
-        if not (rules or correcting or replanning or describing):
+        dated = tells_time(sentence)
+        if not (rules or correcting or replanning or describing or dated):
             return
         masked = mask(sentence)
         if TIME not in masked:
             table = chinese.RULES if sentence.chinese else english.RULES
-            rules = [index for index in rules if not table[index].dated]
+            rules, dated = [index for index in rules if not table[index].dated], False
             if not (rules or correcting or replanning or describing):
                 return
         scene = Scene(sentence, masked, self._owner, self._traditional, self._told)
         if replanning:
             yield from plans.changed(scene)
+        if dated:
+            yield from appointments(scene)
         spans: list[tuple[int, int]] = []
         for draft in (_chinese if sentence.chinese else _english)(scene, rules):
             if isinstance(draft, StateDraft):
@@ -232,6 +239,8 @@ class TurnReader:
                 return None
         if draft.when == "coming" and moment is None:
             return None
+        if draft.when == "ahead" and not self._is_ahead(moment):
+            return None
         content = draft.content.strip(" \t,;，；-–—")
         words = content
         if self._owner != "user":
@@ -264,6 +273,12 @@ class TurnReader:
             confidence=0.9,
         )
 
+    def _is_ahead(self, moment: Moment | None) -> bool:
+        """Returns True for a day or a longer time that is not over. A bare time of day may be that of every day."""
+        if moment is None or moment.start is None or _CLOCK_ALONE.match(moment.words):
+            return False
+        return max(moment.start, moment.end or moment.start) > self._reference
+
     def _moment_of(self, draft: EventDraft, sentence: Sentence, dates: Dates) -> Moment | None:
         """Returns the time of an event, or None.
 
@@ -273,7 +288,7 @@ class TurnReader:
         """
         if draft.corrects is not None:
             return first_moment(draft.content, self._reference)
-        if draft.when == "coming":
+        if draft.when in ("coming", "ahead"):
             return coming(sentence, *draft.span, self._reference)
         moment = dates.of(*draft.span)
         if draft.when == "said" and moment is not None:
