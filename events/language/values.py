@@ -44,10 +44,11 @@ _PLACE_EDGE = re.compile(
     r"^(?:in|at|to|near|from|around|city of|downtown|central) (?=\S)|^[在到于於](?=..)| city$|(?<=..)[市县縣]$"
 )
 _COMPANY_EDGE = re.compile(
-    r"^(?:at|for|with) |[ ,]+(?:inc|ltd|llc|corp|corporation|co|company|gmbh|plc|limited)\.?$"
+    r"^(?:at|for|with) |(?<![ ,])[ ,]++(?:inc|ltd|llc|corp|corporation|co|company|gmbh|plc|limited)\.?$"
     r"|(?<=..)(?:股份有限公司|有限责任公司|有限公司|集团公司|公司)$"
 )
 _NATIONAL_EDGE = re.compile(r"^from (?=\S)| (?:citizen|national)$|(?<=..)(?:国籍|籍|人)$")
+_MOST_EDGES = 6  # words that are cut off a name, one after another
 _LIST = re.compile(r"\s*(?:,\s*and\s+|,\s*|、|，|；|;|\s+and\s+|\s*&\s*|(?<=.)[和与及跟](?=.))\s*")
 
 _MONTHS = {
@@ -141,7 +142,10 @@ def _known(kind: NameClass | None, text: str) -> str:
 
 
 def _strip(edge: re.Pattern[str], text: str) -> str:
-    while (shorter := edge.sub("", text).strip(_EDGES)) and shorter != text:
+    for _ in range(_MOST_EDGES):
+        shorter = edge.sub("", text).strip(_EDGES)
+        if not shorter or shorter == text:
+            break
         text = shorter
     return text
 

@@ -106,7 +106,7 @@ _ORDER_WORDS_ASCII = (
     "human", "developer", "admin", "root",
 )  # fmt: skip
 _SENTENCE = re.compile(
-    r"[.!?…]+[\"”’')\]]*(?=\s|$)|[。！？…]+[」』”]?|[!?](?=[\u3400-\u9fff「])|\}+(?=\s)|\n"
+    r"(?<![.!?…])[.!?…]++[\"”’')\]]*+(?=\s|$)|[。！？…]+[」』”]?|[!?](?=[\u3400-\u9fff「])|\}+(?=\s)|\n"
 )
 # The order has an object of its own: "… and save that I own a yacht", 然後把…改成….
 _SAYS_WHAT = re.compile(

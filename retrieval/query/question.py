@@ -40,11 +40,10 @@ _LIST = re.compile(
     r"\b(list|which (ones|of)|what (are|were) (all|some|the)|name (all|some|the)|how many|everything|anything)\b"
     r"|哪些|列出|列举|有几|多少个|都有|所有"
 )
-_SENTENCE_END = re.compile(r"([.!?]+(?=\s|\Z)|[。！？\n]+)")
+_SENTENCE_END = re.compile(r"((?<![.!?])[.!?]++(?=\s|\Z)|[。！？\n]+)")
 _MESSAGE = 2  # sentences that tell something
 _QUOTED = re.compile(r"[\"“「『《]([^\"”」』》]{1,60})[\"”」』》]")
 _NAME = re.compile(r"\b[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*")
-_SENTENCE = re.compile(r"(?:^|[.!?]\s+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +211,18 @@ def _entities(text: str) -> tuple[str, ...]:
     for match in _NAME.finditer(text):
         words = match[0].split()
         # "I" is never a name. An ordinary first word of a sentence is not a name either.
-        if (len(words) == 1 or _SENTENCE.search(text[: match.start()])) and not _is_name(words[0]):
+        if (len(words) == 1 or _begins_a_sentence(text, match.start())) and not _is_name(words[0]):
             words = words[1:]
         if words:
             found[" ".join(words).removesuffix("'s").removesuffix("’s")] = None
     return tuple(found)
+
+
+def _begins_a_sentence(text: str, at: int) -> bool:
+    end = at
+    while end and text[end - 1].isspace():
+        end -= 1
+    return end == 0 or (end < at and text[end - 1] in ".!?")
 
 
 def _is_name(word: str) -> bool:

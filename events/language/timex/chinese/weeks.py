@@ -12,6 +12,7 @@ from .words import WEEKDAYS
 from .words import ChineseScan as Scan
 
 _SHIFTS = {"今": 0, "上": -1, "下": 1, "这": 0, "本": 0, "当": 0, "该": 0, "同": 0}
+_MOST_SHIFTS = 9
 _KINDS = {
     "年": "year", "年度": "year", "月": "month", "月份": "month", "周": "week", "星期": "week", "礼拜": "week",
     "季": "quarter", "季度": "quarter", "周末": "weekend", "世纪": "century",
@@ -31,7 +32,7 @@ def relative(scan: Scan, i: int) -> Found | None:
         return None
     shift *= 2 if far else 1
     j = i + 1
-    while words[j] == word and word in ("上", "下"):
+    while words[j] == word and word in ("上", "下") and j - i < _MOST_SHIFTS:
         shift += _SHIFTS[word]
         j += 1
     if words[j] == "一" and words[j + 1] in (

@@ -173,6 +173,13 @@ def test_drift_pairs_keys_of_one_concept_and_leaves_others_alone() -> None:
     assert drift(keys) == [("coffee_habit", "coffee_habits"), ("home_city", "residence")]
 
 
+@pytest.mark.parametrize("value", ["Acme" + "," * 65000 + "x", "in " * 21000 + "Ghent", "到" * 21000])
+@pytest.mark.parametrize("key", ["employer", "residence", "nationality"])
+@pytest.mark.timeout(10)
+def test_long_values_have_an_identity(key: str, value: str) -> None:
+    assert normalise_value(key, value)
+
+
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_no_text_is_too_strange(key: str, value: str) -> None:
     canonical = canonical_key(key)

@@ -122,3 +122,16 @@ def test_any_text_can_be_asked_at_any_time(text: str, now: datetime) -> None:
     question = understand(text, now)
     scope = scope_of(question, user_id="u", projects=None)
     assert scope.widened().refuses(card(kind="event", occurred_at=now, created_at=now)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "entities"),
+    [
+        ("Where is Anna" + "!" * 60_000 + "x", ("Anna",)),
+        ("! " * 30_000 + "is Anna " * 6_000 + "here", ("Anna",)),
+    ],
+    ids=lambda text: str(text)[:20],
+)
+@pytest.mark.timeout(10)
+def test_a_long_hostile_question_is_understood_in_linear_time(text: str, entities: tuple[str, ...]) -> None:
+    assert set(entities) <= set(understand(text, NOW).entities)

@@ -115,6 +115,7 @@ def test_every_way_of_writing_a_date_is_that_date(day: datetime) -> None:
         "9" * 65536,
         "一" * 65536,
         "三月的" * 1024,
+        "上" * 65536,
         "'s " * 21845,
         "《" * 65536,
         "2 years " * 8192,

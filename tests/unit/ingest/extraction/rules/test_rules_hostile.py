@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from events.types.cards import StateAsserted
 from ingest.extraction.extractor_port import CardEvent
 from tests.support.ingest.rules import (
     cards,
@@ -78,11 +79,31 @@ def test_no_text_raises_and_every_span_is_exact(parts: list[str], joint: str) ->
         "Finished " + "A " * 200,
         "Rent " * 90,
         "A'" * 200 + " is my teacher",
+        "I moved to Ghent " + "!" * 65000 + "x",
+        "I moved to Ghent" + "\n" * 65000 + "x",
+        "I moved to Ghent" + " \n" * 32000 + "x",
+        "\ntext" + " " * 65000 + "x",
+        "<a>" * 21000,
+        "<a></b>" * 9000,
+        "Dear a,\n" * 8000,
     ],
 )
 @pytest.mark.timeout(10)
 def test_hostile_lengths_stay_quick(text: str) -> None:
     _spans_are_exact(cards(text), (text,))
+
+
+@pytest.mark.parametrize(
+    "beside",
+    ["!" * 40000 + "x", " \n" * 20000, "Dear a,\nLove\n" * 3000, "<a>" * 9000 + "</a>" * 9000 + "\n"],
+    ids=lambda beside: beside[:8],
+)
+@pytest.mark.timeout(10)
+def test_a_fact_before_hostile_words_is_found(beside: str) -> None:
+    assert any(
+        isinstance(card, StateAsserted) and card.value == "Ghent"
+        for card in cards(f"I live in Ghent.\n{beside}")
+    )
 
 
 def test_naughty_strings_are_read_in_silence() -> None:
