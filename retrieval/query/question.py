@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Literal
@@ -23,6 +24,7 @@ Language = Literal["english", "chinese", "mixed", "none"]
 
 _WORD_OF_A_TIME = 0.3
 _OTHER_NAME = 0.5
+_TIMES_READ = 2000  # characters at each end of a long question
 
 # Words that ask for a whole history, for the past, for reasons, and for several things at once.
 _HISTORY = re.compile(
@@ -105,10 +107,10 @@ class Question:
 
 def understand(text: str, now: datetime) -> Question:
     """Analyses a question asked at ``now``, an aware datetime in the asker's time zone. Raises nothing for any text."""
-    found = timex.find(text, now, reading="question")
+    found = _times(text, now)
     # A time in a preamble ("busy these days... what I really want to know is") does not belong to the question.
     points = " ".join(part.text for part in parse_question(text))
-    meant = found if points == text else timex.find(points, now, reading="question")
+    meant = found if points == text else _times(points, now)
     dated = [item for item in meant if item.kind != "duration" and not _means_now(item, now)]
     windows = tuple(map(_window, dated))
     # The time channel answers the words of a time. As search terms they mostly find other dates, so they count
@@ -141,6 +143,16 @@ def understand(text: str, now: datetime) -> Question:
         message=_sentences_told(points) >= _MESSAGE,
         overview=overview,
     )
+
+
+def _times(text: str, now: datetime) -> list[timex.Found]:
+    """Returns the times of a question. A long message names the time that it asks for at one of its ends."""
+    behind = len(text) - _TIMES_READ
+    if behind <= _TIMES_READ:
+        return timex.find(text, now, reading="question")
+    first = timex.find(text[:_TIMES_READ], now, reading="question")
+    last = timex.find(text[behind:], now, reading="question")
+    return [*first, *(replace(each, begin=each.begin + behind, stop=each.stop + behind) for each in last)]
 
 
 # A time is only as exact as its words: "two months ago" is a day that is right within weeks.
@@ -179,7 +191,8 @@ def _window(found: timex.Found) -> TimeWindow:
     width = _WIDTHS.get(found.grain)
     if start is not None and end is not None and width is not None and end - start < width / 2:
         margin = (width - (end - start)) / 2
-        start, end = start - margin, end + margin
+        with suppress(OverflowError):  # a time at the end of the calendar stays as it is
+            start, end = start - margin, end + margin
     return TimeWindow(start, end, _said(found) in _LATELY | _ANY_DAY)
 
 

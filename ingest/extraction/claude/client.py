@@ -222,7 +222,7 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
         except ValueError:
             try:
                 seconds = parsedate_to_datetime(text).timestamp() - (time.time() if now is None else now)
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, OverflowError):
                 continue
         if not math.isnan(seconds):
             return min(max(seconds, 0.0), _LONGEST_WAIT_S)

@@ -76,9 +76,11 @@ def moment(hint: str | None, turn: TurnRecorded, quote: SourceSpan, *, ahead: bo
     hint = hint.strip()[:_LONGEST_HINT]
     begin, end = sentence(turn.text, quote.start, quote.end)
     words = turn.text[begin:end]
-    at = words.casefold().find(hint.casefold())
+    # Folding the case of all words would move the places behind a letter such as İ, which becomes two.
+    said = re.search(re.escape(hint), words, re.IGNORECASE)
     best: timex.Found | None = None
-    if at >= 0:
+    if said is not None:
+        at = said.start()
         best = _correcting(turn, begin + at, hint)
         if best is None:
             told = [*_found(words, turn)]

@@ -242,6 +242,7 @@ def test_pauses_grow_and_stay_bounded() -> None:
         ({"retry-after": "inf"}, 300.0),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "Thu, 01 Jan 1970 00:01:40 +99999999999999999999"}, None),
         ({"retry-after": "Thu, 01 Jan 1970 00:01:40 GMT"}, 90.0),
     ],
 )

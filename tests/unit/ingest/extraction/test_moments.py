@@ -83,3 +83,12 @@ def test_years_that_are_told_vaguely_are_no_single_day() -> None:
     assert found.start is not None
     assert found.end is not None
     assert (found.grain, (found.end - found.start).days) == ("year", 366)
+
+
+def test_letters_that_become_longer_without_case_move_no_hint() -> None:
+    text = f"{chr(0x130) * 23} left on Monday and came back on Friday."
+    quote = SourceSpan(turn_id="t", start=0, end=len(text), text=text)
+    found = moment("on Monday", _turn(text), quote)
+    assert found is not None
+    assert found.start is not None
+    assert found.start.strftime("%A") == "Monday"

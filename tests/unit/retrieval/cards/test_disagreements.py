@@ -50,6 +50,20 @@ def test_of_labelled_pairs_nine_in_ten_are_judged_right_and_hardly_any_flag_is_w
     assert flagged.count("yes") >= 0.9 * len(wanted)
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I have v\u0131sited Rome.",
+        "I have V\u0130S\u0130TED Rome.",
+        "My flat has s\u0131x rooms.",
+        "My flat has SIX rooms.".replace("S", "\u017f"),
+    ],
+    ids=lambda sentence: sentence[:12],
+)
+def test_a_strange_letter_or_number_hides_no_disagreement_beside_it(sentence: str) -> None:
+    assert disagreements([said(f"My locker is number 14. {sentence}"), said("My locker is number 41.", 1)])
+
+
 def test_both_sides_stand_with_the_older_first() -> None:
     newer, older = said("My locker is number 41.", 3), said("My locker is number 14.")
     [found] = disagreements([newer, older, said("My desk is number 7.")])

@@ -117,6 +117,21 @@ def test_a_stretch_that_is_past_or_has_bounds_keeps_them(text: str) -> None:
     assert scope.valid_from < NOW
 
 
+@pytest.mark.parametrize("text", ["What was here 2025 years ago?", "两千零二十五年前这里有什么？"])
+def test_a_time_at_the_end_of_the_calendar_can_be_asked(text: str) -> None:
+    span = understand(text, NOW).span
+    assert span is not None
+    assert span.start is not None
+    assert span.start.year == 1
+
+
+def test_a_long_message_names_its_time_at_one_of_its_ends() -> None:
+    pasted = "1 " * 7_000
+    yesterday = understand("What did I do yesterday?", NOW).span
+    assert understand(f"{pasted}\nWhat did I do yesterday?", NOW).span == yesterday
+    assert understand(f"What did I do yesterday?\n{pasted}", NOW).span == yesterday
+
+
 @given(st.text(max_size=200), st.datetimes(timezones=st.just(UTC)))
 def test_any_text_can_be_asked_at_any_time(text: str, now: datetime) -> None:
     question = understand(text, now)
