@@ -28,6 +28,8 @@ Op = Mapping[str, Any]
 MAX_OPS = 1000
 MAX_PATCH_BYTES = 128 * 1024
 MAX_POINTER_BYTES = 2048
+MAX_COPIED_BYTES = 1024 * 1024
+"""The most bytes of the copies of one patch, and of its guards. A copy of a copy doubles with each operation."""
 _MEMBERS = {
     "add": ("value",),
     "replace": ("value",),
@@ -164,9 +166,11 @@ def followed(document: Json, patch: Sequence[Op], guards: Collection[int]) -> tu
     Raises :class:`PatchConflictError` for the first operation that does not fit.
     """
     ops = list(patch)
+    copied = 0
     for index in range(len(ops)):
         if index in guards:
             _follow_item(document, ops, index, guards)
+        copied += _copied_bytes(document, ops[index], index, MAX_COPIED_BYTES - copied)
         document = applied_one(document, ops[index], index)
     return document, ops
 
@@ -185,13 +189,39 @@ def guarded(document: Json, patch: Sequence[Op]) -> tuple[Json, list[dict[str, A
     """
     ops: list[dict[str, Any]] = []
     guards: list[int] = []
+    copied = tested = 0
     for index, op in enumerate(patch):
+        copied += _copied_bytes(document, op, index, MAX_COPIED_BYTES - copied)
         for test in _guards_of(document, op):
+            tested += _bytes_of(test["value"], op, index, MAX_COPIED_BYTES - tested)
             guards.append(len(ops))
             ops.append(test)
         document = applied_one(document, op, index)
         ops.append(dict(op))
     return document, ops, tuple(guards)
+
+
+def _copied_bytes(document: Json, op: Op, index: int, most: int) -> int:
+    if op["op"] != "copy":
+        return 0
+    value = value_at(document, split(op["from"]))
+    return 0 if value is MISSING else _bytes_of(value, op, index, most)
+
+
+def _bytes_of(value: Json, op: Op, index: int, most: int) -> int:
+    """Returns the bytes of a value. Raises :class:`PatchConflictError` for more than ``most``."""
+    try:
+        size = len(orjson.dumps(value))
+    except TypeError:
+        raise PatchConflictError("size", index, op["path"], "a value is nested too deep") from None
+    if size > most:
+        raise PatchConflictError(
+            "size",
+            index,
+            op["path"],
+            f"the patch copies or tests more than {MAX_COPIED_BYTES} bytes of the document: send several patches",
+        )
+    return size
 
 
 def applied_one(document: Json, op: Op, index: int = 0) -> Json:

@@ -11,9 +11,10 @@ import jsonpointer
 import orjson
 
 from events.references.kinds.arguments import Arguments, anything, checked, pointer
-from events.references.kinds.kind import SEPARATOR, Json, Op, ReferenceInvalidError, one_line
+from events.references.kinds.kind import MAX_DATA_BYTES, SEPARATOR, Json, Op, ReferenceInvalidError, one_line
 
 MAX_PATCH_OPS = 1000
+_MOST_COPIED_BYTES = 4 * MAX_DATA_BYTES
 
 
 def patch_ops(name: str, value: Any) -> list[Any]:
@@ -91,6 +92,8 @@ def patched(data: Json, patch: Sequence[Any], field: str = "patch") -> Json:
         try:
             # The operation is copied, because later ones may change the value that it adds.
             value = jsonpatch.JsonPatch([copy.deepcopy(each)]).apply(value, in_place=True)
+            # A copy of a copy doubles with each operation.
+            size = len(orjson.dumps(value)) if each.get("op") == "copy" else 0
         except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException) as error:
             path = each.get("path")
             raise ReferenceInvalidError(
@@ -98,6 +101,8 @@ def patched(data: Json, patch: Sequence[Any], field: str = "patch") -> Json:
             ) from None
         except (TypeError, ValueError, KeyError, IndexError, AttributeError, RecursionError) as error:
             raise ReferenceInvalidError(where, f"is no JSON Patch operation: {str(error)[:200]}") from None
+        if size > _MOST_COPIED_BYTES:
+            raise ReferenceInvalidError(where, f"would make a value of {size} bytes; copy less")
     return value
 
 

@@ -230,6 +230,27 @@ def test_a_guard_follows_its_item_and_never_takes_another() -> None:
             applied(other, ops, guards)
 
 
+def test_copies_of_copies_are_bounded() -> None:
+    document = {"items": [1]}
+    patch = [{"op": "copy", "from": "/items", "path": "/items/-"}] * 30
+    with pytest.raises(PatchConflictError) as guarding:
+        guarded(document, patch)
+    with pytest.raises(PatchConflictError) as following:
+        followed(document, patch, ())
+    assert {caught.value.fault for caught in (guarding, following)} == {"size"}
+    assert document == {"items": [1]}
+    assert len(applied(document, patch[:10])["items"]) == 11
+
+
+def test_guards_of_a_large_item_are_bounded() -> None:
+    document = {"items": [{"text": "x" * 100_000, "count": 0}]}
+    patch = [{"op": "replace", "path": "/items/0/count", "value": number} for number in range(1000)]
+    with pytest.raises(PatchConflictError) as caught:
+        guarded(document, patch)
+    assert caught.value.fault == "size"
+    assert guarded(document, patch[:5])[0]["items"][0]["count"] == 4
+
+
 def test_every_registered_concept_has_a_place_that_the_schema_allows() -> None:
     for concept in all_concepts():
         place = registered_place(concept.key)

@@ -237,6 +237,15 @@ _DECISIONS = st.one_of(
 )
 
 
+def test_copies_of_copies_are_bounded() -> None:
+    copies = [{"op": "copy", "from": "/a", "path": "/a/-"}] * 18
+    fault = refused(BUILT_IN["variable"], {"a": [1]}, {"op": "patch", "patch": copies})
+    assert fault.field.startswith("patch/")
+    assert "bytes" in fault.reason
+    data = changed(BUILT_IN["variable"], {"a": [1]}, {"op": "patch", "patch": copies[:5]})
+    assert len(data["a"]) == 6
+
+
 @given(
     st.one_of(
         st.tuples(st.just("todo_list"), st.lists(_LISTS, max_size=12)),
