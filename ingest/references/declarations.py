@@ -9,8 +9,9 @@ from typing import Any
 from events.http.problem import invalid
 from events.references.declarations import is_member, kind_stream, member_stream, members, team_not_found
 from events.references.kinds.custom import declared
-from events.references.kinds.kind import ReferenceInvalidError
+from events.references.kinds.kind import ReferenceInvalidError, check_size
 from events.references.kinds.registry import BUILT_IN
+from events.references.kinds.schema_cost import check_cost
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference_log import events_below
 from events.store import log
@@ -42,6 +43,8 @@ def declare(
     if name in BUILT_IN:
         raise invalid("kind", f"{name} is built in; use another name")
     try:
+        check_size(schema, "schema")
+        check_cost(schema)
         kind = declared(name, schema, initial)
     except ReferenceInvalidError as error:
         raise invalid(error.field, error.reason) from None

@@ -133,6 +133,7 @@ def test_a_command_that_does_not_fit_names_the_field(
         ("recipe", {"schema": {"type": "object"}, "initial": 5}, "initial"),
         ("recipe", {"schema": {"description": "x" * 70_000}}, "schema"),
         ("recipe", {"schema": {"pattern": "("}}, "schema"),
+        ("recipe", {"schema": {"items": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}}}, "schema"),
         ("Recipe", {"schema": {}}, "kind"),
         ("plan", {"schema": {}}, "kind"),
         ("%20", {"schema": {}}, "kind"),
