@@ -30,7 +30,8 @@ _ENGLISH: _Patterns = (
     ("mark_done", rf"mark\s+(?P<text>.+?)\s+(?:as\s+)?(?:done|complete|completed|finished)\s+(?:on|in)\s+{_LIST}"),
     ("remove", rf"(?:remove|delete|drop|take)\s+(?P<text>.+?)\s+(?:from|off)\s+(?:of\s+)?{_LIST}"),
 )  # fmt: skip
-_ASKED = r"^\s*(?:好[,，]?|那[,，]?)?(?:(?:请|麻烦|麻烦你|帮我|替我|请帮我|请你|可以|能不能|可不可以|你)\s*)*"
+# No word of a repeated list is made of others of it: the time would double with each such word.
+_ASKED = r"^\s*(?:好[,，]?|那[,，]?)?(?:(?:请|麻烦|帮我|替我|可以|能不能|可不可以|你)\s*)*"
 _OF = r"(?P<whose>我的|我们的|)(?P<name>[^,，。！？\s]{0,10}?)(?:清单|列表|待办事项|待办)(?:里面|里|上|中)?"
 _END = r"(?:吧|好吗|谢谢|了)?\s*[。！？!?]*$"
 _CHINESE: _Patterns = (

@@ -17,9 +17,10 @@ from events.language.chinese_script import to_simplified
 _LONGEST = 300
 """Characters of a sentence. A longer one is no request."""
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+# No word of a repeated list is made of others of it: the time would double with each such word.
 _POLITE = (
     r"\s*(?:(?:ok(?:ay)?|hey|hi|oh|and|also|so|then|now|actually|sorry|well|wait|thanks)[, ]+)*"
-    r"(?:(?:please|kindly|just|(?:can|could|would|will) you(?: please)?|you (?:can|should|may|must)(?: please)?|"
+    r"(?:(?:please|kindly|just|(?:can|could|would|will) you|you (?:can|should|may|must)|"
     r"i(?:'d| would) like you to|i want you to|i need you to)[, ]+)*"
 )
 _POLITE_END = (
@@ -75,7 +76,7 @@ _ASKED_REMEMBER = (
 )
 _ASKS = (
     r"(?:好[,，]?|那[,，]?|嗯[,，]?|对了[,，]?|不好意思[,，]?)*"
-    r"(?:请你|请|麻烦你|麻烦|拜托|帮我|替我|可以|能不能|可不可以|能否|你可以|你能|你|就|都|先)*"
+    r"(?:请|麻烦|拜托|帮我|替我|可以|能不能|可不可以|能否|你能|你|就|都|先)*"
 )
 _OURS = (
     r"(?:关于|有关)?(?:我|我们|咱)(?:刚才|刚刚|之前|以前|上次|昨天|先前)?"

@@ -57,10 +57,13 @@ def test_of_labelled_pairs_nine_in_ten_are_judged_right_and_hardly_any_flag_is_w
         "I have V\u0130S\u0130TED Rome.",
         "My flat has s\u0131x rooms.",
         "My flat has SIX rooms.".replace("S", "\u017f"),
+        "刚刚" * 60 + "x",
+        "我" + "刚刚" * 60 + "x",
     ],
     ids=lambda sentence: sentence[:12],
 )
-def test_a_strange_letter_or_number_hides_no_disagreement_beside_it(sentence: str) -> None:
+@pytest.mark.timeout(10)
+def test_a_strange_sentence_hides_no_disagreement_beside_it(sentence: str) -> None:
     assert disagreements([said(f"My locker is number 14. {sentence}"), said("My locker is number 41.", 1)])
 
 

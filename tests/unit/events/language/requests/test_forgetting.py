@@ -103,3 +103,23 @@ def test_the_other_sentences_of_the_turn_are_read() -> None:
 def test_a_long_text_of_the_same_words_is_read(piece: str) -> None:
     for length in (290, 20_000):
         requests_to_forget((piece * length)[:length] + " I said")
+
+
+@pytest.mark.parametrize("words", ["请你" * 60, "麻烦你" * 40, "你可以" * 40, "can you please " * 18])
+@pytest.mark.timeout(10)
+def test_a_request_beside_words_of_politeness_in_a_row_is_found(words: str) -> None:
+    [found] = requests_to_forget(f"{words}忘 forget x! Please forget what I said about Ghent.")
+    assert found.about == "what I said about Ghent"
+
+
+@pytest.mark.parametrize(
+    "asked", ["can you please forget", "you should please forget", "please, can you forget"]
+)
+def test_a_polite_request_is_found(asked: str) -> None:
+    [found] = requests_to_forget(f"{asked} what I said about Ghent.")
+    assert found.about == "what I said about Ghent"
+
+
+@pytest.mark.parametrize("asked", ["请你", "麻烦你", "你可以", "你能不能", "麻烦你帮我"])
+def test_a_polite_request_in_chinese_is_found(asked: str) -> None:
+    assert len(requests_to_forget(f"{asked}忘掉我说过的地址。")) == 1

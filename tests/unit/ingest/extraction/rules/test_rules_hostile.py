@@ -86,6 +86,8 @@ def test_no_text_raises_and_every_span_is_exact(parts: list[str], joint: str) ->
         "<a>" * 21000,
         "<a></b>" * 9000,
         "Dear a,\n" * 8000,
+        "刚刚" * 200,
+        "我把会议改到三点" + "的那班" * 90 + "x",
     ],
 )
 @pytest.mark.timeout(10)
