@@ -71,8 +71,8 @@ def test_a_key_and_a_spoken_name_are_compared_in_one_form(one: str, other: str) 
     assert list_key(one) == list_key(other)
 
 
-@pytest.mark.parametrize("word", ["请你", "请帮我", "麻烦你", "can you please "])
+@pytest.mark.parametrize("word", ["请你", "请帮我", "麻烦你"])
 @pytest.mark.timeout(10)
 def test_a_request_beside_words_of_politeness_in_a_row_is_found(word: str) -> None:
-    [found] = requests_in(f"{word * 20}的清单！Please add milk to my shopping list.")
+    [found] = requests_in(f"{word * (360 // len(word))}x。Please add milk to my shopping list.")
     assert found.items == ("milk",)
