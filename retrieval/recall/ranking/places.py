@@ -47,6 +47,7 @@ ASKING_SHARE = 0.8  # of the votes of a turn that only asks: it holds the words 
 WITHDRAWN_SHARE = 0.6  # of the votes of a card that only says what does not hold, when what holds is asked
 BEFORE_SHARE = 0.8  # of the votes of a card that tells how it was at first, when what holds is asked
 OUTSIDE_PENALTY = 0.8  # the card lies outside the time that the question names
+NOT_AHEAD_PENALTY = 0.5  # the same when that time lies ahead: what happened before is no answer
 ANSWER_BOOST = 1.5  # the question asks what the assistant answered, and the card rests on an answer
 LEADER_BOOST = 1.35  # the card comes first in two channels: sums of ranks hide by how much it is better
 FORMULA_PENALTY = 0.7  # a better card has the same words with other numbers
@@ -125,7 +126,9 @@ def adjustments(
         elif tells_of_before(card.content[:_READ]):
             factors["tells how it was before"] = BEFORE_SHARE
     if _outside(card, question):
-        factors["outside the time asked for"] = OUTSIDE_PENALTY
+        factors["outside the time asked for"] = (
+            NOT_AHEAD_PENALTY if _lies_ahead(question) else OUTSIDE_PENALTY
+        )
     if question.message and not _names_the_past(question):
         factors["how long ago"] = recency(card.said_at, question.now)
     if context_layer is not None and card.context_layer == context_layer:
@@ -166,6 +169,13 @@ def _outside(card: Card, question: Question) -> bool:
         span.start is not None and (over or begun) < span.start and (card.kind != "state" or over is not None)
     )
     return after or before
+
+
+def _lies_ahead(question: Question) -> bool:
+    """True when the question names a stretch of time that has not begun."""
+    return (
+        question.span is not None and question.span.start is not None and question.span.start > question.now
+    )
 
 
 def _names_the_past(question: Question) -> bool:

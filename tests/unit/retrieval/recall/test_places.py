@@ -297,3 +297,11 @@ def test_a_turn_that_only_asks_gains_nothing_by_coming_first(question: str, asks
     assert order(question, *cards, votes=(1.0, 0.85), leading=(1,)) == [2, 1]
     told = episode(1, tells, said_at=NOW - timedelta(days=3)), episode(2, asks)
     assert order(question, *told, votes=(0.85, 1.0), leading=(1,)) == [1, 2]
+
+
+def test_what_happened_before_yields_to_a_plan_when_the_question_is_about_days_ahead() -> None:
+    before = episode(1, "On the weekend I slept late and went fishing")
+    ahead = episode(2, "Visiting the harbour", occurred_at=NOW + timedelta(days=9), event_status="planned")
+    day = (NOW + timedelta(days=9)).strftime("%B %d")
+    assert order(f"What will I do on {day}?", before, ahead, votes=(1.0, 0.6)) == [2, 1]
+    assert order("What do I do?", before, ahead, votes=(1.0, 0.6)) == [1, 2]
