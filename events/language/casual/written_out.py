@@ -68,8 +68,21 @@ _DAYS = {"sat": "Saturday", "sun": "Sunday"}
 _DAY_LED = word_set("on this next last every by until till coming")
 _DAY_FOLLOWED = word_set("i we he she they my im ive night morning afternoon evening")
 _IS = word_set("is was")
+_ASKED = _OWNERS | word_set(
+    "you they we i he she it there the a an this that these those any some all anyone people"
+)
 _FORMS = frozenset(("i", "were", *_DATES, *_ALWAYS, *_AFTER_MY, *_BEFORE, *_DAYS))
 _OF_RELATIVES = frozenset(f"{word}s" for word in _RELATIVES)
+_NEW_CLAUSE = word_set("im ive i'm i've")
+_TAKES_A_CLAUSE = word_set(
+    "morning afternoon evening night weekend later soon and but or so because cause cuz bc since as if "
+    "when while where why how what who which that than then though until unless after before once like "
+    "think thinks thought know knows knew say says said tell told guess hope hoping feel wish means mean "
+    "realize realized sure glad happy sorry sad afraid worried now maybe well yeah yes no ok okay lol omg "
+    "hey hi the a an day days time times way thing things stuff reason one ones place places person people "
+    "guy girl all everything anything something nothing moment year week month first last only job project "
+    "book show song everyone someone anyone except whether btw fyi also today tomorrow tonight not"
+)
 _LETTER = re.compile(r"[a-z]")
 _CAPITAL = re.compile(r"(?!I\b)[A-Z]")  # the word "I" shows nothing
 _FORM = re.compile(rf"(?<![\w'’])(?:{'|'.join(sorted(_FORMS | _OF_RELATIVES))})(?![\w'’])", re.IGNORECASE)
@@ -130,6 +143,20 @@ def _word(
     text: str, found: Sequence[re.Match[str]], lower: Sequence[str], index: int, *, bare: bool
 ) -> str | None:
     """Returns the word at ``index`` as books write it, or None when it stays as it is."""
+    if bare and _runs_on(_Near(text, found, lower, index)):
+        return f"{_spelled(text, found, lower, index, bare=bare) or found[index][0]}."
+    return _spelled(text, found, lower, index, bare=bare)
+
+
+def _runs_on(near: _Near) -> bool:
+    """True for the last word of a clause before another one without a mark between: "i moved to leeds im working"."""
+    return near.after in _NEW_CLAUSE and near.word not in _TAKES_A_CLAUSE | _DATES | _DAYS.keys()
+
+
+def _spelled(
+    text: str, found: Sequence[re.Match[str]], lower: Sequence[str], index: int, *, bare: bool
+) -> str | None:
+    """Returns the word at ``index`` as books spell it, or None when it stays as it is."""
     word = lower[index]
     if not bare and word not in _FORMS and word not in _OF_RELATIVES:
         return None
@@ -146,7 +173,7 @@ def _word(
         return _AFTER_MY[word]
     if word in _BEFORE and near.after in _BEFORE[word][1] and near.before not in _OWNERS:
         return _BEFORE[word][0]
-    if word == "were" and near.starts_clause and near.after.endswith("ing"):
+    if word == "were" and near.is_we_are:
         return "we're"
     if word in _DAYS and (near.before in _DAY_LED or (near.starts_clause and near.tells_a_day(word))):
         return _DAYS[word]
@@ -163,6 +190,10 @@ class _Near:
     found: Sequence[re.Match[str]]
     lower: Sequence[str]
     index: int
+
+    @property
+    def word(self) -> str:
+        return self.lower[self.index]
 
     @property
     def before(self) -> str:
@@ -183,6 +214,15 @@ class _Near:
     @property
     def starts_clause(self) -> bool:
         return self.before in ("", "and", "but", "so", "then", "ok", "yeah", "lol")
+
+    @property
+    def is_we_are(self) -> bool:
+        """True for "were meeting …" and "were vegetarian", but not for "were you there" or "the cats were fed"."""
+        if not self.starts_clause:
+            return False
+        return self.after.endswith("ing") or (
+            not self.before and bool(self.after) and self.after not in _ASKED
+        )
 
     def tells_a_day(self, word: str) -> bool:
         """True for "sat i went", "sun night", and for "sat is", but not for "sun is out"."""

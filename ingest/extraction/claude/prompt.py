@@ -41,6 +41,8 @@ _LONGEST_CONTEXT = 240  # Characters of an earlier turn that the model sees.
 _NO_STATES = frozenset(
     ("activity", "decision", "goal", "meeting", "milestone", "plan", "travelled_to", "wish")
 )
+# A model reaches this key through its aliases. Another stable part would need other recorded readings.
+_BY_ALIAS = frozenset(("avoids",))
 
 
 @cache
@@ -138,7 +140,11 @@ def _element(name: str, turn: TurnRecorded, words: str, number: int | None = Non
 
 def _keys(cardinality: Cardinality) -> list[str]:
     """Returns the registered keys of states. Their aliases are understood in an answer and need no place here."""
-    return [one.key for one in all_concepts() if one.cardinality == cardinality and one.key not in _NO_STATES]
+    return [
+        one.key
+        for one in all_concepts()
+        if one.cardinality == cardinality and one.key not in _NO_STATES | _BY_ALIAS
+    ]
 
 
 def _clipped(words: str) -> str:

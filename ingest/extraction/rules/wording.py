@@ -46,6 +46,7 @@ _HOLDS = {
     "medication": ("Takes {v}", "服用{v}"),
     "reply_language": ("Wants answers in {v}", "希望用{v}回答"),
     "reply_style": ("Wants answers: {v}", "希望回答方式：{v}"),
+    "avoids": ("Does not eat or drink {v}", "不吃或不喝{v}"),
     "diet": ("Eats {v}", "飲食：{v}"),
     "school": ("Studies or studied at {v}", "學校是{v}"),
     "degree": ("Has the degree: {v}", "學歷是{v}"),

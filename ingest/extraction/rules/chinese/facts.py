@@ -266,7 +266,12 @@ def _likes(key: str, *, ended: bool = False) -> Make:
             return
         for one in parts:
             value = re.sub(r"(?:啦|喔|哦|呢|啊|呀|的|了|也|很)+$", "", one)
-            if 1 < len(value) <= 12 and not _POINTING.search(to_simplified(value)):
+            # "酒", "蛋": one character is enough for food.
+            if (
+                (key == "avoids" or len(value) > 1)
+                and 0 < len(value) <= 12
+                and not _POINTING.search(to_simplified(value))
+            ):
                 yield StateDraft(
                     entity=entity,
                     key=key,
@@ -351,6 +356,7 @@ MAKES: dict[str, Make] = {
     "residence_past": states("residence", _home, statement="ended"),
     "likes": _likes("likes"),
     "dislikes": _likes("dislikes"),
+    "avoids": _likes("avoids"),
     "likes_ended": _likes("likes", ended=True),
     "stopped": _stops,
     "language": _likes("language"),

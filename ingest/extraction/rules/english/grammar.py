@@ -252,7 +252,8 @@ _FILLER_END = re.compile(
     r"and stuff|"
     r"as a hobby|for fun|in my free time|in my spare time|on the side|lol|haha|tbh|by the way|btw|if you "
     r"must know|yet|still|"
-    r"honestly|personally|ever since|since|for|in|on|at|during|and|or|with|of|to|a|the|as|just))++$",
+    r"honestly|personally|unfortunately|sadly|luckily|tho|ngl|atm|please|pls|since forever|"
+    r"ever since|since|for|in|on|at|during|and|or|with|of|to|a|the|as|just))++$",
     re.IGNORECASE,
 )
 _JOIN = re.compile(

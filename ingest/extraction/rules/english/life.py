@@ -325,6 +325,7 @@ def _diet_stated(found: re.Match[str], scene: Scene) -> Iterable[Draft]:
 MAKES: dict[str, Make] = {
     "likes": _likes("likes"),
     "dislikes": _likes("dislikes"),
+    "avoids": _likes("avoids"),
     "likes_ended": _likes("likes", statement="ended"),
     "hobby_begun": _hobby(announced=True),
     "hobby_changed": _pastime_changed,
