@@ -150,3 +150,14 @@ def test_any_text_can_be_asked_at_any_time(text: str, now: datetime) -> None:
 @pytest.mark.timeout(10)
 def test_a_long_hostile_question_is_understood_in_linear_time(text: str, entities: tuple[str, ...]) -> None:
     assert set(entities) <= set(understand(text, NOW).entities)
+
+
+@pytest.mark.parametrize(
+    "question", ["What should I cook tonight?", "Any dinner ideas?", "推薦一家餐廳給我", "晚餐該吃什麼？"]
+)
+def test_a_question_for_advice_on_food_asks_what_somebody_must_not_eat(question: str) -> None:
+    assert {"allergy", "avoids", "diet"} <= set(understand(question, NOW).concepts)
+
+
+def test_a_question_about_a_meal_of_the_past_does_not() -> None:
+    assert "allergy" not in understand("What did I eat for dinner yesterday?", NOW).concepts
