@@ -134,7 +134,8 @@ def _changes(
     day = chance.choice(FIRST_DAYS)
     for _ in range(count):
         value = chance.choice(values)  # sometimes the current value, repeated
-        since = datetime.combine(day, clock.min, ZoneInfo(zone))
+        # In UTC: a midnight that a change of the clocks skips is equal to no instant of another zone.
+        since = datetime.combine(day, clock.min, ZoneInfo(zone)).astimezone(UTC)
         yield sentence.format(value), Fact(concept, value, since)
         day += timedelta(days=chance.randint(*DAYS_BETWEEN_CHANGES))
 
