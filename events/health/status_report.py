@@ -38,7 +38,9 @@ class StageReport(BaseModel):
 class StagesReport(BaseModel):
     """The health of every stage at one moment. null is unknown, never zero."""
 
-    well: bool = Field(description="true when nothing needs an operator")
+    well: bool = Field(
+        description="true when nothing needs an operator, as far as the service sees: see whole"
+    )
     whole: bool = Field(
         description="false when the service's database role sees one tenant at a time: no ages, no parked events"
     )

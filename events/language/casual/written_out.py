@@ -125,7 +125,7 @@ def written_out(text: str) -> WrittenOut:
     places: list[tuple[int, int, int, int]] = []
     reached = length = 0
     for index, match in enumerate(found):
-        word = _word(text, found, lower, index, bare=bare)
+        word = _word(_Near(text, found, lower, index), bare=bare)
         if word is None or word == match[0]:
             continue
         between = text[reached : match.start()]
@@ -139,29 +139,19 @@ def written_out(text: str) -> WrittenOut:
     return WrittenOut("".join((*parts, text[reached:])), places)
 
 
-def _word(
-    text: str, found: Sequence[re.Match[str]], lower: Sequence[str], index: int, *, bare: bool
-) -> str | None:
-    """Returns the word at ``index`` as books write it, or None when it stays as it is."""
-    if bare and _runs_on(_Near(text, found, lower, index)):
-        return f"{_spelled(text, found, lower, index, bare=bare) or found[index][0]}."
-    return _spelled(text, found, lower, index, bare=bare)
+def _word(near: _Near, *, bare: bool) -> str | None:
+    """Returns the word as books write it, or None when it stays as it is."""
+    if bare and near.runs_on:
+        return f"{_spelled(near, bare=bare) or near.said}."
+    return _spelled(near, bare=bare)
 
 
-def _runs_on(near: _Near) -> bool:
-    """True for the last word of a clause before another one without a mark between: "i moved to leeds im working"."""
-    return near.after in _NEW_CLAUSE and near.word not in _TAKES_A_CLAUSE | _DATES | _DAYS.keys()
-
-
-def _spelled(
-    text: str, found: Sequence[re.Match[str]], lower: Sequence[str], index: int, *, bare: bool
-) -> str | None:
-    """Returns the word at ``index`` as books spell it, or None when it stays as it is."""
-    word = lower[index]
+def _spelled(near: _Near, *, bare: bool) -> str | None:
+    """Returns the word as books spell it, or None when it stays as it is."""
+    word = near.word
     if not bare and word not in _FORMS and word not in _OF_RELATIVES:
         return None
-    near = _Near(text, found, lower, index)
-    if found[index][0].isupper() and len(word) > 1:
+    if near.said.isupper() and len(word) > 1:
         return None  # an abbreviation: "UR", "ID"
     if word == "i":
         return "I"
@@ -179,7 +169,7 @@ def _spelled(
         return _DAYS[word]
     if word in _OF_RELATIVES and near.before in _OWNERS and near.after in _OWNED:
         return f"{word[:-1]}'s"
-    return found[index][0].capitalize() if bare and near.is_name(word) else None
+    return near.said.capitalize() if bare and near.is_name(word) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +182,12 @@ class _Near:
     index: int
 
     @property
+    def said(self) -> str:
+        return self.found[self.index][0]
+
+    @property
     def word(self) -> str:
+        """The word in lower case, with a straight apostrophe."""
         return self.lower[self.index]
 
     @property
@@ -214,6 +209,13 @@ class _Near:
     @property
     def starts_clause(self) -> bool:
         return self.before in ("", "and", "but", "so", "then", "ok", "yeah", "lol")
+
+    @property
+    def runs_on(self) -> bool:
+        """True for the last word of a clause before another one without a mark: "i moved to leeds im working"."""
+        return self.after in _NEW_CLAUSE and not (
+            self.word in _TAKES_A_CLAUSE or self.word in _DATES or self.word in _DAYS
+        )
 
     @property
     def is_we_are(self) -> bool:

@@ -32,7 +32,6 @@ _ONE_WORD_SHARE = 0.6  # the same for one shared word, when the question names n
 _SAME_VALUE_SHARE = 0.8  # the same of a later card that tells of no change, and another value
 _STATE_SHARE = 0.35  # the same of a state that tells the kind of answer that the question asks for
 _SAME_TERMS = 0.4  # of all words of an earlier card, without numbers
-_JUST_ABOVE = 1.001
 _READ = 600  # the characters of a card that are compared
 _WHEN = re.compile(
     r"\bwhen\b|\bwhat (?:time|day|date|month|year)\b|\bwhich (?:day|date|month|week)\b|\bhow late\b|\bhow early\b"
@@ -79,8 +78,7 @@ def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: 
             ):
                 passed.add(older)
                 moved = first.pop(place)
-                lift = first[above].score / moved.score * _JUST_ABOVE if moved.score > 0 else 1.0
-                first.insert(above, moved.times(NEWER, lift))
+                first.insert(above, moved.just_above(first[above], NEWER))
                 break
     return first + rest
 
@@ -184,6 +182,7 @@ class Told:
 
 
 def told_of(card: Card, question: Question) -> Told | None:
+    """Returns what the user said with ``card``, or None for a card that tells nothing that holds or is not theirs."""
     text = card.content[:_READ]
     if card.provenance == "assistant_stated" or card.kind in ("knowledge", "reference") or withdraws(text):
         return None

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from math import prod
 from uuid import UUID
 
+_JUST_ABOVE = 1.001
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
@@ -22,6 +24,10 @@ class Placed:
 
     def times(self, reason: str, factor: float) -> Placed:
         return replace(self, factors={**self.factors, reason: factor})
+
+    def just_above(self, other: Placed, reason: str) -> Placed:
+        """Returns the card with a score just above that of ``other``. A card without votes keeps its score."""
+        return self.times(reason, other.score / self.score * _JUST_ABOVE if self.score > 0 else 1.0)
 
     def order(self) -> tuple[float, UUID]:
         """The sort key: best first, ties by id."""

@@ -1,4 +1,4 @@
-"""Turns that are understood by the turn before them: a correction, and the assistant's answer to a request.
+"""Turns that are understood by the turn before them: a correction, an assistant's answer, and what follows.
 
 "No wait, it's the 3rd" has no word of the question and holds the answer. So does an answer to "recommend me a podcast",
 when the question is what the assistant recommended. Such a turn stands above the turn that it replies to.
@@ -23,7 +23,6 @@ _REQUESTS = 3  # the same for answers of the assistant
 _FOLLOWED, _SIGHT = 1, 4  # the turn after the first place stands fifth, unless it stands higher
 _SOON = timedelta(minutes=30)
 _READ = 600  # the characters of a card that are read
-_JUST_ABOVE = 1.001
 
 
 class Wanted(Protocol):
@@ -37,8 +36,9 @@ def replies_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question
 
     A correction replies to the user's turn before it, when the question does not ask how things were before. It
     replies to an earlier one when it has a word of the question, or the kind of answer that is asked for. An answer
-    of the assistant replies to the user's turn before it, when the question asks what the assistant answered. Both
-    count within half an hour in one session. Turns of a session that were said at the same instant have no order.
+    of the assistant replies to the user's turn before it, when the question asks what the assistant answered. In any
+    other case the brief turn of the user after the first place stands fifth, unless it stands higher, in a talk with an
+    assistant. All count within half an hour in one session. Turns that were said at the same instant have no order.
     """
     found = list(placed)
     if question.of_assistant:
@@ -75,10 +75,8 @@ def _raised(
         places = {each.card_id: place for place, each in enumerate(found)}
         if reply is None or places[reply] <= (place := max(least, places[leader])):
             continue
-        above = found[place]
-        moved = found.pop(places[reply])
-        lift = above.score / moved.score * _JUST_ABOVE if moved.score > 0 else 1.0
-        found.insert(place, moved.times(reason, lift))
+        above, moved = found[place], found.pop(places[reply])
+        found.insert(place, moved.just_above(above, reason))
     return found
 
 

@@ -28,7 +28,7 @@ _GAP = rf"[^.!?;{TIME}]"
 _WHO = rf"(?:{_WHOSE} )?(?:[\w'-]+ ){{0,2}}?[\w'-]+"
 _NEAR = rf"{_GAP}{{0,40}}{TIME}"
 _COMING = (
-    # "Saturday is Mari's birthday", "Mari's birthday is on Saturday"
+    # "Saturday is Mari's birthday"
     rf"^{_GAP}{{0,12}}{TIME}+,? ?(?:is|it's|we celebrate) {_GAP}{{0,30}}\b{_CELEBRATED}\b",
     # "we have a recital on Thursday", "there's a parents' evening on Tuesday"
     rf"(?:\b(?:have|has|[Tt]here's|[Tt]here is)|'(?:ve|s) got) (?:(?:an?|the|my|our|his|her|their|another|some|two) )?"
@@ -49,7 +49,8 @@ _BOOKED = (
     rf"(?:got|bought|have) (?:\w+ )?tickets)\b{_GAP}{{0,40}}?\b(?:for|on) ?{TIME}",
     rf"\b(?:booked|reserved|made (?:an? |the |our )?(?:reservation|booking|rez|appointment)s?)\b{_GAP}{{0,40}}{TIME}",
 )
-_AHEAD = (
+# No verb tells that the time lies ahead, so the time itself must.
+_UNTENSED = (
     # "Dentist tomorrow at 9", "dinner with Tom on Friday"
     rf"^(?i:(?:{_GAP}{{0,25}}[:,] )?(?:[\w'-]+ ){{0,2}}{_NOUN})\b(?: (?:with|at|in|for) {_GAP}{{1,30}})?,? ?{TIME}",
 )
@@ -69,7 +70,7 @@ _BOOKED_ZH = (
     rf"(?:订|预约|预订|约|挂)了?(?:好|到)?{_GAP_ZH}{{0,8}}{TIME}",
     rf"{TIME}{_GAP_ZH}{{0,6}}(?:已经|已)?(?:订|预约|约)(?:了|好)",
 )
-_AHEAD_ZH = (
+_UNTENSED_ZH = (
     rf"{TIME}{_GAP_ZH}{{0,8}}(?:要|会|得|该|必须|需要)(?:[来去到交搬考开参回飞带陪接送还缴做看拿领打办面出拜]|准备){_GAP_ZH}{{0,20}}",
 )
 _IS_COMING = re.compile(r"(?:\b(?:is|are|am)|'(?:s|re|m)) (?P<verb>coming )")
@@ -83,15 +84,17 @@ _DOUBT_ZH = re.compile(
 )
 
 
-def _compiled(*groups: tuple[str, ...]) -> tuple[tuple[re.Pattern[str], str], ...]:
-    names = ("ahead", "ahead", "future")
+def _compiled(ahead: tuple[str, ...], untensed: tuple[str, ...]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Returns each pattern with the ``when`` of its drafts."""
     return tuple(
-        (re.compile(source), when) for group, when in zip(groups, names, strict=True) for source in group
+        (re.compile(source), when)
+        for group, when in ((ahead, "ahead"), (untensed, "future"))
+        for source in group
     )
 
 
-_PATTERNS = _compiled(_COMING, _BOOKED, _AHEAD)
-_PATTERNS_ZH = _compiled(_COMING_ZH, _BOOKED_ZH, _AHEAD_ZH)
+_PATTERNS = _compiled((*_COMING, *_BOOKED), _UNTENSED)
+_PATTERNS_ZH = _compiled((*_COMING_ZH, *_BOOKED_ZH), _UNTENSED_ZH)
 
 
 def appointments(scene: Scene) -> Iterator[EventDraft]:
