@@ -49,7 +49,7 @@ _BOOKED = (
     rf"(?:got|bought|have) (?:\w+ )?tickets)\b{_GAP}{{0,40}}?\b(?:for|on) ?{TIME}",
     rf"\b(?:booked|reserved|made (?:an? |the |our )?(?:reservation|booking|rez|appointment)s?)\b{_GAP}{{0,40}}{TIME}",
 )
-# No verb tells that the time lies ahead, so the time itself must.
+# The time itself must tell that it lies ahead.
 _UNTENSED = (
     # "Dentist tomorrow at 9", "dinner with Tom on Friday"
     rf"^(?i:(?:{_GAP}{{0,25}}[:,] )?(?:[\w'-]+ ){{0,2}}{_NOUN})\b(?: (?:with|at|in|for) {_GAP}{{1,30}})?,? ?{TIME}",
