@@ -49,7 +49,8 @@ class Modes:
             here = self._former.get((scope, name), name)
             mode = self._declared.get((scope, here))
             if mode is not None and not mode.deleted:
-                return here
+                # The project may have a mode of that name, or have had one: the project's meaning of a name holds.
+                return here if here == name else self.meaning(project_id, here)
             gone = gone or mode is not None
         return GENERAL_MODE if gone and name not in self._everybody else name
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from events.modes import registry as registries
@@ -33,6 +33,15 @@ def after(ops: list[tuple[str, str | None, str, str]]) -> list[ModeRegistry]:
     return found
 
 
+@example(
+    [
+        ("declare", None, "a", "c"),
+        ("declare", "p", "a", "c"),
+        ("rename", None, "a", "b"),
+        ("rename", None, "b", "a"),
+        ("rename", "p", "a", "c"),
+    ]
+)
 @given(OPS)
 def test_every_name_means_a_mode_that_exists_or_itself(ops: list[tuple[str, str | None, str, str]]) -> None:
     for registry in after(ops):
