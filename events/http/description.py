@@ -44,8 +44,8 @@ _PROBLEMS = {
     500: ("Internal error", "something went wrong here; the service's log says what", None),
     503: ("Cards unavailable", "Postgres is away; the cards cannot be read now", None),
 }
-_OF_SOME = frozenset((409,))
-"""Statuses of the routes that declare them. Any route can answer with the other statuses."""
+_OF_COMMANDS = frozenset((409,))
+"""Statuses of every route that may change something. Any route can answer with the other statuses."""
 _RETRY_AFTER = {"description": "seconds to wait before the next try", "schema": {"type": "string"}}
 _ALLOW = {"description": "the allowed methods", "schema": {"type": "string"}}
 _CHALLENGE = {"description": "the scheme of the credential", "schema": {"type": "string"}}
@@ -83,11 +83,16 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
         for method in _METHODS:
             if method in path:
                 responses = path[method]["responses"]
-                for status in _PROBLEMS:
-                    if status in _OF_SOME and str(status) not in responses:
-                        continue
+                for status in _PROBLEMS.keys() - (() if _commands(method, path[method]) else _OF_COMMANDS):
                     responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
     return document
+
+
+def _commands(method: str, operation: dict[str, Any]) -> bool:
+    """True when the operation may change something: it is no GET, and its key needs another scope than ``read``."""
+    return method != "get" and any(
+        "read" not in scopes for way in operation.get("security", ()) for scopes in way.values()
+    )
 
 
 def _answer(status: int) -> dict[str, Any]:

@@ -112,7 +112,6 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         "/v1/arbitrations/{arbitration_id}/verdict",
         status_code=202,
         response_model=Accepted,
-        responses={409: {"description": "the arbitration is already settled with another verdict"}},
         summary="Settle a conflict",
         operation_id="settle_arbitration",
         tags=["arbitrations"],

@@ -25,7 +25,6 @@ from ingest.erasure.names import NameInvalidError
 from ingest.erasure.receipts import receipt_of, users_of_erasure
 from ingest.erasure.subjects import Outcome, Terms
 
-_UNSEALED = {"description": "the log is not sealed, so its words would stay; or Redis is away"}
 _LONGEST: dict[str, Any] = {"max_length": MAX_NAME_BYTES, "pattern": r"\S"}
 DryRun = Annotated[bool, Query(description="erase nothing, and count what would go")]
 
@@ -84,7 +83,6 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
     @router.delete(
         "/v1/users/{user_id}",
         response_model=ErasureReceipt,
-        responses={404: {"description": "nothing is known of this user"}, 409: _UNSEALED},
         summary="Erase a user: every word, and everything that was made of them",
         operation_id="erase_user",
     )
@@ -103,7 +101,6 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
     @router.delete(
         "/v1/people/{name}",
         response_model=ErasureReceipt,
-        responses={404: {"description": "nobody speaks of this person"}, 409: _UNSEALED},
         summary="Erase a person who is spoken of: every turn that names the person, and everything made of it",
         operation_id="erase_person",
     )
@@ -130,7 +127,6 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
     @router.delete(
         "/v1/turns/{turn_id}",
         response_model=ErasureReceipt,
-        responses={404: {"description": "this user has no such turn"}, 409: _UNSEALED},
         summary="Erase one turn, and everything that was made of it",
         operation_id="erase_turn",
     )
@@ -153,7 +149,6 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
     @router.get(
         "/v1/erasures/{erasure_id}",
         response_model=ErasureReceipt,
-        responses={404: {"description": "there is no such erasure"}},
         summary="The receipt of an erasure, as of now",
         operation_id="erasure_receipt",
     )

@@ -198,7 +198,6 @@ def mode_router(
     @router.put(
         "/v1/modes/{name}",
         response_model=ModeOut,
-        responses={409: {"description": "the name is a former name of another mode"}},
         summary="Declare a mode, or declare it anew",
         operation_id="declare_mode",
     )
@@ -215,7 +214,6 @@ def mode_router(
     @router.post(
         "/v1/modes/{name}/rename",
         response_model=ModeOut,
-        responses={409: {"description": "the new name is the name of another mode, or was"}},
         summary="Give a mode another name; its cards stay its cards",
         operation_id="rename_mode",
     )

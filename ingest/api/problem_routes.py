@@ -130,7 +130,6 @@ def problem_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         "/v1/memory/{user_id}/problems",
         status_code=201,
         response_model=ProblemOut,
-        responses={409: {"description": "the same problem is open"}},
         summary="Open a problem",
         operation_id="open_problem",
     )

@@ -62,7 +62,6 @@ def proposal_router(pool: ConnectionPool[Connection]) -> APIRouter:
     @router.post(
         "/v1/proposals/{proposal_id}/accept",
         response_model=ReferenceOut | Retracted,
-        responses={409: {"description": "the proposal has an answer already"}},
         summary="Apply an op that prose asked for",
         operation_id="accept_proposal",
     )
@@ -84,7 +83,6 @@ def proposal_router(pool: ConnectionPool[Connection]) -> APIRouter:
     @router.post(
         "/v1/proposals/{proposal_id}/refuse",
         response_model=Refused,
-        responses={409: {"description": "the proposal has an answer already"}},
         summary="Refuse an op that prose asked for",
         operation_id="refuse_proposal",
     )

@@ -75,7 +75,6 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
                 "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
                 "description": "JSON lines; the last has the kind end",
             },
-            404: {"description": "nothing is known of this user"},
         },
         summary="Everything that is known of a user, as JSON lines",
         operation_id="export_user",

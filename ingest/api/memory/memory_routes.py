@@ -173,7 +173,6 @@ def memory_router(
     @router.post(
         "/v1/memory/{user_id}/events",
         response_model=ChangedOut,
-        responses={409: {"description": "the patch does not fit, and waits in the queue"}},
         summary="Patch the core document",
         operation_id="patch_memory",
         dependencies=[Depends(refuse_duplicate_names)],
@@ -204,7 +203,6 @@ def memory_router(
     @router.post(
         "/v1/memory/{user_id}/rollback",
         response_model=RolledBackOut,
-        responses={409: {"description": "other changes stand on what would be left out"}},
         summary="Leave events out of the core document",
         operation_id="roll_back_memory",
     )
@@ -243,7 +241,6 @@ def memory_router(
     @router.post(
         "/v1/memory/{user_id}/cherry-pick",
         response_model=ChangedOut,
-        responses={409: {"description": "a change does not fit any more"}},
         summary="Apply changes of the core document again that were left out",
         operation_id="cherry_pick_memory",
     )
@@ -260,7 +257,6 @@ def memory_router(
     @router.post(
         "/v1/memory/{user_id}/queue/{queue_id}/approve",
         response_model=ChangedOut,
-        responses={409: {"description": "the patch still does not fit, or has an answer"}},
         summary="Apply a waiting patch",
         operation_id="approve_patch",
         dependencies=[Depends(refuse_duplicate_names)],
@@ -277,7 +273,6 @@ def memory_router(
     @router.post(
         "/v1/memory/{user_id}/queue/{queue_id}/refuse",
         response_model=ChangedOut,
-        responses={409: {"description": "the patch has an answer"}},
         summary="Refuse a waiting patch",
         operation_id="refuse_patch",
     )
