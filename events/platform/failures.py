@@ -59,7 +59,7 @@ def is_away(error: BaseException) -> bool:
 async def retry_on_lost_connection(
     read: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs
 ) -> _T:
-    """Returns the result of ``read``, and calls it again when its connection dies.
+    """Returns the result of ``read``, and calls it again when its connection dies or its statement is cancelled.
 
     A dead connection of a pool does not mean that the server is away. ``read`` must take its connection from a pool
     and must not write. Raises the errors of ``read``, and the last error when connections die for ``RETRY_S`` seconds.
@@ -69,12 +69,14 @@ async def retry_on_lost_connection(
         try:
             return await read(*args, **kwargs)
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            if not _died(error) or time.monotonic() > until:
+            if not _may_pass(error) or time.monotonic() > until:
                 raise
 
 
-def _died(error: psycopg.Error) -> bool:
-    """True when the connection broke, or when the server ended it (SQLSTATE classes 08 and 57P)."""
+def _may_pass(error: psycopg.Error) -> bool:
+    """True when the connection broke, when the server ended it (SQLSTATE classes 08 and 57P), when the statement lost
+    a race, as on a replica that applies the log (class 40), and when something cancelled it (57014).
+    """
     if isinstance(error, PoolTimeout) or not is_away(error):
         return False
-    return error.sqlstate is None or error.sqlstate.startswith(("08", "57P"))
+    return error.sqlstate is None or error.sqlstate.startswith(("08", "57P", "40", "57014"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,9 +11,11 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
+from psycopg.errors import QueryCanceled
+from psycopg_pool import PoolTimeout
 
 from events.language.told_times import on_clock, zone_of
-from events.platform.failures import is_away, retry_on_lost_connection
+from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
@@ -33,6 +36,8 @@ from retrieval.recall.ranking.overview import of_each_layer, overview
 from retrieval.recall.ranking.places import ranked
 from retrieval.recall.ranking.turns import beside, without_words
 from retrieval.recall.user_sizes import UserSizes
+
+logger = logging.getLogger(__name__)
 
 _MODES_WITHIN_S = 0.5
 _BY_RANK = (
@@ -327,14 +332,18 @@ class Recall:
 async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
     """Repeats a read on a lost connection.
 
-    Raises :class:`RecallUnavailableError` when Postgres is away, and other errors of psycopg as they are.
+    Raises :class:`RecallUnavailableError` when Postgres is away or too slow, and other errors of psycopg as they are.
     """
     try:
         return await retry_on_lost_connection(resolution)
     except psycopg.Error as error:
         if not is_away(error):
             raise
-        raise RecallUnavailableError("Postgres is away; the cards cannot be read now") from error
+        logger.warning("the cards cannot be read: %s", in_a_line(str(error)))
+        # A pool without a free connection and a statement that takes too long do not mean that Postgres is away.
+        slow = isinstance(error, PoolTimeout | QueryCanceled)
+        why = "Postgres did not answer in time" if slow else "Postgres is away"
+        raise RecallUnavailableError(f"{why}; the cards cannot be read now") from error
 
 
 def _shortcoming(result: ChannelResult) -> str:

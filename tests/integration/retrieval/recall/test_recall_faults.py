@@ -311,6 +311,16 @@ def test_connections_that_died_in_the_pool_cost_nobody_an_answer(
             assert recalled["cards"][0]["content"] == card["content"]
 
 
+def test_a_server_that_is_too_slow_is_not_called_away(cards: str) -> None:
+    settings = replace(Settings(), database_url=cards, embed_model=HASH_MODEL, auth="off")
+    with connect(cards, application="test", autocommit=False) as connection:
+        connection.execute("LOCK TABLE cards.arbitrations")  # only the resolution of the cards reads it
+        with TestClient(create_app(settings)) as client:
+            answer = client.post("/v1/recall", json={"user_id": "alex", "query": "where do I live?"})
+    assert answer.status_code == 503
+    assert answer.json()["detail"] == "Postgres did not answer in time; the cards cannot be read now"
+
+
 def kill_all(connection: Connection) -> None:
     """Ends every connection of the read service, as a failover or an idle firewall would.
 
