@@ -43,7 +43,6 @@ logger = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.05
 _RULES_FALLBACKS_AT_ONCE = 64
 _KEPT_S = 60.0
-_IDLE_SESSION_TIMEOUT_MS = 15_000
 
 _Key = tuple[int, tuple[int, ...]]  # The partition and the positions of the turns.
 
@@ -102,7 +101,6 @@ class ModelWorker(Handler):
             SubscriptionOptions(
                 name=PROCESSOR.name,
                 idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
-                idle_session_timeout_ms=_IDLE_SESSION_TIMEOUT_MS,
             ),
         )
 
@@ -162,6 +160,7 @@ class ModelWorker(Handler):
     def drain(self, connection: Connection) -> None:
         deadline = time.monotonic() + self._settings.extract_grace_s
         while self._calls.under_way and time.monotonic() < deadline:
+            self._assignment.keep(connection)
             self._heartbeat.passed(self._write_completed(connection))
         if self._calls.under_way:
             logger.warning(

@@ -25,11 +25,13 @@ _USER_LIMITS = ((1_024, 128), (2_048, 24), (4_096, 12))
 _OPEN_TURNS = 2_048
 _DEFERRED_TURNS = 32_768  # Positions of one partition, about 100 bytes each.
 _PARTITIONS = 64
+_IDLE_SESSION_TIMEOUT_MS = 15_000
 
 
 class PartitionAssignment:
     """Holds a window for every owned partition. An advisory lock of the connection owns a partition.
 
+    The server ends the session of a process that is stopped while it owns a partition, and so frees the partition.
     All methods need that same connection. A lost lock means a lost connection, and then nothing can be written. The
     assignment keeps at most about 4,000 turns in memory and leaves room for every user.
     """
@@ -51,6 +53,13 @@ class PartitionAssignment:
         done = [task for window in self._windows.values() for task in window.done()]
         self._windows.clear()
         return done
+
+    def keep(self, connection: Connection) -> None:
+        """Says to the server that this process lives. A worker that reads no more says nothing else for a while."""
+        if self._windows:
+            connection.execute(
+                statement("events.store", "set_idle_session_timeout"), {"idle_ms": _IDLE_SESSION_TIMEOUT_MS}
+            )
 
     def finished(self) -> Iterator[ExtractionTask]:
         """Yields the tasks that may be written now."""
@@ -131,6 +140,7 @@ class PartitionAssignment:
                     "partitions": None if sought is None else list(sought),
                     "held": list(self._windows),
                     "limit": _PARTITIONS,
+                    "idle_ms": _IDLE_SESSION_TIMEOUT_MS,
                 },
             )
         ]
@@ -146,7 +156,8 @@ class PartitionAssignment:
     def _give_back(self, connection: Connection, partition: int) -> None:
         del self._windows[partition]
         connection.execute(
-            statement("ingest.extraction.workers", "release_partitions"), {"partitions": [partition]}
+            statement("ingest.extraction.workers", "release_partitions"),
+            {"partitions": [partition], "idle_ms": _IDLE_SESSION_TIMEOUT_MS if self._windows else 0},
         )
 
     def write(

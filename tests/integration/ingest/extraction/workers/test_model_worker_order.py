@@ -6,13 +6,18 @@ import threading
 from collections import Counter
 from dataclasses import replace
 
+import pytest
+
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
+from events.store.feed import LogFeed
 from events.types.cards import KnowledgeLearned
-from events.types.envelope import partition_of
+from events.types.envelope import NewEvent, partition_of
 from events.types.extraction import TurnsExtracted
 from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.workers import partition_assignment
+from ingest.extraction.workers.partition_assignment import PartitionAssignment
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
 from tests.support.ingest.model_workers import (
@@ -221,6 +226,81 @@ def test_two_workers_never_pay_for_a_turn_twice_and_one_continues_alone(
         turns = 2 if user in slow else 6
         assert extracted(connection, user) == [f"s-{number}" for number in range(turns)] + ["later-0"]
     assert len(api.requests) == 8 * 2 + 16 * 6 + 24
+
+
+def test_a_stopping_worker_keeps_its_partitions_until_its_calls_are_answered(
+    settings: Settings, api: MessagesApi, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partition_assignment, "_IDLE_SESSION_TIMEOUT_MS", 2_000)
+    settings = replace(settings, extract_timeout_s=60, extract_grace_s=60)
+    api.seconds = 5.0  # longer than the server lets a session be silent
+    log.append(connection, moves("ana", 3))
+    with reading(settings, "one") as stop:
+        eventually(lambda: len(api.requests) == 3)
+        with reading(settings, "two"):
+            stop.set()
+            eventually(caught_up(connection, "ana"))
+    assert extracted(connection, "ana") == ["s-0", "s-1", "s-2"]
+    assert len(api.requests) == 3
+
+
+def test_a_worker_that_loses_its_session_to_another_costs_at_most_the_calls_that_were_not_written(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    """The other worker cannot know the answers of the calls that run. It pays for these turns again, and once."""
+    settings = replace(settings, extract_timeout_s=60, extract_grace_s=60)
+    users = [f"user{number}" for number in range(12)]
+    hold = threading.Event()
+
+    def delay(_: Request) -> None:
+        hold.wait(60)
+
+    with reading(settings, "one"):
+        for user in users:
+            log.append(connection, moves(user, 3))
+        eventually(caught_up(connection, *users))
+        assert len(api.requests) == len(users) * 3
+        api.trouble = delay
+        for user in users[:4]:
+            log.append(connection, moves(user, 1, session="later"))
+        eventually(lambda: len(api.requests) == len(users) * 3 + 4)
+        with reading(settings, "two"):
+            eventually(lambda: runs(connection))
+            connection.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                "WHERE application_name = 'cardlog extractor' AND datname = current_database()"
+            )
+            hold.set()
+            eventually(caught_up(connection, *users))
+    for user in users:
+        later = ["later-0"] if user in users[:4] else []
+        assert extracted(connection, user) == ["s-0", "s-1", "s-2", *later]
+    assert len(api.requests) <= len(users) * 3 + 2 * 4
+
+
+def test_only_a_session_that_holds_a_partition_is_ended_when_it_is_silent(
+    settings: Settings, connection: Connection
+) -> None:
+    def limit() -> object:
+        row = connection.execute("SHOW idle_session_timeout").fetchone()
+        assert row is not None
+        return row[0]
+
+    def unreadable(*_: object) -> NewEvent:
+        raise AssertionError
+
+    feed = LogFeed(settings.database_url, "test", lambda: False)
+    assignment = PartitionAssignment(settings, feed, unreadable)
+    PROCESSOR.open(connection)
+    assignment.look(connection, 0.0)
+    assert limit() == "0"
+    log.append(connection, moves("ana", 1))
+    [task], _ = assignment.look(connection, 1e9)
+    assert limit() == "15s"
+    task.outcome = []
+    assignment.write(connection)
+    assignment.look(connection, 1e9)
+    assert (bool(assignment), limit()) == (False, "0")
 
 
 def test_a_worker_whose_connection_is_taken_away_gives_its_partitions_to_another(
