@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import socket
 import time
 import urllib.error
@@ -24,7 +23,7 @@ from deploy.embedded.server import EmbeddedServer, ServerError, StartStoppedErro
 from deploy.instance import Instance, announce, left_over, withdraw
 from deploy.security import first_key
 from deploy.starting import parts
-from deploy.starting.child import Child
+from deploy.starting.child import Child, end
 from events.platform.database import Connection, connect, connect_with_retry, migrate
 from events.platform.encryption import require_encryption
 from events.platform.settings import DATA, Settings, revealed, variable_of
@@ -50,7 +49,8 @@ _IDLE_SHARE = 0.01
 _READY_TIMEOUT_S = 900.0
 _DEATHS = 5  # the start fails when a service ends this often before its first answer
 _STOPPING = "Cardlog stops before it was ready"
-_STOP_TIMEOUT_S = 10.0
+_STOP_IDLE_S = 10.0
+_STOP_TIMEOUT_S = 60.0
 _WORKERS_AFTER_S = 5.0  # the workers start at the latest so long after the services
 
 
@@ -190,14 +190,7 @@ class Stack:
         if self.instance is not None:
             withdraw(self.instance)
             self.instance = None
-        for child in self._children:
-            child.signal(signal.SIGTERM)
-        deadline = time.monotonic() + _STOP_TIMEOUT_S
-        for child in self._children:
-            if not child.wait(deadline - time.monotonic()):
-                logger.warning("%s does not stop; killing it", child.name)
-                child.signal(signal.SIGKILL)
-                child.wait(_STOP_TIMEOUT_S)
+        end(self._children, idle_s=_STOP_IDLE_S, most_s=_STOP_TIMEOUT_S)
         self._children.clear()
         for server in reversed(self._servers):
             server.stop()

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import IO
 
 import psutil
@@ -22,6 +23,7 @@ logger = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1
 _TAIL = 12
 _LAST_LINES_S = 1.0
+_WORKS_SHARE = 0.005  # of the time: a stuck process uses less for its heartbeats, and a starved one more
 
 
 class Child:
@@ -114,6 +116,26 @@ class Child:
         if self._reader is not None:
             self._reader.join(_LAST_LINES_S)  # a process that it left behind may hold the pipe open
         return True
+
+
+def end(children: Sequence[Child], *, idle_s: float, most_s: float) -> None:
+    """Asks all ``children`` to end, and waits while they work: on a busy machine the end of a batch takes long.
+
+    A child that has used no processor time for ``idle_s`` is killed, and so is one that still works after ``most_s``.
+    """
+    for child in children:
+        child.signal(signal.SIGTERM)
+    left, deadline = list(children), time.monotonic() + most_s
+    while left:
+        before = {child: child.worked() for child in left}
+        until = min(time.monotonic() + idle_s, deadline)
+        left = [child for child in left if not child.wait(until - time.monotonic())]
+        for child in list(left):
+            if time.monotonic() >= deadline or child.worked() - before[child] < idle_s * _WORKS_SHARE:
+                logger.warning("%s does not stop; killing it", child.name)
+                child.signal(signal.SIGKILL)
+                child.wait(idle_s)
+                left.remove(child)
 
 
 def _die_with_parent() -> None:
