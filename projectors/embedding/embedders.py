@@ -229,6 +229,17 @@ def substitute_of(settings: Settings) -> str | None:
     return SMALL_MODEL if _is_here(SMALL_MODEL, settings.embed_model_path) else None
 
 
+def missing_model(settings: Settings) -> str | None:
+    """Returns which embedding model this machine lacks, with the remedy. None: an embedder can be opened."""
+    if settings.embed_url or substitute_of(settings) is not None:
+        return None
+    try:
+        open_embedder(settings.embed_model, settings.embed_model_path)
+    except EmbedderUnavailableError as error:
+        return str(error)
+    return None
+
+
 def _is_here(model: str, path: str) -> bool:
     return any(holds(folder, model) for folder in ([Path(path)] if path else model_folders(model)))
 

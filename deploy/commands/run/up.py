@@ -18,6 +18,7 @@ from deploy.options import Given, NoAuth, between
 from deploy.stack import Stack
 from events.platform.settings import Settings
 from ingest.extraction.workers.extractor_factory import describe
+from projectors.embedding.embedders import missing_model
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +69,8 @@ def up(
         if instance is None:
             return 0
         logger.info("extractor: %s", describe(settings))
+        if (missing := missing_model(settings)) is not None:
+            logger.warning("questions are answered by words, not by meaning: %s", missing)
         line = {
             "ready": True,
             "write_url": instance.write_url,
