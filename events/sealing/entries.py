@@ -24,6 +24,9 @@ from events.types.turn_contract import TurnInvalidError
 
 VISIBLE = ("user_id", "tenant")
 """The fields of an entry that are never sealed."""
+NAME = "turn_id"
+"""The field that a roll-over of the stream adds beside the sealed ones: the turn keeps the name that it was given. A
+``turn_id`` among the sealed fields wins."""
 _CONTEXT = "turn queue"
 _NONCE_BYTES = 12
 _LENGTH_BYTES = 2
@@ -55,6 +58,7 @@ def opened_entry(fields: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
         return fields
     try:
         visible = {name.decode(): value.decode() for name, value in fields.items() if name != SEALED.encode()}
+        moved_as = visible.pop(NAME, None)
         if not visible.keys() <= set(VISIBLE):
             raise ValueError("further fields")
         parts = a2b_base64(given, strict_mode=True)
@@ -75,6 +79,8 @@ def opened_entry(fields: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
         raise
     except (InvalidTag, WrappedKeyError, ValueError, AttributeError):
         raise TurnInvalidError(SEALED, "the sealed entry was changed, or belongs to another user") from None
+    if moved_as is not None and not found.get(NAME.encode(), b"").strip():
+        found[NAME.encode()] = moved_as.encode()
     return {**{name.encode(): value.encode() for name, value in visible.items()}, **found}
 
 

@@ -10,6 +10,7 @@ from redis import Redis, ResponseError
 
 from events.platform.database import Connection
 from events.platform.settings import Settings
+from events.sealing.entries import sealed_entry
 from events.store import log
 from events.types.envelope import partition_of
 from events.types.turn_contract import entry_time
@@ -117,6 +118,40 @@ def test_what_nobody_was_given_yet_moves_along_under_the_name_it_had(
     assert names == ["own", *told]
     assert queue.dead_count() == 1
     assert queue.settled_up_to(told[-1])
+
+
+def test_sealed_turns_move_along_under_the_name_that_they_had(
+    settings: Settings, redis: Redis, connection: Connection, sealed: None
+) -> None:
+    queue = queue_of(settings)
+    queue.open()
+    redis.xadd("turns", {"user_id": "u", "text": "far"}, id=YEAR_2286)
+    pushed = [{"user_id": "u", "text": "sealed"}, {"user_id": "u", "text": "named", "turn_id": "own"}]
+    told = [str(redis.xadd("turns", sealed_entry(turn))) for turn in pushed]  # type: ignore[arg-type]
+    assert queue.roll_over()
+    with recording(settings):
+        eventually(lambda: settled(queue))
+    assert queue.dead_count() == 0
+    assert texts(connection, "u") == ["far", "sealed", "named"]
+    names = [event.payload.turn_id for event in log.read(connection, partition_of("u"))]
+    assert names == [YEAR_2286, told[0], "own"]
+
+
+def test_a_sealed_turn_that_died_on_its_move_can_be_retried(
+    settings: Settings, redis: Redis, connection: Connection, sealed: None
+) -> None:
+    queue = queue_of(settings)
+    queue.open()
+    moved = sealed_entry({"user_id": "u", "text": "sealed"}) | {"turn_id": YEAR_2286}
+    redis.xadd("turns", moved)  # type: ignore[arg-type]
+    [entry] = queue.read("an earlier version", 1, 1)
+    queue.settle([], [(entry, "sealed", "the sealed entry was changed")], set())
+    letters = DeadLetters(Redis.from_url(settings.redis_url), "turns")
+    [letter] = letters
+    assert letters.push_again(letter, letter.fields_to_retry({}))
+    with recording(settings):
+        eventually(lambda: texts(connection, "u") == ["sealed"])
+    assert [event.payload.turn_id for event in log.read(connection, partition_of("u"))] == [YEAR_2286]
 
 
 def test_the_stream_rolls_over_under_constant_traffic(
