@@ -100,6 +100,7 @@ def _metrics(seen: HealthSnapshot) -> Iterable[Metric]:
         ("recorded", "turns recorded"),
         ("duplicates", "turns dropped because they were recorded before"),
         ("dead", "turns refused as dead letters"),
+        ("lost", "turns that somebody deleted from the queue before they were recorded"),
         ("retried", "dead letters pushed again"),
         ("dropped", "dead letters dropped by an operator"),
     ):

@@ -89,6 +89,10 @@ def unknown(name: str, why: str) -> StageHealth:
     return StageHealth(name, None, None, "unknown", why)
 
 
+TOTALS = ("events", "recorded", "duplicates", "parked", "dead", "lost")
+"""The totals of an overview, in the order in which they are shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class Overview:
     """The health of every stage at one moment, with totals. None means unknown.
@@ -102,6 +106,7 @@ class Overview:
     dead: int | None
     recorded: int | None
     duplicates: int | None
+    lost: int | None
     at: float = field(default_factory=time.monotonic)
     whole: bool = True
 
@@ -120,13 +125,14 @@ class Overview:
             "dead": self.dead,
             "recorded": self.recorded,
             "duplicates": self.duplicates,
+            "lost": self.lost,
         }
 
     @classmethod
     def of_document(cls, document: Mapping[str, Any]) -> Overview:
         """Returns the overview of which :meth:`document` gave the JSON ``document``."""
         stages = (StageHealth.of_document(name, each) for name, each in document["stages"].items())
-        totals = {name: document[name] for name in ("events", "parked", "dead", "recorded", "duplicates")}
+        totals = {name: document[name] for name in TOTALS}
         return cls(tuple(stages), **totals)
 
     def rated(self, earlier: Overview | None) -> Overview:

@@ -50,3 +50,6 @@ class StagesReport(BaseModel):
     dead: int | None
     recorded: int | None
     duplicates: int | None
+    lost: int | None = Field(
+        description="turns that somebody deleted from the queue before they were recorded"
+    )

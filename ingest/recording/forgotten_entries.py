@@ -51,7 +51,9 @@ def forget(
                 done.turn_ids.setdefault(user, set()).add(turn_id)
                 _count(done, user, "queue")
             if not dry_run:
-                client.eval(lua_script("forget_entries"), 1, stream, *ids)
+                keys = keys_of(client, stream)
+                script = lua_script("forget_entries")
+                client.eval(script, 2, stream, keys.counts, settings.consumer_group, *ids)
     for stream in streams_named(settings.turns_stream):
         keys = keys_of(client, stream)
         for kind, key in (("dead letters", keys.dead), ("dropped letters", keys.dropped)):

@@ -33,6 +33,7 @@ class Overviews:
             dead=queue.dead,
             recorded=queue.counts.get("recorded", 0) if known else None,
             duplicates=queue.counts.get("duplicates", 0) if known else None,
+            lost=queue.counts.get("lost", 0) if known else None,
             whole=log.whole,
         )
         self._last = seen.rated(self._last)

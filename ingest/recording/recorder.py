@@ -15,6 +15,7 @@ import redis
 
 from events.health.health_status import RECORDER
 from events.health.heartbeat import Heartbeat
+from events.platform.counting import counted
 from events.platform.isolation import is_the_datas_fault
 from events.platform.linger import Linger
 from events.platform.settings import Settings
@@ -229,7 +230,7 @@ class StreamReader:
                     self._roll_over(queue)
                 if time.monotonic() - housekeeping > _HOUSEKEEPING_S:
                     self._reclaim(queue)
-                    queue.trim()
+                    self._trim(queue)
                     self._far_ahead = True
                     housekeeping = time.monotonic()
             except redis.ResponseError as error:
@@ -278,10 +279,21 @@ class StreamReader:
             )
         queue = TurnQueue(self._client, self._stream, self._settings.consumer_group)
         queue.open()
+        self._trim(queue)
         if deleted := queue.delete_idle_consumers(_DELETE_CONSUMER_AFTER_MS):
             logger.info("deleted %d consumers of %s that were idle for an hour", deleted, self._stream)
         logger.info("recording turns from %s as %s", self._stream, self._name)
         return queue
+
+    def _trim(self, queue: TurnQueue) -> None:
+        _, lost = queue.trim()
+        if lost:
+            fault = (
+                f"{counted(lost, 'turn')} left {self._stream} before they were recorded: somebody trimmed the stream; "
+                "see who may use XADD, XTRIM and XDEL"
+            )
+            logger.error("%s", fault)
+            self._appender.heartbeat.failed(fault)
 
     def _pause(self, delay: float) -> float:
         time.sleep(delay)

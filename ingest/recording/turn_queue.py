@@ -147,8 +147,12 @@ class TurnQueue:
                 *letter,
             )
 
-    def trim(self) -> int:
-        """Deletes the entries that every group has acknowledged. Returns the number deleted."""
+    def trim(self) -> tuple[int, int]:
+        """Deletes the entries that every group has acknowledged. Returns (number deleted, number newly lost).
+
+        A lost entry left the stream unsettled, and no erasure took it: somebody trimmed the stream, or deleted it.
+        The number is 0 on a Redis before 7, which does not count the entries that were added.
+        """
         keep_from: list[tuple[int, int]] = []
         for group in self._redis.xinfo_groups(self.stream):
             name = group["name"]
@@ -159,11 +163,14 @@ class TurnQueue:
                 milliseconds, sequence = _parts(group["last-delivered-id"])
                 keep_from.append((milliseconds, sequence + 1))
         if not keep_from:
-            return 0
+            return 0, 0
         milliseconds, sequence = min(keep_from)
         if sequence > _LARGEST:
             milliseconds, sequence = min((milliseconds + 1, 0), (_LARGEST, _LARGEST))
-        return int(self._redis.xtrim(self.stream, minid=f"{milliseconds}-{sequence}", approximate=False))
+        keys = self._keys
+        first = f"{milliseconds}-{sequence}"
+        done: Any = self._redis.eval(lua_script("trim"), 2, keys.stream, keys.counts, self._group, first)
+        return int(done[0]), int(done[1])
 
     def roll_over(self) -> bool:
         """Restarts the stream at the present when its last id is more than a day ahead. Returns True if it did.
@@ -227,9 +234,10 @@ class TurnQueue:
         return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
 
     def counts(self) -> dict[str, int]:
-        """Returns the counts by name: recorded, duplicates, dead, retried, dropped and ``rolled_over``."""
-        found = self._redis.hgetall(self._keys.counts)
-        return {"recorded": 0, "duplicates": 0} | {_text(name): int(count) for name, count in found.items()}
+        """Returns the counts by name: recorded, duplicates, dead, erased, lost, retried, dropped, ``rolled_over``."""
+        found = {_text(name): int(count) for name, count in self._redis.hgetall(self._keys.counts).items()}
+        shown = {name: count for name, count in found.items() if not name.startswith("_")}
+        return {"recorded": 0, "duplicates": 0} | shown
 
     def dead_count(self) -> int:
         """Returns the number of entries in the dead stream."""

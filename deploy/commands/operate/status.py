@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from deploy.instance import authorization, find
 from deploy.options import Given, Json, Seconds
-from events.health.stage_health import Overview, StageHealth
+from events.health.stage_health import TOTALS, Overview, StageHealth
 from events.platform.settings import Settings, revealed, variable_of
 
 if TYPE_CHECKING:
@@ -153,10 +153,7 @@ def _print(report: dict[str, Any], *, as_json: bool, clear: bool) -> None:
         for stage in seen.stages
         if (at := stage.error_at) is not None
     ]
-    lines += [
-        f"{name:<12}{number(getattr(seen, name)):>10}"
-        for name in ("events", "recorded", "duplicates", "parked", "dead")
-    ]
+    lines += [f"{name:<12}{number(getattr(seen, name)):>10}" for name in TOTALS]
     if channels is None:
         lines.append("channels     ? (no read service answers)")
     else:

@@ -23,7 +23,7 @@ from rich.text import Text
 from deploy.commands.operate.status import number
 from deploy.instance import find
 from deploy.options import Given, Seconds
-from events.health.stage_health import Overview, StageHealth
+from events.health.stage_health import TOTALS, Overview, StageHealth
 from events.platform.settings import Settings
 from ingest.recording.overviews import Overviews
 
@@ -114,10 +114,7 @@ def frame(seen: Overview, rates: dict[str, deque[float]]) -> RenderableType:
         for stage in seen.stages
         if stage.error is not None
     ]
-    counts = "  ".join(
-        f"{name} {number(getattr(seen, name))}"
-        for name in ("events", "recorded", "duplicates", "parked", "dead")
-    )
+    counts = "  ".join(f"{name} {number(getattr(seen, name))}" for name in TOTALS)
     heading = Text(f"cardlog  {counts}", style="bold")
     last = [Text(), Text("last errors", style="bold"), *errors] if errors else []
     return Group(heading, Text(), table, *last)

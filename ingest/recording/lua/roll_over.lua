@@ -18,7 +18,8 @@ end
 if redis.call('EXISTS', KEYS[1]) == 0 then
     return 0
 end
-local last = value_of(redis.call('XINFO', 'STREAM', KEYS[1]), 'last-generated-id')
+local stream = redis.call('XINFO', 'STREAM', KEYS[1])
+local last = value_of(stream, 'last-generated-id')
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 if tonumber(string.match(last, '^%d+')) <= now + tonumber(ARGV[1]) then
@@ -78,4 +79,6 @@ for _, entry in ipairs(waiting) do
     redis.call('XADD', KEYS[1], '*', unpack(entry[2]))
 end
 redis.call('HINCRBY', KEYS[2], 'rolled_over', 1)
+-- The new stream counts only the entries that moved (trim.lua). Redis before 7 counts none.
+redis.call('HINCRBY', KEYS[2], '_offset', (value_of(stream, 'entries-added') or #waiting) - #waiting)
 return 1
