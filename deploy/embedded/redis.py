@@ -26,7 +26,7 @@ from deploy.embedded.programs import InstallationError, installed, places
 from deploy.embedded.secret import kept_secret
 from deploy.embedded.server import LOOPBACK, EmbeddedServer, ServerError, tail
 from events.platform.settings import Settings
-from events.platform.streams import streams_named
+from events.platform.streams import PUSHED
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +44,9 @@ _COMMANDS = (
     "+@all -@admin -@dangerous -function -script|flush -script|kill -script|debug +info +client|list +cluster "
     "+bgrewriteaof"
 )
-_PUSHED = " ".join(f"~{stream}" for stream in streams_named(Settings().turns_stream))
+# No ACL refuses an argument, so whoever may XADD may trim the stream, and a function has only the rights of its caller.
+# RPUSH can only add.
+_PUSHED = f"~{Settings().turns_stream}:{PUSHED} resetchannels +rpush"
 # A server that logged this line and ended could only fail on its files, or on a fault of the machine (below).
 _BEGUN = "Server initialized"
 _MACHINE_FAULTS = re.compile(
@@ -65,7 +67,7 @@ class EmbeddedRedis(EmbeddedServer):
     The server evicts nothing: with full memory it refuses writes. On start a torn last record is cut off. Other damage
     is cut off too, with a warning, after a copy of the files. Unreadable files are set aside and never deleted.
     As root the server runs as an unprivileged account. `url` may only read and write data. `operator_url` may also
-    use server commands. `pusher_url` may only add entries to the streams of turns, and reads nothing.
+    use server commands. `pusher_url` may only append turns to the list `turns:pushed`, and reads nothing.
     """
 
     name: ClassVar[str] = "redis"
@@ -134,7 +136,7 @@ class EmbeddedRedis(EmbeddedServer):
 
     @property
     def pusher_url(self) -> str:
-        """The URL for apps: it allows only XADD to the streams of turns."""
+        """The URL for apps: it allows only RPUSH to the list `turns:pushed`."""
         return f"redis://{PUSHER}:{self._passwords[PUSHER]}@{LOOPBACK}:{self.port}/0"
 
     def _prepare(self) -> Account | None:
@@ -203,7 +205,7 @@ class EmbeddedRedis(EmbeddedServer):
         return [
             f"user default on #{digests['default']} ~* &* {_COMMANDS}",
             f"user {OPERATOR} on #{digests[OPERATOR]} ~* &* +@all",
-            f"user {PUSHER} on #{digests[PUSHER]} {_PUSHED} resetchannels +xadd +ping +hello +select +client|setinfo",
+            f"user {PUSHER} on #{digests[PUSHER]} {_PUSHED} +ping +hello +select +client|setinfo",
         ]
 
     def _answers(self) -> bool:

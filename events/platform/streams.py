@@ -29,6 +29,9 @@ their own."""
 MOST_STREAMS = PARTITIONS
 """The most numbered streams. A reader can thus find every stream of every layout by its name."""
 
+PUSHED = "pushed"
+"""The end of the name of the list that restricted pushers append turns to: ``turns:pushed``."""
+
 _CLUSTER = "+cluster"
 _NUMBERED = re.compile(r":\{(\d+)\}$")
 
@@ -80,6 +83,7 @@ class StreamKeys:
     dead: str
     counts: str
     dropped: str
+    pushed: str
 
 
 def is_cluster(client: object) -> bool:
@@ -91,7 +95,7 @@ def keys_of(client: redis.Redis | redis.asyncio.Redis, stream: str) -> StreamKey
     """Returns the keys of ``stream``. In a cluster the keys of ``turns`` are ``{turns}:dead`` and so on: the braces
     keep them in the slot of ``turns``."""
     beside = f"{{{stream}}}" if is_cluster(client) and "{" not in stream else stream
-    return StreamKeys(stream, f"{beside}:dead", f"{beside}:counts", f"{beside}:dropped")
+    return StreamKeys(stream, f"{beside}:dead", f"{beside}:counts", f"{beside}:dropped", f"{beside}:{PUSHED}")
 
 
 def existing(client: redis.Redis, streams: Iterable[str]) -> list[str]:

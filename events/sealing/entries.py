@@ -20,7 +20,8 @@ from events.sealing import sealer as sealing
 from events.sealing.key_encryption import KeyUnavailableError, WrappedKeyError
 from events.sealing.sealer import Sealer
 from events.types.codec import SEALED
-from events.types.turn_contract import TurnInvalidError
+from events.types.queue_entry import PUSHED, pushed_turn
+from events.types.turn_contract import TurnInvalidError, text_of
 
 VISIBLE = ("user_id", "tenant")
 """The fields of an entry that are never sealed."""
@@ -48,20 +49,30 @@ def sealed_entry(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def opened_entry(fields: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
-    """Returns the fields of an entry as they were pushed. An entry that is not sealed is returned as it is.
+    """Returns the fields of an entry as an app pushed them. An entry that holds them in the open is returned as it is.
 
     Raises :class:`TurnInvalidError` for a sealed entry that this process cannot open: the entry becomes a dead letter,
-    stays sealed, and can be retried with the right key.
+    stays sealed, and can be retried with the right key. Raises it too for a pushed text that is no turn.
     """
-    given = fields.get(SEALED.encode())
-    if given is None:
+    if SEALED.encode() in fields:
+        beside, found = _unsealed(fields)
+    elif PUSHED.encode() in fields:
+        beside, found = _parsed(fields)
+    else:
         return fields
+    if NAME in beside and not found.get(NAME, "").strip():
+        found[NAME] = beside[NAME]
+    return {name.encode(): value.encode() for name, value in found.items()}
+
+
+def _unsealed(fields: Mapping[bytes, bytes]) -> tuple[dict[str, str], dict[str, str]]:
+    """Returns (the visible fields of a sealed entry, all fields of its turn)."""
     try:
-        visible = {name.decode(): value.decode() for name, value in fields.items() if name != SEALED.encode()}
-        moved_as = visible.pop(NAME, None)
+        beside = {name.decode(): value.decode() for name, value in fields.items() if name != SEALED.encode()}
+        visible = {name: value for name, value in beside.items() if name != NAME}
         if not visible.keys() <= set(VISIBLE):
             raise ValueError("further fields")
-        parts = a2b_base64(given, strict_mode=True)
+        parts = a2b_base64(fields[SEALED.encode()], strict_mode=True)
         start = _LENGTH_BYTES + int.from_bytes(parts[:_LENGTH_BYTES])
         sealer = sealing.in_use()
         if sealer is None:
@@ -72,16 +83,28 @@ def opened_entry(fields: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
         hidden = cipher.decrypt(
             parts[start : start + _NONCE_BYTES], parts[start + _NONCE_BYTES :], _bound(visible)
         )
-        found = {name.encode(): value.encode() for name, value in orjson.loads(hidden).items()}
+        return beside, {**visible, **orjson.loads(hidden)}
     except KeyUnavailableError as error:
         raise TurnInvalidError(SEALED, str(error)) from None
     except TurnInvalidError:
         raise
     except (InvalidTag, WrappedKeyError, ValueError, AttributeError):
         raise TurnInvalidError(SEALED, "the sealed entry was changed, or belongs to another user") from None
-    if moved_as is not None and not found.get(NAME.encode(), b"").strip():
-        found[NAME.encode()] = moved_as.encode()
-    return {**{name.encode(): value.encode() for name, value in visible.items()}, **found}
+
+
+def _parsed(fields: Mapping[bytes, bytes]) -> tuple[dict[str, str], dict[str, str]]:
+    """Returns (the fields beside the text of a turn, the fields of the turn)."""
+    found = pushed_turn(fields[PUSHED.encode()])
+    beside = {
+        text_of("(field name)", name): text_of("(field)", value)
+        for name, value in fields.items()
+        if name != PUSHED.encode()
+    }
+    if not beside.keys() <= {"user_id", NAME} or beside.get("user_id", found.get("user_id")) != found.get(
+        "user_id"
+    ):
+        raise TurnInvalidError(PUSHED, "holds a whole turn; leave the other fields out")
+    return beside, found
 
 
 @lru_cache(1)

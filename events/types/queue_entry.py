@@ -11,11 +11,15 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 
+import orjson
+
 from events.types.tenancy import DEFAULT_TENANT
-from events.types.turn_contract import TurnInvalidError
+from events.types.turn_contract import TurnInvalidError, fields_of, text_of
 
 TENANT = "tenant"
 PROOF = "tenant_proof"
+PUSHED = "pushed"
+"""The field of an entry that holds a whole turn as JSON text: the turn came over the list of the restricted pushers."""
 
 
 class QueueKey:
@@ -56,6 +60,19 @@ class QueueKey:
     def _proof(self, turn: Mapping[str, str], tenant: str) -> str:
         content = json.dumps([tenant, sorted(turn.items())], separators=(",", ":"))
         return hmac.digest(self._key, content.encode(), sha256).hex()
+
+
+def pushed_turn(text: bytes) -> dict[str, str]:
+    """Returns the fields of a turn that is the text of a JSON object. Raises :class:`TurnInvalidError`."""
+    try:
+        document = orjson.loads(text_of(PUSHED, text))
+    except ValueError as error:
+        if isinstance(error, TurnInvalidError):
+            raise
+        raise TurnInvalidError(PUSHED, f"is not the text of a JSON object: {error}") from None
+    if not isinstance(document, dict):
+        raise TurnInvalidError(PUSHED, 'must be a JSON object, such as {"user_id": "dana", "text": "…"}')
+    return fields_of(document)
 
 
 def names_tenant(fields: Mapping[str, str] | Mapping[bytes, bytes]) -> bool:

@@ -14,7 +14,7 @@ from events.platform.settings import Settings
 from events.platform.streams import existing, keys_of, mark_of, streams_named
 from events.sealing.entries import opened_entry
 from events.types.turn_contract import TurnInvalidError, entry_time, is_date
-from ingest.recording.turn_queue import DEAD_FIELD, lua_script
+from ingest.recording.turn_queue import DEAD_FIELD, TurnQueue, lua_script
 
 _PAGE = 500
 
@@ -44,6 +44,7 @@ def forget(
     appends the returned turn ids as idempotency keys, and the log drops such a turn. Raises one of ``REDIS_AWAY``.
     """
     done = ForgottenEntries()
+    TurnQueue(client, settings.turns_stream, settings.consumer_group).take_pushed()
     for stream in existing(client, streams_named(settings.turns_stream)):
         for ids, found in _pages(client, stream, b"", chooses, until):
             for (user, fields), entry_id in zip(found, ids, strict=True):

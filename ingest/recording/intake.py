@@ -73,7 +73,12 @@ class Intake:
         return IntakeStatistics(behind, seconds, dead, counts)
 
     def last_ids(self) -> dict[str, str]:
-        """Returns the id of the last entry ever pushed, by stream. Streams without an entry are absent."""
+        """Returns the id of the last entry ever pushed, by stream. Streams without an entry are absent.
+
+        Turns on the list of the restricted pushers move to their stream first, so they count as pushed.
+        """
+        for queue in self.queues():
+            queue.take_pushed()
         found = {queue.stream: queue.last_id() for queue in self.queues()}
         return {stream: last for stream, last in found.items() if last is not None}
 

@@ -219,6 +219,7 @@ class StreamReader:
                     queue = self._open()
                     self._drain_own(queue)
                     delay = 0.05
+                queue.take_pushed(self._settings.batch_turns)
                 entries = queue.read(self._name, self._settings.batch_turns, _BLOCK_MS)
                 self._linger.begin_round()
                 self._stream_health.report(self._stream)

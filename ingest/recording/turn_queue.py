@@ -26,6 +26,7 @@ MOST_FIELDS = 1000
 """Number of fields of a refused entry that a dead letter keeps. A turn has 13 fields."""
 MOST_BYTES = 4 * 1024 * 1024
 """Bytes of all fields together that a dead letter keeps. A turn has at most 70 KiB."""
+_TAKEN_BYTES = 4 * 1024 * 1024  # Bytes of pushed turns that one Lua script moves.
 _LARGEST = 2**64 - 1  # The largest value of each of the two numbers of an id.
 
 
@@ -76,14 +77,7 @@ class TurnQueue:
     def open(self) -> None:
         """Creates the group at the first entry, so turns pushed before the first start are read too."""
         try:
-            # The check comes first: with full memory, Redis refuses XGROUP CREATE even for an existing group.
-            if self._group in {_text(group["name"]) for group in self._redis.xinfo_groups(self.stream)}:
-                return
-        except redis.ResponseError as error:
-            if "no such key" not in str(error):
-                raise
-        try:
-            self._redis.xgroup_create(self.stream, self._group, id="0", mkstream=True)
+            self._redis.eval(lua_script("create_group"), 1, self.stream, self._group)
         except redis.ResponseError as error:
             if "BUSYGROUP" not in str(error):
                 raise
@@ -172,6 +166,22 @@ class TurnQueue:
         done: Any = self._redis.eval(lua_script("trim"), 2, keys.stream, keys.counts, self._group, first)
         return int(done[0]), int(done[1])
 
+    def pushed_count(self) -> int:
+        """Returns the number of turns on the list of the restricted pushers, which is beside the first stream only."""
+        return 0 if self._mark else int(cast("Any", self._redis.llen(self._keys.pushed)))
+
+    def take_pushed(self, most: int | None = None) -> None:
+        """Moves turns from the list of the restricted pushers to the stream: ``most``, or all that are there now."""
+        rest = self.pushed_count() if most is None else min(most, self.pushed_count())
+        while rest > 0:
+            keys = self._keys
+            taken: Any = self._redis.eval(
+                lua_script("take_pushed"), 2, keys.pushed, keys.stream, rest, _TAKEN_BYTES
+            )
+            if not taken:
+                return
+            rest -= int(taken)
+
     def roll_over(self) -> bool:
         """Restarts the stream at the present when its last id is more than a day ahead. Returns True if it did.
 
@@ -199,7 +209,7 @@ class TurnQueue:
         except redis.ResponseError as error:
             if "no such key" not in str(error):
                 raise
-            return QueueDepth(0, 0, None)
+            return QueueDepth(self.pushed_count(), 0, None)
         pending, oldest, delivered = 0, None, None
         for group in groups:
             if _text(group["name"]) == self._group:
@@ -210,12 +220,13 @@ class TurnQueue:
                     oldest = _text(summary["min"])
         # Millions of entries may wait, but delivered entries are trimmed soon. So the delivered ones are counted.
         waiting = int(self._redis.xlen(self.stream)) - self._delivered(delivered)
+        waiting = max(0, waiting) + self.pushed_count()
         if oldest is None:
             first: Any = self._redis.xrange(
                 self.stream, min="-" if delivered is None else f"({delivered}", count=1
             )
             oldest = _text(first[0][0]) if first else None
-        return QueueDepth(max(0, waiting), pending, oldest)
+        return QueueDepth(waiting, pending, oldest)
 
     def _delivered(self, last: str | None) -> int:
         """Returns the number of delivered entries that the stream still holds."""

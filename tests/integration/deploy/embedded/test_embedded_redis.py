@@ -172,9 +172,10 @@ class TestClosed:
 
     def test_a_pusher_only_pushes(self, server: EmbeddedRedis) -> None:
         with Redis.from_url(server.pusher_url) as pusher:
-            for stream in ("turns", "turns:{0}", "turns:{63}"):
-                assert pusher.xadd(stream, {"user_id": "ada", "text": "hello"})
+            assert pusher.rpush("turns:pushed", '{"user_id": "ada", "text": "hello"}')
             for command in (
+                "XADD turns * user_id ada text hello", "XADD turns MAXLEN 0 * a b", "XADD turns:pushed * a b",
+                "LTRIM turns:pushed 1 0", "LPOP turns:pushed", "LRANGE turns:pushed 0 1", "DEL turns:pushed",
                 "XRANGE turns - +", "XREAD STREAMS turns 0", "XADD turns:dead * a b", "XADD mine * a b", "XLEN turns",
                 "DEL turns", "XTRIM turns MAXLEN 0", "GET a", "KEYS *", "EVAL return 0", "PUBLISH a b", "INFO",
                 "XGROUP CREATE turns g 0", "CONFIG GET *", "ACL LIST",
