@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from deploy.embedded.processes import is_dead
-from deploy.security.private_files import key_in
+from deploy.security.private_files import key_in, own_text, written_privately
 from events.platform.environment import data_folder
 from events.platform.settings import Settings, revealed
 from events.sealing import sealer
@@ -63,16 +63,14 @@ def default_data() -> Path:
 
 def announce(instance: Instance) -> None:
     """Writes ``instance`` to its data folder and to the user's list of running instances."""
-    text = json.dumps(asdict(instance))
+    text = json.dumps(asdict(instance)).encode()
     for path in (Path(instance.data) / READY_FILE, _registry() / f"{instance.pid}.json"):
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # The URLs hold passwords, so only the owner may read the file.
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
-                os.fchmod(file.fileno(), 0o600)
-                file.truncate()
+            # The URLs hold passwords, so only the owner may read the file. A link is replaced and not followed.
+            with written_privately(path) as file:
                 file.write(text)
-        except OSError:
+        except (OSError, RuntimeError):
             continue  # without a writable home folder, --data still finds the instance
 
 
@@ -158,6 +156,6 @@ def _registry() -> Path:
 
 def _read(path: Path) -> Instance | None:
     try:
-        return Instance(**json.loads(path.read_text()))
+        return Instance(**json.loads(own_text(path)))
     except (OSError, ValueError, TypeError):
         return None

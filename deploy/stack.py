@@ -22,6 +22,7 @@ from deploy.embedded.roles import reader_url, service_url
 from deploy.embedded.server import EmbeddedServer, ServerError, StartStoppedError
 from deploy.instance import Instance, announce, left_over, withdraw
 from deploy.security import first_key
+from deploy.security.private_files import private_folder
 from deploy.starting import parts
 from deploy.starting.child import Child, end
 from events.platform.database import Connection, connect, connect_with_retry, migrate
@@ -107,7 +108,7 @@ class Stack:
             require_kafka(self._settings)
         self._require_embedded("database_url", "--port-postgres", self._port_postgres)
         self._require_embedded("redis_url", "--port-redis", self._port_redis)
-        self._data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(self._data)
         self._lock.acquire()
         if not self._settings.tombstones_file:
             self._settings = replace(self._settings, tombstones_file=str(self._data / TOMBSTONES_FILE))
@@ -243,7 +244,10 @@ class Stack:
             self._servers.append(postgres)
             settings = replace(settings, database_url=postgres.url, admin_database_url=postgres.url)
         if not settings.redis_url:
-            redis = EmbeddedRedis(self._data, self._port_redis, stopping=self._stopping)
+            memory_mib = settings.redis_memory_mib
+            redis = EmbeddedRedis(
+                self._data, self._port_redis, stopping=self._stopping, memory_mib=memory_mib
+            )
             with parts.part("Redis"):
                 redis.start()
             self._servers.append(redis)

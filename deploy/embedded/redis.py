@@ -64,8 +64,9 @@ class EmbeddedRedis(EmbeddedServer):
     the server writes its append-only file per command, and this process syncs the file every second. Redis' own
     `everysec` holds writes back while a slow disk syncs, and a kill -9 then loses acknowledged writes. `always` costs
     a disk write for each pushed turn (300/s instead of 12,000/s), and a turn is in Postgres within milliseconds.
-    The server evicts nothing: with full memory it refuses writes. On start a torn last record is cut off. Other damage
-    is cut off too, with a warning, after a copy of the files. Unreadable files are set aside and never deleted.
+    The server evicts nothing: when it holds `memory_mib`, it refuses writes. It takes no value above 1 MiB. On start a
+    torn last record is cut off. Other damage is cut off too, with a warning, after a copy of the files. Unreadable
+    files are set aside and never deleted.
     As root the server runs as an unprivileged account. `url` may only read and write data. `operator_url` may also
     use server commands. `pusher_url` may only append turns to the list `turns:pushed`, and reads nothing.
     """
@@ -84,8 +85,10 @@ class EmbeddedRedis(EmbeddedServer):
         *,
         durable: bool = True,
         stopping: Callable[[], bool] = lambda: False,
+        memory_mib: int = 1024,
     ) -> None:
         super().__init__(data, port, durable=durable, stopping=stopping)
+        self._memory_mib = memory_mib
         self._syncing: threading.Thread | None = None
         self._ending = threading.Event()
         self._account: Account | None = None
@@ -190,7 +193,10 @@ class EmbeddedRedis(EmbeddedServer):
             # A snapshot holds deleted entries of a stream as they lie in memory. Commands hold only what exists.
             "aof-use-rdb-preamble": "no",
             "aof-load-truncated": "yes",
+            "maxmemory": f"{self._memory_mib}mb",
             "maxmemory-policy": "noeviction",
+            # The least that the server allows. A turn has at most 70 KiB, and 0.6 MiB when it is sealed.
+            "proto-max-bulk-len": "1mb",
             "enable-protected-configs": "no",
             "enable-debug-command": "no",
             "enable-module-command": "no",

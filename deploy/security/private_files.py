@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,34 @@ def written_privately(path: Path) -> Iterator[BinaryIO]:
         raise RuntimeError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def private_folder(folder: Path) -> None:
+    """Makes ``folder`` unless it exists, and takes the right to write from its group when the folder is this user's.
+
+    Raises RuntimeError for a folder that others may write to: they could swap keys, and links could stand for files.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    entry = folder.stat()
+    if entry.st_mode & stat.S_IWOTH or (entry.st_mode & stat.S_IWGRP and entry.st_uid != os.geteuid()):
+        raise RuntimeError(
+            f"other users may write to {folder}, and could have put files of theirs in it: "
+            f"see that every file is yours and run chmod go-w {folder}, or choose another folder with --data"
+        )
+    if entry.st_mode & stat.S_IWGRP:
+        folder.chmod(stat.S_IMODE(entry.st_mode) & ~stat.S_IWGRP)
+
+
+def own_text(path: Path) -> str:
+    """Returns the content of a file that this user or root wrote. Root reads the file of any user.
+
+    Raises OSError for another user's file, for a link and for a missing file.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(descriptor, encoding="utf-8") as file:
+        if os.geteuid() != 0 and os.fstat(descriptor).st_uid not in (0, os.geteuid()):
+            raise PermissionError(f"{path} belongs to another user")
+        return file.read()
 
 
 def key_in(path: Path) -> str:

@@ -129,6 +129,11 @@ class Settings:
         secret=True,
         form="redis",
     )
+    redis_memory_mib: int = _setting(
+        1024,
+        "most memory of the embedded Redis; when it is full, turns are refused until the recorder has made room",
+        least=16,
+    )
     turns_stream: str = _setting("turns", "Redis stream that apps push turns onto", form="name")
     turn_streams: int = _setting(
         1,

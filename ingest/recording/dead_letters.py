@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from heapq import merge
-from itertools import islice
 from typing import Any, cast
 
 import redis
@@ -17,7 +16,7 @@ from events.sealing.entries import opened_entry, sealed_entry
 from events.types.queue_entry import PROOF, TENANT, QueueKey
 from events.types.tenancy import DEFAULT_TENANT
 from events.types.turn_contract import TurnInvalidError, entry_time, is_date, parse_turn, pushed_at, text_of
-from ingest.recording.turn_queue import DEAD_FIELD, MOST_FIELDS, lua_script
+from ingest.recording.turn_queue import DEAD_FIELD, kept_fields, lua_script
 
 _PAGE = 500
 _DROPPED_KEPT = 10_000
@@ -159,17 +158,17 @@ class DeadLetters:
 
         The stream of dropped letters keeps the latest 10,000. The count of dropped letters includes all.
         """
+        kept, note = kept_fields(letter.fields)
         record = {
             b"letter_id": letter.id.encode(),
             b"entry_id": letter.entry_id.encode(),
             b"field": letter.field.encode(),
-            b"reason": letter.reason.encode(),
+            b"reason": (letter.reason + note).encode(),
             b"because": because.encode(),
-            **{DEAD_FIELD + name: value for name, value in islice(letter.fields.items(), MOST_FIELDS)},
         }
         found = self._keys[letter.mark]
         keys = [found.dead, found.dropped, found.counts]
-        return self._run("drop_dead_letter", keys, letter, [_DROPPED_KEPT, *_flat(record)]) is not None
+        return self._run("drop_dead_letter", keys, letter, [_DROPPED_KEPT, *_flat(record), *kept]) is not None
 
     def _run(self, name: str, keys: list[str], letter: DeadLetter, arguments: list[Any]) -> Any:
         return self._redis.eval(lua_script(name), len(keys), *keys, letter.own_id, *arguments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -24,8 +24,9 @@ ROLLED_OVER = "rolled_over"
 """The name of the count of roll-overs of a stream."""
 MOST_FIELDS = 1000
 """Number of fields of a refused entry that a dead letter keeps. A turn has 13 fields."""
-MOST_BYTES = 4 * 1024 * 1024
-"""Bytes of all fields together that a dead letter keeps. A turn has at most 70 KiB."""
+MOST_BYTES = 1023 * 1024
+"""Bytes of all fields together that a dead letter keeps. A turn has at most 70 KiB. The embedded Redis takes no value
+above 1 MiB."""
 _TAKEN_BYTES = 4 * 1024 * 1024  # Bytes of pushed turns that one Lua script moves.
 _LARGEST = 2**64 - 1  # The largest value of each of the two numbers of an id.
 
@@ -129,7 +130,8 @@ class TurnQueue:
             ]
             self._redis.eval(lua_script("settle"), 2, keys.stream, keys.counts, self._group, *counted)
         for entry, field, reason in dead:
-            letter = _letter(entry, field, reason)
+            kept, note = kept_fields(entry.fields)
+            words: list[str | bytes] = ["entry_id", entry.id, "field", field, "reason", reason + note, *kept]
             self._redis.eval(
                 lua_script("dead_letter"),
                 3,
@@ -138,7 +140,7 @@ class TurnQueue:
                 keys.counts,
                 self._group,
                 entry.id,
-                *letter,
+                *words,
             )
 
     def trim(self) -> tuple[int, int]:
@@ -311,25 +313,25 @@ def incarnation_mark(rolled_over: bytes | str | None) -> str:
     return "" if rolled_over is None else f"~{_text(rolled_over)}"
 
 
-def _letter(entry: Entry, field: str, reason: str) -> list[bytes | str]:
-    """Returns the fields of a dead letter as a flat list of names and values.
+def kept_fields(fields: Mapping[bytes, bytes]) -> tuple[list[bytes], str]:
+    """Returns (names and values of a dead letter as a flat list, a note about what was cut).
 
-    A Lua script takes a few thousand arguments, and a command has a limit in bytes. Larger entries are cut, and the
-    reason of the dead letter says so.
+    A Lua script takes a few thousand arguments, and a command has a limit in bytes.
     """
-    if len(entry.fields) > MOST_FIELDS:
-        reason = f"{reason} (the first {MOST_FIELDS} of {len(entry.fields)} fields are kept)"
-    kept: list[bytes | str] = []
+    note = ""
+    if len(fields) > MOST_FIELDS:
+        note = f" (the first {MOST_FIELDS} of {len(fields)} fields are kept)"
+    kept: list[bytes] = []
     room = MOST_BYTES
-    for name, value in islice(entry.fields.items(), MOST_FIELDS):
+    for name, value in islice(fields.items(), MOST_FIELDS):
         if len(name) + len(value) > room:
-            reason = f"{reason} (the first {MOST_BYTES} bytes of its fields are kept)"
+            note = f"{note} (the first {MOST_BYTES} bytes of its fields are kept)"
             if len(name) < room:
                 kept += [DEAD_FIELD + name, value[: room - len(name)]]
             break
         room -= len(name) + len(value)
         kept += [DEAD_FIELD + name, value]
-    return ["entry_id", entry.id, "field", field, "reason", reason, *kept]
+    return kept, note
 
 
 @cache

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import psutil
 import pytest
 
 from deploy.instance import Instance, NoInstanceError, announce, find
+from deploy.security.private_files import private_folder
+from deploy.stack import Stack
 from events.platform.settings import Settings
 
 
@@ -25,6 +28,10 @@ def running(data: Path) -> Instance:
     """A Cardlog on ``data`` whose process is this one, as it announces itself."""
     data.mkdir(parents=True)
     (data / "lock").touch()
+    return announced(data)
+
+
+def announced(data: Path) -> Instance:
     process = psutil.Process()
     found = Instance(
         write_url="w", read_url="r", redis_url="redis://x", database_url=f"postgresql://x/{data.parent.name}",
@@ -59,3 +66,36 @@ def test_any_folder_called_data_is_no_cardlog(tmp_path: Path) -> None:
     there = running(tmp_path / "there" / "data")
     Path("data").mkdir()
     assert find(Settings())[1] == there
+
+
+def test_a_link_in_place_of_the_ready_file_is_replaced_and_never_followed(tmp_path: Path) -> None:
+    target = tmp_path / "precious"
+    target.write_text("precious")
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "ready.json").symlink_to(target)
+    instance = announced(data)
+    assert target.read_text() == "precious"
+    ready = data / "ready.json"
+    assert not ready.is_symlink()
+    assert stat.S_IMODE(ready.stat().st_mode) == 0o600
+    assert find(Settings(), data)[1] == instance
+    ready.rename(tmp_path / "elsewhere")
+    ready.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(NoInstanceError):
+        find(Settings(), data)
+
+
+def test_a_data_folder_that_others_may_write_to_is_refused_and_one_of_the_group_is_closed(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(0o777)
+    stack = Stack(Settings(), data, port_write=0, port_read=0, stopping=lambda: False)
+    with pytest.raises(RuntimeError, match="chmod go-w"):
+        stack.start()
+    assert list(data.iterdir()) == []
+    data.chmod(0o775)
+    private_folder(data)
+    assert stat.S_IMODE(data.stat().st_mode) == 0o755

@@ -12,9 +12,23 @@ from pathlib import Path
 import psutil
 import pytest
 from redis import Redis
-from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
+from redis.exceptions import (
+    AuthenticationError,
+    NoPermissionError,
+    OutOfMemoryError,
+    RedisError,
+    ResponseError,
+)
 
 from deploy.embedded.redis import EmbeddedRedis
+from events.platform.key_file import new_key
+from events.sealing import sealer as sealing
+from events.sealing.entries import sealed_entry
+from events.sealing.key_encryption import LocalKeyEncryption
+from events.sealing.sealer import Sealer
+from events.types.turn_contract import MAX_TEXT_BYTES
+from ingest.recording.dead_letters import DeadLetters
+from ingest.recording.turn_queue import TurnQueue
 
 SNAPSHOT, LATER = 300, 700
 BROKEN = bytes(16)
@@ -182,6 +196,38 @@ class TestClosed:
             ):  # fmt: skip
                 with pytest.raises(NoPermissionError):
                     pusher.execute_command(*command.split())
+
+    def test_its_memory_and_its_values_are_bounded(self, tmp_path: Path) -> None:
+        longest = {"user_id": "ada", "text": "\1" * MAX_TEXT_BYTES, "metadata": "{}"}
+        with EmbeddedRedis(tmp_path, memory_mib=16) as server, Redis.from_url(server.url) as client:
+            sealing.use(Sealer(LocalKeyEncryption([new_key()])))
+            try:
+                assert client.xadd("turns", sealed_entry(longest))
+            finally:
+                sealing.use(None)
+            with pytest.raises(RedisError):
+                client.xadd("turns", {"user_id": "ada", "text": "x" * (1024 * 1024 + 1)})
+            with Redis.from_url(server.pusher_url) as pusher:
+                ten = ["x" * 1024 * 1024] * 10
+                pusher.rpush("turns:pushed", *ten)
+                with pytest.raises(OutOfMemoryError):
+                    pusher.rpush("turns:pushed", *ten)
+            assert client.xlen("turns") == 1
+
+    def test_an_entry_as_large_as_the_server_takes_becomes_a_dead_letter_and_can_be_dropped(
+        self, server: EmbeddedRedis
+    ) -> None:
+        with Redis.from_url(server.operator_url) as operator:
+            operator.flushdb()
+        with Redis.from_url(server.url) as client:
+            queue = TurnQueue(client, "turns", "g")
+            queue.open()
+            client.xadd("turns", {b"f" * 1024 * 1024: b"", "text": "x" * 1024 * 1024})
+            queue.settle([], [(entry, "text", "is long") for entry in queue.read("r", 1, 1)], frozenset())
+            letters = DeadLetters(client, "turns")
+            [letter] = letters
+            assert "bytes of its fields are kept" in letter.reason
+            assert letters.drop(letter, "too large")
 
     def test_it_is_a_current_version(self, server: EmbeddedRedis) -> None:
         with Redis.from_url(server.url, decode_responses=True) as client:
