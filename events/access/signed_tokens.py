@@ -34,7 +34,7 @@ _MOST_USERS = 1000
 
 # Only asymmetric algorithms. With a symmetric one, the public keys of the provider would sign tokens.
 _RSA = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
-_OF_TYPE: Mapping[str | None, tuple[str, ...]] = {
+_OF_TYPE: Mapping[str, tuple[str, ...]] = {
     "RSA": _RSA,
     "P-256": ("ES256",),
     "P-384": ("ES384",),
@@ -97,10 +97,12 @@ class SignedTokens:
         now = time.monotonic()
         known = self._known(key_id)
         stale = now - self._read_at >= self._refresh_s
+        # A key that the provider took back since then must not open once more. During an outage nobody waits.
+        waits = known is None or now - self._tried_at >= self._refresh_s
         if (known is None or stale) and now - self._tried_at >= self._again_s:
             self._tried_at = now
             self._reading = asyncio.create_task(self._read())
-        if known is None and self._reading is not None and not self._reading.done():
+        if waits and self._reading is not None and not self._reading.done():
             await asyncio.shield(self._reading)
             known = self._known(key_id)
         if not self._keys:
@@ -138,7 +140,7 @@ def usable_keys(data: bytes) -> dict[str, tuple[Any, tuple[str, ...]]]:
     for each in listed[:_MOST_KEYS] if isinstance(listed, list) else []:
         if not isinstance(each, dict) or each.get("use", "sig") != "sig" or "d" in each or "k" in each:
             continue
-        algorithms = _OF_TYPE.get("RSA" if each.get("kty") == "RSA" else each.get("crv"), ())
+        algorithms = _OF_TYPE.get("RSA" if each.get("kty") == "RSA" else str(each.get("crv")), ())
         if "alg" in each:
             algorithms = tuple(name for name in algorithms if name == each["alg"])
         if not algorithms:

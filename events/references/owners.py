@@ -23,6 +23,11 @@ def tenant_owner(tenant: str) -> str:
     return team_owner(tenant, "")
 
 
+def is_team(storage_id: str) -> bool:
+    """True for the storage id of a team or of what belongs to a whole tenant."""
+    return SEPARATOR * 2 in storage_id
+
+
 def checked_name(name: ReferenceName) -> ReferenceName:
     """Returns ``name``. Raises :class:`ReferenceInvalidError` for a part that cannot name anything."""
     for field, text, most in (

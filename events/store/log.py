@@ -188,6 +188,14 @@ def _mac(
     )  # fmt: skip
 
 
+def stop_appends(connection: Connection, storage_id: str) -> None:
+    """Lets nobody else append to the partition of a user until the transaction of the caller ends.
+
+    Waits for the appends that run. The statements after it see what they appended.
+    """
+    connection.execute(statement("events.store", "stop_appends"), {"partition": partition_of(storage_id)})
+
+
 def announce(connection: Connection, events: Iterable[NewEvent] = (), *, types: Collection[str] = ()) -> None:
     """Wakes the followers of ``types`` and of the types of ``events``. Without both, wakes every follower.
 

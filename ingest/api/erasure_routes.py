@@ -17,12 +17,12 @@ from events.http.formats.uuids import Uuid
 from events.http.problem import ProblemError, invalid
 from events.http.service import JSONResponse
 from events.store.log import Connection
-from events.types.tenancy import tenant_of, user_of
+from events.types.tenancy import tenant_of
 from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Eraser, ErasureRefusedError, users_of
 from ingest.erasure.names import NameInvalidError
-from ingest.erasure.receipts import receipt_of, users_of_erasure
+from ingest.erasure.receipts import reaches, receipt_of
 from ingest.erasure.subjects import Outcome, Terms
 
 _LONGEST: dict[str, Any] = {"max_length": MAX_NAME_BYTES, "pattern": r"\S"}
@@ -68,6 +68,8 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
             with connect() as connection:
                 outcome = work(connection)
                 if dry_run:
+                    if not outcome.users:
+                        raise _missing(field)
                     return JSONResponse(outcome.document())
                 receipt = receipt_of(connection, outcome.erasure_id)
         except psycopg.Error as error:
@@ -155,7 +157,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
     def receipt(caller: Administrator, erasure_id: Uuid) -> JSONResponse:
         try:
             with connect() as connection:
-                mine = _reaches_all(caller, users_of_erasure(connection, erasure_id))
+                mine = reaches(connection, erasure_id, caller)
                 found = receipt_of(connection, erasure_id) if mine else None
         except psycopg.Error as error:
             raise problem_of(error, "Log unavailable") from error
@@ -175,14 +177,6 @@ def _users(connection: Connection, caller: Principal) -> list[str]:
     return [
         storage_id for storage_id in found if storage_id in allowed and tenant_of(storage_id) == caller.tenant
     ]
-
-
-def _reaches_all(caller: Principal, storage_ids: set[str]) -> bool:
-    """True when every one of the users is of the caller's tenant, and within the users of the caller's key."""
-    return all(
-        tenant_of(each) == caller.tenant and (caller.users is None or user_of(each) in caller.users)
-        for each in storage_ids
-    )
 
 
 def _storage_id(caller: Principal, user_id: str, field: str) -> str:

@@ -237,7 +237,11 @@ def reference_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIR
         status: int = 200,
         turn_ids: tuple[str, ...] = (),
     ) -> JSONResponse:
-        actor = f"agent/{body.agent_id}" if body.agent_id else f"user/{body.user_id}"
+        actor = f"user/{body.user_id}"
+        if body.agent_id:
+            # A team's reference belongs to nobody alone, so the actor names the member as well.
+            in_team = body.team_id or (body.to_team_id if isinstance(body, MoveIn) else None)
+            actor = f"agent/{body.agent_id}" + (f" for {actor}" if in_team else "")
         origin = Origin(actor=actor, at=datetime.now(UTC), idempotency_key=idempotency_key, turn_ids=turn_ids)
         with connected_for(pool, caller, TYPES) as connection:
             owner = owned_by(connection, caller, body.user_id, body.team_id, body.project_id)

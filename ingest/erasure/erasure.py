@@ -27,7 +27,7 @@ from events.references import reference_log
 from events.sealing import keystore as sealing
 from events.store import log
 from events.store.log import Connection
-from events.types.envelope import Event, NewEvent, uuid7
+from events.types.envelope import Event, NewEvent, partition_of, uuid7
 from events.types.tenancy import storage_id as storage_id_of
 from events.types.tombstones import STREAM, ErasureKind, ErasureReason, SubjectErased, digest_of
 from events.types.turn_contract import turn_key
@@ -72,14 +72,15 @@ class UserErasure:
 class Request:
     """What to erase. ``subject`` is the name of the user, person or turn; only its digest is kept.
 
-    ``waiting`` chooses the turns that wait in the queue, by their fields. ``derived_only`` leaves the words in the log.
-    It is for a log that is not sealed.
+    ``waiting`` chooses the turns that wait in the queue, by their fields. Turns that were pushed after ``until`` stay.
+    ``derived_only`` leaves the words in the log. It is for a log that is not sealed.
     """
 
     kind: ErasureKind
     subject: str
     by: str
     waiting: Callable[[Fields], bool] | None = None
+    until: datetime | None = None
     reason: ErasureReason = "request"
     erasure_id: UUID = field(default_factory=uuid7)
     dry_run: bool = False
@@ -175,10 +176,12 @@ class Eraser:
                     return UserErasure(storage_id, dict(queue.counts.get(storage_id, {})))
         for attempt in range(_ATTEMPTS):
             try:
-                return self._erase(connection, storage_id, request, selects, queue, began)
+                return self._erase(
+                    connection, storage_id, request, selects, queue, began, stopped=attempt > 0
+                )
             except (_MovedError, DeadlockDetected) as error:
                 logger.debug("attempt %d: others wrote meanwhile: %r", attempt, error)
-        raise ErasureRefusedError("events of this user arrive all the time; try again, or stop the app first")
+        raise ErasureRefusedError("others lock the tables of this user all the time; try again")
 
     def _erase(
         self,
@@ -188,7 +191,10 @@ class Eraser:
         selects: Selects | None,
         queue: ForgottenEntries | None,
         began: datetime,
+        *,
+        stopped: bool,
     ) -> UserErasure:
+        """Erases in one transaction. ``stopped``: nothing of the user is appended from the beginning of it."""
         done = UserErasure(storage_id, {} if queue is None else dict(queue.counts.get(storage_id, {})))
         with connection.transaction(force_rollback=request.dry_run):
             for each in self._derived:
@@ -196,6 +202,8 @@ class Eraser:
             # A writer that read a complete value before the erasure must not append it again after it.
             reference_log.lock_owner(connection, storage_id)
             mode_log.lock(connection, storage_id)
+            if stopped:
+                log.stop_appends(connection, storage_id)
             gone, read_up_to, said_again = self._select(connection, storage_id, selects, done)
             event_ids = None if selects is None else [event_id for event_id, _ in gone]
             waiting = set() if queue is None else queue.turn_ids.get(storage_id, set())
@@ -207,24 +215,33 @@ class Eraser:
             if request.derived_only or request.dry_run:
                 return done
             if event_ids is None:
+                # What arrived during the reading goes, too. The key can then be destroyed with nothing left unread.
+                log.stop_appends(connection, storage_id)
+                tail, read_up_to, _ = self._select(connection, storage_id, None, done, after=read_up_to)
+                gone += tail
                 self._keystore.destroy_subject(connection, storage_id)
             elif event_ids:
                 self._keystore.destroy_events(connection, storage_id, event_ids)
             positions = None if selects is None else [position for _, position in gone]
             tombstone = _Draft(request, storage_id, positions, event_ids, waiting, said_again, read_up_to)
             self._append(connection, tombstone, done, began)
-            self._check_unreadable(connection, storage_id, {event_id for event_id, _ in gone})
+            self._check_unreadable(connection, storage_id, [position for _, position in gone])
             if queue is not None:
                 self._queue_done(connection, request.erasure_id, storage_id)
         return done
 
     def _select(
-        self, connection: Connection, storage_id: str, selects: Selects | None, done: UserErasure
+        self,
+        connection: Connection,
+        storage_id: str,
+        selects: Selects | None,
+        done: UserErasure,
+        after: int = 0,
     ) -> tuple[list[tuple[UUID, int]], int, list[NewEvent]]:
         """Returns (id and position of each event to erase, last position read, events to append in their place)."""
         gone: list[tuple[UUID, int]] = []
         page: list[Event] = []
-        read_up_to = 0
+        read_up_to = after
 
         def take(event: Event) -> None:
             gone.append((event.event_id, event.position))
@@ -243,7 +260,7 @@ class Eraser:
 
         said_again: list[NewEvent] = []
         if selects is None:
-            for event in events_of(connection, storage_id):
+            for event in events_of(connection, storage_id, after):
                 read_up_to = event.position
                 if is_readable(event):
                     take(event)
@@ -320,13 +337,14 @@ class Eraser:
             },
         )  # fmt: skip
 
-    def _check_unreadable(self, connection: Connection, storage_id: str, gone: set[UUID]) -> None:
+    def _check_unreadable(self, connection: Connection, storage_id: str, gone: list[int]) -> None:
         """Raises :class:`ErasureRefusedError` when an erased event can still be read. The transaction then ends."""
-        if not gone:
-            return
-        readable = sum(
-            event.event_id in gone and is_readable(event) for event in events_of(connection, storage_id)
-        )
+        row = connection.execute(
+            statement("ingest.erasure", "readable"),
+            {"partition": partition_of(storage_id), "user_id": storage_id, "positions": gone},
+        ).fetchone()
+        assert row is not None
+        readable = row[0]
         if readable:
             raise ErasureRefusedError(
                 f"{readable} of {len(gone)} events are not sealed, so their words would stay in the log: run "
@@ -341,7 +359,9 @@ class Eraser:
         if request.waiting is None:
             return ForgottenEntries()
         try:
-            return self._forget_entries(storage_ids, request.waiting, dry_run=request.dry_run)
+            return self._forget_entries(
+                storage_ids, request.waiting, until=request.until, dry_run=request.dry_run
+            )
         except REDIS_AWAY as error:
             if request.kind != "user":
                 raise ErasureRefusedError(

@@ -13,11 +13,14 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from psycopg.rows import dict_row
 
+from events.access.principal import Principal
 from events.platform.key_file import Key
 from events.platform.sql import statement
 from events.store import authentication
 from events.store.authentication import Keyring, fingerprint
 from events.store.log import Connection
+from events.types.tenancy import tenant_of, user_of
+from events.types.tombstones import digest_of
 
 _KIND = "cardlog erasure receipt"
 _FORMAT = 1
@@ -70,10 +73,18 @@ def receipt_of(connection: Connection, erasure_id: UUID) -> dict[str, Any] | Non
     return signed(document, None if keyring is None else keyring.current)
 
 
-def users_of_erasure(connection: Connection, erasure_id: UUID) -> set[str]:
-    """Returns the storage ids of the users of an erasure."""
-    rows = connection.execute(statement("ingest.erasure", "erased_users"), {"erasure_id": erasure_id})
-    return {row[0] for row in rows}
+def reaches(connection: Connection, erasure_id: UUID, caller: Principal) -> bool:
+    """True when an erasure is about the caller's tenant alone, and about nobody but the users of the caller's key."""
+    rows = connection.execute(
+        statement("ingest.erasure", "erased_users"), {"erasure_id": erasure_id}
+    ).fetchall()
+    users = caller.users
+    mine = {digest_of("user", caller.storage_id(user_id)) for user_id in users or ()}
+    return all(
+        tenant_of(storage_id) == caller.tenant
+        and (users is None or user_of(storage_id) in users or (kind == "user" and subject in mine))
+        for storage_id, kind, subject in rows
+    )
 
 
 def signed(document: Mapping[str, Any], key: Key | None) -> dict[str, Any]:

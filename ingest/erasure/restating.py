@@ -43,7 +43,7 @@ from events.types.tenancy import tenant_of
 
 ERASE = "erase"
 """The op of a change by which an erasure says the rest of a value again."""
-_NOBODY = "erasure"
+NOBODY = "erasure"
 _ANNOTATIONS = ("title", "description", "$comment", "examples", "default")
 _MODES = ModeDeclared | ModeRenamed | ModeDeleted | ModeReembedded | ProjectDeclared
 _REFERENCES = ReferenceCreated | ReferenceChanged | ReferenceArchived | ReferenceMoved | ReferenceTierChanged
@@ -134,7 +134,7 @@ class Restating:
         }
 
     def _reclassification(self, payload: CardReclassified) -> CardReclassified:
-        by = _NOBODY if self._named([payload.by]) else payload.by
+        by = NOBODY if self._named([payload.by]) else payload.by
         return replace(payload, by=by, reason=None if self._named([payload.reason]) else payload.reason)
 
     def _mode_event(self, payload: Any) -> Payload:
@@ -189,10 +189,14 @@ class _ReferenceStream:
         self.by_name = self.by_name or self.named([payload.name.key.replace("_", " ").replace("-", " ")])
         if isinstance(payload, ReferenceCreated):
             self.kept = self._without_names(payload.data) if chosen else payload.data
-            self.tainted = chosen
+            if rests:
+                self.kept = self.kind and self.kind.initial()
+            self.tainted, self.by_turn = chosen, rests
         elif isinstance(payload, ReferenceChanged):
             left_out = rests or self.named([*texts_in(payload.op), payload.quote])
             self.by_turn = rests or (self.by_turn and self.kept != payload.data)
+            if self.kept is None and self.kind is not None:
+                self.kept = self.kind.initial()  # what was before is erased
             before = self.kept
             if chosen or self.by_turn:
                 self.kept = self._without_names(before if left_out else self._applied(payload))

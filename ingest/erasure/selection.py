@@ -61,9 +61,8 @@ class Selection:
         return sum(isinstance(event.payload, TurnRecorded) for event in self.events)
 
 
-def events_of(connection: Connection, storage_id: str) -> Iterator[Event]:
-    """Yields the events of a user in order, also those that nobody can read. Tombstones are left out."""
-    after = 0
+def events_of(connection: Connection, storage_id: str, after: int = 0) -> Iterator[Event]:
+    """Yields the events of a user after a position in order, also those that nobody can read, but no tombstones."""
     names = {"partition": partition_of(storage_id), "user_id": storage_id, "limit": _PAGE}
     while rows := rows_of(
         connection, statement("ingest.erasure", "events_of_user"), {**names, "after": after}

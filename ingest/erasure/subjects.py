@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from events.references.owners import is_team
 from events.store.log import Connection
 from events.types.envelope import uuid7
 from events.types.tombstones import ErasureReason, digest_of
 from ingest.erasure.erasure import Eraser, Request, UserErasure, users_of
+from ingest.erasure.membership import member_of_digest, of_member, teams_of
 from ingest.erasure.names import Names
 from ingest.erasure.selection import (
     Selection,
@@ -61,8 +63,12 @@ class Outcome:
 
 
 def erase_user(eraser: Eraser, connection: Connection, storage_id: str, terms: Terms) -> Outcome:
-    """Erases everything that is known of a user. A user who pushes again afterwards begins anew."""
+    """Erases everything that is known of a user, also in the references of teams. Who pushes again begins anew."""
     outcome = Outcome(uuid7())
+
+    def selects(connection: Connection, team: str) -> Selection:
+        return of_member(connection, team, storage_id)
+
     request = Request(
         kind="user",
         subject=storage_id,
@@ -70,7 +76,10 @@ def erase_user(eraser: Eraser, connection: Connection, storage_id: str, terms: T
         erasure_id=outcome.erasure_id,
         **_given(terms),
     )
-    outcome.users = eraser.erase(connection, [storage_id], request, None)
+    # The teams come first: without the membership nobody writes there for the user any more.
+    teams = teams_of(connection, storage_id)
+    outcome.users = eraser.erase(connection, teams, replace(request, waiting=None), selects)
+    outcome.users += eraser.erase(connection, [storage_id], request, None)
     return outcome
 
 
@@ -168,12 +177,23 @@ def replay(eraser: Eraser, connection: Connection, listed: Iterable[Tombstone]) 
 def _again(eraser: Eraser, connection: Connection, one: Tombstone, storage_id: str) -> Outcome:
     outcome = Outcome(one.erasure_id)
 
+    subject = storage_id
+    if one.kind == "user" and is_team(storage_id):
+        member = member_of_digest(connection, storage_id, one.subject or "")
+        if member is None:
+            return outcome
+        subject = member
+
     def selects(connection: Connection, storage_id: str) -> Selection:
+        if subject != storage_id:
+            return of_member(connection, storage_id, subject, one.erased_at)
         return listed_events(connection, storage_id, one)
 
     request = Request(
-        kind=one.kind, subject=storage_id, by="cardlog erase --replay", reason="restored_backup",
+        kind=one.kind, subject=subject, by="cardlog erase --replay", reason="restored_backup",
         erasure_id=one.erasure_id,
+        # A restored queue holds the turns and letters of its time.
+        waiting=(lambda _: True) if one.events is None else None, until=one.erased_at,
     )  # fmt: skip
     outcome.users = eraser.erase(connection, [storage_id], request, selects)
     return outcome

@@ -25,13 +25,17 @@ class TombstoneFileError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tombstone:
-    """One line of the file: an erasure of one user. ``user`` is a digest. ``events`` is None for the whole user."""
+    """One line of the file: an erasure of one user. ``user`` is a digest. ``events`` is None for the whole user.
+
+    ``subject`` is the digest of who was erased. The erasure of a user in a team has the team as ``user``.
+    """
 
     erasure_id: UUID
     kind: ErasureKind
     user: str
     events: tuple[UUID, ...] | None
     erased_at: datetime
+    subject: str | None = None
 
     def line(self) -> bytes:
         return orjson.dumps(self) + b"\n"
@@ -74,6 +78,7 @@ def in_database(connection: Connection) -> Iterator[Tombstone]:
                 user=digest_of("user", row["user_id"]),
                 events=None if row["events"] is None else tuple(row["events"]),
                 erased_at=row["erased_at"],
+                subject=row["subject"],
             )
 
 
@@ -105,6 +110,7 @@ def _parsed(path: Path, number: int, line: bytes) -> Tombstone:
             user=str(each["user"]),
             events=None if events is None else tuple(UUID(event) for event in events),
             erased_at=datetime.fromisoformat(each["erased_at"]),
+            subject=each.get("subject"),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise TombstoneFileError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import redis
@@ -81,7 +81,7 @@ def _pages(
         found: list[tuple[str, Fields]] = []
         for raw_id, raw in page:
             entry_id = _text(raw_id)
-            if until is not None and is_date(entry_id, until) and entry_time(entry_id) > until:
+            if until is not None and is_date(entry_id, datetime.now(UTC)) and entry_time(entry_id) > until:
                 continue
             fields = _opened(raw, prefix)
             if (user := chooses(fields)) is not None:

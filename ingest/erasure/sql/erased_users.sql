@@ -1,1 +1,1 @@
-SELECT user_id FROM erasure.tombstones WHERE erasure_id = %(erasure_id)s;
+SELECT user_id, kind, subject FROM erasure.tombstones WHERE erasure_id = %(erasure_id)s;

@@ -57,7 +57,10 @@ def test_users_persons_and_turns_are_erased_with_a_receipt(
     assert client.delete("/v1/people/clementine", params={"user_id": "ada"}).status_code == 404
     assert client.delete("/v1/turns/met", params={"user_id": "ada"}).status_code == 404
     assert client.delete("/v1/turns/met", params={"user_id": "bea"}).json()["counts"]["turns"] == 1
-    assert client.delete("/v1/users/ada").status_code == 404
+    for path in ("users/ada", "people/nobody", "turns/met?user_id=bea"):
+        real = client.delete(f"/v1/{path}")
+        dry = client.delete(f"/v1/{path}", params={**real.request.url.params, "dry_run": True})
+        assert (dry.status_code, dry.json()) == (real.status_code, real.json()) == (404, dry.json())
 
 
 def test_a_person_is_erased_in_the_callers_tenant_alone(

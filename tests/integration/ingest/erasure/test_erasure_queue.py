@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from redis import Redis
 
 from events.platform.database import Connection
 from events.store import log
-from events.types.envelope import partition_of
+from events.types.envelope import partition_of, uuid7
+from events.types.tombstones import digest_of
 from events.types.turns import TurnRecorded
 from ingest.erasure import subjects
 from ingest.erasure.erasure import ErasureRefusedError
 from ingest.erasure.receipts import receipt_of
 from ingest.erasure.subjects import Terms
+from ingest.erasure.tombstones import Tombstone
 from ingest.recording.recorder import event_of
 from ingest.recording.turn_queue import TurnQueue
 from tests.support.ingest.memories import Memory
@@ -50,6 +52,22 @@ def test_waiting_turns_and_dead_letters_of_a_user_go_and_others_stay(
     }  # fmt: skip
     for stream in ("turns", "turns:dead", "turns:dropped"):
         assert [e.get("user_id", e.get("field:user_id")) for e in entries(redis, stream)] == ["bea"]
+
+
+def test_a_restored_queue_loses_what_an_erased_user_had_pushed(
+    queued: Memory, connection: Connection, redis: Redis
+) -> None:
+    erased_at = datetime.now(UTC) - timedelta(days=3)
+    before = f"{int(erased_at.timestamp() * 1000) - 1}-1"
+    queued.say(connection, "ada", "I live in Montevideo.")
+    redis.xadd("turns", {"user_id": "ada", "text": "I live in Montevideo."}, id=before)
+    redis.xadd("turns:dead", {"entry_id": "1-1", "field": "role", "field:user_id": "ada"}, id=before)
+    add(redis, "turns", {"user_id": "ada", "text": "I am back."})
+    user = digest_of("user", "ada")
+    tombstone = Tombstone(erasure_id=uuid7(), kind="user", user=user, events=None, erased_at=erased_at)
+    subjects.replay(queued.eraser(), connection, [tombstone])
+    assert [entry["text"] for entry in entries(redis, "turns")] == ["I am back."]
+    assert entries(redis, "turns:dead") == []
 
 
 @pytest.mark.parametrize("named", [{"turn_id": "mine"}, {}])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Event
 from typing import Any
+from uuid import UUID
 
 import pytest
+from psycopg.errors import LockNotAvailable
 
 from events.http.problem import ProblemError
 from events.modes.mode_log import registry_of
@@ -26,6 +29,8 @@ from events.types.tombstones import SubjectErased
 from ingest.core import patching
 from ingest.core.appending import Origin
 from ingest.erasure import subjects
+from ingest.erasure.erasure import Eraser
+from ingest.erasure.selection import events_of, is_readable
 from ingest.erasure.subjects import Terms
 from ingest.modes import mode_commands
 from ingest.modes.mode_commands import Declaration
@@ -300,3 +305,43 @@ def test_patches_of_a_user_who_is_erased_meanwhile(
     assert sum(isinstance(each.payload, CorePatched) for each in events) == len(kept)
     numbers = versions(connection, "core")
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+class Arriving:
+    """Derived tables in whose every turn a writer says something more. The writer gives up where it must wait."""
+
+    name = "arriving"
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def hold(self, connection: Connection, storage_id: str) -> None:
+        pass
+
+    def forget(
+        self, connection: Connection, storage_id: str, event_ids: Sequence[UUID] | None
+    ) -> dict[str, int]:
+        with connect(self._memory.settings.database_url, application="test writer") as own:
+            own.execute("SET lock_timeout = '200ms'")
+            with suppress(LockNotAvailable):
+                self._memory.say(own, storage_id, f"I live in {PERSON} too.")
+        return {}
+
+    def forget_words(self, connection: Connection, events: Sequence[object]) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_user_of_whom_turns_arrive_all_the_time_is_erased(
+    memory: Memory, connection: Connection, whole: bool
+) -> None:
+    [turn] = memory.say(connection, "ada", f"I live in {PERSON}.")
+    eraser = Eraser(memory.settings, [Arriving(memory)])
+    if whole:
+        outcome = subjects.erase_user(eraser, connection, "ada", TERMS)
+    else:
+        outcome = subjects.erase_turn(eraser, connection, "ada", turn, TERMS)
+    readable = [is_readable(event) for event in events_of(connection, "ada")]
+    # The turn of the first attempt, which was too late, is not the erased one.
+    assert readable == [False, not whole]
+    assert outcome.counts["turns"] == readable.count(False)

@@ -179,3 +179,18 @@ def test_audience_and_issuer_must_be_set(settings: Settings) -> None:
 
 def _set(listed: list[Any]) -> bytes:
     return json.dumps({"keys": listed}).encode()
+
+
+def test_a_key_that_was_taken_back_opens_nothing_after_a_quiet_time(settings: Settings) -> None:
+    async def use() -> None:
+        tokens = SignedTokens(settings, refresh_s=0, again_s=0)
+        assert await tokens.principal(token()) is not None
+        Path(settings.jwt_jwks).write_text(json.dumps({"keys": [jwk(STRANGER, "two")]}))
+        assert await tokens.principal(token()) is None
+
+    asyncio.run(use())
+
+
+def test_a_key_of_an_odd_curve_hides_no_other(settings: Settings) -> None:
+    odd = {"kty": "EC", "crv": ["P-256"], "kid": "odd"}
+    assert list(usable_keys(_set([odd, jwk(OURS)]))) == ["one"]
