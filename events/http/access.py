@@ -53,6 +53,19 @@ def require_no_limit(principal: Principal) -> None:
         )
 
 
+def require_whole(principal: Principal) -> None:
+    """Raises a 403 problem when ``principal`` is limited to projects or modes.
+
+    The request is about the whole memory of users, or about what all projects of a tenant share.
+    """
+    if principal.reach.limited:
+        raise ProblemError(
+            403,
+            "Limited key",
+            "this concerns every project and mode, and this key is limited to some: use a key without that limit",
+        )
+
+
 class Needs(SecurityBase):
     """A dependency of a route: gives the principal, within its limits.
 

@@ -218,7 +218,7 @@ def create_app(settings: Settings) -> FastAPI:
         if body.kinds and question.kinds != tuple(body.kinds):
             notice = "knowledge cards are left out: CARDLOG_KNOWLEDGE_INJECT is off"
             answer = replace(answer, warnings=(*answer.warnings, notice))
-        pinned, notices = await pinned_references(question.user_id)
+        pinned, notices = await pinned_references(caller, question.user_id)
         answer = replace(answer, warnings=(*answer.warnings, *notices))
         for each in pinned:
             reference_use.count(each.owner, each.stream)
@@ -252,14 +252,23 @@ def create_app(settings: Settings) -> FastAPI:
         document = present.state.document
         return facts_at(document, places), goals_of(document) if aims else [], ()
 
-    async def pinned_references(user: str) -> tuple[list[Reference], tuple[str, ...]]:
-        """Returns the pinned references of a user and the user's teams, and a warning when they cannot be read."""
+    async def pinned_references(caller: Principal, user: str) -> tuple[list[Reference], tuple[str, ...]]:
+        """Returns the pinned references of a user and the user's teams in the caller's reach.
+
+        Adds a warning when they cannot be read.
+        """
         try:
             owners = await references.owners_of(user)
             found = await references.present(owners)
         except (psycopg.Error, TimeoutError) as error:
             return [], (f"pinned references are missing: {type(error).__name__}",)
-        return [each for each in found if each.tier == "pinned" and not each.archived], ()
+        return [
+            each
+            for each in found
+            if each.tier == "pinned"
+            and not each.archived
+            and caller.reach.admits(each.name.project_id or "default", None)
+        ], ()
 
     async def open_problems(caller: Principal, question: Ask) -> tuple[list[Problem], tuple[str, ...]]:
         """Returns the open problems of the projects asked for, and a warning when they cannot be read.
