@@ -10,12 +10,10 @@ from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from events.access.principal import ANYBODY, NotYoursError, Principal, Scope
+from events.http.guard import PRINCIPAL
 from events.http.limits import RequestLimits
 from events.http.problem import ProblemError, missing
 from events.types.tenancy import DEFAULT_TENANT
-
-PRINCIPAL = "cardlog.principal"
-"""The key of the principal in the ASGI scope."""
 
 
 def principal_of(request: Request) -> Principal:

@@ -28,6 +28,7 @@ from events.http.database import is_gone, problem_of
 from events.http.formats.instants import Instant, refuse_future
 from events.http.formats.metadata import DESCRIPTION as METADATA
 from events.http.formats.metadata import metadata_wanted
+from events.http.limits import cost_of
 from events.http.problem import ProblemError, invalid
 from events.http.service import JSONResponse, Stages, Status, install, running
 from events.http.tokens import Keyring, Sealer, unread
@@ -202,7 +203,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     async def ask(body: RecallIn, caller: Reader) -> JSONResponse:
         question = asked_by(caller, ask_of(body))
-        return JSONResponse(recall_document(within(caller, await answered(body.wait_for, question))))
+        return JSONResponse(recall_document(await answered(caller, body.wait_for, question)))
 
     @app.post(
         "/v1/context",
@@ -214,7 +215,7 @@ def create_app(settings: Settings) -> FastAPI:
     async def context(body: ContextIn, caller: Reader) -> JSONResponse:
         asked = asked_by(caller, ask_of(body))
         question = for_prompt(asked, knowledge=settings.knowledge_inject)
-        answer = within(caller, await answered(body.wait_for, question))
+        answer = await answered(caller, body.wait_for, question)
         if body.kinds and question.kinds != tuple(body.kinds):
             notice = "knowledge cards are left out: CARDLOG_KNOWLEDGE_INJECT is off"
             answer = replace(answer, warnings=(*answer.warnings, notice))
@@ -290,12 +291,13 @@ def create_app(settings: Settings) -> FastAPI:
             and caller.reach.admits(each.project_id, each.mode)
         ], ()
 
-    async def answered(token: str | None, question: Ask) -> RecallAnswer:
+    async def answered(caller: Principal, token: str | None, question: Ask) -> RecallAnswer:
+        cost = 1 + cost_of({name: getattr(question, name) for name in ("k", "explain", "known_at")})
         with metrics_of.seconds.time():
             try:
                 choice = await _choose(token, question.user_id, vectors=recall.by_meaning)
                 warnings = list(choice.warnings)
-                async with limiter.place():
+                async with limiter.place(caller.asker, cost):
                     try:
                         answer = await choice.server.recall.answer(question)
                     except (RecallUnavailableError, psycopg.Error, TimeoutError) as error:
@@ -317,7 +319,7 @@ def create_app(settings: Settings) -> FastAPI:
             warnings.append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
         answer = replace(answer, warnings=(*answer.warnings, *warnings))
         metrics_of.count(answer)
-        return answer
+        return within(caller, answer)
 
     async def _choose(token: str | None, user_id: str, *, vectors: bool = False) -> ServerSelection:
         choice = await servers.choose()
