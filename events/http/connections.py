@@ -61,7 +61,8 @@ class BoundedProtocol(HttpToolsProtocol):
     - 431: the head is longer than 64 KiB.
     - 400: the data are not HTTP.
     - 503: all connections are busy. The protocol closes the connection that has been idle longest, and then accepts
-      the new one. A connection is also idle while its client does not read the answer.
+      the new one. A connection is also idle while its client does not read the answer. If none is idle, the protocol
+      closes one of the address that has most connections, if that has more than twice as many as the newcomer's.
 
     The protocol aborts the connection of a client that does not read for ``write_s``.
     """
@@ -168,8 +169,9 @@ class BoundedProtocol(HttpToolsProtocol):
             and isinstance(each, BoundedProtocol)
             and (each.at_rest or each._write_deadline is not None)
         ]
-        if resting:
-            oldest = min(resting, key=lambda each: each._resting_since)
+        candidates = resting or self._of_greediest()
+        if candidates:
+            oldest = min(candidates, key=lambda each: each._resting_since)
             self.connections.discard(oldest)
             oldest.transport.abort()
         else:
@@ -180,6 +182,19 @@ class BoundedProtocol(HttpToolsProtocol):
                     f"all {self.bounds.connections} connections of this process are busy; try again later",
                 )
             )
+
+    def _of_greediest(self) -> list[BoundedProtocol]:
+        """Returns the connections of the address that has most, unless it has not twice as many as this one's."""
+        by_address: dict[str, list[BoundedProtocol]] = {}
+        for each in self.connections:
+            if isinstance(each, BoundedProtocol) and each is not self:
+                by_address.setdefault(each._address, []).append(each)
+        found = max(by_address.values(), key=len, default=[])
+        return found if len(found) > 2 * len(by_address.get(self._address, ())) + 1 else []
+
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client else ""
 
     def _refuse_size(self) -> None:
         if self._phase == "body":

@@ -35,7 +35,7 @@ PRINCIPAL = "cardlog.principal"
 HELD_BYTES = 96 * 1024 * 1024
 """Most bytes that the bodies of all requests of a process take together. One key alone gets a third."""
 
-WAITS_S = 1.0
+WAITS_S = 3.0
 """A request waits this long for a place. A refusal at once would cost more: its client asks again at once."""
 _WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
 _PAGES = ("/docs",)
@@ -83,7 +83,7 @@ class Guard:
     - A body is JSON, complete, in memory and within the limit of its route. The document is in the scope. The guard
       reads no body for a path or method that takes none.
     - At most ``requests`` requests run at the same time. Their bodies take at most 96 MiB together. Of both, no key and
-      no address gets more than its fair share. A further request waits, with its body unread, and gets a 503 after 1 s.
+      no address gets more than its fair share. A further request waits, with its body unread, and gets a 503 after 3 s.
     - Requests without a key, where others have one, share a quarter as many places of their own.
 
     ``checks`` run after the guard's own checks and before the guard reads the body. ``authentication`` is the last one.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import select
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -36,8 +39,8 @@ def guarded(database: str) -> Iterator[str]:
 
 @pytest.fixture
 def patient() -> Iterator[str]:
-    """A service that gives a whole body ten minutes."""
-    with serving("write", NOTHING, CARDLOG_BODY_TIMEOUT_S="600") as url:
+    """A service that gives a whole body ten minutes, and takes ten connections."""
+    with serving("write", NOTHING, CARDLOG_BODY_TIMEOUT_S="600", CARDLOG_MAX_CONNECTIONS="10") as url:
         yield url
 
 
@@ -51,13 +54,27 @@ def test_slow_bodies_take_no_place_from_other_keys(guarded: str, database: str) 
             unwanted.sendall(begun("/docs"))
             assert unwanted.recv(12) == b"HTTP/1.1 405"
         assert WEB.get(f"{guarded}/v1/channels", headers=headers).status_code == 200
-        for _ in range(20):
-            last = stack.enter_context(connected(guarded))
-            last.sendall(begun("/v1/recall", slow))
-        assert last.recv(12) == b"HTTP/1.1 503"
+        waiting = [stack.enter_context(connected(guarded)) for _ in range(20)]
+        for each in waiting:
+            each.sendall(begun("/v1/recall", slow))
+        [first, *_], _, _ = select.select(waiting, [], [])
+        assert first.recv(12) == b"HTTP/1.1 503"
         assert WEB.get(f"{guarded}/v1/channels", headers=headers).status_code == 200
         invalid = WEB.post(f"{guarded}/v1/recall", json={}, headers=headers)
         assert (invalid.status_code, invalid.json()["field"]) == (422, "user_id")
+
+
+def test_the_connections_of_one_address_leave_room_for_another(patient: str) -> None:
+    place = urlsplit(patient)
+    with ExitStack() as stack:
+        for _ in range(10):
+            busy = stack.enter_context(
+                socket.create_connection((place.hostname, place.port), source_address=("127.0.0.2", 0))
+            )
+            busy.sendall(begun("/v1/turns").replace(b"\r\n", b"\r\nExpect: 100-continue\r\n", 1))
+            assert busy.recv(12) == b"HTTP/1.1 100"
+        for _ in range(3):
+            assert WEB.get(f"{patient}/healthz").status_code == 200
 
 
 def test_a_body_that_drips_is_ended(patient: str) -> None:
