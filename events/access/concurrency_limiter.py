@@ -3,48 +3,129 @@
 from __future__ import annotations
 
 import asyncio
+import math
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from events.access.fair_share import ANYONE, Asker, FairShare
+
+_ASKER: ContextVar[Asker] = ContextVar("asker", default=ANYONE)
+"""Who holds the place that the present task runs in."""
 
 
 class SaturatedError(RuntimeError):
     """No place became free within the wait. The message gives the numbers and the remedy."""
 
 
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """One request that waits for a place."""
+
+    turn: asyncio.Future[None]
+    cost: float
+    places: int
+
+
 class ConcurrencyLimiter:
-    """Runs at most ``places`` requests at the same time. The others wait in the order of their arrival.
+    """Runs as many requests at the same time as there are places. The others wait for their turn.
 
     A recall waits for its place before its deadlines begin. Without the limiter all recalls share the processor, every
     channel of every recall misses its deadline, and the work of the channels is lost.
+
+    Nobody holds more than a fair share of the places, so others find a free one at once. A turn goes to the tenant, and
+    within it to the key, whose turns have cost least. The requests of one key keep the order of their arrival. A
+    request that costs more than 1 takes more places, at most half of all.
     """
 
     def __init__(self, places: int, within_s: float, what: str = "recalls") -> None:
-        self._free = asyncio.Semaphore(places)
-        self._places = places
+        self._share = FairShare(places)
         self._within_s = within_s
         self._what = what
-        self.waiting = 0
+        self._lines: dict[Asker, deque[_Waiting]] = {}
+        self._spent: dict[Asker | str, float] = {}
+        self._pace: dict[str | None, float] = {}
+
+    def asked(self, asker: Asker) -> int:
+        """Returns the places that ``asker`` holds and the requests of it that wait."""
+        return self._share.held(asker) + len(self._lines.get(asker, ()))
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait."""
+        return sum(map(len, self._lines.values()))
 
     @property
     def saturated(self) -> bool:
-        """True when as many requests wait as run. Optional work should then be skipped."""
-        return self.waiting >= self._places
+        """True when as many requests wait as there are places, and the present asker has its part in that.
+
+        Optional work should then be skipped. An asker that asks less than the others do skips nothing.
+        """
+        askers = {*self._lines, *self._share.askers}
+        asked = {each: self.asked(each) for each in askers}
+        return self.waiting >= self._share.places and asked.get(_ASKER.get(), 0) * len(asked) >= sum(
+            asked.values()
+        )
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
+    async def place(self, asker: Asker = ANYONE, cost: float = 1.0) -> AsyncIterator[None]:
         """Holds a place while the context lasts. Raises :class:`SaturatedError` when none is free ``within_s``."""
-        self.waiting += 1
+        mine = _Waiting(asyncio.get_running_loop().create_future(), cost, self._places_for(cost))
+        self._join(asker, mine)
         try:
             async with asyncio.timeout(self._within_s):
-                await self._free.acquire()
-        except TimeoutError:
-            raise SaturatedError(
-                f"{self.waiting - 1} more {self._what} wait for one of {self._places} places in this process, for more "
-                f"than {self._within_s:g} s; ask again later, or run more services"
-            ) from None
-        finally:
-            self.waiting -= 1
+                await mine.turn
+        except BaseException as error:
+            if not mine.turn.cancelled():  # the turn came at the same moment
+                self._share.give_back(asker, mine.places)
+            elif mine in self._lines.get(asker, ()):
+                self._leave(asker, mine)
+            self._give_turns()
+            if isinstance(error, TimeoutError):
+                raise SaturatedError(
+                    f"{self.waiting} more {self._what} wait for one of {self._share.places} places in this process, "
+                    f"for more than {self._within_s:g} s; ask again later, or run more services"
+                ) from None
+            raise
+        before = _ASKER.set(asker)
         try:
             yield
         finally:
-            self._free.release()
+            _ASKER.reset(before)
+            self._share.give_back(asker, mine.places)
+            self._give_turns()
+
+    def _places_for(self, cost: float) -> int:
+        return max(1, min(math.ceil(cost - 0.5), self._share.places // 2))
+
+    def _join(self, asker: Asker, mine: _Waiting) -> None:
+        """Puts a request at the end of its asker's line. Nobody saves turns up by not asking."""
+        for each, among in ((asker[0], None), (asker, asker[0])):
+            self._spent[each] = max(self._spent.get(each, 0.0), self._pace.get(among, 0.0))
+        self._lines.setdefault(asker, deque()).append(mine)
+        self._give_turns()
+
+    def _leave(self, asker: Asker, mine: _Waiting) -> None:
+        self._lines[asker].remove(mine)
+        if not self._lines[asker]:
+            del self._lines[asker]
+
+    def _give_turns(self) -> None:
+        while able := [
+            each for each, line in self._lines.items() if self._share.admits(each, line[0].places)
+        ]:
+            asker = min(able, key=lambda each: (self._spent[each[0]], self._spent[each]))
+            following = self._lines[asker][0]
+            self._leave(asker, following)
+            if following.turn.done():
+                continue  # it left at the same moment
+            self._share.take(asker, following.places)
+            for each, among in ((asker[0], None), (asker, asker[0])):
+                self._pace[among] = self._spent[each]
+                self._spent[each] += following.cost
+            following.turn.set_result(None)
+        if not self._lines:
+            self._spent.clear()
+            self._pace.clear()

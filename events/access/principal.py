@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from events.access.fair_share import Asker
 from events.platform.modes import GENERAL_MODE
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, storage_id
 
@@ -55,6 +56,11 @@ class Principal:
     users: frozenset[str] | None = None
     projects: frozenset[str] | None = None
     modes: frozenset[str] | None = None
+
+    @property
+    def asker(self) -> Asker:
+        """Whose share of a service the request uses."""
+        return self.tenant, self.key_id or ""
 
     @property
     def reach(self) -> Reach:

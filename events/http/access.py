@@ -10,12 +10,10 @@ from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from events.access.principal import ANYBODY, NotYoursError, Principal, Scope
+from events.http.guard import PRINCIPAL
 from events.http.limits import RequestLimits
 from events.http.problem import ProblemError, missing
 from events.types.tenancy import DEFAULT_TENANT
-
-PRINCIPAL = "cardlog.principal"
-"""The key of the principal in the ASGI scope."""
 
 
 def principal_of(request: Request) -> Principal:
@@ -50,6 +48,19 @@ def require_no_limit(principal: Principal) -> None:
             403,
             "Limited key",
             "this concerns everybody, and this key is limited: use a key of the default tenant without limits",
+        )
+
+
+def require_whole(principal: Principal) -> None:
+    """Raises a 403 problem when ``principal`` is limited to projects or modes.
+
+    The request is about the whole memory of users, or about what all projects of a tenant share.
+    """
+    if principal.reach.limited:
+        raise ProblemError(
+            403,
+            "Limited key",
+            "this concerns every project and mode, and this key is limited to some: use a key without that limit",
         )
 
 

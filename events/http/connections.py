@@ -21,6 +21,10 @@ REQUEST_BYTES = 32 * 1024 * 1024
 WRITE_TIMEOUT_S = 30.0
 """The server closes the connection of a client that reads nothing of its answer for this long."""
 
+BODY_GRACE_S = 5.0
+BODY_BYTES_A_S = 2048
+"""A body has this time, and a second more for each so many bytes that arrived, within the time for a whole body."""
+
 _KEPT_FILES = 64
 """Open files that a process reserves for other uses than connections."""
 
@@ -52,11 +56,13 @@ def bounded(settings: Settings) -> type[asyncio.Protocol]:
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's HTTP/1.1 protocol with bounds on time and size. Every refusal is a problem document:
 
-    - 408: the head is not complete within ``head_s``, or the body is not complete within ``body_s``.
+    - 408: the head is not complete within ``head_s``, or the body is not complete within ``body_s``, or the body
+      comes slower than ``BODY_BYTES_A_S``.
     - 431: the head is longer than 64 KiB.
     - 400: the data are not HTTP.
-    - 503: all connections are busy. The protocol closes the connection that has been idle longest, if one is idle,
-      and then accepts the new one.
+    - 503: all connections are busy. The protocol closes the connection that has been idle longest, and then accepts
+      the new one. A connection is also idle while its client does not read the answer. If none is idle, the protocol
+      closes one of the address that has most connections, if that has more than twice as many as the newcomer's.
 
     The protocol aborts the connection of a client that does not read for ``write_s``.
     """
@@ -68,7 +74,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._phase = "idle"
         self._deadline: asyncio.TimerHandle | None = None
         self._write_deadline: asyncio.TimerHandle | None = None
-        self._head_bytes = self._request_bytes = 0
+        self._head_bytes = self._request_bytes = self._body_bytes = 0
+        self._body_since = 0.0
         self._resting_since = self.loop.time()
         self._arm(self.bounds.head_s)
         if len(self.connections) > self.bounds.connections:
@@ -109,8 +116,14 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._phase = "body"
-        self._arm(self.bounds.body_s)
+        self._body_bytes = 0
+        self._body_since = self.loop.time()
+        self._arm(min(BODY_GRACE_S, self.bounds.body_s))
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._phase = "idle"
@@ -131,6 +144,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def pause_writing(self) -> None:
         super().pause_writing()
         if self._write_deadline is None:
+            self._resting_since = self.loop.time()
             self._write_deadline = self.loop.call_later(self.bounds.write_s, self.transport.abort)
 
     def resume_writing(self) -> None:
@@ -151,10 +165,13 @@ class BoundedProtocol(HttpToolsProtocol):
         resting = [
             each
             for each in self.connections
-            if each is not self and isinstance(each, BoundedProtocol) and each.at_rest
+            if each is not self
+            and isinstance(each, BoundedProtocol)
+            and (each.at_rest or each._write_deadline is not None)
         ]
-        if resting:
-            oldest = min(resting, key=lambda each: each._resting_since)
+        candidates = resting or self._of_greediest()
+        if candidates:
+            oldest = min(candidates, key=lambda each: each._resting_since)
             self.connections.discard(oldest)
             oldest.transport.abort()
         else:
@@ -165,6 +182,19 @@ class BoundedProtocol(HttpToolsProtocol):
                     f"all {self.bounds.connections} connections of this process are busy; try again later",
                 )
             )
+
+    def _of_greediest(self) -> list[BoundedProtocol]:
+        """Returns the connections of the address that has most, unless it has not twice as many as this one's."""
+        by_address: dict[str, list[BoundedProtocol]] = {}
+        for each in self.connections:
+            if isinstance(each, BoundedProtocol) and each is not self:
+                by_address.setdefault(each._address, []).append(each)
+        found = max(by_address.values(), key=len, default=[])
+        return found if len(found) > 2 * len(by_address.get(self._address, ())) + 1 else []
+
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client else ""
 
     def _refuse_size(self) -> None:
         if self._phase == "body":
@@ -195,7 +225,14 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _too_slow(self, within_s: float) -> None:
         self._deadline = None
-        what = "body" if self._phase == "body" else "head"
+        what = "head"
+        if self._phase == "body":
+            what = "body"
+            within_s = min(BODY_GRACE_S + self._body_bytes / BODY_BYTES_A_S, self.bounds.body_s)
+            left = self._body_since + within_s - self.loop.time()
+            if left > 0:
+                self._deadline = self.loop.call_later(left, self._too_slow, within_s)
+                return
         self._end(
             ProblemError(
                 408, "Request too slow", f"the {what} was not complete within {within_s:g} s; send it faster"

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import os
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import orjson
 from starlette.datastructures import Headers
 from starlette.responses import Response
+from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.access.fair_share import Asker, FairShare
+from events.access.principal import Principal
 from events.http.body import parsed
 from events.http.problem import MEDIA_TYPE, ProblemError, invalid
 from events.platform.settings import Settings
@@ -24,9 +30,14 @@ Check = Callable[[Scope, Headers], Awaitable[None] | None]
 
 JSON = "cardlog.json"
 """The key of the ASGI scope under which the parsed body stands. A request without a body has no such key."""
-HELD_BYTES = 64 * 1024 * 1024
-"""Most bytes that the bodies of all requests of a process take together."""
+PRINCIPAL = "cardlog.principal"
+"""The key of the ASGI scope under which authentication puts who asks."""
+HELD_BYTES = 96 * 1024 * 1024
+"""Most bytes that the bodies of all requests of a process take together. One key alone gets a third."""
 
+WAITS_S = 3.0
+"""A request waits this long for a place. A refusal at once would cost more: its client asks again at once."""
+_WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
 _PAGES = ("/docs",)
 """Pages that set a content security policy of their own."""
 _UNCOUNTED = frozenset(("/healthz", "/readyz", "/metrics"))
@@ -40,6 +51,7 @@ class Rules:
     body_bytes: int = 256 * 1024
     bodies: Mapping[str, int] = field(default_factory=dict)
     requests: int = 256
+    key_concurrency: int = 0
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
 
@@ -50,6 +62,7 @@ def rules_of(settings: Settings, bodies: Mapping[str, int] | None = None) -> Rul
         body_bytes=settings.max_body_kib * 1024,
         bodies=bodies or {},
         requests=settings.max_requests,
+        key_concurrency=settings.key_concurrency,
         hosts=frozenset((*_words(settings.allowed_hosts), *own_names())),
         origins=frozenset(each.rstrip("/") for each in _words(settings.allowed_origins)),
     )
@@ -67,20 +80,32 @@ class Guard:
 
     - The request is for this service (``Host``) and does not come from a foreign web page (``Origin``).
     - Path and query are text that PostgreSQL can store.
-    - A body is JSON, complete, in memory and within the limit of its route. The document is in the scope.
-    - At most ``requests`` requests run at the same time. Their bodies take at most 64 MiB together. The guard answers
-      further requests with 503 at once.
+    - A body is JSON, complete, in memory and within the limit of its route. The document is in the scope. The guard
+      reads no body for a path or method that takes none.
+    - At most ``requests`` requests run at the same time. Their bodies take at most 96 MiB together. Of both, no key and
+      no address gets more than its fair share. A further request waits, with its body unread, and gets a 503 after 3 s.
+    - Requests without a key, where others have one, share a quarter as many places of their own.
 
-    ``checks`` run after the guard's own checks and before the guard reads the body. Authentication is one of them.
-    Every answer has the security headers.
+    ``checks`` run after the guard's own checks and before the guard reads the body. ``authentication`` is the last one.
+    Every answer has the security headers. ``routes`` are those of the app.
     """
 
-    def __init__(self, app: ASGIApp, rules: Rules, checks: tuple[Check, ...] = ()) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        rules: Rules,
+        routes: Sequence[BaseRoute] = (),
+        authentication: Check | None = None,
+    ) -> None:
         self._app = app
         self._rules = rules
-        self._checks = (self._host, self._origin, _text, self._content, *checks)
-        self._requests = 0
-        self._held = 0
+        self._routes = routes
+        self._checks: tuple[Check, ...] = (self._host, self._origin, _text, self._content)
+        self._requests = self._strangers = ConcurrencyLimiter(rules.requests, WAITS_S, "requests")
+        if authentication is not None:
+            self._checks = (*self._checks, authentication)
+            self._strangers = ConcurrencyLimiter(max(1, rules.requests // 4), WAITS_S, "requests")
+        self._bytes = FairShare(HELD_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -88,33 +113,49 @@ class Guard:
             return
         headers = Headers(scope=scope)
         send = _secured(scope, send)
-        counted = scope["path"] not in _UNCOUNTED
         try:
             for check in self._checks:
                 if (pending := check(scope, headers)) is not None:
                     await pending
-            if counted and self._requests >= self._rules.requests:
-                raise ProblemError(
-                    503,
-                    "Too many requests at once",
-                    f"this process already works on {self._requests} requests; try again later",
-                )
+            asker = self._asker(scope)
+            async with self._place(scope, asker):
+                await self._answer(scope, receive, send, asker)
+        except SaturatedError as error:
+            problem = ProblemError(503, "Too many requests at once", str(error))
+            await problem_response(problem)(scope, receive, send)
         except ProblemError as problem:
             await problem_response(problem)(scope, receive, send)
-            return
-        self._requests += counted
-        holding = _Holding()
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, asker: Asker) -> None:
+        holding = _Holding(asker)
         try:
-            body = await self._body(scope, receive, holding)
+            body = await self._body(scope, receive, holding) if self._takes_body(scope) else b""
             if body is not None:
                 if body:
                     scope[JSON] = parsed(body)
                 await self._app(scope, _replayed(body, receive), send)
-        except ProblemError as problem:
-            await problem_response(problem)(scope, receive, send)
         finally:
-            self._held -= holding.bytes
-            self._requests -= counted
+            self._bytes.give_back(asker, holding.bytes)
+
+    def _asker(self, scope: Scope) -> Asker:
+        principal: Principal | None = scope.get(PRINCIPAL)
+        return ("", _network(scope)) if principal is None else principal.asker
+
+    def _place(self, scope: Scope, asker: Asker) -> AbstractAsyncContextManager[None]:
+        """Returns a context that holds a place for the request. Raises a 429 problem above the limit of a key."""
+        if scope["path"] in _UNCOUNTED:
+            return nullcontext()
+        if PRINCIPAL not in scope:
+            return self._strangers.place(asker)
+        most = self._rules.key_concurrency
+        if most and self._requests.asked(asker) >= most:
+            raise too_many("key", f"already has {most} requests under way in this process", 1.0)
+        return self._requests.place(asker)
+
+    def _takes_body(self, scope: Scope) -> bool:
+        return scope["method"] in _WITH_BODY and any(
+            route.matches(scope)[0] is Match.FULL for route in self._routes
+        )
 
     def _host(self, scope: Scope, headers: Headers) -> None:
         given = headers.getlist("host")
@@ -190,11 +231,11 @@ class Guard:
             chunk = message.get("body", b"")
             if len(found) + len(chunk) > limit:
                 raise _too_large(limit)
-            if self._held + len(chunk) > HELD_BYTES:
+            if not self._bytes.admits(holding.asker, len(chunk)):
                 raise ProblemError(
                     503, "Too much at once", "the bodies of other requests fill the memory; try again later"
                 )
-            self._held += len(chunk)
+            self._bytes.take(holding.asker, len(chunk))
             holding.bytes += len(chunk)
             found += chunk
             if not message.get("more_body", False):
@@ -205,6 +246,7 @@ class Guard:
 class _Holding:
     """The bytes of ``HELD_BYTES`` that one request holds."""
 
+    asker: Asker
     bytes: int = 0
 
 
@@ -266,6 +308,29 @@ def _is_loopback(name: str) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return False
+
+
+def _network(scope: Scope) -> str:
+    """Returns the address of the client. Of IPv6 only the network, because one client has all its addresses."""
+    name = str(scope["client"][0]) if scope.get("client") else ""
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return name
+    if address.version == 6 and address.ipv4_mapped is None:
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return name
+
+
+def too_many(kind: str, why: str, wait_s: float) -> ProblemError:
+    """Returns the 429 problem of a key or a user above a limit."""
+    whose = "this API key" if kind == "key" else "this user"
+    return ProblemError(
+        429,
+        "Too many requests",
+        f"{whose} {why}; try again after the seconds in Retry-After",
+        headers={"retry-after": str(max(1, math.ceil(wait_s)))},
+    )
 
 
 def _is_json(header: str) -> bool:

@@ -1,10 +1,9 @@
-"""Limits of requests: rate and concurrency for each key and each user, and the length of a page."""
+"""Limits of requests: the rate of each key and user, the concurrency of each user, and the length of a page."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,8 +11,8 @@ from starlette.requests import Request
 
 from events.access.principal import Principal
 from events.access.rate_limiter import RateLimiter
-from events.http.guard import JSON
-from events.http.problem import ProblemError, invalid
+from events.http.guard import JSON, too_many
+from events.http.problem import invalid
 from events.platform.settings import Settings
 
 _PAST = 9
@@ -31,7 +30,7 @@ class RequestLimits:
             return RateLimiter(settings.redis_url, rate, rate * settings.rate_burst_s) if rate else None
 
         self._rates = {"key": limiter(settings.key_rate), "user": limiter(settings.user_rate)}
-        self._most = {"key": settings.key_concurrency, "user": settings.user_concurrency}
+        self._most = settings.user_concurrency
         self._page = settings.max_page
         self._running: Counter[str] = Counter()
 
@@ -43,15 +42,13 @@ class RequestLimits:
         users = {each["user_id"] for each in named if isinstance(each.get("user_id"), str)}
         subjects = [("key", f"key/{principal.tenant}/{principal.key_id}")] if principal.key_id else []
         subjects += [("user", f"user/{principal.tenant}/{user}") for user in sorted(users)]
-        for kind, subject in subjects:
-            most = self._most[kind]
-            if most and self._running[subject] >= most:
-                raise _too_many(kind, f"already has {most} requests under way in this process", 1.0)
+        held = [subject for kind, subject in subjects if kind == "user" and self._most]
+        if any(self._running[subject] >= self._most for subject in held):
+            raise too_many("user", f"already has {self._most} requests under way in this process", 1.0)
         cost = _cost(named)
         for kind, subject in subjects:
             if (limiter := self._rates[kind]) is not None and (wait := await limiter.take(subject, cost)):
-                raise _too_many(kind, "asks faster than its rate allows", wait)
-        held = [subject for kind, subject in subjects if self._most[kind]]
+                raise too_many(kind, "asks faster than its rate allows", wait)
         self._running.update(held)
         try:
             yield
@@ -79,7 +76,7 @@ class RequestLimits:
 def limits_of(settings: Settings) -> RequestLimits | None:
     """Returns the limits in ``settings``; None when no limit is set, so that no request pays for one."""
     default = Settings()
-    names = ("key_rate", "user_rate", "key_concurrency", "user_concurrency", "max_page")
+    names = ("key_rate", "user_rate", "user_concurrency", "max_page")
     if all(getattr(settings, name) == getattr(default, name) for name in names):
         return None
     return RequestLimits(settings)
@@ -96,25 +93,16 @@ def _named(request: Request) -> list[dict[str, Any]]:
 
 
 def _cost(named: list[dict[str, Any]]) -> float:
-    """Returns the cost of a request: 1, more for many turns or a long page, much more for a question of the past."""
-    cost = 1.0 + (len(named) - 1) / 10
-    for each in named:
-        cost += max(_number(each.get("limit")), _number(each.get("k"))) / 100
-        cost += _PAST * bool(each.get("known_at"))
-    return cost
+    return (len(named) - 1) / 10 + sum(map(cost_of, named), 1.0)
+
+
+def cost_of(asked: Mapping[str, Any]) -> float:
+    """Returns what the fields of a request cost beyond 1: more for a long page or an explanation, much for the past."""
+    cost = max(_number(asked.get("limit")), _number(asked.get("k"))) / 100
+    return cost + bool(asked.get("explain")) + _PAST * bool(asked.get("known_at"))
 
 
 def _number(value: object) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         return int(value)
     return value if isinstance(value, int) else 0
-
-
-def _too_many(kind: str, why: str, wait_s: float) -> ProblemError:
-    whose = "this API key" if kind == "key" else "this user"
-    return ProblemError(
-        429,
-        "Too many requests",
-        f"{whose} {why}; try again after the seconds in Retry-After",
-        headers={"retry-after": str(max(1, math.ceil(wait_s)))},
-    )

@@ -96,7 +96,7 @@ def install(
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["authorization", "content-type"],
         )
-    app.add_middleware(Guard, rules=rules, checks=() if authentication is None else (authentication,))
+    app.add_middleware(Guard, rules=rules, routes=app.router.routes, authentication=authentication)
     if audit is not None:
         app.add_middleware(AuditMiddleware, log=audit, routes=app.router.routes)
         if audit.strict:

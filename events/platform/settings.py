@@ -330,7 +330,7 @@ class Settings:
     user_rate: int = _setting(0, "requests a second about one user, by cost; 0: no limit")
     rate_burst_s: int = _setting(10, "seconds of its rate that a key or a user may use at once", least=1)
     key_concurrency: int = _setting(
-        0, "requests of one API key at the same time, in one process; 0: no limit"
+        0, "requests of one API key at the same time, in one process; 0: its fair share only"
     )
     user_concurrency: int = _setting(
         0, "requests about one user at the same time, in one process; 0: no limit"
@@ -340,7 +340,9 @@ class Settings:
         10, "longest time of a request's head; the service then closes the connection", least=1
     )
     body_timeout_s: int = _setting(
-        30, "longest time of a request's body; the service then closes the connection", least=1
+        30,
+        "longest time of a request's body, 5 s and 1 s for each 2 KiB of it; the service then closes the connection",
+        least=1,
     )
     idle_timeout_s: int = _setting(
         20, "longest time of a connection without a request; the service then closes it", least=1
@@ -349,7 +351,9 @@ class Settings:
         1000, "most connections of one service; above it the service closes idle ones", least=1
     )
     max_requests: int = _setting(
-        256, "most requests of one service at the same time; it answers 503 to others", least=1
+        256,
+        "most requests of one service at the same time, of one key a third; others wait 3 s and get 503",
+        least=1,
     )
     max_pushes: int = _setting(
         16, "most pushes of one write service to Redis at the same time; others wait", least=1

@@ -11,8 +11,8 @@ from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal
-from events.http.access import Writer, owner_of
-from events.http.problem import ProblemError, invalid
+from events.http.access import Writer, owner_of, require_whole
+from events.http.problem import ProblemError, invalid, missing
 from events.http.service import JSONResponse
 from events.references.declarations import members
 from events.store.log import Connection
@@ -65,6 +65,7 @@ def declaration_router(pool: ConnectionPool[Connection]) -> APIRouter:
         operation_id="declare_reference_kind",
     )
     def declare(kind: str, body: KindIn, caller: Writer) -> JSONResponse:
+        require_whole(caller)
         if caller.users is not None:
             raise ProblemError(
                 403,
@@ -114,6 +115,8 @@ def declaration_router(pool: ConnectionPool[Connection]) -> APIRouter:
         with connected_for(pool, caller) as connection:
             for user_id in (by, member):
                 owner_of(caller, user_id, thing="team", field="team_id")
+            if not caller.reach.admits("default", None):
+                raise missing("team", "team_id")
             for field, value in (("team_id", team_id), ("member", member)):
                 _check_path(field, value)
             changed = command(connection, caller.tenant, team_id, member, by=by, at=datetime.now(UTC))

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from events.access.principal import NotYoursError, Principal
-from events.http.access import Administrator, Writer
+from events.http.access import Administrator, Writer, require_whole
 from events.http.database import problem_of
 from events.http.formats.uuids import Uuid
 from events.http.problem import ProblemError, invalid
@@ -120,6 +120,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
         only = None if user_id is None else _storage_id(caller, user_id, "name")
 
         def work(connection: Connection) -> Outcome:
+            require_whole(caller)
             users = [only] if only is not None else _users(connection, caller)
             names = [_text("name", name), *(_text("alias", each) for each in alias or ())]
             return subjects.erase_person(eraser(), connection, names, users, _terms(caller, dry_run))
@@ -180,7 +181,9 @@ def _users(connection: Connection, caller: Principal) -> list[str]:
 
 
 def _storage_id(caller: Principal, user_id: str, field: str) -> str:
-    """Returns the storage id of a user. For another's user it raises the problem of a missing ``field``."""
+    """Returns the storage id of a user. For another's user it raises the problem of a missing ``field``, and a 403
+    problem for a key that is limited to projects or modes: an erasure takes words of all of them."""
+    require_whole(caller)
     try:
         return caller.storage_id(_text("user_id", user_id))
     except NotYoursError:

@@ -68,7 +68,9 @@ def proposal_router(pool: ConnectionPool[Connection]) -> APIRouter:
     def accept(proposal_id: Uuid, body: AcceptIn, caller: Writer) -> JSONResponse:
         owner = _mine(caller, body.user_id)
         with connected(owner) as connection:
-            outcome = proposals.accept(connection, owner, proposal_id, by=body.user_id, at=datetime.now(UTC))
+            outcome = proposals.accept(
+                connection, owner, proposal_id, by=body.user_id, at=datetime.now(UTC), reach=caller.reach
+            )
         if isinstance(outcome, proposals.Retraction):
             return JSONResponse(
                 {
@@ -96,6 +98,7 @@ def proposal_router(pool: ConnectionPool[Connection]) -> APIRouter:
                 by=body.user_id,
                 reason=body.reason,
                 at=datetime.now(UTC),
+                reach=caller.reach,
             )
         return JSONResponse({"proposal_id": proposal_id, "status": "refused"})
 

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Header
 from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, ConfigDict, Field
 
-from events.access.principal import Principal, Reach
+from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.database import problem_of
 from events.http.problem import ProblemError, invalid
@@ -259,10 +259,10 @@ def reference_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIR
     ) -> str:
         """Returns the storage id that owns the reference.
 
-        Raises the 404 problem for somebody outside the team, and for a key that is limited to other projects.
+        Raises the 404 problem for somebody outside the team, and for a key that is limited to other projects or modes.
         """
         user = _mine(caller, user_id)
-        if not Reach(projects=caller.projects).admits(project_id or "default", None):
+        if not caller.reach.admits(project_id or "default", None):
             raise not_found()
         if team_id is None:
             return user

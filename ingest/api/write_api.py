@@ -236,7 +236,7 @@ def create_app(
             refused.labels(field if field in {*FIELDS, "(body)"} else "(unknown field)").inc()
             raise
         try:
-            async with limiter.place():
+            async with limiter.place(caller.asker):
                 known = await duplicates(turns, tenant)
                 entries = await publisher.push(turns, tenant=tenant, key=await queue_key(turns, tenant))
         except SaturatedError as error:

@@ -14,6 +14,7 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import dict_row
 
+from events.access.principal import EVERYTHING, Reach
 from events.http.problem import ProblemError, missing
 from events.platform.sql import statement
 from events.references.declarations import kind_of
@@ -96,11 +97,21 @@ def propose(connection: Connection, turn: Event, apply_from: float) -> int:
 
 
 def accept(
-    connection: Connection, owner: str, proposal_id: UUID, *, by: str, at: datetime
+    connection: Connection,
+    owner: str,
+    proposal_id: UUID,
+    *,
+    by: str,
+    at: datetime,
+    reach: Reach = EVERYTHING,
 ) -> Outcome | Retraction:
-    """Applies a waiting proposal. Raises a 404 problem for an unknown one, and 409 for one that was answered."""
+    """Applies a waiting proposal.
+
+    Raises a 404 problem for an unknown one and for one out of ``reach``, and 409 for one that was answered. A proposal
+    quotes a turn of any mode, so it is out of reach of a key that is limited to modes.
+    """
     with connection.transaction():
-        row = _waiting(connection, owner, proposal_id)
+        row = _waiting(connection, owner, proposal_id, reach)
         if row["kind"] == retractions.KIND:
             events = retractions.retract(connection, owner, proposal_id, row["op"], by=by, at=at)
             accepted = ReferenceProposalAccepted(proposal_id=proposal_id, by=by)
@@ -124,11 +135,18 @@ def accept(
 
 
 def refuse(
-    connection: Connection, owner: str, proposal_id: UUID, *, by: str, reason: str | None, at: datetime
+    connection: Connection,
+    owner: str,
+    proposal_id: UUID,
+    *,
+    by: str,
+    reason: str | None,
+    at: datetime,
+    reach: Reach = EVERYTHING,
 ) -> None:
     """Refuses a waiting proposal. Raises the problems of :func:`accept`."""
     with connection.transaction():
-        _waiting(connection, owner, proposal_id)
+        _waiting(connection, owner, proposal_id, reach)
         refused = ReferenceProposalRefused(proposal_id=proposal_id, by=by, reason=reason)
         _answer(connection, owner, refused, proposal_id, at)
 
@@ -232,7 +250,7 @@ def _lists(connection: Connection, owner: str) -> dict[str, Reference]:
     return {key: several[0] for key, several in found.items() if len(several) == 1}
 
 
-def _waiting(connection: Connection, owner: str, proposal_id: UUID) -> dict[str, Any]:
+def _waiting(connection: Connection, owner: str, proposal_id: UUID, reach: Reach) -> dict[str, Any]:
     try:
         with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
             row = cursor.execute(
@@ -240,7 +258,11 @@ def _waiting(connection: Connection, owner: str, proposal_id: UUID) -> dict[str,
             ).fetchone()
     except psycopg.errors.UndefinedTable:
         row = None
-    if row is None:
+    if (
+        row is None
+        or reach.modes is not None
+        or not Reach(projects=reach.projects).admits(row["project_id"] or "default", None)
+    ):
         raise missing("proposal", "proposal_id")
     if row["status"] != "waiting" or first_event(connection, owner, _answer_key(proposal_id)) is not None:
         raise ProblemError(409, "Answered", "the proposal has an answer already", field="proposal_id")

@@ -145,7 +145,7 @@ def create_app(settings: Settings) -> FastAPI:
             return embedder.embed(texts)
 
         try:
-            async with limiter.place():
+            async with limiter.place(caller.asker):
                 vectors = await asyncio.to_thread(work)
         except SaturatedError as error:
             raise ProblemError(

@@ -114,6 +114,10 @@ def modes_router(reader: ModeReader, default_model: str) -> APIRouter:
             modes = await retry_on_lost_connection(lambda: reader.of(owner))
         except (psycopg.Error, TimeoutError) as error:
             raise problem_of(error, "Modes unavailable") from error
+
+        def reached(name: str | None) -> str | None:
+            return name if name is not None and Reach(modes=caller.modes).admits("", name) else None
+
         projects = [
             each.project_id
             for each in modes.registry.projects
@@ -143,8 +147,11 @@ def modes_router(reader: ModeReader, default_model: str) -> APIRouter:
         return JSONResponse(
             {
                 "modes": shown,
-                "default_mode": modes.registry.default_mode,
-                "projects": [project_document(modes.registry, each) for each in projects],
+                "default_mode": reached(modes.registry.default_mode),
+                "projects": [
+                    shown_project | {"default_mode": reached(shown_project["default_mode"])}
+                    for shown_project in (project_document(modes.registry, each) for each in projects)
+                ],
                 "former_names": {
                     each.old: each.name
                     for each in modes.registry.former_names

@@ -43,6 +43,7 @@ def asked_by(caller: Principal, question: Ask) -> Ask:
         modes=modes,
         across=question.across and caller.modes is None,
         explain=question.explain and caller.modes is None,
+        told_modes=caller.modes,
     )
 
 

@@ -28,6 +28,7 @@ from events.http.database import is_gone, problem_of
 from events.http.formats.instants import Instant, refuse_future
 from events.http.formats.metadata import DESCRIPTION as METADATA
 from events.http.formats.metadata import metadata_wanted
+from events.http.limits import cost_of
 from events.http.problem import ProblemError, invalid
 from events.http.service import JSONResponse, Stages, Status, install, running
 from events.http.tokens import Keyring, Sealer, unread
@@ -202,7 +203,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     async def ask(body: RecallIn, caller: Reader) -> JSONResponse:
         question = asked_by(caller, ask_of(body))
-        return JSONResponse(recall_document(within(caller, await answered(body.wait_for, question))))
+        return JSONResponse(recall_document(await answered(caller, body.wait_for, question)))
 
     @app.post(
         "/v1/context",
@@ -214,11 +215,11 @@ def create_app(settings: Settings) -> FastAPI:
     async def context(body: ContextIn, caller: Reader) -> JSONResponse:
         asked = asked_by(caller, ask_of(body))
         question = for_prompt(asked, knowledge=settings.knowledge_inject)
-        answer = within(caller, await answered(body.wait_for, question))
+        answer = await answered(caller, body.wait_for, question)
         if body.kinds and question.kinds != tuple(body.kinds):
             notice = "knowledge cards are left out: CARDLOG_KNOWLEDGE_INJECT is off"
             answer = replace(answer, warnings=(*answer.warnings, notice))
-        pinned, notices = await pinned_references(question.user_id)
+        pinned, notices = await pinned_references(caller, question.user_id)
         answer = replace(answer, warnings=(*answer.warnings, *notices))
         for each in pinned:
             reference_use.count(each.owner, each.stream)
@@ -252,14 +253,23 @@ def create_app(settings: Settings) -> FastAPI:
         document = present.state.document
         return facts_at(document, places), goals_of(document) if aims else [], ()
 
-    async def pinned_references(user: str) -> tuple[list[Reference], tuple[str, ...]]:
-        """Returns the pinned references of a user and the user's teams, and a warning when they cannot be read."""
+    async def pinned_references(caller: Principal, user: str) -> tuple[list[Reference], tuple[str, ...]]:
+        """Returns the pinned references of a user and the user's teams in the caller's reach.
+
+        Adds a warning when they cannot be read.
+        """
         try:
             owners = await references.owners_of(user)
             found = await references.present(owners)
         except (psycopg.Error, TimeoutError) as error:
             return [], (f"pinned references are missing: {type(error).__name__}",)
-        return [each for each in found if each.tier == "pinned" and not each.archived], ()
+        return [
+            each
+            for each in found
+            if each.tier == "pinned"
+            and not each.archived
+            and caller.reach.admits(each.name.project_id or "default", None)
+        ], ()
 
     async def open_problems(caller: Principal, question: Ask) -> tuple[list[Problem], tuple[str, ...]]:
         """Returns the open problems of the projects asked for, and a warning when they cannot be read.
@@ -281,12 +291,13 @@ def create_app(settings: Settings) -> FastAPI:
             and caller.reach.admits(each.project_id, each.mode)
         ], ()
 
-    async def answered(token: str | None, question: Ask) -> RecallAnswer:
+    async def answered(caller: Principal, token: str | None, question: Ask) -> RecallAnswer:
+        cost = 1 + cost_of({name: getattr(question, name) for name in ("k", "explain", "known_at")})
         with metrics_of.seconds.time():
             try:
                 choice = await _choose(token, question.user_id, vectors=recall.by_meaning)
                 warnings = list(choice.warnings)
-                async with limiter.place():
+                async with limiter.place(caller.asker, cost):
                     try:
                         answer = await choice.server.recall.answer(question)
                     except (RecallUnavailableError, psycopg.Error, TimeoutError) as error:
@@ -308,7 +319,7 @@ def create_app(settings: Settings) -> FastAPI:
             warnings.append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
         answer = replace(answer, warnings=(*answer.warnings, *warnings))
         metrics_of.count(answer)
-        return answer
+        return within(caller, answer)
 
     async def _choose(token: str | None, user_id: str, *, vectors: bool = False) -> ServerSelection:
         choice = await servers.choose()

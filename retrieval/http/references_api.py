@@ -286,8 +286,13 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
     )
     async def proposals(query: Annotated[ProposalParams, Query()], caller: Reader) -> JSONResponse:
         user = _mine(caller, query.user_id)
+        if caller.modes is not None:
+            raise _not_found()  # a proposal quotes a turn of any mode
         status = None if query.status == "*" else query.status
-        rows = await _read(reader.proposals, user, status=status, before=query.cursor, limit=query.limit + 1)
+        projects = caller.reach.parameters()["projects"]
+        rows = await _read(
+            reader.proposals, user, projects, status=status, before=query.cursor, limit=query.limit + 1
+        )
         shown = rows[: query.limit]
         following = shown[-1]["proposal_id"] if len(rows) > query.limit else None
         return JSONResponse({"proposals": shown, "next_cursor": following})
@@ -315,7 +320,12 @@ async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.k
 
 
 def _mine(caller: Principal, user_id: str) -> str:
-    return owner_of(caller, user_id, thing="reference", field="key")
+    """Returns the storage id of the user. Raises the 404 problem for a user out of reach, and for a key that is limited
+    to other modes: references belong to the general mode."""
+    owner = owner_of(caller, user_id, thing="reference", field="key")
+    if not Reach(modes=caller.modes).admits("", None):
+        raise _not_found()
+    return owner
 
 
 def _reached(caller: Principal, project_id: str | None) -> bool:

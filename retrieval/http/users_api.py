@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from events.access.principal import NotYoursError
-from events.http.access import Administrator, Reader
+from events.http.access import Administrator, Reader, require_whole
 from events.http.database import problem_of
 from events.http.problem import ProblemError, invalid
 from events.http.service import JSONResponse
@@ -83,6 +83,7 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
         caller: Reader,
         user_id: Annotated[str, Path(min_length=1, max_length=MAX_NAME_BYTES, pattern=r"\S")],
     ) -> StreamingResponse:
+        require_whole(caller)
         try:
             owner = caller.storage_id(_text("user_id", user_id))
         except NotYoursError:

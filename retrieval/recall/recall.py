@@ -52,7 +52,7 @@ class ModeUnknownError(ValueError):
     """The question names a mode that nobody declared. ``allowed`` are the declared ones."""
 
     def __init__(self, name: str, allowed: Sequence[str]) -> None:
-        super().__init__(f"{name!r} is unknown; use one of {', '.join(allowed)}")
+        super().__init__(f"{name!r} is unknown; use one of {', '.join(allowed) or 'a mode of this key'}")
         self.allowed = allowed
 
 
@@ -66,6 +66,7 @@ class Ask:
 
     ``modes`` None means all modes, and the recent mode of the session ``session_id`` first, unless ``across`` says that
     all modes were asked for. ``timezone`` is the IANA zone of the asker, whose "yesterday" is meant.
+    ``told_modes`` are the modes that the asker may know of; None: all of them.
     """
 
     user_id: str
@@ -84,6 +85,7 @@ class Ask:
     session_id: str | None = None
     explain: bool = False
     timezone: str | None = None
+    told_modes: frozenset[str] | None = None
 
 
 class Recall:
@@ -290,10 +292,13 @@ class Recall:
         names = dict.fromkeys((GENERAL_MODE, *(each.name for each in known.in_force(project))))
         names |= dict.fromkeys(each.name for each in known.registry.modes if not each.deleted)
         unknown = [name for name in meant if name not in names]
+        told = [name for name in names if ask.told_modes is None or name in ask.told_modes]
         if unknown and self._modes.closed:
-            raise ModeUnknownError(unknown[0], list(names))
+            raise ModeUnknownError(unknown[0], told)
         warnings = tuple(
-            f"the mode {name} is not declared; declared are {', '.join(names)}" for name in unknown if known
+            f"the mode {name} is not declared; declared are {', '.join(told) or 'others'}"
+            for name in unknown
+            if known
         )
         if len(meant) > 1:
             warnings += (_BY_RANK,)

@@ -121,12 +121,17 @@ class ReferenceReader:
         return await self._folded(owner, statement(_PACKAGE, "declared_kinds"), owner=owner)
 
     async def proposals(
-        self, user: str, *, status: str | None, before: UUID | None, limit: int
+        self,
+        user: str,
+        projects: list[str] | None,
+        *,
+        status: str | None,
+        before: UUID | None,
+        limit: int,
     ) -> list[dict[str, Any]]:
-        """Returns proposals for a user, the latest first."""
-        return await self._folded(
-            user, statement(_PACKAGE, "proposals"), user_id=user, status=status, before=before, limit=limit
-        )
+        """Returns proposals for a user, the latest first, within ``projects``; None: all of them."""
+        names = {"user_id": user, "projects": projects, "status": status, "before": before, "limit": limit}
+        return await self._folded(user, statement(_PACKAGE, "proposals"), **names)
 
     async def _folded(self, owner: str, query: Any, /, **parameters: Any) -> list[dict[str, Any]]:
         """Returns rows of the tables of references. Before the first fold there are no tables and no rows."""

@@ -80,6 +80,7 @@ def serve(
         port=port,
         log_config=None,
         access_log=False,
+        server_header=False,
         timeout_graceful_shutdown=5,
         lifespan="on",
         http=bounded(settings),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from events.access.principal import ANYBODY, Principal
-from events.http.access import PRINCIPAL
+from events.http.guard import PRINCIPAL
 
 
 class As:

@@ -296,6 +296,24 @@ def test_the_right_key_is_answered(services: Services, operation: Operation) -> 
     assert answer.status_code in (200, 201, 202), answer.text
 
 
+@each_operation
+@pytest.mark.parametrize(
+    ("limit", "more"),
+    [({"modes": ["vault"]}, ("journal", "sketches")), ({"projects": ["vault"]}, ())],
+    ids=["mode", "project"],
+)
+def test_a_key_of_another_mode_or_project_learns_nothing(
+    services: Services, limit: dict[str, Any], more: tuple[str, ...], operation: Operation
+) -> None:
+    answer = operation.send(services, services.key(**limit))
+    for secret in (*SECRETS, "yeast", "baking", "slept badly", "orchid", services.home, *more):
+        assert secret not in answer.text
+    if any(
+        word in operation.path for word in ("{kind}", "{proposal_id}", "{member}", "export", "/v1/turns/")
+    ):
+        assert answer.status_code in (403, 404)
+
+
 def test_a_key_brings_no_other_user_into_a_team_and_takes_none_out(services: Services) -> None:
     limited, whole = services.key(users=["carl"]), services.key()
 
@@ -429,9 +447,19 @@ def test_a_key_is_held_to_its_modes(services: Services) -> None:
         "arbitrations": [],
         "next_cursor": None,
     }
-    context = services.read.post("/v1/context", json={"user_id": "ada", "query": "who walked?"}, headers=key)
+    baking, ada = "/v1/references/todo_list/baking", {"user_id": "ada"}
+    pinned = {"tier": "pinned", "reason": "the test"}
+    assert services.write.post(f"{baking}/tier", json=ada | pinned, headers=services.key()).status_code == 200
+    asked = ada | {"query": "who walked?"}
+    context = services.read.post("/v1/context", json=asked, headers=key)
     assert "slept badly" in context.text
     assert "dog" not in context.text
+    assert "baking" not in context.text
+    assert "baking" in services.read.post("/v1/context", json=asked, headers=services.key()).text
+    for team in ({}, {"team_id": "kitchen"}):
+        hidden = services.read.get(baking, params=ada | team, headers=key)
+        assert told(hidden) == told(services.read.get(f"{baking}2", params=ada | team, headers=key))
+        assert hidden.status_code == 404
     assert (
         services.write.post(
             "/v1/turns", json={"user_id": "ada", "text": "x", "mode": "journal"}, headers=key

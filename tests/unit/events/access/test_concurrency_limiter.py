@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.access.fair_share import Asker
 
 
 def test_those_who_find_no_place_wait_and_come_in_their_order() -> None:
@@ -15,7 +16,7 @@ def test_those_who_find_no_place_wait_and_come_in_their_order() -> None:
         leave = [asyncio.Event() for _ in range(4)]
 
         async def visit(number: int) -> None:
-            async with room.place():
+            async with room.place((f"tenant {number}", "key")):
                 served.append(number)
                 await leave[number].wait()
 
@@ -24,11 +25,11 @@ def test_those_who_find_no_place_wait_and_come_in_their_order() -> None:
                 group.create_task(visit(number))
             while room.waiting < 2:
                 await asyncio.sleep(0)
-            assert (served, room.saturated) == ([0, 1], True)
+            assert served == [0, 1]
             leave[1].set()
             while len(served) < 3:
                 await asyncio.sleep(0)
-            assert (served, room.waiting, room.saturated) == ([0, 1, 2], 1, False)
+            assert (served, room.waiting) == ([0, 1, 2], 1)
             for each in leave:
                 each.set()
         assert (served, room.waiting) == ([0, 1, 2, 3], 0)
@@ -46,5 +47,75 @@ def test_a_caller_who_waits_too_long_is_refused_and_takes_no_place() -> None:
         assert room.waiting == 0
         async with room.place():
             pass
+
+    asyncio.run(run())
+
+
+def served_by(room: ConcurrencyLimiter, asked: list[tuple[Asker, float]]) -> list[Asker]:
+    """Returns the askers in the order in which they got their places. Each gives its place back at once."""
+
+    async def run() -> list[Asker]:
+        order: list[Asker] = []
+        hold = asyncio.Event()
+
+        async def holder() -> None:
+            async with room.place(("holder", "key")):
+                await hold.wait()
+
+        async def visit(asker: Asker, cost: float) -> None:
+            async with room.place(asker, cost):
+                order.append(asker)
+                await asyncio.sleep(0)
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(holder())
+            await asyncio.sleep(0)
+            for asker, cost in asked:
+                group.create_task(visit(asker, cost))
+            while room.waiting < len(asked):
+                await asyncio.sleep(0)
+            hold.set()
+        return order
+
+    return asyncio.run(run())
+
+
+def test_tenants_take_turns_and_so_do_their_keys() -> None:
+    loud, louder, quiet = ("loud", "one"), ("loud", "two"), ("quiet", "key")
+    asked = [(loud, 1.0)] * 6 + [(louder, 1.0)] * 2 + [(quiet, 1.0)] * 2
+    order = served_by(ConcurrencyLimiter(1, 30.0), asked)
+    assert set(order[:4:2]) | set(order[1:4:2]) == {loud, louder, quiet}
+    assert order[:4].count(quiet) == 2
+    assert order[:6].count(louder) == 2
+
+
+def test_who_asks_dearly_gets_fewer_turns() -> None:
+    dear, cheap = ("dear", "key"), ("cheap", "key")
+    order = served_by(ConcurrencyLimiter(1, 30.0), [(dear, 4.0)] * 3 + [(cheap, 1.0)] * 4)
+    assert order.index(cheap) <= 1
+    assert order[:5].count(cheap) == 4
+
+
+def test_one_asker_leaves_places_for_others_and_only_that_asker_is_saturated() -> None:
+    async def run() -> None:
+        room, leave = ConcurrencyLimiter(4, 30.0), asyncio.Event()
+        saturated: dict[str, bool] = {}
+
+        async def visit(tenant: str, cost: float) -> None:
+            async with room.place((tenant, "key"), cost):
+                await asyncio.sleep(0)
+                saturated.setdefault(tenant, room.saturated)
+                await leave.wait()
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(20):
+                group.create_task(visit("loud", 4.0))
+            while room.waiting < 19:
+                await asyncio.sleep(0)
+            group.create_task(visit("quiet", 1.0))
+            while len(saturated) < 2:
+                await asyncio.sleep(0)
+            leave.set()
+        assert (saturated, room.waiting) == ({"loud": True, "quiet": False}, 0)
 
     asyncio.run(run())

@@ -1,0 +1,56 @@
+"""Requests without a key take no place of the requests with one."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive, Scope, Send
+
+from events.access.principal import Principal
+from events.http.guard import PRINCIPAL, Guard, Rules
+
+
+def test_strangers_have_places_of_their_own() -> None:
+    leave = asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await leave.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    def authentication(scope: Scope, headers: Headers) -> None:
+        if "authorization" in headers:
+            scope[PRINCIPAL] = Principal(tenant="acme", key_id="key")
+
+    guard = Guard(app, Rules(requests=8), authentication=authentication)
+
+    async def ask(*, key: bool) -> int:
+        found: list[int] = []
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                found.append(message["status"])
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b""}
+
+        headers = [(b"host", b"localhost"), *([(b"authorization", b"Bearer x")] if key else [])]
+        scope: Scope = {
+            "type": "http", "method": "GET", "path": "/docs", "query_string": b"", "headers": headers,
+            "client": ("192.0.2.1", 1), "server": ("localhost", 80),
+        }  # fmt: skip
+        await guard(scope, receive, send)
+        return found[0]
+
+    async def run() -> None:
+        strangers = [asyncio.create_task(ask(key=False)) for _ in range(20)]
+        while sum(each.done() for each in strangers) < 19:
+            await asyncio.sleep(0)
+        known = [asyncio.create_task(ask(key=True)) for _ in range(3)]
+        await asyncio.sleep(0)
+        leave.set()
+        assert await asyncio.gather(*known) == [200] * 3
+        assert sorted(await asyncio.gather(*strangers)) == [200] + [503] * 19
+
+    asyncio.run(run())
