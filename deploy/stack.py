@@ -23,6 +23,7 @@ from deploy.embedded.server import EmbeddedServer, ServerError, StartStoppedErro
 from deploy.instance import Instance, announce, left_over, withdraw
 from deploy.security import first_key
 from deploy.security.private_files import private_folder
+from deploy.security.roles import sign_tenants
 from deploy.starting import parts
 from deploy.starting.child import Child, end
 from events.platform.database import Connection, connect, connect_with_retry, migrate
@@ -261,6 +262,7 @@ class Stack:
             authentication.create(key, heads_of(owner))
             logger.info("created %s: keep a copy of it outside the database server", key)
         authentication.load(key)
+        sign_tenants(owner, key)
         self._reader_url = reader_url(owner, settings.database_url)
         url = service_url(owner, settings.database_url)
         settings = replace(settings, database_url=url, log_key_file=str(key.resolve()))

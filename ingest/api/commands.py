@@ -25,6 +25,7 @@ from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
 from events.platform.database import see_tenant_of
 from events.platform.sql import statement
+from events.platform.vouching import TOKENS, vouch
 from events.store import log
 from events.store.log import Connection
 from events.types.codec import Payload, encode
@@ -76,7 +77,7 @@ def commanding(connection: Connection, user_id: str, types: Collection[str] = ()
 
 def load_sealer(connection: Connection, keyring: Keyring) -> Sealer:
     """Reads the key of tokens, and keeps it in ``keyring``."""
-    row = connection.execute(statement("events.http", "token_key")).fetchone()
+    row = connection.execute(statement("events.http", "token_key"), {"proof": vouch(TOKENS)}).fetchone()
     assert row is not None
     return keyring.learn(row[0])
 

@@ -14,6 +14,7 @@ from events.platform.failures import is_away
 from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.linger import pause
 from events.platform.sql import statement
+from events.platform.vouching import TOKENS, vouch
 from events.store import log
 from events.types.envelope import Appended, NewEvent
 
@@ -72,7 +73,9 @@ class LogAppender:
         with self._lock:
             try:
                 row = self._tried(
-                    lambda connection: connection.execute(statement("events.http", "token_key")).fetchone()
+                    lambda connection: connection.execute(
+                        statement("events.http", "token_key"), {"proof": vouch(TOKENS)}
+                    ).fetchone()
                 )
             except _StoppedError:
                 return None

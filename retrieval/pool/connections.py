@@ -17,6 +17,7 @@ from psycopg_pool import AsyncConnectionPool
 from events.platform.database import RECONNECT_S
 from events.platform.settings import Settings
 from events.platform.sql import statement
+from events.platform.vouching import vouch
 from events.types.tenancy import tenant_of
 
 _SEE = statement("retrieval.pool", "see")
@@ -104,7 +105,7 @@ class Pool:
     ) -> AsyncIterator[AsyncConnection[Any]]:
         """See :func:`connected`."""
         async with self._connections.connection(timeout=within_s) as connection:
-            connection.scope = tenant, _PLANS[many]
+            connection.scope = vouch(tenant), _PLANS[many]
             try:
                 yield connection
             finally:

@@ -32,6 +32,7 @@ from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import connect_redis_async
+from events.platform.vouching import TOKENS, vouch
 from events.store.log import Connection
 from events.types.cards import KnowledgeLearned
 from events.types.codec import describe
@@ -177,7 +178,9 @@ class Overlay:
         """Reads the key that proves the tenant of a turn in the queue."""
         self._open()
         with self._pool.connection(timeout=self._deadline_s) as connection:
-            row = connection.execute(statement("events.http", "token_key")).fetchone()
+            row = connection.execute(
+                statement("events.http", "token_key"), {"proof": vouch(TOKENS)}
+            ).fetchone()
         assert row is not None
         self._keyring.learn(row[0])
 

@@ -13,6 +13,7 @@ from psycopg import AsyncConnection
 
 from events.platform.settings import revealed
 from events.platform.sql import statement
+from events.platform.vouching import vouch
 from events.types.tenancy import tenant_of
 
 logger = logging.getLogger(__name__)
@@ -68,7 +69,9 @@ class ReferenceUse:
                     ) as connection,
                     connection.transaction(),
                 ):
-                    await connection.execute(statement("events.platform", "see_tenant"), {"tenant": tenant})
+                    await connection.execute(
+                        statement("events.platform", "see_tenant"), {"tenant": vouch(tenant)}
+                    )
                     await connection.execute(
                         statement("retrieval.references", "add_use"),
                         {
