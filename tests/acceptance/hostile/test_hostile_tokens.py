@@ -105,9 +105,11 @@ def test_only_a_holder_of_the_log_key_reads_the_key_of_tokens_and_nobody_changes
     stack: Running, statement: str
 ) -> None:
     token = push(stack, "key", "I live in Porto.")
-    with psycopg.connect(stack.database_url) as connection:
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute(statement.encode())
+    with (
+        psycopg.connect(stack.database_url) as connection,
+        pytest.raises(psycopg.errors.InsufficientPrivilege),
+    ):
+        connection.execute(statement.encode())
     assert ask(stack, "key", token).status_code == 200
 
 
