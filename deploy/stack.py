@@ -216,6 +216,7 @@ class Stack:
                 logger.info(
                     "payloads are not sealed: make a key-encryption key with `cardlog log kek new FILE`"
                 )
+        authentication.use_file(settings.log_key_file)
         with connect(settings.database_url, application="up") as connection:
             for projector in projectors(settings):
                 ensure_live(connection, projector)
@@ -261,7 +262,6 @@ class Stack:
         if not key.exists():
             authentication.create(key, heads_of(owner))
             logger.info("created %s: keep a copy of it outside the database server", key)
-        authentication.load(key)
         sign_tenants(owner, key)
         self._reader_url = reader_url(owner, settings.database_url)
         url = service_url(owner, settings.database_url)
@@ -289,7 +289,6 @@ class Stack:
 
     def _erase_again(self, settings: Settings, connection: Connection) -> None:
         """Erases what a restored backup brought back, before any worker or service reads it."""
-        authentication.use_file(settings.log_key_file)
         sealer.use_settings(settings)
         eraser = Eraser(settings, derived(settings))
         try:

@@ -71,6 +71,7 @@ def trapped(guarded: Log) -> Log:
     """A log with all its tables, and a table that says whose rights the trap had."""
     for projector in projectors(Settings()):
         ensure_live(guarded.owner, projector)
+    assert guarded.run("grant", "--role", guarded.service.info.user)[0] == 0
     guarded.owner.execute("CREATE TABLE public.sprung (by name); GRANT INSERT ON public.sprung TO PUBLIC")
     return guarded
 
