@@ -12,8 +12,8 @@ from psycopg import sql
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
-from events.platform.vouching import pads_of
 from events.store import authentication
+from events.types.tenancy import pads_of
 from projectors.generations.generations import blueprint
 
 LOG_OWNER = "cardlog_log"

@@ -17,8 +17,8 @@ from events.http.problem import ProblemError, invalid
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
-from events.platform.vouching import TOKENS, vouch
 from events.types.queue_entry import QueueKey
+from events.types.tenancy import TOKENS, vouch
 
 Awaited = str | int
 """The turn or event that a token waits for: a turn id, or the position of an event."""

@@ -15,8 +15,7 @@ from psycopg.sql import SQL
 from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings
 from events.platform.sql import statement
-from events.platform.vouching import vouch
-from events.types.tenancy import tenant_of
+from events.types.tenancy import tenant_of, vouch
 
 logger = logging.getLogger(__name__)
 

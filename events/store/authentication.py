@@ -16,8 +16,8 @@ from uuid import UUID
 
 import orjson
 
-from events.platform import vouching
 from events.platform.key_file import Key, KeyFileError, KeyFileKind, new_key
+from events.types import tenancy
 
 _FILE = KeyFileKind("cardlog log key", "log key", "CARDLOG_LOG_KEY_FILE", "cardlog log key")
 _ID_BYTES = 8
@@ -43,7 +43,7 @@ class Keyring:
 
     @property
     def key_of_tenants(self) -> bytes:
-        """The key for :mod:`events.platform.vouching`. It is of the oldest key, so a rotation shuts no process out."""
+        """The key for :func:`events.types.tenancy.vouch`. It comes from the oldest key: a rotation shuts nobody out."""
         return self.keys[-1].derived(b"cardlog tenants")
 
     @property
@@ -97,7 +97,7 @@ class _InUse:
 def use(keyring: Keyring | None) -> None:
     """Authenticates the later appends of this process with ``keyring``. None turns authentication off."""
     _InUse.keyring, _InUse.file = keyring, None
-    vouching.use(_key_of_tenants)
+    tenancy.prove_with(_key_of_tenants)
 
 
 def use_file(name: str) -> None:
@@ -106,7 +106,7 @@ def use_file(name: str) -> None:
     The first append reads the file. An empty name turns authentication off.
     """
     _InUse.keyring, _InUse.file = None, Path(name) if name else None
-    vouching.use(_key_of_tenants)
+    tenancy.prove_with(_key_of_tenants)
 
 
 def in_use() -> Keyring | None:

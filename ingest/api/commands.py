@@ -25,13 +25,13 @@ from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
 from events.platform.database import see_tenant_of
 from events.platform.sql import statement
-from events.platform.vouching import TOKENS, vouch
 from events.store import log
 from events.store.log import Connection
 from events.types.codec import Payload, encode
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
 from events.types.modes import CardReclassified
 from events.types.relations import CardsConnected
+from events.types.tenancy import TOKENS, vouch
 from events.types.verdicts import CardVerified, ConflictRuled
 from ingest.modes.mode_commands import refuse_unknown
 

@@ -35,10 +35,9 @@ from events.platform.failures import retry_on_lost_connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
-from events.platform.vouching import TOKENS, vouch
 from events.types.envelope import partition_of, uuid7
 from events.types.queue_entry import QueueKey
-from events.types.tenancy import DEFAULT_TENANT, storage_id
+from events.types.tenancy import DEFAULT_TENANT, TOKENS, storage_id, vouch
 from events.types.turn_contract import (
     FIELDS,
     turn_key,

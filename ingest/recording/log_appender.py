@@ -14,9 +14,9 @@ from events.platform.failures import is_away
 from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.linger import pause
 from events.platform.sql import statement
-from events.platform.vouching import TOKENS, vouch
 from events.store import log
 from events.types.envelope import Appended, NewEvent
+from events.types.tenancy import TOKENS, vouch
 
 logger = logging.getLogger(__name__)
 

@@ -36,9 +36,9 @@ from events.platform.failures import retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE, modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
-from events.platform.vouching import TOKENS, vouch
 from events.problems.problem import Problem
 from events.references.reference import Reference
+from events.types.tenancy import TOKENS, vouch
 from events.types.turn_contract import TurnInvalidError, text_of
 from events.types.turns import ContextLayer
 from ingest.recording.overviews import Overviews

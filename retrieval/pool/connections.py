@@ -17,8 +17,7 @@ from psycopg_pool import AsyncConnectionPool
 from events.platform.database import RECONNECT_S
 from events.platform.settings import Settings
 from events.platform.sql import statement
-from events.platform.vouching import vouch
-from events.types.tenancy import tenant_of
+from events.types.tenancy import tenant_of, vouch
 
 _SEE = statement("retrieval.pool", "see")
 _PLANS = {True: "force_custom_plan", False: "force_generic_plan"}

@@ -32,12 +32,11 @@ from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import connect_redis_async
-from events.platform.vouching import TOKENS, vouch
 from events.store.log import Connection
 from events.types.cards import KnowledgeLearned
 from events.types.codec import describe
 from events.types.envelope import Event, NewEvent, partition_of
-from events.types.tenancy import DEFAULT_TENANT, tenant_of
+from events.types.tenancy import DEFAULT_TENANT, TOKENS, tenant_of, vouch
 from events.types.turn_contract import session_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.conversation import CONTEXT_TURNS

@@ -13,8 +13,7 @@ from psycopg import AsyncConnection
 
 from events.platform.settings import revealed
 from events.platform.sql import statement
-from events.platform.vouching import vouch
-from events.types.tenancy import tenant_of
+from events.types.tenancy import tenant_of, vouch
 
 logger = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from deploy.command import main
 from deploy.embedded.postgres import EmbeddedPostgres
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import variable_of
-from events.platform.vouching import vouch
 from events.store import authentication, log
 from events.types.envelope import partition_of
+from events.types.tenancy import vouch
 from projectors.cards.projector import CardsProjector
 from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders
