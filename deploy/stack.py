@@ -23,6 +23,7 @@ from deploy.embedded.server import EmbeddedServer, ServerError, StartStoppedErro
 from deploy.instance import Instance, announce, left_over, withdraw
 from deploy.security import first_key
 from deploy.security.private_files import private_folder
+from deploy.security.roles import sign_tenants
 from deploy.starting import parts
 from deploy.starting.child import Child, end
 from events.platform.database import Connection, connect, connect_with_retry, migrate
@@ -215,6 +216,7 @@ class Stack:
                 logger.info(
                     "payloads are not sealed: make a key-encryption key with `cardlog log kek new FILE`"
                 )
+        authentication.use_file(settings.log_key_file)
         with connect(settings.database_url, application="up") as connection:
             for projector in projectors(settings):
                 ensure_live(connection, projector)
@@ -260,7 +262,7 @@ class Stack:
         if not key.exists():
             authentication.create(key, heads_of(owner))
             logger.info("created %s: keep a copy of it outside the database server", key)
-        authentication.load(key)
+        sign_tenants(owner, key)
         self._reader_url = reader_url(owner, settings.database_url)
         url = service_url(owner, settings.database_url)
         settings = replace(settings, database_url=url, log_key_file=str(key.resolve()))
@@ -287,7 +289,6 @@ class Stack:
 
     def _erase_again(self, settings: Settings, connection: Connection) -> None:
         """Erases what a restored backup brought back, before any worker or service reads it."""
-        authentication.use_file(settings.log_key_file)
         sealer.use_settings(settings)
         eraser = Eraser(settings, derived(settings))
         try:

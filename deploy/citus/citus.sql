@@ -1,7 +1,7 @@
 -- Distributes the card tables over the workers of a Citus cluster, by user. Run it once on the coordinator, after the
 -- first `cardlog up` or `cardlog work projector` has created the tables, and before they hold much data:
 --
---     psql "$CARDLOG_DATABASE_URL" -v ON_ERROR_STOP=1 --single-transaction -f deploy/citus/citus.sql
+--     psql "$CARDLOG_ADMIN_DATABASE_URL" -v ON_ERROR_STOP=1 --single-transaction -f deploy/citus/citus.sql
 --
 -- This file also lists every table with its kind under Citus. A test compares the list with the catalog, so no table is
 -- missing, and no table gets a key that prevents its distribution. See docs/operating/citus.md.
@@ -43,6 +43,8 @@ SELECT create_distributed_table('core.card_remarks', 'user_id', colocate_with =>
 -- local log.dropped (partition): read together with the log, and small
 -- local log.reference_use (user_id): counts of reads; joined with the references of all users when tiers are reviewed
 -- local log.token_key: one row, read by every service
+-- local log.tenant_key: one row, which checks the proof of a tenant in every statement
+-- local log.blueprints: the scripts of the folded tables
 -- local vectors.blocked_slots: a few rows about embedders that fail; the same for all users
 -- local vectors.spaces: a few rows about embedders, read with every search; the same for all users
 -- local log.reembeddings: a few rows about modes that everybody has; the same for all users

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import secrets
+from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import quote, urlsplit
 
 from psycopg import sql
 
 from events.platform.database import Connection
+from events.platform.settings import Settings
 from events.platform.sql import statement
+from events.store import authentication
+from events.types.tenancy import pads_of
+from projectors.generations.generations import blueprint
 
 LOG_OWNER = "cardlog_log"
 """The owner of the log and of its functions. Nobody logs in as this role."""
+
+PROJECTORS = "cardlog_projectors"
+"""The members of this role may write the folded tables. ``log.let_fold`` knows the name too."""
 
 READERS = "cardlog_readers"
 """The members of this role may read the folded tables. ``log.let_read`` knows the name too."""
@@ -53,7 +61,7 @@ def url_of(url: str, role: str, password: str) -> str:
 def grant(connection: Connection, role: str, processes: tuple[Process, ...] = WORKERS_AND_SERVICES) -> None:
     """Gives ``role`` the rights that ``processes`` need, and revokes its other rights on the log.
 
-    The log then belongs to :data:`LOG_OWNER`. The folded tables belong to the role of the projector. The call can be
+    The log and the folded tables then belong to :data:`LOG_OWNER`, and ``role`` owns none of them. The call can be
     repeated; run it again after an upgrade. Raises :class:`RoleError` for a role that does not exist, is a superuser,
     ignores row-level security, or is the connected role.
     """
@@ -135,10 +143,27 @@ def _grants(connection: Connection, role: str, processes: tuple[Process, ...]) -
         "owner_name": sql.Literal(LOG_OWNER),
         "readers": sql.Identifier(READERS),
         "readers_name": sql.Literal(READERS),
+        "projectors": sql.Identifier(PROJECTORS),
+        "projectors_name": sql.Literal(PROJECTORS),
         "database": sql.Identifier(connection.info.dbname),
     }
-    scripts = ("own_log", *(f"grant_{process}" for process in processes))
-    return sql.SQL("\n").join(statement("deploy.security", script).format(**names) for script in scripts)
+    from projectors.registry import projectors  # noqa: PLC0415 - the import takes a second
+
+    blueprints = [blueprint(projector) for projector in projectors(Settings())]
+    own_log, *others = (
+        statement("deploy.security", script).format(**names)
+        for script in ("own_log", "own_tables", *(f"grant_{process}" for process in processes))
+    )
+    return sql.SQL("\n").join([own_log, *blueprints, *others])
+
+
+def sign_tenants(connection: Connection, key: Path) -> None:
+    """From now on a session sees a tenant only with a proof of the log key in the file ``key``, for every role.
+
+    The database keeps what checks a proof, and never the log key. Every process then needs the log key.
+    """
+    inner, outer = pads_of(authentication.load(key).key_of_tenants)
+    connection.execute(statement("deploy.security", "sign_tenants"), {"inner": inner, "outer": outer})
 
 
 def _quoted(connection: Connection, name: str) -> str:

@@ -18,6 +18,7 @@ from events.platform.database import connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.types.queue_entry import QueueKey
+from events.types.tenancy import TOKENS, vouch
 
 Awaited = str | int
 """The turn or event that a token waits for: a turn id, or the position of an event."""
@@ -92,7 +93,7 @@ def read_queue_key(settings: Settings) -> QueueKey:
     if settings.token_key:
         return QueueKey(settings.token_key.encode())
     with connect(settings.database_url, application="key of tenants") as connection:
-        row = connection.execute(statement("events.http", "token_key")).fetchone()
+        row = connection.execute(statement("events.http", "token_key"), {"proof": vouch(TOKENS)}).fetchone()
     assert row is not None
     return QueueKey(bytes(row[0]))
 

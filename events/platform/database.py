@@ -12,8 +12,10 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.sql import SQL
 
+from events.platform.projections import PROJECTIONS
+from events.platform.settings import Settings
 from events.platform.sql import statement
-from events.types.tenancy import tenant_of
+from events.types.tenancy import tenant_of, vouch
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +62,29 @@ def connect(url: str, *, application: str, autocommit: bool = True) -> Connectio
         keepalives_count=3,
         tcp_user_timeout=15_000,
     )
-    connection.execute(statement("events.platform", "see_every_tenant"))
+    connection.execute(statement("events.platform", "see_every_tenant"), {"tenant": vouch("*")})
+    connection.autocommit = autocommit
+    return connection
+
+
+def connect_owner(settings: Settings, *, application: str, autocommit: bool = True) -> Connection:
+    """Returns a new connection of an operator: of the role that owns the database, if the settings name it.
+
+    Its role may do more than the role of the services. So it reads only what that role could not have replaced: raises
+    :class:`DatabaseUnfitError` when another role that may log in owns an object of Cardlog.
+    """
+    url = settings.admin_database_url or settings.database_url
+    connection = connect(url, application=application, autocommit=True)
+    found = connection.execute(
+        statement("events.platform", "foreign_objects"), {"projections": list(PROJECTIONS)}
+    ).fetchall()
+    if found:
+        connection.close()
+        [(role, name), *_] = found
+        raise DatabaseUnfitError(
+            f"{name} belongs to the role {role}, whose code would run here with the rights of an operator: run "
+            f"`cardlog grant --role {role}` first"
+        )
     connection.autocommit = autocommit
     return connection
 
@@ -73,12 +97,12 @@ def sees_every_tenant(connection: Connection) -> bool:
 
 def see_tenant_of(connection: Connection, user_id: str) -> None:
     """Limits the transaction that runs now to the rows of one tenant, the tenant of the storage id ``user_id``."""
-    connection.execute(statement("events.platform", "see_tenant"), {"tenant": tenant_of(user_id)})
+    connection.execute(statement("events.platform", "see_tenant"), {"tenant": vouch(tenant_of(user_id))})
 
 
 def keep_to_tenant_of(connection: Connection, user_id: str) -> None:
     """Limits every transaction of the session to the tenant of the storage id ``user_id``."""
-    connection.execute(statement("events.platform", "keep_to_tenant"), {"tenant": tenant_of(user_id)})
+    connection.execute(statement("events.platform", "keep_to_tenant"), {"tenant": vouch(tenant_of(user_id))})
 
 
 def connect_with_retry(

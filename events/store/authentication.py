@@ -16,7 +16,8 @@ from uuid import UUID
 
 import orjson
 
-from events.platform.key_file import Key, KeyFileKind, new_key
+from events.platform.key_file import Key, KeyFileError, KeyFileKind, new_key
+from events.types import tenancy
 
 _FILE = KeyFileKind("cardlog log key", "log key", "CARDLOG_LOG_KEY_FILE", "cardlog log key")
 _ID_BYTES = 8
@@ -39,6 +40,11 @@ class Keyring:
         self.since = dict(since)
         self._events = {key.id: key.derived(b"cardlog events") for key in keys}
         self._current = self.keys[0].id
+
+    @property
+    def key_of_tenants(self) -> bytes:
+        """The key for :func:`events.types.tenancy.vouch`. It comes from the oldest key: a rotation shuts nobody out."""
+        return self.keys[-1].derived(b"cardlog tenants")
 
     @property
     def current(self) -> Key:
@@ -91,6 +97,7 @@ class _InUse:
 def use(keyring: Keyring | None) -> None:
     """Authenticates the later appends of this process with ``keyring``. None turns authentication off."""
     _InUse.keyring, _InUse.file = keyring, None
+    tenancy.prove_with(_key_of_tenants)
 
 
 def use_file(name: str) -> None:
@@ -99,6 +106,7 @@ def use_file(name: str) -> None:
     The first append reads the file. An empty name turns authentication off.
     """
     _InUse.keyring, _InUse.file = None, Path(name) if name else None
+    tenancy.prove_with(_key_of_tenants)
 
 
 def in_use() -> Keyring | None:
@@ -106,6 +114,15 @@ def in_use() -> Keyring | None:
     if _InUse.file is not None:
         use(load(_InUse.file))
     return _InUse.keyring
+
+
+def _key_of_tenants() -> bytes | None:
+    """Returns the key that proves claims to PostgreSQL. Without a readable log key nothing is claimed with a proof."""
+    try:
+        keyring = in_use()
+    except KeyFileError:
+        return None
+    return None if keyring is None else keyring.key_of_tenants
 
 
 def load(path: Path) -> Keyring:

@@ -31,6 +31,7 @@ from events.types.codec import Payload, encode
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
 from events.types.modes import CardReclassified
 from events.types.relations import CardsConnected
+from events.types.tenancy import TOKENS, vouch
 from events.types.verdicts import CardVerified, ConflictRuled
 from ingest.modes.mode_commands import refuse_unknown
 
@@ -76,7 +77,7 @@ def commanding(connection: Connection, user_id: str, types: Collection[str] = ()
 
 def load_sealer(connection: Connection, keyring: Keyring) -> Sealer:
     """Reads the key of tokens, and keeps it in ``keyring``."""
-    row = connection.execute(statement("events.http", "token_key")).fetchone()
+    row = connection.execute(statement("events.http", "token_key"), {"proof": vouch(TOKENS)}).fetchone()
     assert row is not None
     return keyring.learn(row[0])
 

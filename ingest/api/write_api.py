@@ -37,7 +37,7 @@ from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
 from events.types.envelope import partition_of, uuid7
 from events.types.queue_entry import QueueKey
-from events.types.tenancy import DEFAULT_TENANT, storage_id
+from events.types.tenancy import DEFAULT_TENANT, TOKENS, storage_id, vouch
 from events.types.turn_contract import (
     FIELDS,
     turn_key,
@@ -287,7 +287,9 @@ def create_app(
     async def load_sealer() -> Sealer | None:
         async def look() -> Any:
             async with pool.connection(timeout=1.0) as connection:
-                return await (await connection.execute(statement("events.http", "token_key"))).fetchone()
+                return await (
+                    await connection.execute(statement("events.http", "token_key"), {"proof": vouch(TOKENS)})
+                ).fetchone()
 
         try:
             row = await retry_on_lost_connection(look)
@@ -313,7 +315,9 @@ def create_app(
                 connection.pipeline(),
                 connection.transaction(),
             ):
-                await connection.execute(statement("events.platform", "see_tenant"), {"tenant": tenant})
+                await connection.execute(
+                    statement("events.platform", "see_tenant"), {"tenant": vouch(tenant)}
+                )
                 cursor = await connection.execute(
                     statement("ingest.api", "known_turns"),
                     {

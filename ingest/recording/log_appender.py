@@ -16,6 +16,7 @@ from events.platform.linger import pause
 from events.platform.sql import statement
 from events.store import log
 from events.types.envelope import Appended, NewEvent
+from events.types.tenancy import TOKENS, vouch
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +73,9 @@ class LogAppender:
         with self._lock:
             try:
                 row = self._tried(
-                    lambda connection: connection.execute(statement("events.http", "token_key")).fetchone()
+                    lambda connection: connection.execute(
+                        statement("events.http", "token_key"), {"proof": vouch(TOKENS)}
+                    ).fetchone()
                 )
             except _StoppedError:
                 return None

@@ -42,11 +42,22 @@ from projectors.cards.fold import (
 )
 from projectors.cards.statement import Key, Statement, statements_of
 from projectors.generations.copy_format import CopyBuffer, as_array, line
+from projectors.generations.generations import StepKind
 
-_INDEXES = (
-    "index_card_terms", "index_words", "index_card_pairs", "index_event_cards", "index_state_cards", "index_relations",
-    "index_statements", "index_modes",
-)  # fmt: skip
+_STEPS: dict[StepKind, tuple[str, ...]] = {
+    "tables": ("tables", "views"),
+    "indexes": (
+        "index_card_terms",
+        "index_words",
+        "index_card_pairs",
+        "index_event_cards",
+        "index_state_cards",
+        "index_relations",
+        "index_statements",
+        "index_modes",
+    ),
+    "statistics": ("analyze_cards", "analyze_others"),
+}
 _COPIED = {
     "cards": "cards",
     "statements": "statements",
@@ -89,18 +100,8 @@ class CardsProjector:
         self._supersede = supersede
         self._thresholds = thresholds or Thresholds()
 
-    def create_tables(self, connection: Connection) -> None:
-        connection.execute(self._statement("tables"))
-
-    def create_indexes(self, connection: Connection) -> None:
-        for step in self.index_steps():
-            connection.execute(step)
-
-    def index_steps(self) -> list[SQL]:
-        return [self._statement(name) for name in _INDEXES]
-
-    def analyze_steps(self) -> list[SQL]:
-        return [self._statement(name) for name in ("analyze_cards", "analyze_others")]
+    def steps(self, kind: StepKind) -> list[SQL]:
+        return [self._statement(name) for name in _STEPS[kind]]
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         """Folds ``events`` into the tables of the schema on the search path, in the transaction of the caller."""

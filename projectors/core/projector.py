@@ -22,15 +22,20 @@ from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
 from projectors.core.loading import folding
 from projectors.generations.copy_format import CopyBuffer, line
+from projectors.generations.generations import StepKind
 
 _PACKAGE = "projectors.core"
-_INDEXES = (
-    "index_changes_event",
-    "index_changes_at",
-    "index_statements_event",
-    "index_statements_position",
-    "index_queue_open",
-)
+_STEPS: dict[StepKind, tuple[str, ...]] = {
+    "tables": ("tables",),
+    "indexes": (
+        "index_changes_event",
+        "index_changes_at",
+        "index_statements_event",
+        "index_statements_position",
+        "index_queue_open",
+    ),
+    "statistics": ("analyze",),
+}
 _TABLES = ("documents", "snapshots", "changes", "queue", "card_statements", "card_remarks")
 
 
@@ -46,18 +51,8 @@ class CoreProjector:
         self.feed = StateFeed(supersede=supersede, thresholds=thresholds)
         self.types = CORE_TYPES | self.feed.types
 
-    def create_tables(self, connection: Connection) -> None:
-        connection.execute(statement(_PACKAGE, "tables"))
-
-    def create_indexes(self, connection: Connection) -> None:
-        for step in self.index_steps():
-            connection.execute(step)
-
-    def index_steps(self) -> list[SQL]:
-        return [statement(_PACKAGE, name) for name in _INDEXES]
-
-    def analyze_steps(self) -> list[SQL]:
-        return [statement(_PACKAGE, "analyze")]
+    def steps(self, kind: StepKind) -> list[SQL]:
+        return [statement(_PACKAGE, name) for name in _STEPS[kind]]
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         """Folds ``events`` in order. Events of other types change nothing."""

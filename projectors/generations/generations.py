@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, get_args, runtime_checkable
 from uuid import UUID
 
 import psycopg
@@ -29,6 +29,9 @@ class GenerationError(RuntimeError):
     """A change of a generation was refused. The message gives the reason. Nothing was changed."""
 
 
+StepKind = Literal["tables", "indexes", "statistics"]
+
+
 class Projector(Protocol):
     """A pure fold and the tables that it fills.
 
@@ -37,7 +40,8 @@ class Projector(Protocol):
     ``load`` folds the whole history of whole users, one user after the other, into tables that hold no row of
     those users. It gets only events of ``types``, because the fold ignores all other types.
     Both folds must leave the same rows, whatever the batches are.
-    Index steps, and then analyze steps, may run at the same time. The longest step comes first.
+    ``steps`` are scripts: the tables in order, the indexes, and the statistics. Index steps, and then statistics, may
+    run at the same time. The longest step comes first. The owner of the tables runs them: see :func:`run_step`.
     ``package`` holds ``sql/digest.sql``.
     A live round begins at least ``rest_s`` seconds after the round before, unless more events are known to wait.
     A projector must be picklable, because the processes of a rebuild receive it that way.
@@ -54,13 +58,7 @@ class Projector(Protocol):
     rest_s: float
     types: frozenset[str]
 
-    def create_tables(self, connection: Connection) -> None: ...
-
-    def create_indexes(self, connection: Connection) -> None: ...
-
-    def index_steps(self) -> list[sql.SQL]: ...
-
-    def analyze_steps(self) -> list[sql.SQL]: ...
+    def steps(self, kind: StepKind) -> Sequence[sql.SQL]: ...
 
     def project(self, connection: Connection, events: list[Event]) -> None: ...
 
@@ -115,6 +113,13 @@ class Deferring(Protocol):
     def settle(self, connection: Connection) -> int: ...
 
     def left(self, connection: Connection) -> tuple[int, float | None]: ...
+
+
+@runtime_checkable
+class Seeded(Protocol):
+    """A projector that writes the first rows of every new generation, whose schema is first on the search path."""
+
+    def seed(self, connection: Connection) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +185,34 @@ def settle_all(connection: Connection, projector: Projector, schema: str) -> int
     return done
 
 
+def blueprint(projector: Projector) -> sql.Composed:
+    """Returns the statement that stores the scripts of ``projector`` in the database, for an owner."""
+    steps = [
+        sql.SQL("({}, {}, {}, {})").format(projector.name, kind, number, script.as_string())
+        for kind in get_args(StepKind)
+        for number, script in enumerate(projector.steps(kind))
+    ]
+    return statement(_PACKAGE, "store_blueprint").format(
+        projection=projector.name, steps=sql.SQL(", ").join(steps)
+    )
+
+
+def run_step(connection: Connection, schema: str | None, kind: StepKind, number: int) -> None:
+    """Runs one stored script of the projection in ``schema``, with the rights of the owner of the tables.
+
+    None is the schema first on the search path.
+    """
+    connection.execute(statement(_PACKAGE, "run_step"), {"schema": schema, "kind": kind, "number": number})
+
+
 def ensure_live(connection: Connection, projector: Projector) -> Generation:
     """Returns the live generation of ``projector``, and creates an empty one when there is none.
 
-    Any number of processes may call this at the same time.
+    Any number of processes may call this at the same time. An owner also stores the blueprint of the tables.
     """
     with connection.transaction():
         connection.execute(statement(_PACKAGE, "generations_lock"))
+        _publish(connection, projector)
         row = connection.execute(
             statement(_PACKAGE, "live_generation"), {"projection": projector.name}
         ).fetchone()
@@ -194,8 +220,8 @@ def ensure_live(connection: Connection, projector: Projector) -> Generation:
             protect(connection, projector.name)
             return Generation(projector.name, row[0])
         generation = _add(connection, projector, "live")
-        use_schema(connection, projector.name)
-        projector.create_indexes(connection)
+        for number in range(len(projector.steps("indexes"))):
+            run_step(connection, projector.name, "indexes", number)
         protect(connection, projector.name)
     return generation
 
@@ -205,15 +231,14 @@ def protect(connection: Connection, schema: str) -> None:
 
     A generation is protected before it becomes live. While it is built, nobody reads it, and COPY writes it.
     """
-    done = connection.execute(statement(_PACKAGE, "protect_tables"), {"schema": schema})
-    if done.rowcount:
-        connection.execute(statement(_PACKAGE, "let_read"), {"schema": schema})
+    connection.execute(statement(_PACKAGE, "protect_tables"), {"schema": schema})
 
 
 def begin(connection: Connection, projector: Projector) -> Generation:
     """Creates a generation with status ``building``: empty tables without indexes, and checkpoints at 0."""
     with connection.transaction():
         connection.execute(statement(_PACKAGE, "generations_lock"))
+        _publish(connection, projector)
         return _add(connection, projector, "building")
 
 
@@ -224,15 +249,28 @@ def _add(connection: Connection, projector: Projector, status: str) -> Generatio
     assert row is not None
     generation = Generation(projector.name, row[0])
     schema = projector.name if status == "live" else generation.schema
-    connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
-    use_schema(connection, schema)
-    projector.create_tables(connection)
+    make_tables(connection, projector, schema)
     connection.execute(
         statement(_PACKAGE, "add_generation"),
         {"projection": projector.name, "generation": generation.number, "status": status},
     )
     generation.processor.open(connection)
     return generation
+
+
+def make_tables(connection: Connection, projector: Projector, schema: str) -> None:
+    """Makes ``schema`` with the empty tables of ``projector``, and puts it first on the search path."""
+    connection.execute(statement(_PACKAGE, "make_tables"), {"schema": schema})
+    use_schema(connection, schema)
+    if isinstance(projector, Seeded):
+        projector.seed(connection)
+
+
+def _publish(connection: Connection, projector: Projector) -> None:
+    """Stores the blueprint of ``projector`` when the role may. Else that of the last `cardlog grant` counts."""
+    row = connection.execute(statement(_PACKAGE, "may_publish")).fetchone()
+    if row is not None and row[0]:
+        connection.execute(blueprint(projector))
 
 
 def hold_live(connection: Connection, projection: str) -> Generation | None:
@@ -256,9 +294,7 @@ def remove(connection: Connection, generation: Generation) -> None:
     """Drops the tables, the checkpoints and the row of a generation that is not live, in one transaction."""
     names = {"projection": generation.projection, "generation": generation.number}
     with connection.transaction():
-        connection.execute(
-            sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(generation.schema))
-        )
+        connection.execute(statement(_PACKAGE, "drop_tables"), {"schema": generation.schema})
         connection.execute(statement(_PACKAGE, "delete_checkpoints"), names)
         connection.execute(statement(_PACKAGE, "delete_generation"), names)
 

@@ -18,10 +18,15 @@ from events.store.log import Connection
 from events.types.envelope import Event, partition_of
 from events.types.extraction import CardsWithdrawn
 from events.types.memory.problems import PROBLEM_EVENTS
+from projectors.generations.generations import StepKind
 
 _PACKAGE = "projectors.problems"
 _AT_ONCE = 500
-_INDEXES = ("index_problems_active",)
+_STEPS: dict[StepKind, tuple[str, ...]] = {
+    "tables": ("tables",),
+    "indexes": ("index_problems_active",),
+    "statistics": ("analyze",),
+}
 
 
 class ProblemsProjector:
@@ -37,18 +42,8 @@ class ProblemsProjector:
     batch_partitions = 64
     rest_s = 0.0
 
-    def create_tables(self, connection: Connection) -> None:
-        connection.execute(statement(_PACKAGE, "tables"))
-
-    def create_indexes(self, connection: Connection) -> None:
-        for step in self.index_steps():
-            connection.execute(step)
-
-    def index_steps(self) -> list[SQL]:
-        return [statement(_PACKAGE, name) for name in _INDEXES]
-
-    def analyze_steps(self) -> list[SQL]:
-        return [statement(_PACKAGE, "analyze")]
+    def steps(self, kind: StepKind) -> list[SQL]:
+        return [statement(_PACKAGE, name) for name in _STEPS[kind]]
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         """Folds into empty tables, 500 events a transaction."""

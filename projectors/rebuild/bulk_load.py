@@ -21,12 +21,13 @@ from events.platform.failures import is_away
 from events.platform.settings import Settings, SettingsError
 from events.platform.sql import statement
 from events.sealing import sealer
+from events.store import authentication
 from events.store.checkpoints import Claim
 from events.store.log import Connection, heads, payload_of, reason_of
 from events.types.codec import known_types
 from events.types.envelope import Event
 from events.types.erasure import Erased
-from projectors.generations.generations import Generation, Projector, ProjectorBlockedError
+from projectors.generations.generations import Generation, Projector, ProjectorBlockedError, make_tables
 from projectors.parking.parking import is_the_events_fault
 from projectors.rebuild.fail_fast_fold import FoldFailedError, fold_or_fail, found_in, place_of
 
@@ -149,10 +150,7 @@ class Loader:
         """
         try:
             with self._writer.transaction(force_rollback=True):
-                scratch = sql.Identifier(f"{self._task.generation.schema}_scratch")
-                self._writer.execute(sql.SQL("CREATE SCHEMA {}").format(scratch))
-                self._writer.execute(sql.SQL("SET LOCAL search_path TO {}, public").format(scratch))
-                self._task.projector.create_tables(self._writer)
+                make_tables(self._writer, self._task.projector, f"{self._task.generation.schema}_scratch")
                 batch: list[Event] = []
                 with self._reader.transaction():
                     for event in self._events(partition, head, head, lambda *_: None):
@@ -253,6 +251,7 @@ def _work(pipe: Pipe[Any, Any], task: Task) -> None:
     # Folding makes no reference cycles. Collecting cycles among thousands of events takes a sixth of the time.
     gc.disable()
     try:
+        authentication.use_file(task.settings.log_key_file)
         sealer.use_settings(task.settings)
         loader = Loader(task)
         while (partition := pipe.recv()) is not None:

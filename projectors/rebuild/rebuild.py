@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from psycopg import IsolationLevel, sql
+from psycopg import IsolationLevel
 
 from events.platform.database import connect
 from events.platform.settings import Settings
@@ -20,11 +20,13 @@ from projectors.generations.digest import TableDigest, differences, digest_of
 from projectors.generations.generations import (
     Generation,
     Projector,
+    StepKind,
     begin,
     changing,
     ensure_live,
     list_generations,
     remove,
+    run_step,
     settle_all,
     with_fold_paused,
 )
@@ -190,17 +192,18 @@ class Rebuild:
 
     def _finish(self, generation: Generation, workers: int) -> None:
         """Builds all indexes and then the statistics, over one connection a worker, and at most one a core."""
-        for steps in (self._projector.index_steps(), self._projector.analyze_steps()):
+        kinds: tuple[StepKind, ...] = ("indexes", "statistics")
+        for kind in kinds:
             connections: list[Connection] = []
 
-            def work(step: sql.SQL, connections: list[Connection] = connections) -> None:
+            def work(number: int, kind: StepKind = kind, connections: list[Connection] = connections) -> None:
                 name = f"rebuild {generation.projection}, indexes"
                 with bulk_connection(self._settings.database_url, name, generation.schema) as connection:
                     connections.append(connection)
-                    connection.execute(step)
+                    run_step(connection, generation.schema, kind, number)
 
             with ThreadPoolExecutor(min(workers, os.cpu_count() or 1)) as pool:
-                futures = [pool.submit(work, step) for step in steps]
+                futures = [pool.submit(work, number) for number in range(len(self._projector.steps(kind)))]
                 try:
                     for future in as_completed(futures):
                         future.result()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from psycopg import sql
-
 from events.platform.sql import statement
 from events.store import log
 from events.store.log import Connection
@@ -116,6 +114,4 @@ def rollback(connection: Connection, projector: Projector) -> tuple[Generation, 
 
 
 def _rename(connection: Connection, old: str, new: str) -> None:
-    connection.execute(
-        sql.SQL("ALTER SCHEMA {} RENAME TO {}").format(sql.Identifier(old), sql.Identifier(new))
-    )
+    connection.execute(statement(_PACKAGE, "rename_tables"), {"old": old, "new": new})

@@ -24,10 +24,15 @@ from events.types.references import (
     TeamMemberRemoved,
 )
 from events.types.tenancy import storage_id, tenant_of
+from projectors.generations.generations import StepKind
 
 _PACKAGE = "projectors.references"
 _AT_ONCE = 500
-_INDEXES = ("index_objects_owner", "index_proposals_waiting", "index_members_member")
+_STEPS: dict[StepKind, tuple[str, ...]] = {
+    "tables": ("tables",),
+    "indexes": ("index_objects_owner", "index_proposals_waiting", "index_members_member"),
+    "statistics": ("analyze",),
+}
 _OTHERS = (
     ReferenceProposed,
     ReferenceProposalAccepted,
@@ -47,18 +52,8 @@ class ReferencesProjector:
     batch_partitions = 64
     rest_s = 0.1  # a read takes the present value from the log, so the tables need not follow each op
 
-    def create_tables(self, connection: Connection) -> None:
-        connection.execute(statement(_PACKAGE, "tables"))
-
-    def create_indexes(self, connection: Connection) -> None:
-        for step in self.index_steps():
-            connection.execute(step)
-
-    def index_steps(self) -> list[SQL]:
-        return [statement(_PACKAGE, name) for name in _INDEXES]
-
-    def analyze_steps(self) -> list[SQL]:
-        return [statement(_PACKAGE, "analyze")]
+    def steps(self, kind: StepKind) -> list[SQL]:
+        return [statement(_PACKAGE, name) for name in _STEPS[kind]]
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         """Folds into empty tables, 500 events a transaction."""

@@ -23,7 +23,7 @@ import psycopg
 import redis
 from psycopg.sql import SQL, Identifier
 
-from events.platform.database import Connection, connect
+from events.platform.database import Connection, connect_owner
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis, in_cluster
@@ -79,7 +79,7 @@ def scrub(settings: Settings, *, workers: int | None = None) -> ScrubResult:
     erasures count as scrubbed when every step is done. Raises the errors of a rebuild.
     """
     done = ScrubResult()
-    with connect(settings.admin_database_url or settings.database_url, application="scrub") as owner:
+    with connect_owner(settings, application="scrub") as owner:
         [(began,)] = owner.execute(statement(_PACKAGE, "began")).fetchall()
         for projector in projectors(settings):
             _step(done, f"rebuild {projector.name}", partial(_rebuild, settings, owner, projector, workers))

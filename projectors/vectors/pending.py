@@ -11,6 +11,7 @@ from events.platform.sql import statement
 from events.store.log import Connection, event_of, unerased
 from events.types.envelope import Event
 from events.types.erasure import Erased
+from projectors.vectors.tables import complete
 
 _PACKAGE = "projectors.vectors"
 
@@ -44,9 +45,10 @@ def waiting_up_to(connection: Connection, heads: Mapping[int, int]) -> int:
 
 
 def create(connection: Connection) -> None:
-    """Creates the tables of waiting cards in the generation first on the search path, as far as they are missing."""
-    connection.execute(statement(_PACKAGE, "pending_table"))
-    is_there(connection)
+    """Makes what the generation first on the search path lacks to hold waiting cards."""
+    if not is_there(connection):
+        complete(connection, "pending_table")
+        is_there(connection)
 
 
 def add(
@@ -129,7 +131,7 @@ def is_there(connection: Connection) -> bool:
     row = connection.execute(statement(_PACKAGE, "pending_there")).fetchone()
     there, whole = row if row is not None else (False, False)
     if there and not whole:
-        connection.execute(statement(_PACKAGE, "blocked_table"))
+        complete(connection, "blocked_table")
     return bool(there)
 
 

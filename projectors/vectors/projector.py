@@ -23,18 +23,24 @@ from events.types.references import (
 )
 from projectors.embedding.embedders import Embedders, Space
 from projectors.embedding.passages import line_of
-from projectors.generations.generations import Hindrance, Projector, ProjectorBlockedError
+from projectors.generations.generations import Hindrance, Projector, ProjectorBlockedError, StepKind
 from projectors.parking.parking import is_the_events_fault
 from projectors.vectors import pending, reembedding
 from projectors.vectors.blocked import BlockedSlots
 from projectors.vectors.slot_embedder import DIMENSIONS, SlotEmbedder, hash_of
 from projectors.vectors.slots import Slotted, slotted
 from projectors.vectors.spaces import keep
+from projectors.vectors.tables import TABLES
 from projectors.vectors.words import Worded, card_of, last_of_each_card, passage_of
 
 logger = logging.getLogger(__name__)
 
 _PACKAGE = "projectors.vectors"
+_STEPS: dict[StepKind, tuple[str, ...]] = {
+    "tables": TABLES,
+    "indexes": tuple(f"index_vectors_{dimension}" for dimension in DIMENSIONS),
+    "statistics": ("analyze",),
+}
 _AT_ONCE, _AT_ONCE_TOLD = 256, 64
 _LATER_AT_ONCE = 32
 
@@ -82,23 +88,12 @@ class VectorsProjector:
         self._embedder = SlotEmbedder(embedders, self._blocked)
         self._held_up: dict[UUID, str] = {}
 
-    def create_tables(self, connection: Connection) -> None:
-        connection.execute(statement(_PACKAGE, "cache_tables"))
-        connection.execute(statement(_PACKAGE, "tables"))
-        pending.create(connection)
-        reembedding.create(connection)
-        connection.execute(statement(_PACKAGE, "spaces_table"))
+    def steps(self, kind: StepKind) -> list[SQL]:
+        return [statement(_PACKAGE, name) for name in _STEPS[kind]]
+
+    def seed(self, connection: Connection) -> None:
+        """Writes the embedders that the new generation takes over."""
         keep(connection, self._kept)
-
-    def create_indexes(self, connection: Connection) -> None:
-        for step in self.index_steps():
-            connection.execute(step)
-
-    def index_steps(self) -> list[SQL]:
-        return [statement(_PACKAGE, f"index_vectors_{dimension}") for dimension in DIMENSIONS]
-
-    def analyze_steps(self) -> list[SQL]:
-        return [statement(_PACKAGE, "analyze")]
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         """Folds into empty tables, 256 events a transaction, and 64 when somebody is told of each.
@@ -124,7 +119,7 @@ class VectorsProjector:
             self._wait(connection, waiting)
         self._withdraw(connection, events)
         if any(isinstance(event.payload, ModeReembedded) for event in events):
-            reembedding.request(connection, events, _schema(connection))
+            reembedding.request(connection, events)
 
     def forget(
         self,

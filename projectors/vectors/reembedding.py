@@ -17,9 +17,9 @@ from events.store.rows import rows_of
 from events.types.envelope import Event
 from events.types.modes import CardReclassified, ModeReembedded
 from projectors.embedding.embedders import Embedders
-from projectors.generations.generations import protect
 from projectors.vectors.slots import Slotted, slotted
 from projectors.vectors.spaces import live_spaces
+from projectors.vectors.tables import complete
 from projectors.vectors.words import card_of
 
 _PACKAGE = "projectors.vectors"
@@ -45,23 +45,17 @@ class Reembedding:
         return {"user_id": self.user_id, "name": self.name, "project_id": self.project_id}
 
 
-def create(connection: Connection) -> None:
-    """Creates the table of re-embeddings in the generation first on the search path, unless it is there."""
-    connection.execute(statement(_PACKAGE, "reembeddings_table"))
-
-
 def is_there(connection: Connection) -> bool:
     """True when the generation first on the search path has the table of re-embeddings."""
     row = connection.execute(statement(_PACKAGE, "reembeddings_there")).fetchone()
     return row is not None and bool(row[0])
 
 
-def request(connection: Connection, events: Sequence[Event], schema: str) -> None:
-    """Records the re-embeddings that ``events`` ask for, in the generation of ``schema``."""
+def request(connection: Connection, events: Sequence[Event]) -> None:
+    """Records the re-embeddings that ``events`` ask for, in the generation first on the search path."""
     asked = [event for event in events if isinstance(event.payload, ModeReembedded)]
     if asked and not is_there(connection):
-        create(connection)
-        protect(connection, schema)
+        complete(connection, "reembeddings_table")
     for event in asked:
         assert isinstance(event.payload, ModeReembedded)
         connection.execute(

@@ -8,6 +8,7 @@ from events.platform.sql import statement
 from events.store.log import Connection
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError
 from projectors.embedding.embedders import Embedders, Space
+from projectors.vectors.tables import complete
 
 _PACKAGE = "projectors.vectors"
 
@@ -63,8 +64,7 @@ def _spaces(connection: Connection, embedders: Embedders) -> dict[str, Space]:
 
 def _take_over(connection: Connection, embedders: Embedders) -> None:
     """Makes the table in a generation of an older build. The name of a model was the whole fingerprint there."""
-    connection.execute(statement(_PACKAGE, "spaces_table"))
-    connection.execute(statement(_PACKAGE, "read_spaces"))
+    complete(connection, "spaces_table")
     names = [row[0] for row in connection.execute(statement(_PACKAGE, "earlier_models")).fetchall()]
     earlier = {slot: Space(name, name) for slot, name in embedders.wanted().items() if name in names}
     if names and "" not in earlier:

@@ -39,6 +39,7 @@ from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.problems.problem import Problem
 from events.references.reference import Reference
+from events.types.tenancy import TOKENS, vouch
 from events.types.turn_contract import TurnInvalidError, text_of
 from events.types.turns import ContextLayer
 from ingest.recording.overviews import Overviews
@@ -334,7 +335,9 @@ def create_app(settings: Settings) -> FastAPI:
     async def _sealer(choice: ServerSelection) -> Sealer:
         async def look() -> tuple[bytes]:
             async with choice.server.pool.without_tenant(2.0) as connection:
-                row = await (await connection.execute(statement("events.http", "token_key"))).fetchone()
+                row = await (
+                    await connection.execute(statement("events.http", "token_key"), {"proof": vouch(TOKENS)})
+                ).fetchone()
                 assert row is not None
                 return (row[0],)
 

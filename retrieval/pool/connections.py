@@ -17,7 +17,7 @@ from psycopg_pool import AsyncConnectionPool
 from events.platform.database import RECONNECT_S
 from events.platform.settings import Settings
 from events.platform.sql import statement
-from events.types.tenancy import tenant_of
+from events.types.tenancy import tenant_of, vouch
 
 _SEE = statement("retrieval.pool", "see")
 _PLANS = {True: "force_custom_plan", False: "force_generic_plan"}
@@ -104,7 +104,7 @@ class Pool:
     ) -> AsyncIterator[AsyncConnection[Any]]:
         """See :func:`connected`."""
         async with self._connections.connection(timeout=within_s) as connection:
-            connection.scope = tenant, _PLANS[many]
+            connection.scope = vouch(tenant), _PLANS[many]
             try:
                 yield connection
             finally:

@@ -36,7 +36,7 @@ from events.store.log import Connection
 from events.types.cards import KnowledgeLearned
 from events.types.codec import describe
 from events.types.envelope import Event, NewEvent, partition_of
-from events.types.tenancy import DEFAULT_TENANT, tenant_of
+from events.types.tenancy import DEFAULT_TENANT, TOKENS, tenant_of, vouch
 from events.types.turn_contract import session_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.conversation import CONTEXT_TURNS
@@ -177,7 +177,9 @@ class Overlay:
         """Reads the key that proves the tenant of a turn in the queue."""
         self._open()
         with self._pool.connection(timeout=self._deadline_s) as connection:
-            row = connection.execute(statement("events.http", "token_key")).fetchone()
+            row = connection.execute(
+                statement("events.http", "token_key"), {"proof": vouch(TOKENS)}
+            ).fetchone()
         assert row is not None
         self._keyring.learn(row[0])
 

@@ -13,7 +13,7 @@ from psycopg import AsyncConnection
 
 from events.platform.settings import revealed
 from events.platform.sql import statement
-from events.types.tenancy import tenant_of
+from events.types.tenancy import tenant_of, vouch
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,9 @@ class ReferenceUse:
                     ) as connection,
                     connection.transaction(),
                 ):
-                    await connection.execute(statement("events.platform", "see_tenant"), {"tenant": tenant})
+                    await connection.execute(
+                        statement("events.platform", "see_tenant"), {"tenant": vouch(tenant)}
+                    )
                     await connection.execute(
                         statement("retrieval.references", "add_use"),
                         {

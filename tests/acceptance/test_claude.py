@@ -148,7 +148,7 @@ def test_killed_workers_and_stops_in_between_lose_nothing_and_repeat_nothing(
             worker.send_signal(number)
     running.wait()
     assert extracted(running) == expected(pushed)
-    with connect(running.database_url, application="test") as connection:
+    with connect(running.admin_database_url, application="test") as connection:
         row = connection.execute(
             "SELECT count(*), count(DISTINCT (user_id, turn_ids)) FROM cards.event_cards WHERE episode"
         ).fetchone()

@@ -92,7 +92,7 @@ class Memory:
     def models(self) -> dict[str, int]:
         parts = " UNION ALL ".join(f"SELECT model FROM vectors.card_vectors_{n}" for n in (384, 768, 1024))
         query = f"SELECT split_part(model, '@', 1), count(*) FROM ({parts}) v GROUP BY 1"
-        with connect(self.running.database_url, application="test") as connection:
+        with connect(self.running.admin_database_url, application="test") as connection:
             return dict(connection.execute(query.encode()).fetchall())
 
 

@@ -39,7 +39,7 @@ def test_every_turn_is_in_the_log_once_and_every_card_once(tmp_path: Path) -> No
 
 
 def _check(running: Running) -> None:
-    with connect(running.database_url, application="test") as connection:
+    with connect(running.admin_database_url, application="test") as connection:
         recorded = [
             row[0]
             for row in connection.execute(

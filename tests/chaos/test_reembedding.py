@@ -86,13 +86,13 @@ def push(running: Running, mode: str) -> None:
 def models(running: Running) -> dict[str, int]:
     parts = " UNION ALL ".join(f"SELECT model FROM vectors.card_vectors_{n}" for n in (384, 768, 1024))
     query = f"SELECT split_part(model, '@', 1), count(*) FROM ({parts}) v GROUP BY 1"
-    with connect(running.database_url, application="test") as connection:
+    with connect(running.admin_database_url, application="test") as connection:
         return dict(connection.execute(query.encode()).fetchall())
 
 
 def cards_without_a_vector(running: Running) -> int:
     parts = " UNION ALL ".join(f"SELECT card_id FROM vectors.card_vectors_{n}" for n in (384, 768, 1024))
-    with connect(running.database_url, application="test") as connection:
+    with connect(running.admin_database_url, application="test") as connection:
         row = connection.execute(
             f"SELECT count(*) FROM cards.cards WHERE card_id NOT IN ({parts})".encode()
         ).fetchone()

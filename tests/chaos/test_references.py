@@ -75,7 +75,7 @@ def _check(running: Running) -> None:
     assert Counter(item["text"] for value in values for item in value["data"]["items"]) == expected
     assert all(item["done"] for value in values for item in value["data"]["items"])
     assert [value["version"] for value in values] == [1 + OPS // LISTS] * LISTS
-    with connect(running.database_url, application="test") as connection:
+    with connect(running.admin_database_url, application="test") as connection:
         folded = connection.execute(
             'SELECT rendering, version FROM "references".objects ORDER BY key'
         ).fetchall()

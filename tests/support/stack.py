@@ -40,7 +40,6 @@ class Running:
     write_url: str
     read_url: str
     redis_url: str
-    database_url: str
     key_file: str
 
     @property
@@ -65,21 +64,29 @@ class Running:
         url = server._replace(netloc=f"operator:{password}@{server.hostname}:{server.port}").geturl()
         return Redis.from_url(url, decode_responses=True)
 
+    def ready(self, field: str) -> str:
+        """A field of the ready file."""
+        value: str = json.loads((self.data / READY_FILE).read_text())[field]
+        return value
+
     @property
     def admin_database_url(self) -> str:
         """The URL of the owner of the embedded PostgreSQL."""
-        url: str = json.loads((self.data / READY_FILE).read_text())["admin_database_url"]
-        return url
+        return self.ready("admin_database_url")
+
+    @property
+    def database_url(self) -> str:
+        """The URL of the role of workers and services. It sees rows of users only with a proof of the log key."""
+        return self.ready("database_url")
 
     @property
     def servers(self) -> dict[str, str]:
         """The variables with which another process works on the same servers and the same authenticated log."""
-        ready = json.loads((self.data / READY_FILE).read_text())
         return {
             "CARDLOG_DATABASE_URL": self.database_url,
             "CARDLOG_REDIS_URL": self.redis_url,
-            "CARDLOG_LOG_KEY_FILE": ready["log_key_file"],
-            "CARDLOG_KEK_FILE": ready["kek_file"],
+            "CARDLOG_LOG_KEY_FILE": self.ready("log_key_file"),
+            "CARDLOG_KEK_FILE": self.ready("kek_file"),
         }
 
     @cached_property

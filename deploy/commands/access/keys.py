@@ -18,7 +18,7 @@ from deploy.options import Flat, Given, Json, at_least
 from events.access import keys
 from events.access.keys import ApiKey
 from events.access.principal import Scope
-from events.platform.database import Connection, connect, migrate
+from events.platform.database import Connection, connect_owner, migrate
 from events.platform.settings import Settings
 from events.types.tenancy import DEFAULT_TENANT
 
@@ -131,7 +131,7 @@ def run_revoke(
 def _opened(settings: Settings, data: Path | None) -> Iterator[Connection]:
     """Yields a connection of the role that may change keys."""
     settings, _ = find(settings, data)
-    with connect(settings.admin_database_url or settings.database_url, application="keys") as connection:
+    with connect_owner(settings, application="keys") as connection:
         migrate(connection)
         yield connection
 

@@ -37,7 +37,7 @@ from deploy.progress import Progress
 from deploy.security.audited import audited
 from deploy.security.private_files import written_privately
 from events.platform.counting import counted
-from events.platform.database import connect, migrate
+from events.platform.database import connect, connect_owner, migrate
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import archive, log
@@ -303,7 +303,7 @@ def run_import(
     settings, _ = find(settings, data)
     with (
         _opened(file) as source,
-        connect(settings.admin_database_url or settings.database_url, application="log import") as connection,
+        connect_owner(settings, application="log import") as connection,
     ):
         migrate(connection)
         with Progress("events") as progress:

@@ -17,7 +17,7 @@ from deploy.progress import Progress
 from deploy.security.private_files import written_privately
 from events.access import audit_verification
 from events.platform.counting import counted
-from events.platform.database import connect
+from events.platform.database import connect, connect_owner
 from events.platform.settings import Settings, SettingsError
 from events.sealing import sealer as sealing
 from events.store import anchors, authentication, definitions, log
@@ -69,7 +69,7 @@ def run_verify(
             f"the signatures of the anchors ({', '.join(signers)}) were not checked: give --public-key or the log key"
         )
     with (
-        connect(settings.database_url, application="log verify") as connection,
+        connect_owner(settings, application="log verify") as connection,
         Progress("events") as progress,
     ):
         total = sum(log.heads(connection).values())

@@ -15,7 +15,7 @@ from deploy.commands.replay.rebuild import ProgressPrinter, interrupt
 from deploy.instance import find
 from deploy.options import Given, Json
 from events.modes.reembedding import InstallationPlan
-from events.platform.database import connect, migrate
+from events.platform.database import connect_owner, migrate
 from events.platform.settings import Settings
 
 
@@ -46,7 +46,7 @@ def reembed(
     signal.signal(signal.SIGTERM, interrupt)
     settings, _ = find(settings, data)
     embedders = embedders_of(settings)
-    with connect(settings.admin_database_url or settings.database_url, application="reembed") as connection:
+    with connect_owner(settings, application="reembed") as connection:
         migrate(connection)
         ensure_live(connection, VectorsProjector(embedders))
         found = reembedding.wanted(connection, embedders, mode)

@@ -16,7 +16,7 @@ from deploy.instance import find
 from deploy.options import File, Flat, Given, Json, OptionInvalidError
 from deploy.security.private_files import written_privately
 from events.platform.counting import counted
-from events.platform.database import Connection, connect, migrate
+from events.platform.database import Connection, connect, connect_owner, migrate
 from events.platform.settings import Settings
 from events.platform.streams import REDIS_AWAY
 from events.store import authentication
@@ -83,7 +83,7 @@ def erase(*, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data:
     """
     _check(options)
     settings, _ = find(settings, data)
-    with connect(settings.admin_database_url or settings.database_url, application="erase") as owner:
+    with connect_owner(settings, application="erase") as owner:
         migrate(owner)
     with connect(settings.database_url, application="erase") as connection:
         if options.verify is not None:

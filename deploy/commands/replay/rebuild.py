@@ -17,7 +17,7 @@ from deploy.instance import find
 from deploy.options import Count, Flat, Given
 from deploy.progress import Progress as Shown
 from events.platform.counting import counted
-from events.platform.database import connect, migrate
+from events.platform.database import connect, connect_owner, migrate
 from events.platform.projections import ProjectionName
 from events.platform.settings import Settings
 from events.store import archive
@@ -80,7 +80,7 @@ def rebuild(
     signal.signal(signal.SIGTERM, interrupt)
     settings, _ = find(settings, data)
     imported: archive.ImportSummary | None = None
-    with connect(settings.admin_database_url or settings.database_url, application="rebuild") as connection:
+    with connect_owner(settings, application="rebuild") as connection:
         migrate(connection)
         if options.from_export is not None:
             imported = _import(connection, options.from_export, as_json=options.json)

@@ -116,7 +116,6 @@ def _stay(instance: Instance, stack: Stack, stop: Stop) -> None:
     print(f"read API   {instance.read_url}/docs")
     print(f"key file   {instance.key_file}")
     print(f"redis      {instance.redis_url}")
-    print(f"postgres   {instance.database_url}")
     print(
         'try        cardlog recall --user alex "where do I live?"      (Ctrl-C stops everything)', flush=True
     )

@@ -76,7 +76,6 @@ def up(
             "write_url": instance.write_url,
             "read_url": instance.read_url,
             "redis_url": instance.redis_url,
-            "database_url": instance.database_url,
             "key_file": instance.key_file,
         }
         print(json.dumps(line), flush=True)

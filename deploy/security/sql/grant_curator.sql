@@ -1,7 +1,7 @@
 -- Reads as the reader does, and appends commands, one tenant at a time. It destroys the keys of erased words. The rows
 -- that were folded from these words belong to the projector: only a role with both sets of rights erases all of a user.
-GRANT EXECUTE ON FUNCTION log.append(json) TO {role};
-GRANT SELECT ON log.events, log.parked, log.token_key, sealing.subject_keys, sealing.salts TO {role};
+GRANT EXECUTE ON FUNCTION log.append(json), log.key_of_tokens(text) TO {role};
+GRANT SELECT ON log.events, log.parked, sealing.subject_keys, sealing.salts TO {role};
 GRANT USAGE ON SCHEMA access, audit TO {role};
 GRANT SELECT ON ALL TABLES IN SCHEMA access, audit TO {role};
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA audit TO {role};

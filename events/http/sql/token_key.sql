@@ -1,1 +1,1 @@
-SELECT key FROM log.token_key;
+SELECT log.key_of_tokens(%(proof)s);

@@ -16,6 +16,7 @@ from events.platform.database import Connection, connect, migrate
 from events.platform.settings import variable_of
 from events.store import authentication, log
 from events.types.envelope import partition_of
+from events.types.tenancy import vouch
 from projectors.cards.projector import CardsProjector
 from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders
@@ -286,7 +287,12 @@ def test_the_embedded_stack_works_as_a_role_that_can_only_append_and_with_a_key_
             assert running.command("log", "import", str(tmp_path / "log.jsonl")).returncode == 0
             assert running.command("rebuild", "cards").returncode == 0
             service.execute("SELECT set_config('cardlog.tenant', '*', false)")
-            service.execute(FORGED.format("").replace("= 5", "= 1").encode(), (PARTITION,))
+            forged = FORGED.format("").replace("= 5", "= 1").encode()
+            assert service.execute(forged, (PARTITION,)).rowcount == 0, "it sees no event without the log key"
+            authentication.use_file(str(running.data / "log.key"))
+            service.execute("SELECT set_config('cardlog.tenant', %s, false)", [vouch("*")])
+            authentication.use(None)
+            assert service.execute(forged, (PARTITION,)).rowcount == 1
         document = json.loads(running.command("log", "verify", "--json").stdout)
         [fault] = document["faults"]
         assert "carries no authentication: somebody without the log key appended it" in fault

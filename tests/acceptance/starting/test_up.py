@@ -25,6 +25,7 @@ def test_data_is_kept_between_runs_even_after_a_kill(tmp_path: Path) -> None:
     first = start(tmp_path / "data with a space")
     first.redis.xadd("turns", {"user_id": "u1", "text": "I live in Oslo."})
     first.wait()
+    port = urlsplit(first.database_url).port
     first.process.send_signal(signal.SIGKILL)
     first.process.wait(10)
     assert first.process.stdout is not None
@@ -32,7 +33,7 @@ def test_data_is_kept_between_runs_even_after_a_kill(tmp_path: Path) -> None:
     second = start(tmp_path / "data with a space")
     try:
         assert second.redis_url == first.redis_url, "the port and the password stay"
-        assert urlsplit(second.database_url).port == urlsplit(first.database_url).port
+        assert urlsplit(second.database_url).port == port
         assert second.recall("u1", "where do I live?")["cards"][0]["value"] == "Oslo"
         third = subprocess.run(
             [*COMMAND, "up", "--data", str(second.data)],

@@ -281,7 +281,7 @@ def _own(process: psutil.Process) -> float:
 
 def _postgres(running: Running) -> int:
     """Returns the pid of the server's first process, found through its children, the backends."""
-    with psycopg.connect(running.database_url) as connection:
+    with psycopg.connect(running.admin_database_url) as connection:
         row = connection.execute("SELECT pg_backend_pid()").fetchone()
         assert row is not None
         parent = psutil.Process(row[0]).ppid()
@@ -289,7 +289,7 @@ def _postgres(running: Running) -> int:
 
 
 def _connections(running: Running) -> dict[str, int]:
-    with psycopg.connect(running.database_url) as connection:
+    with psycopg.connect(running.admin_database_url) as connection:
         return dict(
             connection.execute(
                 "SELECT application_name, count(*) FROM pg_stat_activity WHERE application_name LIKE 'cardlog %' "

@@ -89,7 +89,7 @@ def pending(connection: psycopg.Connection) -> int:
 
 def until_visible(running: Running, expected: int, projector: str) -> None:
     """Returns when every pushed turn is projected. For "vectors", every text also has its vector."""
-    with psycopg.connect(running.database_url, autocommit=True) as connection:
+    with psycopg.connect(running.admin_database_url, autocommit=True) as connection:
         while True:
             row = connection.execute("SELECT count(*) FROM log.events WHERE type = 'TurnRecorded'").fetchone()
             assert row is not None
@@ -162,7 +162,7 @@ def latencies(running: Running, rate: int, seconds: int) -> list[float]:
     done = threading.Event()
 
     def watch() -> None:
-        with psycopg.connect(running.database_url, autocommit=True) as connection:
+        with psycopg.connect(running.admin_database_url, autocommit=True) as connection:
             while len(seen) < total and not done.is_set():
                 rows = connection.execute(
                     "SELECT turn_ids[1] FROM cards.event_cards WHERE user_id = 'paced' AND episode "
@@ -252,7 +252,7 @@ def main() -> None:
         made = [turn | {"user_id": "one"} for turn in turns(8_000, 1)]
         xadd(running.redis, made)
         until_visible(running, len(made), "vectors")
-        with psycopg.connect(running.database_url) as connection:
+        with psycopg.connect(running.admin_database_url) as connection:
             row = connection.execute("SELECT count(*) FROM cards.cards").fetchone()
             assert row is not None
         spent, statuses = recalls(running, "one", 300)

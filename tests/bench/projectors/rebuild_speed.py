@@ -64,7 +64,8 @@ def copy_seconds(url: str, folder: Path, workers: int) -> float:
         with connection.transaction():
             connection.execute("CREATE SCHEMA copied")
             use_schema(connection, "copied")
-            projector.create_tables(connection)
+            for step in projector.steps("tables"):
+                connection.execute(step)
         connection.execute("CHECKPOINT")
 
     def load(item: tuple[str, Path]) -> None:
@@ -86,8 +87,8 @@ def copy_seconds(url: str, folder: Path, workers: int) -> float:
     began = time.perf_counter()
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(load, files))
-        list(pool.map(finish, projector.index_steps()))
-        list(pool.map(finish, projector.analyze_steps()))
+        list(pool.map(finish, projector.steps("indexes")))
+        list(pool.map(finish, projector.steps("statistics")))
     seconds = time.perf_counter() - began
     with connect(url, application="bench") as connection:
         connection.execute("DROP SCHEMA copied CASCADE")

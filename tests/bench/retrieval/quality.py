@@ -287,7 +287,7 @@ def main() -> int:
                 **patient,
                 quarantine_over_ms=100_000,
                 embed_model=options.model,
-                database_url=running.database_url,
+                database_url=running.admin_database_url,
                 redis_url=running.redis_url,
             )
             found = asyncio.run(answers_of(settings, chosen))

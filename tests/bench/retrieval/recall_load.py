@@ -125,7 +125,9 @@ async def watch(running: Running, seconds: float) -> None:
     lags: list[float] = []
     memory: list[int] = []
     until = time.perf_counter() + seconds
-    async with await psycopg.AsyncConnection.connect(running.database_url, autocommit=True) as connection:
+    async with await psycopg.AsyncConnection.connect(
+        running.admin_database_url, autocommit=True
+    ) as connection:
         while time.perf_counter() < until:
             found = await (await connection.execute(LAG)).fetchone()
             assert found is not None

@@ -187,7 +187,7 @@ def main() -> int:
         with measured_stack() as running:
             for asked in chosen:
                 push(running, asked.turns)
-            run(running.database_url)
+            run(running.admin_database_url)
     return 0
 
 

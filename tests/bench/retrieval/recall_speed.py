@@ -111,7 +111,7 @@ def add_vectors(connection: Connection) -> None:
                 for (user_id, card_id, _), vector in zip(rows, vectors, strict=True):
                     copy.write_row((user_id, card_id, HASH_MODEL, vector))
         writer.execute("SET search_path TO vectors, public; SET maintenance_work_mem = '1GB'")
-        writer.execute(VectorsProjector(Embedders(HashEmbedder)).index_steps()[0])
+        writer.execute(VectorsProjector(Embedders(HashEmbedder)).steps("indexes")[0])
         writer.execute("VACUUM ANALYZE vectors.card_vectors_384")
 
 

@@ -14,7 +14,7 @@ from events.platform.settings import Settings
 from events.types.cards import CardOrigin, EventNoted
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
 from events.types.turns import TurnRecorded
-from projectors.generations.generations import Projector
+from projectors.generations.generations import Projector, StepKind
 from projectors.runner.runner import Runner
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
@@ -80,19 +80,9 @@ class Ledger:
         self.refused = set(refused)
         self.error: type[Exception] = ValueError
 
-    def create_tables(self, connection: Connection) -> None:
-        connection.execute(
-            "CREATE TABLE entries (number bigint GENERATED ALWAYS AS IDENTITY, user_id text, content text UNIQUE)"
-        )
-
-    def create_indexes(self, connection: Connection) -> None:
-        pass
-
-    def index_steps(self) -> list[sql.SQL]:
-        return []
-
-    def analyze_steps(self) -> list[sql.SQL]:
-        return []
+    def steps(self, kind: StepKind) -> list[sql.SQL]:
+        table = "CREATE TABLE entries (number bigint GENERATED ALWAYS AS IDENTITY, user_id text, content text UNIQUE)"
+        return [sql.SQL(table)] if kind == "tables" else []
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         self.project(connection, list(events))

@@ -12,7 +12,7 @@ from deploy.instance import find
 from deploy.options import Given
 from deploy.progress import Progress
 from events.platform.counting import counted
-from events.platform.database import connect
+from events.platform.database import connect_owner
 from events.platform.settings import Settings, SettingsError
 from events.sealing import key_encryption, keystore
 from events.sealing.sealer import Sealer
@@ -46,8 +46,7 @@ def run_kek(
     path = file or Path(settings.kek_file)
     if path == Path():
         raise SettingsError("no key-encryption key is in use here: name its file, or set CARDLOG_KEK_FILE")
-    url = settings.admin_database_url or settings.database_url
-    with connect(url, application="log kek") as connection:
+    with connect_owner(settings, application="log kek") as connection:
         if what == "rotate":
             sealer = Sealer(key_encryption.rotate(path))
             with Progress("keys") as progress:

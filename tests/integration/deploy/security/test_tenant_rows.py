@@ -97,8 +97,9 @@ def test_users_of_two_tenants_with_one_name_never_meet(urls: dict[str, str]) -> 
 
 OF_NO_TENANT = {
     "access.api_keys", "access.revision", "access.secret", "audit.entries", "audit.head", "audit.subject_key",
-    "erasure.retention", "log.checkpoints", "log.generations", "log.heads", "log.heartbeats", "log.migrations",
-    "log.reembeddings", "log.token_key", "vector_cache.vectors", "vectors.blocked_slots", "vectors.spaces",
+    "erasure.retention", "log.blueprints", "log.checkpoints", "log.generations", "log.heads", "log.heartbeats",
+    "log.migrations", "log.reembeddings", "log.tenant_key", "log.token_key", "vector_cache.vectors",
+    "vectors.blocked_slots", "vectors.spaces",
     "vectors_g1.blocked_slots", "vectors_g1.spaces",
 }  # fmt: skip
 """The tables without rows of a tenant's users, or whose readers name the tenant themselves."""
@@ -175,14 +176,16 @@ FORBIDDEN: dict[Process, tuple[LiteralString, ...]] = {
         "UPDATE log.generations SET status = 'retired'",
     ),
     "extractor": (
-        "SELECT key FROM log.token_key",
         "SELECT FROM cards.cards",
         "DELETE FROM log.parked",
         "DELETE FROM log.checkpoints",
     ),
     "projector": (
         "SELECT log.append('[]')",
-        "SELECT key FROM log.token_key",
+        "SELECT log.rename_tables('log', 'cards_g9')",
+        "SELECT log.rename_tables('cards', 'log_g9')",
+        "SELECT log.drop_tables('cards')",
+        "SELECT log.drop_tables('log')",
         "UPDATE log.heads SET position = 0",
     ),
     "reader": (
@@ -191,13 +194,11 @@ FORBIDDEN: dict[Process, tuple[LiteralString, ...]] = {
         "DELETE FROM cards.cards",
         "SELECT FROM vector_cache.vectors",
         "SELECT log.may_see_every_tenant()",
-        "CREATE SCHEMA mine",
     ),
     "curator": (
         "UPDATE log.checkpoints SET position = 0",
         "UPDATE cards.cards SET content = ''",
         "SELECT log.may_see_every_tenant()",
-        "CREATE SCHEMA mine",
     ),
     "admin": ("CREATE ROLE mine", "SET SESSION AUTHORIZATION cardlog"),
 }
@@ -215,6 +216,13 @@ def test_a_process_may_not_do_the_work_of_another(urls: dict[str, str], process:
         "ALTER TABLE log.events DISABLE ROW LEVEL SECURITY",
         "DROP POLICY tenant ON log.events",
         "GRANT cardlog_log TO CURRENT_USER",
+        "ALTER TABLE cards.event_cards DISABLE ROW LEVEL SECURITY",
+        "TRUNCATE cards.event_cards",
+        "SELECT key FROM log.token_key",
+        "SELECT outer_pad FROM log.tenant_key",
+        "INSERT INTO log.blueprints VALUES ('cards', 'tables', 9, 'SELECT 1')",
+        "CREATE SCHEMA mine",
+        "CREATE FUNCTION public.mine() RETURNS int LANGUAGE sql RETURN 1",
     )
     for statement in (*everybody, *(() if process == "admin" else owners), *FORBIDDEN[process]):
         with seeing(urls[process], "acme") as session, pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -347,6 +347,8 @@ NO_WORDS = {
     "log.migrations": "names of migrations",
     "log.reembeddings": "names of modes and embedders",
     "log.token_key": "a key",
+    "log.tenant_key": "a key",
+    "log.blueprints": "scripts",
     "sealing.salts": "random bytes",
     "sealing.subject_keys": "wrapped keys",
     "vector_cache.vectors": "digests of lines; the entries of erased lines are deleted",

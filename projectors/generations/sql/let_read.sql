@@ -1,1 +1,0 @@
-SELECT log.let_read(%(schema)s);

@@ -1,0 +1,1 @@
+SELECT log.drop_tables(%(schema)s);

@@ -1,0 +1,1 @@
+SELECT log.make_tables(%(schema)s);

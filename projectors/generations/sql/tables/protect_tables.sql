@@ -1,0 +1,1 @@
+SELECT log.protect_tables(%(schema)s);

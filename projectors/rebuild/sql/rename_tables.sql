@@ -1,0 +1,1 @@
+SELECT log.rename_tables(%(old)s, %(new)s);
