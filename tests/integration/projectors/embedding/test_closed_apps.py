@@ -22,22 +22,23 @@ from tests.support.projectors.tiny_model import write_tiny_model
 from tests.support.waiting import PATIENT
 
 _ROWS = 25_000  # 38 MB
-_QUESTIONS = {
-    read_app: ("/v1/recall", {"user_id": "ada", "query": "hello"}),
-    embed_app: ("/v1/embeddings", {"model": SMALL_MODEL, "input": "hello"}),
-}
 
 
-@pytest.mark.parametrize("create_app", _QUESTIONS)
+@pytest.mark.parametrize(
+    ("create_app", "path", "body"),
+    [
+        (read_app, "/v1/recall", {"user_id": "ada", "query": "hello"}),
+        (embed_app, "/v1/embeddings", {"model": SMALL_MODEL, "input": "hello"}),
+    ],
+)
 def test_twenty_apps_one_after_the_other_need_the_memory_of_one(
-    create_app: Callable[[Settings], FastAPI], database: str, tmp_path: Path
+    create_app: Callable[[Settings], FastAPI], path: str, body: dict[str, str], database: str, tmp_path: Path
 ) -> None:
     fold_live(database)
     fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
     folder = write_tiny_model(tmp_path, SMALL_MODEL, rows=_ROWS)
     model = {"embed_model": SMALL_MODEL, "embed_model_path": str(folder)}
     settings = replace(Settings(), database_url=database, **PATIENT | model)
-    path, body = _QUESTIONS[create_app]
     held = []
     for _ in range(20):
         with TestClient(create_app(settings)) as client:
