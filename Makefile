@@ -13,7 +13,7 @@ BIN := .venv/bin
 PY := $(BIN)/python
 UV := $(BIN)/uv
 STAMP := .venv/.locked
-# The tests use the small model, which is twice as fast.
+# Most tests embed without a model. Those of the models themselves need both.
 SMALL_MODEL := sentence-transformers/all-MiniLM-L6-v2
 # These tests take minutes, because they wait for heartbeats of Kafka. `make test-distributed` runs them.
 FAUST := tests/integration/projectors/kafka/test_faust_workers.py
@@ -34,7 +34,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging model names helm lock clean
+.PHONY: help setup demo run up test quick fuzz unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging model names helm lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -78,8 +78,15 @@ up: setup ## run the whole service with its data in ./data
 	@$(BIN)/cardlog up --data data
 
 test: setup ## run unit, integration and acceptance tests, two at a time
+	@$(PY) -m deploy.tools.model --optional
 	@$(PY) -m deploy.tools.model --optional --model $(SMALL_MODEL)
 	@$(PY) -m pytest -n 2 --dist worksteal tests/unit tests/integration tests/acceptance --ignore $(FAUST)
+
+quick: setup ## run the unit tests and follow one turn through a started Cardlog, in about a minute
+	@$(PY) -m pytest -n 2 --dist worksteal tests/unit tests/acceptance/test_way_of_a_turn.py
+
+fuzz: setup ## search with fresh random examples for FUZZ_MINUTES (default 10), and print how to repeat a failure
+	@$(PY) -m tests.fuzz
 
 unit: setup ## run the fast tests of single modules
 	@$(PY) -m pytest -n 2 --dist worksteal tests/unit

@@ -19,8 +19,10 @@ from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.redis import EmbeddedRedis
 from tests.support.databases import copied, execute, url_of
 
-# How long an example takes says how busy the machine is, and nothing of the code.
-examples.register_profile("cardlog", deadline=None)
+# How long an example takes says how busy the machine is, and nothing of the code. The same code has the same examples;
+# `make fuzz` looks for others.
+examples.register_profile("cardlog", deadline=None, derandomize=True, database=None, max_examples=40)
+examples.register_profile("fuzz", deadline=None, database=None, max_examples=500, print_blob=True)
 examples.load_profile("cardlog")
 
 # Python keeps its bytecode, as under make. Without bytecode, each started process compiles all its modules again.

@@ -84,6 +84,7 @@ class ModePlanner:
     def _speed(self, embedder: Embedder) -> float:
         if embedder.fingerprint not in self._speeds:
             self._speeds[embedder.fingerprint] = texts_per_s(embedder)
+            self._embedders.close()  # the speed is known, so the loaded model is not needed again
         return self._speeds[embedder.fingerprint]
 
 

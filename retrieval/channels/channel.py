@@ -102,3 +102,7 @@ class Channel(Protocol):
     async def search(
         self, connection: AsyncConnection[Any], question: Question, scope: Scope
     ) -> list[Hit]: ...
+
+    def close(self) -> None:
+        """Lets everything go that :meth:`warm` or a search loaded. Waits for nothing."""
+        ...

@@ -31,6 +31,9 @@ class FuzzyChannel:
     def warm(self) -> None:
         """Does nothing: there is nothing to load."""
 
+    def close(self) -> None:
+        """Does nothing: there is nothing to let go."""
+
     def silent(self, question: Question) -> bool:
         """False: only a search can tell."""
         return False

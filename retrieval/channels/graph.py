@@ -49,6 +49,9 @@ class GraphChannel:
     def warm(self) -> None:
         """Does nothing: there is nothing to load."""
 
+    def close(self) -> None:
+        """Does nothing: there is nothing to let go."""
+
     def silent(self, question: Question) -> bool:
         """True when there is no seed."""
         return not self._seeds

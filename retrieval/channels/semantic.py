@@ -107,6 +107,11 @@ class SemanticChannel:
         for mode in self._embedders.modes:
             self._asked(self._embedders.slot(mode), "warm")
 
+    def close(self) -> None:
+        """Lets the models go."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._embedders.close()
+
     @property
     def ready(self) -> bool:
         """True when at least one model is loaded."""

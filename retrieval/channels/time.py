@@ -27,6 +27,9 @@ class TimeChannel:
     def warm(self) -> None:
         """Does nothing: there is nothing to load."""
 
+    def close(self) -> None:
+        """Does nothing: there is nothing to let go."""
+
     def silent(self, question: Question) -> bool:
         """True when the question names no time."""
         return question.span is None

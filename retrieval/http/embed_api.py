@@ -114,6 +114,7 @@ def create_app(settings: Settings) -> FastAPI:
             await asyncio.to_thread(each.embed_question, "ready")
         async with running(app):
             yield
+        embedders.close()
 
     app = FastAPI(title="Cardlog embedding API", version="1", lifespan=lifespan)
     install(

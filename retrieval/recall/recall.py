@@ -131,8 +131,10 @@ class Recall:
         await self._overlay.open()
 
     async def close(self) -> None:
-        """Closes what the overlay opened. The pool belongs to the caller."""
+        """Closes the overlay and the channels. The pool belongs to the caller."""
         await self._overlay.close()
+        for channel in self._channels:
+            channel.close()
 
     def channel_health(self) -> dict[str, dict[str, Any]]:
         """Returns the health of every channel in this process, by name."""

@@ -13,15 +13,12 @@ import pytest
 
 from events.platform.database import connect
 from events.platform.settings import variable_of
-from projectors.embedding.embedder import SMALL_MODEL, holds, model_folders
 from retrieval.client import AsyncClient, Client, RefusedError
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
 from tests.support.stack import Running, start, stop
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
-SMALL_IS_HERE = any(holds(folder, SMALL_MODEL) for folder in model_folders(SMALL_MODEL))
-GENERAL = SMALL_MODEL if SMALL_IS_HERE else "hash"
 MODES = {
     "code": ("hash-768", "programming, servers and deployments"),
     "research": ("hash-768", "studies, papers and statistics"),
@@ -105,7 +102,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
             ANTHROPIC_BASE_URL=api.url,
             ANTHROPIC_API_KEY="key-of-the-test",
             **{
-                variable_of("embed_model"): GENERAL,
+                variable_of("embed_model"): "hash",
                 # A busy machine misses no deadline.
                 variable_of("semantic_deadline_ms"): "10000",
                 variable_of("quarantine_over_ms"): "60000",
@@ -122,7 +119,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 def test_five_modes_have_three_models(memory: Memory) -> None:
-    assert memory.models() == {GENERAL: 2, "hash-768": 4, "hash-1024": 1}
+    assert memory.models() == {"hash": 2, "hash-768": 4, "hash-1024": 1}
 
 
 def test_each_turn_has_the_mode_that_its_words_belong_to(memory: Memory) -> None:
@@ -208,7 +205,7 @@ def test_no_recall_fails_while_a_mode_is_embedded_again(memory: Memory) -> None:
     assert {status for status, _, _ in answers} == {200}
     assert {told for _, told, _ in answers} == {"ok"}
     assert all(by_meaning for _, _, by_meaning in answers)
-    after = {GENERAL: 2, "hash-768": 1, "hash-1024": STEPS + 4}
+    after = {"hash": 2, "hash-768": 1, "hash-1024": STEPS + 4}
     assert seen <= {frozenset(before.items()), frozenset(after.items())}, "one transaction swaps all vectors"
     assert memory.models() == after
     assert memory.found("what is the deploy target?", mode="code")[0] == (SERVER, "code")

@@ -12,9 +12,10 @@ PATIENT: dict[str, Any] = {
     **{f"{name}_deadline_ms": 10_000 for name in ("semantic", "tags", "fuzzy", "time", "graph", "overlay")},
     "quarantine_over_ms": 60_000,
     "auth": "off",
+    "embed_model": "hash",
 }
-"""Settings of a recall that is not about time or keys: a busy machine misses no deadline, no channel rests, and no
-request needs a key."""
+"""Settings of a recall that is not about time, keys or models: a busy machine misses no deadline, no channel rests, no
+request needs a key, and it does not matter which models this machine has."""
 
 
 def eventually(look: Callable[[], T | Literal[False, ""] | None], *, within: float = 30.0) -> T:

@@ -19,8 +19,11 @@ _VOCABULARIES = {MULTILINGUAL_MODEL: 250_002, SMALL_MODEL: 30_522}
 _TOKENS = ("[PAD]", "[UNK]", *string.ascii_lowercase)
 
 
-def write_tiny_model(folder: Path, model: str) -> Path:
-    """Writes files that open as ``model`` into ``folder``, which need not exist. Each model has vectors of its own."""
+def write_tiny_model(folder: Path, model: str, *, rows: int = len(_TOKENS)) -> Path:
+    """Writes files that open as ``model`` into ``folder``, which need not exist. Each model has vectors of its own.
+
+    A model with more ``rows`` than there are letters is as much larger in memory.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]"}
     documents = {
@@ -34,7 +37,7 @@ def write_tiny_model(folder: Path, model: str) -> Path:
     tokenizer.pre_tokenizer = Split(Regex("."), "isolated")
     tokenizer.save(str(folder / "tokenizer.json"))
     random = np.random.default_rng(len(model))
-    table = numpy_helper.from_array(random.normal(0, 1, (len(_TOKENS), _WIDTH)).astype(np.float32), "letters")
+    table = numpy_helper.from_array(random.normal(0, 1, (rows, _WIDTH)).astype(np.float32), "letters")
     size = ["batch", "sequence"]
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, size)

@@ -12,7 +12,6 @@ from starlette.testclient import TestClient
 
 from events.platform.settings import Settings
 from events.types.cards import EventNoted
-from projectors.embedding.embedder import HASH_MODEL
 from retrieval.channels.channel import Channel, Hit
 from retrieval.http.read_api import create_app
 from retrieval.pool.connections import connected, open_pool
@@ -32,7 +31,7 @@ def noted(content: str, **more: Any) -> EventNoted:
 
 
 def recall(database: str, query: str, *, user: str = "alex", **more: Any) -> Any:
-    settings = replace(Settings(), database_url=database, embed_model=HASH_MODEL, **PATIENT)
+    settings = replace(Settings(), database_url=database, **PATIENT)
     with TestClient(create_app(settings)) as client:
         body = {"user_id": user, "query": query, "as_of": NOW.isoformat(), **more}
         answer = client.post("/v1/recall", json=body)

@@ -227,7 +227,7 @@ class TestBuiltModel:
             np.testing.assert_allclose(vector, state / np.linalg.norm(state), atol=1e-5)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def multilingual() -> Embedder:
     folder = next((each for each in model_folders(MULTILINGUAL_MODEL) if (each / INT8_GRAPH).is_file()), None)
     if folder is None:

@@ -24,7 +24,6 @@ from events.types.turns import TurnRecorded
 from ingest.api.write_api import create_app as write_app
 from ingest.recording.recorder import recorded_event
 from projectors.core.documents import documents_of
-from projectors.embedding.embedder import HASH_MODEL
 from projectors.rebuild.reembedding import InstallationPlanner
 from projectors.references.projector import ReferencesProjector
 from projectors.vectors.plan import ModePlanner
@@ -128,7 +127,7 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
     execute(postgres_url, "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
     database = url_of(postgres_url, name)
     settings = replace(
-        Settings(), database_url=database, redis_url=redis_url, embed_model=HASH_MODEL, **PATIENT | {"auth": "on"}
+        Settings(), database_url=database, redis_url=redis_url, **PATIENT | {"auth": "on"}
     )  # fmt: skip
     sealing.use(Sealer(LocalKeyEncryption([new_key()])))
     try:

@@ -24,7 +24,6 @@ from events.types.turns import TurnRecorded
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.extraction.workers.rules_worker import ExtractorWorker
-from projectors.embedding.embedder import HASH_MODEL
 from projectors.generations.generations import ensure_live
 from projectors.registry import projectors
 from projectors.runner.runner import Runner
@@ -45,7 +44,7 @@ TURNS = {
 
 
 def settings_of(database: str) -> Settings:
-    return Settings(database_url=database, embed_model=HASH_MODEL, **PATIENT)
+    return Settings(database_url=database, **PATIENT)
 
 
 def say(connection: Connection, user: str, *texts: str) -> None:

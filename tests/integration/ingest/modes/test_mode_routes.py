@@ -20,7 +20,7 @@ from tests.support.waiting import PATIENT
 
 @pytest.fixture
 def put(database: str, redis_url: str) -> Iterator[Callable[..., Any]]:
-    settings = settings_of(database, redis_url=redis_url, embed_model="hash", **PATIENT)
+    settings = settings_of(database, redis_url=redis_url, **PATIENT)
     app = create_app(
         settings, dimension_of=lambda model: 512 if model == "odd" else dimension_of(settings, model)
     )
@@ -52,7 +52,7 @@ def test_a_mode_is_declared_renamed_and_deleted(
     renamed = put("modes/code/rename", "POST", new_name="programming")
     assert (renamed.json()["name"], renamed.json()["is_default"]) == ("programming", True)
     assert put("modes/code/rename", "POST", new_name="programming").json()["changed"] is False
-    read = settings_of(database, redis_url=redis_url, embed_model="hash", **PATIENT)
+    read = settings_of(database, redis_url=redis_url, **PATIENT)
     with TestClient(read_app(read), base_url="http://localhost") as reads:
         seen = reads.get("/v1/modes", params={"user_id": "ada"}).json()
         assert [(each["name"], each["project_id"], each["of"]) for each in seen["modes"]] == [

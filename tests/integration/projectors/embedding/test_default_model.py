@@ -36,7 +36,9 @@ from tests.support.waiting import PATIENT
 
 
 def settings_at(folder: Path, **more: object) -> Settings:
-    return replace(Settings(), embed_model_path=str(folder), **PATIENT | more)
+    return replace(
+        Settings(), embed_model_path=str(folder), **PATIENT | {"embed_model": DEFAULT_MODEL} | more
+    )
 
 
 class TestSubstitute:

@@ -15,6 +15,7 @@ import pytest
 from projectors.embedding.embedder import (
     DEFAULT_MODEL,
     HASH_MODEL,
+    SMALL_MODEL,
     Embedder,
     EmbedderUnavailableError,
     FastEmbedder,
@@ -39,7 +40,7 @@ def embedder(request: pytest.FixtureRequest) -> Embedder:
     if request.param == "hash":
         return open_embedder(HASH_MODEL)
     try:
-        return open_embedder()
+        return open_embedder(SMALL_MODEL)
     except EmbedderUnavailableError as error:
         pytest.skip(str(error))
 

@@ -33,7 +33,7 @@ def settings(database: str, connection: Connection) -> Settings:
     for text in SAID:
         log.append(connection, [apart(noted(text, episode=True).payload)])
     fold_live(database)
-    return settings_of(database, embed_model="hash", **PATIENT)
+    return settings_of(database, **PATIENT)
 
 
 def channels_of(settings: Settings) -> dict[str, set[str]]:

@@ -118,7 +118,7 @@ def test_a_text_that_the_server_refuses_is_the_texts_fault() -> None:
 
 @pytest.fixture
 def service(database: str) -> Iterator[TestClient]:
-    settings = replace(Settings(), database_url=database, embed_model="hash", **PATIENT | {"auth": "on"})
+    settings = replace(Settings(), database_url=database, **PATIENT | {"auth": "on"})
     with TestClient(create_app(settings)) as client:
         yield client
 

@@ -79,7 +79,7 @@ def test_readers_see_no_error_and_no_gap_while_generations_are_swapped(
 def test_the_read_service_answers_from_every_channel_while_generations_are_swapped(
     database: str, connection: Connection
 ) -> None:
-    settings = settings_of(database, embed_model="hash", **PATIENT)
+    settings = settings_of(database, **PATIENT)
     log.append(
         connection, [apart(noted(f"We walked to the night market, part {n}").payload) for n in range(30)]
     )

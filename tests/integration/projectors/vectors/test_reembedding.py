@@ -27,7 +27,7 @@ from tests.support.waiting import PATIENT
 
 
 def settings_of(database: str, model: str) -> Settings:
-    return replace(Settings(), database_url=database, embed_model=model, **PATIENT)
+    return replace(Settings(), database_url=database, **PATIENT | {"embed_model": model})
 
 
 def say(connection: Connection, settings: Settings, text: str, mode: str | None = None) -> None:

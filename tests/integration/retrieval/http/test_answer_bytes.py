@@ -142,9 +142,7 @@ def client(database: str, connection: Connection) -> Iterator[TestClient]:
     fold_live(database)
     append(connection, UNFOLDED)
     # The weight of the semantic channel depends on its model, and a machine may have none of the built ones.
-    settings = replace(
-        Settings(), database_url=database, embed_model="hash-384", fault_semantic="down", **PATIENT
-    )
+    settings = replace(Settings(), database_url=database, fault_semantic="down", **PATIENT)
     with TestClient(create_app(settings)) as opened:
         yield opened
 

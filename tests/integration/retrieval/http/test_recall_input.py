@@ -16,7 +16,6 @@ from events.platform.database import connect
 from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import EventNoted, StateAsserted
-from projectors.embedding.embedder import HASH_MODEL
 from retrieval.http.read_api import create_app
 from tests.support.databases import url_of
 from tests.support.hostile import breaking
@@ -92,7 +91,7 @@ def service(postgres_url: str, template: str) -> Iterator[TestClient]:
                     ],
                 )  # fmt: skip
         fold_live(url)
-        options = replace(Settings(), database_url=url, embed_model=HASH_MODEL, wait_for_ms=10, **PATIENT)
+        options = replace(Settings(), database_url=url, wait_for_ms=10, **PATIENT)
         with TestClient(create_app(options), raise_server_exceptions=False) as client:
             yield client
         server.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -21,7 +21,7 @@ from events.platform.settings import Settings
 from events.store import log
 from events.types.envelope import NewEvent, uuid7
 from events.types.tenancy import storage_id, tenant_of, user_of
-from projectors.embedding.embedder import HASH_MODEL, HashEmbedder
+from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
@@ -87,7 +87,7 @@ def opened(database: str, connection: Connection) -> Iterator[World]:
     fold_live(database, VectorsProjector(Embedders(HashEmbedder)), batch=2000)
     with roles_for(database, ("reader",), ("curator",)) as (reader, curator), ExitStack() as stack:
         settings = replace(
-            Settings(), database_url=reader, redis_url="", embed_model=HASH_MODEL, token_key=SECRET, wait_for_ms=50,
+            Settings(), database_url=reader, redis_url="", token_key=SECRET, wait_for_ms=50,
             **PATIENT,
         )  # fmt: skip
         asking = [As(create_app(settings))]

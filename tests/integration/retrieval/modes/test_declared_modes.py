@@ -19,7 +19,6 @@ from events.types.modes import CardReclassified
 from ingest.modes import mode_commands
 from ingest.modes.mode_commands import Declaration, Origin
 from projectors.embedding.declared import dimension_of
-from projectors.embedding.embedder import HASH_MODEL
 from projectors.embedding.embedders import embedders_of
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
@@ -87,7 +86,7 @@ PLAIN, CODE, DIARY = (
 
 @pytest.fixture
 def memory(database: str, connection: Connection) -> Iterator[Memory]:
-    settings = replace(Settings(), database_url=database, embed_model=HASH_MODEL, **PATIENT)
+    settings = replace(Settings(), database_url=database, **PATIENT)
     with TestClient(create_app(settings)) as client:
         made = Memory(settings, connection, client, {})
         made.declare("code", embedder="hash-768", default_decay="slow")

@@ -33,7 +33,7 @@ Say = Callable[..., None]
 
 @pytest.fixture
 def before(database: str, redis_url: str) -> Settings:
-    return settings_of(database, redis_url=redis_url, embed_model="hash", modes="code=hash-768", **PATIENT)
+    return settings_of(database, redis_url=redis_url, modes="code=hash-768", **PATIENT)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ class Memory:
     """The memory of ada, with both services. Her mode code had the model hash."""
 
     def __init__(self, database: str, redis_url: str, connection: Connection, write: Any, read: Any) -> None:
-        self.settings = settings_of(database, redis_url=redis_url, embed_model="hash", **PATIENT)
+        self.settings = settings_of(database, redis_url=redis_url, **PATIENT)
         self.connection = connection
         self.write = write
         self.read = read
@@ -100,7 +100,7 @@ class Memory:
 
 @pytest.fixture
 def memory(database: str, redis_url: str, connection: Connection) -> Iterator[Memory]:
-    settings = settings_of(database, redis_url=redis_url, embed_model="hash", **PATIENT)
+    settings = settings_of(database, redis_url=redis_url, **PATIENT)
     write = write_app(
         settings, dimension_of=lambda model: dimension_of(settings, model), planner=ModePlanner(settings)
     )

@@ -13,7 +13,7 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import EventNoted
-from projectors.embedding.embedder import HASH_MODEL, HashEmbedder, Vectors
+from projectors.embedding.embedder import HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.generations.generations import ProjectorBlockedError
 from projectors.vectors.projector import VectorsProjector
@@ -45,7 +45,7 @@ def said(connection: Connection) -> None:
 
 
 def settings_of(database: str, modes: str) -> Settings:
-    return replace(Settings(), database_url=database, embed_model=HASH_MODEL, modes=modes, **PATIENT)
+    return replace(Settings(), database_url=database, modes=modes, **PATIENT)
 
 
 def fold(settings: Settings) -> None:

@@ -16,7 +16,7 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import Processor
-from projectors.embedding.embedder import HASH_MODEL, HashEmbedder
+from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import ensure_live
 from projectors.runner.runner import Runner
@@ -64,7 +64,7 @@ def pending(connection: Connection) -> list[int]:
 @contextmanager
 def recalling(database: str) -> Iterator[Any]:
     settings = Settings(
-        database_url=database, embed_model=HASH_MODEL, token_key="of the test", wait_for_ms=LONG_S * 1000, **PATIENT
+        database_url=database, token_key="of the test", wait_for_ms=LONG_S * 1000, **PATIENT
     )  # fmt: skip
     with TestClient(create_app(settings)) as client:
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import jsonpatch
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from events.core.cards import Statements
@@ -108,7 +108,6 @@ def marks_fit(document: Any, marks: Any) -> bool:
 PATCHES = st.lists(st.lists(OPS, min_size=1, max_size=3), max_size=70)
 
 
-@settings(max_examples=40, deadline=None)
 @given(PATCHES, st.data())
 def test_snapshot_and_tail_and_whole_fold_agree_at_every_version(patches: Any, data: st.DataObject) -> None:
     events = history_of(patches)
@@ -138,7 +137,6 @@ def test_snapshot_and_tail_and_whole_fold_agree_at_every_version(patches: Any, d
     )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
 @given(PATCHES, st.data())
 def test_a_rollback_is_the_fold_without_the_events_or_a_conflict(patches: Any, data: st.DataObject) -> None:
     events = history_of(patches)
@@ -176,7 +174,6 @@ def _marks(document: Any) -> Any:
     return [_marks(each) for each in document] if isinstance(document, list) else "0 2 1"
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.recursive(
         st.integers(0, 3) | st.booleans() | st.none(),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from events.types.cards import EventNoted
@@ -180,7 +180,6 @@ def test_a_past_shows_the_standing_of_then() -> None:
     ]
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 24))
 def test_a_withdrawal_leaves_no_trace_of_an_event(seed: int, length: int) -> None:
     choose = random.Random(seed)

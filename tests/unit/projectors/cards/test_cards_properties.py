@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.projectors.histories import cut, history, shuffled
 from tests.support.projectors.tables import tables_of
 
 
-@settings(max_examples=500, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 24))
 def test_tables_do_not_depend_on_arrival_or_batches(seed: int, length: int) -> None:
     events = history(seed, length)
@@ -22,7 +21,6 @@ def test_tables_do_not_depend_on_arrival_or_batches(seed: int, length: int) -> N
         assert live[table] == rows, table
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 40))
 # Told later: that the old was over before the contested began.
 @example(2639392749, 29)

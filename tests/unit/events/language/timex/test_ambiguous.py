@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from events.language.timex import Found, find
@@ -74,7 +74,6 @@ def test_the_other_reading_keeps_the_time_of_day() -> None:
     lead=st.sampled_from(["last", "this", "next"]),
     name=st.sampled_from(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]),
 )
-@settings(max_examples=60, deadline=None)
 def test_both_readings_are_the_same_weekday_whole_weeks_apart(now: datetime, lead: str, name: str) -> None:
     found = only(f"{lead} {name}", now.replace(tzinfo=UTC))
     assert found.start is not None

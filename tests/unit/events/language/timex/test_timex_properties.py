@@ -8,7 +8,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from events.language.timex import find
@@ -53,7 +53,6 @@ HOSTILE = st.one_of(
 
 
 @given(text=HOSTILE, now=AWARE, asked=st.booleans())
-@settings(max_examples=200, deadline=None)
 def test_any_text_is_read_without_error_and_findings_are_whole(text: str, now: datetime, asked: bool) -> None:
     found = find(text, now, reading="question" if asked else "statement")
     assert found == find(text, now, reading="question" if asked else "statement")
@@ -85,7 +84,6 @@ def test_any_text_is_read_without_error_and_findings_are_whole(text: str, now: d
         ]
     ),
 )
-@settings(max_examples=40, deadline=None)
 def test_whole_weeks_shift_weekdays_by_the_same(now: datetime, weeks: int, text: str) -> None:
     shift = timedelta(weeks=weeks)
     (here,) = find(text, now.replace(tzinfo=UTC))
@@ -96,7 +94,6 @@ def test_whole_weeks_shift_weekdays_by_the_same(now: datetime, weeks: int, text:
 
 
 @given(day=st.dates(min_value=datetime(1950, 1, 1).date(), max_value=datetime(2089, 12, 31).date()))
-@settings(max_examples=40, deadline=None)
 def test_every_way_of_writing_a_date_is_that_date(day: datetime) -> None:
     now = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
     expected = datetime(day.year, day.month, day.day, tzinfo=UTC)

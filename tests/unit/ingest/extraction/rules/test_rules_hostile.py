@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from events.types.cards import StateAsserted
@@ -46,7 +46,6 @@ _FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.one_of(_FRAGMENTS, st.text(max_size=40)), max_size=6), st.sampled_from([" ", "\n", "，", ""])
 )
