@@ -23,15 +23,25 @@ from tests.support.web import WEB
 TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn")
 
 
-@pytest.fixture
-def api() -> Iterator[MessagesApi]:
+@pytest.fixture(scope="module")
+def _server() -> Iterator[MessagesApi]:
     with MessagesApi() as server:
         yield server
 
 
 @pytest.fixture
-def running(api: MessagesApi, tmp_path: Path) -> Iterator[Running]:
-    stack = start(tmp_path / "data", ANTHROPIC_BASE_URL=api.url, ANTHROPIC_API_KEY="key-of-the-test")
+def api(_server: MessagesApi) -> MessagesApi:
+    """The model, which answers at once and is asked for the first time."""
+    _server.seconds, _server.trouble = 0, lambda _: None
+    _server.requests.clear()
+    return _server
+
+
+@pytest.fixture(scope="module")
+def running(_server: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One Cardlog for all tests. Each test has users of its own."""
+    data = tmp_path_factory.mktemp("claude") / "data"
+    stack = start(data, ANTHROPIC_BASE_URL=_server.url, ANTHROPIC_API_KEY="key-of-the-test")
     yield stack
     assert stop(stack) == 0
 
@@ -47,10 +57,10 @@ def push(running: Running, turns: list[dict[str, str]]) -> None:
         assert answer.status_code == 202, answer.text
 
 
-def turns(count: int, *, users: int = 20, sessions: int = 2) -> list[dict[str, str]]:
+def turns(count: int, name: str, *, users: int = 20, sessions: int = 2) -> list[dict[str, str]]:
     return [
         {
-            "user_id": f"user{number % users}",
+            "user_id": f"{name}{number % users}",
             "session_id": f"s{number // users % sessions}",
             "turn_id": f"t{number:04}",
             "text": f"I moved to {TOWNS[number % len(TOWNS)]}.",
@@ -71,11 +81,12 @@ def extractor(running: Running) -> dict[str, Any]:
     return stage
 
 
-def extracted(running: Running) -> dict[tuple[str, str], list[str]]:
-    """The turns read, in the order of the log, by user and session."""
+def extracted(running: Running, name: str) -> dict[tuple[str, str], list[str]]:
+    """The turns read of the users called ``name``, in the order of the log, by user and session."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for event in show(running, "--type", "TurnsExtracted"):
-        found[event["user_id"], event["stream"].rsplit("/", 1)[1]] += event["data"]["turn_ids"]
+        if event["user_id"].startswith(name):
+            found[event["user_id"], event["stream"].rsplit("/", 1)[1]] += event["data"]["turn_ids"]
     return found
 
 
@@ -120,15 +131,15 @@ def test_a_thousand_turns_pushed_while_the_model_is_down_are_read_once_and_in_or
     running: Running, api: MessagesApi
 ) -> None:
     api.trouble = lambda _: status(529)
-    pushed = turns(1_000)
+    pushed = turns(1_000, "patient")
     push(running, pushed)
     stage = eventually(lambda: (seen := extractor(running))["state"] == "waiting" and seen)
     assert "529" in stage["detail"]
     eventually(lambda: extractor(running)["behind"] == 1_000)
-    assert extracted(running) == {}
+    assert extracted(running, "patient") == {}
     api.trouble = lambda _: None
     running.wait()
-    assert extracted(running) == expected(pushed)
+    assert extracted(running, "patient") == expected(pushed)
     stage = eventually(lambda: (seen := extractor(running))["state"] == "running" and seen)
     assert (stage["behind"], stage["dead"]) == (0, 0)
     assert running.command("log", "verify").returncode == 0
@@ -138,7 +149,7 @@ def test_killed_workers_and_stops_in_between_lose_nothing_and_repeat_nothing(
     running: Running, api: MessagesApi
 ) -> None:
     api.seconds = 0.05
-    pushed = turns(600, sessions=6)
+    pushed = turns(600, "killed", sessions=6)
     push(running, pushed)
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
         seen = len(api.requests)
@@ -146,10 +157,11 @@ def test_killed_workers_and_stops_in_between_lose_nothing_and_repeat_nothing(
         for worker in running.workers("extractor"):
             worker.send_signal(number)
     running.wait()
-    assert extracted(running) == expected(pushed)
+    assert extracted(running, "killed") == expected(pushed)
     with connect(running.admin_database_url, application="test") as connection:
         row = connection.execute(
             "SELECT count(*), count(DISTINCT (user_id, turn_ids)) FROM cards.event_cards WHERE episode"
+            " AND user_id LIKE 'killed%'"
         ).fetchone()
     assert row == (600, 600)
 
@@ -157,7 +169,7 @@ def test_killed_workers_and_stops_in_between_lose_nothing_and_repeat_nothing(
 def test_a_stopped_worker_loses_its_partitions_to_another(running: Running, api: MessagesApi) -> None:
     environment = clean_environment() | running.servers | {"ANTHROPIC_BASE_URL": api.url}
     api.seconds = 60  # the worker holds partitions and waits for answers
-    push(running, turns(40))
+    push(running, turns(40, "stopped"))
     eventually(lambda: len(api.requests) >= 10)
     [stopped] = running.workers("extractor")
     stopped.send_signal(signal.SIGSTOP)
@@ -166,19 +178,19 @@ def test_a_stopped_worker_loses_its_partitions_to_another(running: Running, api:
         [*COMMAND, "work", "extractor", "--name", "second"], env=environment, stderr=subprocess.DEVNULL
     )
     try:
-        eventually(lambda: sum(map(len, extracted(running).values())) == 40, within=60)
+        eventually(lambda: sum(map(len, extracted(running, "stopped").values())) == 40, within=60)
     finally:
         stopped.send_signal(signal.SIGCONT)
         second.terminate()
         second.wait(30)
     running.wait()
-    assert extracted(running) == expected(turns(40))
+    assert extracted(running, "stopped") == expected(turns(40, "stopped"))
 
 
 def test_without_a_key_the_rules_read_and_the_command_says_so(tmp_path: Path) -> None:
     stack = start(tmp_path / "data")
     try:
-        push(stack, turns(3))
+        push(stack, turns(3, "user"))
         stack.wait()
         read = show(stack, "--type", "TurnsExtracted")
         assert {event["data"]["extractor"] for event in read} == {"rules"}

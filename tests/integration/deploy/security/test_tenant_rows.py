@@ -9,7 +9,6 @@ from typing import LiteralString
 import psycopg
 import pytest
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 from psycopg import sql
 
@@ -265,7 +264,6 @@ def test_the_doctor_names_a_table_that_lost_a_policy(connection: Connection) -> 
         assert unprotected() == []
 
 
-@examples(max_examples=200)
 @given(
     text=st.text(
         st.characters(exclude_characters="\0", exclude_categories=["Cs"]) | st.just("\x1f"), max_size=20
