@@ -34,7 +34,7 @@ from tests.support.waiting import PATIENT
 
 TENANTS = ["default", *(f"tenant-{number}" for number in range(1, 20))]
 NAMES = [f"user-{number}" for number in range(10)]
-PROBES = 2000
+PROBES = 400
 NO_ID = UUID(int=0)
 SECRET = "the key of tokens in this test"
 

@@ -101,7 +101,7 @@ _LISTS = {
 
 @given(given=st.fixed_dictionaries({name: st.lists(lists, max_size=9) for name, lists in _LISTS.items()}))
 @example(given={"text": [["", "null", "NULL", '"', "\\", "{a,b}", "\t\n\x01", "\\n", "問題", None], []]})
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_a_list_arrives_as_it_was(postgres_url: str, given: dict[str, list[list[Any]]]) -> None:
     async def arrive(pool: Pool) -> None:
         async with connected(pool, "alex", 30.0) as connection:
