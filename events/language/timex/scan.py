@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from .calendar import Frame, Span, Tense
 from .cycles import Reading, join, settle
@@ -22,6 +22,57 @@ _MOST_KEPT = 20_000
 def listed(words: str) -> frozenset[str]:
     """Returns the set of the words in `words`, which spaces separate."""
     return frozenset(words.split())
+
+
+V = TypeVar("V")
+C = TypeVar("C")
+
+
+def given(value: C | None, stop: int) -> tuple[C, int] | None:
+    """Returns a value with the next word, or None without a value."""
+    return None if value is None else (value, stop)
+
+
+def bare(word: str) -> str:
+    """Returns a word without apostrophes."""
+    return word.replace("'", "") if "'" in word else word
+
+
+class Phrases(Generic[V]):
+    """Phrases of one or more words, each with its value. Apostrophes, and hyphens between words, do not count."""
+
+    def __init__(self, values: Mapping[V, str]) -> None:
+        """`values` has the phrases of each value, with `|` between them."""
+        self._by_first: dict[str, list[tuple[tuple[str, ...], V]]] = {}
+        for value, phrases in values.items():
+            for phrase in phrases.split("|"):
+                words = tuple(phrase.split())
+                self._by_first.setdefault(words[0], []).append((words, value))
+        for entries in self._by_first.values():
+            entries.sort(key=lambda entry: -len(entry[0]))
+        self.firsts = frozenset(self._by_first) | {
+            written
+            for word in self._by_first
+            if word.endswith("s")
+            for written in (f"{word[:-1]}'s", f"{word}'")
+        }
+        """The spellings of the first words: "mothers", "mother's", "mothers'"."""
+
+    def at(self, scan: Scan, i: int) -> tuple[V, int] | None:
+        """Returns the value of the longest phrase at word `i`, with the next word."""
+        for phrase, value in self._by_first.get(bare(scan.words[i]), ()):
+            j = i
+            for word in phrase:
+                if j > i and scan.words[j] == "-" and word != "-":
+                    j += 1
+                if j > i and scan.words[j] == "." and scan.words[j - 1] == "st":
+                    j += 1
+                if bare(scan.words[j]) != word:
+                    break
+                j += 1
+            else:
+                return value, j
+        return None
 
 
 class Scan:

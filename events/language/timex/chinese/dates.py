@@ -9,10 +9,9 @@ from ..calendar import Span, add_days
 from ..clock import part
 from ..cycles import Cycle, Reading, monthly, yearly
 from ..lunar import solar
-from ..scan import listed, packrat
-from .names import ERAS
+from ..scan import given, listed, packrat
 from .numbers import neighbours, positional, value
-from .words import DAYS, NIGHTS, SEASONS, WEEKDAYS, YEARS
+from .words import DAYS, ERAS, NIGHTS, SEASONS, WEEKDAYS, YEARS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
@@ -104,11 +103,9 @@ def year(scan: Scan, i: int) -> Found | None:
     words = scan.words
     shift = YEARS.get(words[i])
     if shift is not None:
-        span = calendar.year(scan.frame.now.year + shift)
-        return (span, i + 1) if span else None
+        return given(calendar.year(scan.frame.now.year + shift), i + 1)
     if words[i] == "上" and words[i + 1] == "一" and words[i + 2] == "年":
-        span = calendar.year(scan.frame.now.year - 1)
-        return (span, i + 3) if span else None
+        return given(calendar.year(scan.frame.now.year - 1), i + 3)
     found = year_number(scan, i)
     span = calendar.year(found[0]) if found else None
     return (span, found[1]) if span and found else None
@@ -333,8 +330,9 @@ def named_together(scan: Scan, i: int) -> Found | None:
         return None
     if words[j + 1] in ("天", "日"):
         return calendar.days(add_days(today, first), count), j + 2
-    years = calendar.months(today.year + first, 1, 12 * count, "year") if words[j + 1] == "年" else None
-    return (years, j + 2) if years else None
+    return given(
+        calendar.months(today.year + first, 1, 12 * count, "year") if words[j + 1] == "年" else None, j + 2
+    )
 
 
 NOT_DAYS = listed(

@@ -11,7 +11,7 @@ from ..calendar import WITHIN_DAY, Span, add_days
 from ..clock import at, half_of, part
 from ..cycles import Cycle, Reading, after, before, each, join, monthly, nearest, settle, since, yearly
 from ..mentions import Mention
-from ..scan import packrat
+from ..scan import given, packrat
 from .dates import RANGE, day_of_month
 from .numbers import length, value
 from .offsets import AFTER, BEFORE, offset
@@ -102,8 +102,7 @@ def _bare(scan: Scan, i: int) -> Found | None:
     """Parses a number that is a year or a day only because of the other side of a range: "1995 - 1997年"."""
     number = scan.digits(i, 4)
     if number is not None and len(scan.words[i]) == 4 and 1900 <= number <= 2150:
-        span = calendar.year(number)
-        return (span, i + 1) if span else None
+        return given(calendar.year(number), i + 1)
     dom = value(scan.words[i])
     if dom is not None and 1 <= dom <= 31:
         return monthly(dom, sure=0.6, bare=True), i + 1
@@ -195,7 +194,7 @@ def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] 
     span = scan.join(reading, target, i)
     if span is None and isinstance(target, Span) and isinstance(reading, Span):
         span = _same_day(scan, reading, target)
-    return (span, end) if span is not None else None
+    return given(span, end)
 
 
 def _same_day(scan: Scan, first: Span, last: Span) -> Span | None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from .. import calendar
 from ..calendar import Span, add_days
 from ..cycles import Reading, yearly
-from ..holidays import RULES
+from ..holidays import CHINESE, RULES
 from ..scan import packrat
-from .names import HOLIDAYS, TRADITIONAL
 from .words import ChineseScan as Scan
 
+# Holidays that Taiwan keeps on another day, for texts in traditional characters.
+_IN_TAIWAN = {
+    "國慶": "national_taiwan", "父親節": "fathers_taiwan", "兒童節": "children_taiwan", "教師節": "teachers_taiwan",
+}  # fmt: skip
 Found = tuple[Reading, int]
 _WISHES = ("快乐", "快樂", "愉快", "安康", "吉祥")
 
@@ -18,11 +21,11 @@ _WISHES = ("快乐", "快樂", "愉快", "安康", "吉祥")
 def holiday(scan: Scan, i: int) -> Found | None:
     """Parses a holiday without a year. The script of its name decides between the calendars of China and Taiwan."""
     words = scan.words
-    key = HOLIDAYS.get(words[i])
+    key = CHINESE.get(words[i])
     if key is None:
         return None
     original = scan.source[scan.begins[i] : scan.stops[i]]
-    for written, other in TRADITIONAL.items():
+    for written, other in _IN_TAIWAN.items():
         if original.startswith(written):
             key = other
     rule = RULES[key]

@@ -9,7 +9,7 @@ from .. import calendar
 from ..calendar import Grain, Span, add_days
 from ..cycles import Reading, each, settle, yearly
 from ..lengths import Length
-from ..scan import packrat
+from ..scan import given, packrat
 from ..shares import share
 from .dates import (
     dated,
@@ -66,8 +66,7 @@ def _neighbour(scan: Scan, reading: Reading, i: int) -> Found | None:
         low, high = (there, span.start) if sign < 0 else (add_days(span.start, 1), add_days(there, 1))
         return replace(span, start=low, end=high, grain=lasting.grain, instant=False)
 
-    near = each(reading, beside, lasting.grain)
-    return (near, stop) if near is not None else None
+    return given(each(reading, beside, lasting.grain), stop)
 
 
 @packrat
@@ -117,8 +116,7 @@ def _rolling(scan: Scan, i: int) -> Found | None:
         arrives = long and (words[long[1]] in _ARRIVES or scan.text.startswith(_ENDS, scan.begins[long[1]]))
         if long and arrives and words[i - 1 : i] != ["一"]:
             base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
-            there = long[0].shifted(base, frame, 1)
-            return (there, long[1]) if there else None
+            return given(long[0].shifted(base, frame, 1), long[1])
         if word == "再":
             return None
         return (
@@ -131,8 +129,7 @@ def _rolling(scan: Scan, i: int) -> Found | None:
         if long is None or scan.tense(i) < 0:
             return None
         base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
-        span = long[0].shifted(base, frame, 1)
-        return (span, scan.skip(long[1], "后", "之后", "以后")) if span else None
+        return given(long[0].shifted(base, frame, 1), scan.skip(long[1], "后", "之后", "以后"))
     sign = -1 if word in BACK_LENGTHS else 1 if word in AHEAD_LENGTHS else 0
     if not sign or (word in ("前", "后", "之前", "之后") and after_event(scan, i)):
         return None
@@ -185,13 +182,11 @@ def _alone(scan: Scan, i: int) -> Found | None:
         grain: Grain = "week" if _VAGUE[word] < 14 else "month" if _VAGUE[word] < 365 else "year"
         return Span(since, frame.now, grain, sure=0.4, ambiguous=True, vague=True), i + 1
     if word in HALVES and word not in ("上半", "下半"):
-        span = calendar.half(frame.now.year, HALVES[word])
-        return (span, i + 1) if span else None
+        return given(calendar.half(frame.now.year, HALVES[word]), i + 1)
     if word in ("上半", "下半") and words[i + 1] in ("周", "星期", "礼拜"):
         part = period_part(scan, i)
         week = calendar.unit("week", frame.now)
-        inner = part[0](week) if part and week else None
-        return (inner, i + 2) if inner else None
+        return given(part[0](week) if part and week else None, i + 2)
     halved = word in ("上半", "下半") and words[i + 1 : i + 3] == ["个", "月"]
     if halved or word in TENTHS or word in ("上半月", "下半月"):
         part = period_part(scan, i)
@@ -259,11 +254,10 @@ def _decade(scan: Scan, i: int) -> Found | None:
             span = calendar.decade(number)
         else:
             span = None
-        return (span, k + 2) if span else None
+        return given(span, k + 2)
     if hundred is None or j == i:
         return None
-    span = calendar.century(hundred) if hundred else None
-    return (span, j) if span else None
+    return given(calendar.century(hundred) if hundred else None, j)
 
 
 @packrat

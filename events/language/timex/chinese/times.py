@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..clock import PARTS as PART_HOURS
 from ..clock import Clock, Half, Hours, part, waking, waking_between
-from ..scan import Scan, packrat
+from ..scan import Scan, given, packrat
 from .dates import RANGE
 from .numbers import neighbours, value
 from .words import PARTS
@@ -124,8 +124,7 @@ def _minutes(scan: Scan, hour: int, i: int, loose: bool) -> Timed:
 
 
 def part_of_day(scan: Scan, i: int) -> tuple[str, int] | None:
-    name = PARTS.get(scan.words[i])
-    return (name, scan.skip(i + 1, "的")) if name else None
+    return given(PARTS.get(scan.words[i]), scan.skip(i + 1, "的"))
 
 
 def _first_hour(scan: Scan, i: int, *, named: bool) -> Timed | None:

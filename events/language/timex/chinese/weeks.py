@@ -6,7 +6,7 @@ from .. import calendar
 from ..calendar import Span, add_days, add_months
 from ..cycles import weekly
 from ..lengths import Length
-from ..scan import packrat
+from ..scan import given, packrat
 from .dates import Found
 from .words import WEEKDAYS
 from .words import ChineseScan as Scan
@@ -62,7 +62,7 @@ def relative(scan: Scan, i: int) -> Found | None:
         span = calendar.half(frame.now.year, 1 + half)
         if shift:
             span = calendar.unit("half_year", frame.now, shift)
-        return (span, j + 2) if span else None
+        return given(span, j + 2)
     if name == "月" and words[j + 1] == "份":
         name = "月"
     if counted or words[j - 1] == "一":

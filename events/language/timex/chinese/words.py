@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 from ..calendar import Frame, Tense
+from ..holidays import CHINESE as HOLIDAYS
 from ..scan import REACH, Scan, listed
-from .names import ERAS, HOLIDAYS
+from ..tables import rows
 
 _TRADITIONAL = (
     "週號點時鐘鍾後個這來過兩禮開節國慶聖誕勞動農曆歷舊陰陽臘閏現剛馬將會準備預計畫劃約記紀當該從間內還為於與晝淩黃"
@@ -23,6 +24,8 @@ _SIMPLIFIED = (
 FOLD = str.maketrans(_TRADITIONAL, _SIMPLIFIED) | {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 FOLD |= {0x3000: 0x20, ord("。"): ord("。"), ord("〜"): ord("~"), ord("～"): ord("~"), ord("○"): ord("〇")}
 
+ERAS = {name: int(year) for name, year in rows("eras")}
+"""The year before the first year of each era."""
 DAYS: dict[str, int] = {
     "今天": 0, "今日": 0, "今儿": 0, "本日": 0, "当天": 0, "当日": 0,
     "明天": 1, "明日": 1, "明儿": 1, "翌日": 1, "次日": 1, "隔天": 1, "隔日": 1,

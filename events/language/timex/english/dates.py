@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from .. import calendar
 from ..cycles import Cycle, Reading, yearly
-from ..scan import Scan, listed
+from ..scan import Scan, given, listed
 from .month_names import MODALS, stands_alone
 from .numbers import (
     full_year,
@@ -140,15 +140,12 @@ def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> 
             month = calendar.month(a, b)
             return (month, after) if month and 1900 <= a <= 2100 else None
         if len(second) == 4 and 1 <= a <= 12 and 1900 <= b <= 2100:
-            month = calendar.month(b, a)
-            return (month, after) if month else None
+            return given(calendar.month(b, a), after)
         return None
     if mark == "/" and len(first) == 4 and 1 <= b <= 12 and 1900 <= a <= 2100:
-        month = calendar.month(a, b)
-        return (month, after) if month else None
+        return given(calendar.month(a, b), after)
     if mark == "/" and len(second) == 4 and 1 <= a <= 12 and 1900 <= b <= 2100:
-        month = calendar.month(b, a)
-        return (month, after) if month else None
+        return given(calendar.month(b, a), after)
     if b in (5, 10) and {scan.before(i), scan.before(i - 1)} & _RATED:
         return None
     if len(second) > 2 or len(first) > 2 or (a, b) == (24, 7) or scan.words[after] in _FRACTION_OF:
@@ -165,8 +162,7 @@ def _two(scan: Scan, i: int, first: str, second: str, mark: str, after: int) -> 
     doubtful = Cycle("year", reading.at, "day", 0.7) if isinstance(reading, Cycle) else reading
     year = year_number(scan, after + 1) if scan.words[after] == "," else None
     if year and isinstance(doubtful, Cycle):
-        fixed = doubtful.at(year[0])
-        return (fixed, year[1]) if fixed else None
+        return given(doubtful.at(year[0]), year[1])
     return doubtful, after
 
 
@@ -220,8 +216,7 @@ def _with_year(scan: Scan, month: int, dom: int, i: int) -> Found | None:
     """Returns the reading of a month and a day, with the year after them if there is one."""
     j = _closed(scan, i)
     year = _year_after(scan, j) or _short_year(scan, j)
-    reading = dated(month, dom, year[0] if year else None)
-    return (reading, year[1] if year else j) if reading is not None else None
+    return given(dated(month, dom, year[0] if year else None), year[1] if year else j)
 
 
 @opens("the", MONTHS, NUMBERS, ORDINALS, digits=True)
@@ -267,8 +262,7 @@ def _month_first(scan: Scan, i: int, month: int) -> Found | None:
             return None
     year = _year_after(scan, j)
     if year is not None:
-        reading = calendar.month(year[0], month)
-        return (reading, year[1]) if reading else None
+        return given(calendar.month(year[0], month), year[1])
     if not stands_alone(scan, i):
         return None
     led = scan.before(i) in LEADS or scan.before(i) == "the"
@@ -310,13 +304,11 @@ def _year_first(scan: Scan, i: int) -> Found | None:
             day = calendar.date(year, month, dom[0])
             if day is not None:
                 return day, dom[1]
-        reading = calendar.month(year, month)
-        return (reading, j + 1) if reading else None
+        return given(calendar.month(year, month), j + 1)
     if words[j].isdecimal() and len(words[j]) <= 2 and j > i + 1:
         month = MONTHS.get(words[_apart(scan, j + 1)])
         if month is not None:
-            day = calendar.date(year, month, int(words[j]))
-            return (day, _apart(scan, j + 1) + 1) if day else None
+            return given(calendar.date(year, month, int(words[j])), _apart(scan, j + 1) + 1)
     return None
 
 

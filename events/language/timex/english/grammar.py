@@ -13,7 +13,7 @@ from ..calendar import WITHIN_DAY, Span, add_days
 from ..clock import part
 from ..cycles import Cycle
 from ..mentions import Mention
-from ..scan import Scan, listed
+from ..scan import Scan, given, listed
 from .numbers import length, ordinal, plain
 from .ranges import span_of
 from .simple import openers, simple
@@ -224,5 +224,4 @@ def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span,
     if name not in ("day", "morning", "afternoon", "evening", "night"):
         return None
     day = replace(calendar.day(add_days(last[0].start, shift)), sure=0.7, ambiguous=last[0].ambiguous)
-    span = day if name == "day" else part(name).on(day)
-    return (span, k) if span else None
+    return given(day if name == "day" else part(name).on(day), k)

@@ -9,7 +9,7 @@ from .. import calendar
 from ..calendar import FINE, Span
 from ..clock import at, half_of
 from ..cycles import Cycle, Reading, each
-from ..scan import Scan, listed, packrat
+from ..scan import Scan, given, listed, packrat
 from .numbers import length
 from .offsets import offset
 from .simple import Found, simple
@@ -47,8 +47,7 @@ def _years_ago(scan: Scan, found: Found) -> Found | None:
     long = length(scan, j)
     if long is None or scan.words[long[1]] != "ago" or long[0].grain != "year" or long[0].spread:
         return None
-    span = reading.at(long[0].from_(scan.frame.today, scan.frame, -1).year)
-    return (span, long[1] + 1) if span else None
+    return given(reading.at(long[0].from_(scan.frame.today, scan.frame, -1).year), long[1] + 1)
 
 
 def _with_hours(scan: Scan, found: Found) -> Found:
@@ -127,8 +126,7 @@ def _hours_first(scan: Scan, i: int) -> Found | None:
             settled = within(scan, i, late[0].half)
             if settled is not None:
                 value, stop = settled[0], late[1]
-        combined = each(reading, partial(at, clock=value, now=scan.frame.now), value.grain)
-        return (combined, stop) if combined is not None else None
+        return given(each(reading, partial(at, clock=value, now=scan.frame.now), value.grain), stop)
     if value.loose or (value.name and scan.words[j - 1].endswith("s") and scan.words[i] not in ("in", "at")):
         return None
     if (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..lengths import Length
-from ..scan import Scan, packrat
+from ..scan import Scan, given, packrat
 from .words import MAGNITUDES, NUMBERS, ORDINALS, UNITS
 
 _SUFFIXES = frozenset({"st", "nd", "rd", "th"})
@@ -180,11 +180,9 @@ def unit_word(scan: Scan, i: int) -> tuple[str, int] | None:
     if word in ("h", "y") and not (scan.tight(i) and scan.words[i - 1].isdecimal()):
         return None
     if word in _LETTERS:
-        short = _letter(scan, i)
-        return (short, i + 1) if short else None
+        return given(_letter(scan, i), i + 1)
     word = word.removesuffix("'s").removesuffix("'")
-    found = UNITS.get(word)
-    return (found, i + 1) if found else None
+    return given(UNITS.get(word), i + 1)
 
 
 @packrat

@@ -12,7 +12,7 @@ from ..clock import part
 from ..cycles import Cycle, each, settle, weekly, yearly
 from ..holidays import RULES
 from ..lengths import Length
-from ..scan import Scan, packrat
+from ..scan import Scan, given, packrat
 from .near import present
 from .numbers import first_length, integer, length, ordinal
 from .simple import Found, simple
@@ -38,8 +38,7 @@ def _anchor(scan: Scan, i: int) -> tuple[Span, int] | None:
     found = present(scan, i) or simple(scan, scan.skip(i, "on") if scan.words[i] == "on" else i)
     if found is None:
         return None
-    span = scan.settle(found[0], i)
-    return (span, found[1]) if span else None
+    return given(scan.settle(found[0], i), found[1])
 
 
 @packrat
@@ -126,8 +125,7 @@ def _named_ago(scan: Scan, count: int, i: int) -> Found | None:
     """Parses the plural name after a count: "three summers ago", "two Christmases ago", "two mornings ago"."""
     frame, name = scan.frame, scan.words[i].removesuffix("s")
     if name in ("morning", "afternoon", "evening"):
-        span = part(name).on(calendar.day(calendar.add_days(frame.today, -count)))
-        return (span, i + 2) if span else None
+        return given(part(name).on(calendar.day(calendar.add_days(frame.today, -count))), i + 2)
     season, rule = SEASON_WORDS.get(name), RULES.get(name.removesuffix("e")) or RULES.get(name)
     if season is not None:
         cycle = yearly(lambda year: calendar.season(year, season), "season")
@@ -159,8 +157,10 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     count, unit = lasting.parts[0]
     shifts = side in ("ago", "later") or words[j : j + 2] == ["from", "now"]
     if unit == "weekend" and shifts and len(lasting.parts) == 1:
-        weekend = calendar.unit("weekend", frame.now, round(-count if side == "ago" else count))
-        return (weekend, j + (2 if side == "from" else 1)) if weekend else None
+        return given(
+            calendar.unit("weekend", frame.now, round(-count if side == "ago" else count)),
+            j + (2 if side == "from" else 1),
+        )
     if side == "ago" or (
         side in ("back", "earlier", "prior", "previously")
         and (words[j + 1] in _ENDS or side == "earlier" or (side == "back" and words[j + 1] in _SUBJECTS))
@@ -169,11 +169,11 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
         on = _ago_on(scan, lasting, j + 1) if side == "ago" and not lasting.fine else None
         return on or ((span, j + 1) if span else None)
     if words[j : j + 2] == ["in", "the"] and words[j + 2] in ("future", "past") and words[j + 3] in _ENDS:
-        span = lasting.shifted(_now(scan, lasting), frame, 1 if words[j + 2] == "future" else -1)
-        return (span, j + 3) if span else None
+        return given(
+            lasting.shifted(_now(scan, lasting), frame, 1 if words[j + 2] == "future" else -1), j + 3
+        )
     if side in ("later", "hence", "afterwards"):
-        span = lasting.shifted(_now(scan, lasting), frame, 1)
-        return (span, j + 1) if span else None
+        return given(lasting.shifted(_now(scan, lasting), frame, 1), j + 1)
     if side == "on" and unit == "week" and weekday_name(scan, j + 1) is not None and scan.tense(j) >= 0:
         ahead = settle(weekly(weekday_name(scan, j + 1) or 0), frame, 1)  # "a week on Tuesday"
         span = lasting.shifted(ahead, frame, 1) if ahead else None
@@ -195,8 +195,9 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
         return None
     yearly = simple(scan, k) if words[k] not in _HERE else None
     if yearly is not None and isinstance(yearly[0], Cycle) and yearly[0].every == "year":
-        there = each(yearly[0], lambda span: lasting.shifted(span, frame, sign), lasting.grain)
-        return (there, yearly[1]) if there is not None else None
+        return given(
+            each(yearly[0], lambda span: lasting.shifted(span, frame, sign), lasting.grain), yearly[1]
+        )
     anchor = _anchor(scan, k)
     if anchor is None:
         if side == "before" and words[k] in _ENDS:
@@ -215,8 +216,7 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
         )  # "a week from Friday" counts from the next Friday
     if not lasting.fine and base.start is not None and base.grain == "second":
         base = calendar.day(base.start)
-    span = lasting.shifted(base, frame, sign)
-    return (span, anchor[1]) if span else None
+    return given(lasting.shifted(base, frame, sign), anchor[1])
 
 
 def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
@@ -233,8 +233,7 @@ def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
     number = weekday_name(scan, j)
     if number is None or lasting.grain != "week":
         return None
-    day = in_week(calendar.day(lasting.from_(frame.today, frame, -1)), number)
-    return (day, j + 1) if day else None
+    return given(in_week(calendar.day(lasting.from_(frame.today, frame, -1)), number), j + 1)
 
 
 def _ago_in(scan: Scan, lasting: Length, i: int) -> Found | None:
@@ -251,7 +250,7 @@ def _ago_in(scan: Scan, lasting: Length, i: int) -> Found | None:
         span = calendar.month(year, reading.start.month)
     else:
         span = None
-    return (span, found[1]) if span else None
+    return given(span, found[1])
 
 
 def _in(scan: Scan, i: int) -> Found | None:
@@ -280,8 +279,7 @@ def _in(scan: Scan, i: int) -> Found | None:
         ), k
     if scan.tense(i) < 0:
         return None
-    span = lasting.shifted(_now(scan, lasting), scan.frame, 1)
-    return (span, k) if span else None
+    return given(lasting.shifted(_now(scan, lasting), scan.frame, 1), k)
 
 
 def _lasting(scan: Scan, i: int) -> Found | None:

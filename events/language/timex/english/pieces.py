@@ -11,7 +11,7 @@ from .. import calendar
 from ..calendar import Span, add_days, add_months, midnight
 from ..clock import part
 from ..cycles import each, settle, yearly
-from ..scan import Scan, packrat
+from ..scan import Scan, given, packrat
 from ..shares import Share, nth, nth_weekday, share
 from .numbers import (
     amount,
@@ -113,8 +113,7 @@ def whole_period(scan: Scan, i: int) -> Found | None:
         "century",
         "weekend",
     ):
-        span = calendar.unit(UNITS[words[j]], scan.frame.now)
-        return (span, j + 1) if span else None
+        return given(calendar.unit(UNITS[words[j]], scan.frame.now), j + 1)
     return None
 
 
@@ -123,8 +122,7 @@ def _mine(scan: Scan, i: int) -> Found | None:
     unit = UNITS.get(scan.words[i + 1])
     if scan.words[i] not in ("my", "your", "our", "his", "her", "their") or unit is None:
         return None
-    span = calendar.unit(unit, scan.frame.now)
-    return (span, i + 2) if span else None
+    return given(calendar.unit(unit, scan.frame.now), i + 2)
 
 
 @opens("the", ORDINALS, NUMBERS, _PLACES, digits=True)
@@ -151,8 +149,7 @@ def pieces(scan: Scan, i: int) -> Found | None:
     inner = _of(cut, sample)
     if inner is None:
         return None
-    found = each(whole[0], cut, inner.grain)
-    return (found, whole[1]) if found is not None else None
+    return given(each(whole[0], cut, inner.grain), whole[1])
 
 
 def _of(cut: Callable[[Span], Span | None], span: Span | None) -> Span | None:
@@ -211,5 +208,4 @@ def shares(scan: Scan, i: int) -> Found | None:
             return replace(found, end=frame.now)
         return found
 
-    found = each(whole[0], cut)
-    return (found, whole[1]) if found is not None else None
+    return given(each(whole[0], cut), whole[1])

@@ -8,7 +8,7 @@ from datetime import timedelta
 from .. import calendar
 from ..calendar import WITHIN_DAY, Span
 from ..cycles import Cycle, Reading, after, before, monthly, nearest, since
-from ..scan import Scan, listed, packrat
+from ..scan import Scan, given, listed, packrat
 from .moments import moment
 from .near import present
 from .numbers import length, ordinal, plain, year_number
@@ -33,8 +33,7 @@ def _bound(scan: Scan, i: int) -> Found | None:
         return found
     year = scan.digits(i)
     if year is not None and len(scan.words[i]) == 4 and 1900 <= year <= 2150:
-        span = calendar.year(year)
-        return (span, i + 1) if span else None
+        return given(calendar.year(year), i + 1)
     return None
 
 
@@ -148,7 +147,7 @@ def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] |
     if span is None and isinstance(target, Span) and isinstance(reading, Span) and target.grain in WITHIN_DAY:
         moved = _onto_day(reading, target)
         span = scan.join(reading, moved, i) if moved else None
-    return (span, stop) if span is not None else None
+    return given(span, stop)
 
 
 def _in_month(scan: Scan, first: Reading, last: Reading, i: int) -> tuple[Span, int] | None:
@@ -165,8 +164,7 @@ def _in_month(scan: Scan, first: Reading, last: Reading, i: int) -> tuple[Span, 
         return None
     turn = first.turn(month.start)
     opening, closing = first.at(turn), last.at(turn)
-    span = scan.join(opening, closing, i) if opening and closing else None
-    return (span, found[1]) if span else None
+    return given(scan.join(opening, closing, i) if opening and closing else None, found[1])
 
 
 def _same_month(first: Cycle, last: Cycle) -> Cycle | None:

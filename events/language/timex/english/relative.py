@@ -13,7 +13,7 @@ from ..calendar import Span, add_days
 from ..clock import part
 from ..cycles import Cycle, Reading, each, settle, yearly
 from ..lengths import Length
-from ..scan import Scan
+from ..scan import Scan, given
 from . import dates
 from .numbers import (
     amount,
@@ -52,8 +52,7 @@ def shifted(scan: Scan, i: int) -> Found | None:
     if words[j] in ("calendar", "fiscal", "financial", "working", "business", "work"):
         k = scan.skip(j + 1, "-")
         if words[j] in ("working", "business", "work") and words[k] == "week":
-            week = calendar.unit("working_week", frame.now, shift)
-            return (week, k + 1) if week else None
+            return given(calendar.unit("working_week", frame.now, shift), k + 1)
         if words[j + 1].removesuffix("'s") in UNITS:
             j += 1
     weekday = weekday_name(scan, j)
@@ -72,8 +71,7 @@ def shifted(scan: Scan, i: int) -> Found | None:
     if name and lead not in ("that", "same") and name not in ("lunch", "dinner", "breakfast"):
         k = j + 1 if spoken in PART_WORDS else j + 2
         hours = part(name, "" if k == j + 1 else "early" if share_word in ("early", "beginning") else "late")
-        span = hours.on(calendar.day(add_days(frame.today, shift)))
-        return (span, k) if span else None
+        return given(hours.on(calendar.day(add_days(frame.today, shift))), k)
     return _shifted_name(scan, j, shift, lead)
 
 
@@ -161,8 +159,7 @@ def _shifted_weekday(scan: Scan, i: int, weekday: int, shift: int, sliding: bool
     beside = weekday_alone(scan, i)
     if beside is not None and beside[1] > i + 1 and isinstance(beside[0], Cycle):
         if beside[0].every == "year":
-            fixed = beside[0].at(frame.now.year)
-            return (fixed, beside[1]) if fixed else None
+            return given(beside[0].at(frame.now.year), beside[1])
         return beside
     if beside is not None and isinstance(beside[0], Span):
         return beside
@@ -231,26 +228,22 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
         j = scan.skip(scan.skip(i, "on"), ",")
         weekday = weekday_name(scan, j)
         if weekday is not None:
-            day = in_week(span, weekday)
-            return (day, j + 1) if day else None
+            return given(in_week(span, weekday), j + 1)
     if owned:
         taken = piece(scan, i)
         if taken is not None:
-            inner = each(span, taken[0])
-            return (inner, taken[1]) if inner is not None else None
+            return given(each(span, taken[0]), taken[1])
     if span.grain == "year" and span.start:
         j = i if owned else scan.skip(scan.skip(i, "in", "on", ","), "the")
         if not owned and j == i and (words[i] not in MONTHS or words[i] in SHY):
             return None
         found = holiday(scan, j) or dates.named(scan, j) or season(scan, j)
         if found is not None and isinstance(found[0], Cycle):
-            inside = found[0].at(span.start.year)
-            return (inside, found[1]) if inside else None
+            return given(found[0].at(span.start.year), found[1])
     if span.grain == "month" and span.start:
         dom = day_of_month(scan, scan.skip(i, "on"))
         if dom is not None and isinstance(dom[0], Cycle) and words[i] in ("on", "the"):
-            day = dom[0].at(span.start.year * 12 + span.start.month - 1)
-            return (day, dom[1]) if day else None
+            return given(dom[0].at(span.start.year * 12 + span.start.month - 1), dom[1])
     return None
 
 
@@ -269,7 +262,7 @@ def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
             if span and span.start and shift > 0 and span.start <= frame.today:
                 span = found[0].at(year + 1)
             span = replace(span, sure=0.9, ambiguous=False) if span else None
-        return (span, found[1]) if span else None
+        return given(span, found[1])
     if words[i] in SEASON_WORDS:
         name = SEASON_WORDS[words[i]]
         cycle = yearly(lambda number: calendar.season(number, name), "season")
@@ -279,7 +272,7 @@ def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
             span = next((s for s in cycle.ahead(frame.now) if s.start and s.start > frame.now), None)
         else:
             span = next((s for s in cycle.back(frame.now) if s.end and s.end <= frame.now), None)
-        return (span, i + 1) if span else None
+        return given(span, i + 1)
     found = dates.numeric(scan, i) or (
         dates.named(scan, i) if words[i] in MONTHS or words[i].isdecimal() else None
     )

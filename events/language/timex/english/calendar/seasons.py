@@ -8,7 +8,7 @@ from events.language.timex.cycles import Cycle, Reading, each, yearly
 from events.language.timex.english.numbers import full_year, ordinal, plain, year_number
 from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.words import NUMBERS, ORDINALS, SEASON_WORDS, SHIFTS, UNITS
-from events.language.timex.scan import Scan
+from events.language.timex.scan import Scan, given
 from events.language.timex.shares import weekend_about
 
 from .holidays import FIRST_WORDS, holiday
@@ -46,8 +46,7 @@ def quarter(scan: Scan, i: int) -> Found | None:
             if shift is not None and words[k + 1] == "year":
                 year = scan.frame.now.year + shift, k + 2
         if year is not None:
-            span = rule(year[0], number)
-            return (span, year[1]) if span else None
+            return given(rule(year[0], number), year[1])
         if scan.tight(j) and words[j].isalnum():
             return None
         grain: Grain = "quarter" if word == "q" else "half_year"
@@ -59,13 +58,11 @@ def quarter(scan: Scan, i: int) -> Found | None:
     if word.isdecimal() and len(word) == 4 and plain(scan, i):
         j = scan.skip(i + 1, "-", "/")
         if words[j] == "w" and scan.tight(j) and scan.tight(j + 1) and len(words[j + 1]) == 2:
-            week = calendar.iso_week(int(word), scan.digits(j + 1, 2) or 0)
-            return (week, j + 2) if week else None
+            return given(calendar.iso_week(int(word), scan.digits(j + 1, 2) or 0), j + 2)
         if words[j] in ("q", "h") and scan.tight(j + 1):
             rule = calendar.quarter if words[j] == "q" else calendar.half
             if words[j + 1] in ("1", "2", "3", "4"):
-                span = rule(int(word), int(words[j + 1]))
-                return (span, j + 2) if span else None
+                return given(rule(int(word), int(words[j + 1])), j + 2)
     return None
 
 
@@ -105,12 +102,10 @@ def season(scan: Scan, i: int) -> Found | None:
     k = scan.skip(j, "of", "in", ",")
     year = year_number(scan, k)
     if year is not None:
-        span = calendar.season(year[0], name)
-        return (span, year[1]) if span else None
+        return given(calendar.season(year[0], name), year[1])
     shift = SHIFTS.get(words[k])
     if shift is not None and words[k + 1] == "year":
-        span = calendar.season(scan.frame.now.year + shift, name)
-        return (span, k + 2) if span else None
+        return given(calendar.season(scan.frame.now.year + shift, name), k + 2)
     last = scan.before(i)
     if words[j : j + 2] == ["before", "last"]:
         over = [span for span in yearly(lambda number: calendar.season(number, name), "season").back(scan.frame.now)
@@ -170,7 +165,7 @@ def decade(scan: Scan, i: int) -> Found | None:
                     if number % 100 == 0 and number < 2000
                     else calendar.decade(number)
                 )
-                return (span, j + 2) if span else None
+                return given(span, j + 2)
             the = the or scan.before(i) in ("early", "late", "mid", "-")
             if (
                 len(word) == 2
@@ -178,14 +173,11 @@ def decade(scan: Scan, i: int) -> Found | None:
                 and the
                 and scan.before(i) not in ("his", "her", "my", "their", "your", "our")
             ):
-                span = calendar.decade(number + (2000 if number <= 20 else 1900))
-                return (span, j + 2) if span else None
+                return given(calendar.decade(number + (2000 if number <= 20 else 1900)), j + 2)
     elif word in NUMBERS and words[j + 1] in _DECADES and 15 <= NUMBERS[word] <= 20:
-        span = calendar.decade(NUMBERS[word] * 100 + _DECADES[words[j + 1]])
-        return (span, j + 2) if span else None
+        return given(calendar.decade(NUMBERS[word] * 100 + _DECADES[words[j + 1]]), j + 2)
     elif words[j + 1] == "hundreds" and 11 <= NUMBERS.get(word, 0) <= 19:
-        span = calendar.century(NUMBERS[word] * 100)
-        return (span, j + 2) if span else None
+        return given(calendar.century(NUMBERS[word] * 100), j + 2)
     elif (
         word == "turn" and words[j + 1 : j + 3] == ["of", "the"] and words[j + 3] in ("century", "millennium")
     ):
@@ -193,15 +185,16 @@ def decade(scan: Scan, i: int) -> Found | None:
         return (span.doubted(0.7), j + 4) if span else None
     elif word in _DECADES and (the or scan.before(i) in ("early", "late", "mid", "-")):
         short = _DECADES[word]
-        span = calendar.decade(short + (2000 if short <= 20 else 1900))
-        return (span, j + 1) if span else None
+        return given(calendar.decade(short + (2000 if short <= 20 else 1900)), j + 1)
     nth_century = ordinal(scan, j)
     if nth_century is not None:
         k = scan.skip(nth_century[1], "-")
         if words[k] in ("century", "centuries") and 1 <= nth_century[0] <= 30:
             first_year = (nth_century[0] - 1) * 100
-            span = calendar.century(first_year) if first_year else calendar.months(1, 1, 99 * 12, "century")
-            return (span, k + 1) if span else None
+            return given(
+                calendar.century(first_year) if first_year else calendar.months(1, 1, 99 * 12, "century"),
+                k + 1,
+            )
     return None
 
 
@@ -232,7 +225,7 @@ def holidays(scan: Scan, i: int) -> Found | None:
         around = each(
             reading_now, lambda span: calendar.unit("week", span.start) if span.start else None, "week"
         )
-        return (around, k + 1) if around is not None else None
+        return given(around, k + 1)
     if reading_now is not None and weekend:
         reading_now = each(reading_now, weekend_about, "weekend")
-    return (reading_now, k) if reading_now is not None else None
+    return given(reading_now, k)

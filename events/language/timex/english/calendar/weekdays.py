@@ -21,7 +21,7 @@ from events.language.timex.english.words import (
     SHY,
     WEEKDAYS,
 )
-from events.language.timex.scan import Scan, listed, packrat
+from events.language.timex.scan import Scan, given, listed, packrat
 
 from .holidays import holiday
 
@@ -97,8 +97,7 @@ def _dotted(scan: Scan, i: int) -> Found | None:
     if words[i].isdecimal() and words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2):
         a, b = words[i], words[i + 2]
         if b.isdecimal() and len(a) <= 2 and len(b) <= 2 and words[i + 3] not in ("am", "pm", "p", "a"):
-            reading = month_day(int(a), int(b)) if 1 <= int(a) <= 12 else None
-            return (reading, i + 3) if reading else None
+            return given(month_day(int(a), int(b)) if 1 <= int(a) <= 12 else None, i + 3)
     return None
 
 
@@ -152,17 +151,14 @@ def weekday(scan: Scan, i: int) -> Found | None:
     if found[1] == i + 1 and number is not None:
         if (pair := scan.words[i + 1 : i + 3]) in (["after", "next"], ["before", "last"]):
             week_after = calendar.unit("week", scan.frame.now, 2 if pair[0] == "after" else -2)
-            day = in_week(week_after, number) if week_after else None
-            return (day, i + 3) if day else None
+            return given(in_week(week_after, number) if week_after else None, i + 3)
         week_found = _following_week(scan, i + 1)
         if week_found is not None:
-            day = in_week(week_found[0], number)
-            return (day, week_found[1]) if day else None
+            return given(in_week(week_found[0], number), week_found[1])
         shared = scan.words[i + 1] in ("and", "or", "&") and weekday_name(scan, i + 2) is not None
         week_found = _following_week(scan, i + 3) if shared else None
         if week_found is not None:  # "Tuesday and Friday next week"
-            day = in_week(week_found[0], number)
-            return (day, i + 1) if day else None
+            return given(in_week(week_found[0], number), i + 1)
         beside = _beside_date(scan, i + 1, number)
         if beside is not None:
             return beside
@@ -173,8 +169,7 @@ def weekday(scan: Scan, i: int) -> Found | None:
         week_found = _following_week(scan, timed[1]) if timed else None
         if timed is not None and week_found is not None:
             day = in_week(week_found[0], number)
-            span = timed[0].on(day) if day else None
-            return (span, week_found[1]) if span else None
+            return given(timed[0].on(day) if day else None, week_found[1])
     return found
 
 
@@ -197,8 +192,7 @@ def _beside_date(scan: Scan, i: int, number: int) -> Found | None:
         gap = (number - span.start.weekday()) % 7 or 7
         return calendar.day(calendar.add_days(span.start, gap if side != "before" else gap - 7 or -7))
 
-    beside = each(reading, near) if reading is not None else None
-    return (beside, found[1]) if beside is not None else None
+    return given(each(reading, near) if reading is not None else None, found[1])
 
 
 def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
@@ -238,11 +232,9 @@ def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
     shift = SHIFTS.get(words[j])
     if shift is None or words[j + 1] not in ("week", "week's"):
         if words[j] == "week" and words[j + 1] in ("after", "before") and words[j + 2] in ("next", "last"):
-            span = calendar.unit("week", scan.frame.now, 2 if words[j + 2] == "next" else -2)
-            return (span, j + 3) if span else None
+            return given(calendar.unit("week", scan.frame.now, 2 if words[j + 2] == "next" else -2), j + 3)
         return None
-    span = calendar.unit("week", scan.frame.now, shift)
-    return (span, j + 2) if span else None
+    return given(calendar.unit("week", scan.frame.now, shift), j + 2)
 
 
 def _same_month(span: Span, dom: int) -> Span | None:
@@ -289,8 +281,7 @@ def day_of_month(scan: Scan, i: int) -> Found | None:
         else None
     )
     if shared is not None and shared[0].grain == "day":  # "the 3rd and 4th of June"
-        beside = each(shared[0], lambda span: _same_month(span, dom[0]))
-        return (beside, k) if beside is not None else None
+        return given(each(shared[0], lambda span: _same_month(span, dom[0])), k)
     spelled = not words[j].isdecimal()
     if not the and last not in _PREPOSITIONS:
         return None
