@@ -83,7 +83,8 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     """Returns the span that a reading means: the latest span that has begun, or for the future the first that has not
     ended.
 
-    A weekday in the past is never today. Without a tense the direction is a guess, and `sure` is lower.
+    A weekday in the past is never today. A weekday beside a date decides only without a tense: a weekday that does not
+    fit its date is a slip of the tongue, and the date stays. Without a tense the direction is a guess, and `sure` is lower.
     """
     if isinstance(reading, Span):
         return reading
@@ -91,7 +92,7 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     latest = frame.today if reading.every == "week" else frame.now.replace(hour=23, minute=59)
     back = next((span for span in reading.back(frame.now) if span.start and span.start < latest), None)
     found = ahead if tense > 0 else back
-    if reading.weekday is not None:
+    if reading.weekday is not None and not tense:
         fits = [s for s in (ahead, back) if s and s.start and s.start.weekday() == reading.weekday]
         if len(fits) == 1:
             return replace(fits[0], sure=min(fits[0].sure, reading.sure))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, Generic, TypeVar
 
 from .calendar import Frame, Span, Tense
@@ -19,9 +19,10 @@ _BLANKS = 5
 _MOST_KEPT = 20_000
 
 
+@lru_cache(maxsize=1024)
 def listed(words: str) -> frozenset[str]:
-    """Returns the set of the words in `words`, which spaces separate."""
-    return frozenset(words.split())
+    """Returns the set of the words in `words`, which spaces separate. "$" stands for the end of the text."""
+    return frozenset("" if word == "$" else word for word in words.split())
 
 
 V = TypeVar("V")

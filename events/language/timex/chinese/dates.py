@@ -75,18 +75,7 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
         return number + 1911, k  # a year of the Republic; Taiwan often omits 民国
     if len(word) != 2 or not positional(word):
         return (number, k) if j > i and 1 <= number <= 2999 else None
-    if words[k] in (
-        "前",
-        "后",
-        "之前",
-        "之后",
-        "来",
-        "内",
-        "以前的",
-        "多",
-        "半",
-        "级",
-    ) and not word.startswith(("0", "零", "〇")):
+    if words[k] in listed("前 后 之前 之后 来 内 以前的 多 半 级") and not word.startswith(("0", "零", "〇")):
         if words[k] in ("前", "后", "之前", "之后") and number >= 60:
             return (full_year(number), k) if neighbours(word) is None else None
         return None
@@ -117,21 +106,7 @@ def _lunar_day(scan: Scan, i: int) -> tuple[int, int] | None:
     if word.startswith("初") and len(word) == 2:
         return value(word[1]), i + 1  # type: ignore[return-value]
     number = value(word)
-    counts = scan.words[i + 1][:1] in (
-        "个",
-        "人",
-        "次",
-        "点",
-        ":",
-        "天",
-        "岁",
-        "年",
-        "月",
-        "-",
-        "/",
-        "%",
-        ".",
-    )
+    counts = scan.words[i + 1][:1] in listed("个 人 次 点 : 天 岁 年 月 - / % .")
     if number is not None and 1 <= number <= 30 and not (word.isdecimal() and counts):
         return number, scan.skip(i + 1, "日", "号")
     return None
@@ -206,21 +181,7 @@ def _counted(scan: Scan, i: int) -> bool:
 
 def _ends_bare(scan: Scan, i: int) -> bool:
     """True for a day without 日 after its month: "五月八，" but not "五月八个"."""
-    return scan.tight(i) and scan.words[i + 1] in (
-        "",
-        "，",
-        ",",
-        "。",
-        "、",
-        "到",
-        "至",
-        "-",
-        "~",
-        "的",
-        "早上",
-        "下午",
-        "晚上",
-    )
+    return scan.tight(i) and scan.words[i + 1] in listed("$ ， , 。 、 到 至 - ~ 的 早上 下午 晚上")
 
 
 def _first_month(scan: Scan, i: int) -> tuple[Reading, int, int] | None:

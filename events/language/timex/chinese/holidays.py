@@ -6,7 +6,7 @@ from .. import calendar
 from ..calendar import Span, add_days
 from ..cycles import Reading, yearly
 from ..holidays import CHINESE, RULES
-from ..scan import packrat
+from ..scan import listed, packrat
 from .words import ChineseScan as Scan
 
 # Holidays that Taiwan keeps on another day, for texts in traditional characters.
@@ -34,9 +34,7 @@ def holiday(scan: Scan, i: int) -> Found | None:
         return None
     if scan.text.startswith(_WISHES, scan.stops[i]):
         return None
-    if words[j] in ("黄金周", "长假", "假期", "连假", "小长假") and key in (
-        "national_china", "spring_festival", "workers",
-    ):  # fmt: skip
+    if words[j] in ("黄金周", "长假", "假期", "连假", "小长假") and key in listed("national_china spring_festival workers"):  # fmt: skip
         length = 5 if key == "workers" else 7
 
         def holiday_week(year: int) -> Span | None:

@@ -9,7 +9,7 @@ from .. import calendar
 from ..calendar import Grain, Span, add_days
 from ..cycles import Reading, each, settle, yearly
 from ..lengths import Length
-from ..scan import given, packrat
+from ..scan import given, listed, packrat
 from ..shares import share
 from .dates import (
     dated,
@@ -263,21 +263,7 @@ def _decade(scan: Scan, i: int) -> Found | None:
 @packrat
 def present(scan: Scan, i: int) -> Found | None:
     """Parses a word for now: 现在, 刚才, 马上."""
-    if scan.words[i] not in (
-        "现在",
-        "而家",
-        "依家",
-        "目前",
-        "此刻",
-        "当前",
-        "眼下",
-        "刚才",
-        "刚刚",
-        "方才",
-        "马上",
-        "立刻",
-        "如今",
-    ):
+    if scan.words[i] not in listed("现在 而家 依家 目前 此刻 当前 眼下 刚才 刚刚 方才 马上 立刻 如今"):
         return None
     now = scan.frame.now
     return Span(now, now + timedelta(seconds=1), "second", instant=True, sure=0.8), i + 1

@@ -6,7 +6,7 @@ from .. import calendar
 from ..calendar import Span, add_days, add_months
 from ..cycles import weekly
 from ..lengths import Length
-from ..scan import given, packrat
+from ..scan import given, listed, packrat
 from .dates import Found
 from .words import WEEKDAYS
 from .words import ChineseScan as Scan
@@ -35,18 +35,7 @@ def relative(scan: Scan, i: int) -> Found | None:
     while words[j] == word and word in ("上", "下") and j - i < _MOST_SHIFTS:
         shift += _SHIFTS[word]
         j += 1
-    if words[j] == "一" and words[j + 1] in (
-        "个",
-        "周",
-        "季",
-        "季度",
-        "年",
-        "世纪",
-        "小时",
-        "分钟",
-        "秒",
-        "钟头",
-    ):
+    if words[j] == "一" and words[j + 1] in listed("个 周 季 季度 年 世纪 小时 分钟 秒 钟头"):
         j += 1
     counted = words[j] == "个"
     if word == "今" and not counted:
@@ -76,17 +65,7 @@ def relative(scan: Scan, i: int) -> Found | None:
         return None
     if name == "年" and not (counted or words[j - 1] == "一" or word in ("这", "本", "当", "该", "上")):
         text = scan.text
-        if shift != 1 or text[scan.begins[i] - 1 : scan.begins[i]] in (
-            "乡",
-            "地",
-            "楼",
-            "天",
-            "门",
-            "手",
-            "脚",
-            "之",
-            "以",
-        ):
+        if shift != 1 or text[scan.begins[i] - 1 : scan.begins[i]] in listed("乡 地 楼 天 门 手 脚 之 以"):
             return None
         if text[scan.stops[j] : scan.stops[j] + 1] in tuple("味货糕夜轻级龄纪关终假"):
             return None

@@ -67,9 +67,7 @@ UNITS: dict[str, str] = {
     "刻钟": "quarter_hour", "时": "hour",
 }  # fmt: skip
 BACK_LENGTHS = frozenset({"过去", "最近", "近", "这", "前", "前面", "过往", "近来", "上", "之前"})
-AHEAD_LENGTHS = frozenset(
-    {"未来", "今后", "接下来", "往后", "后", "之后", "下", "将来", "此后", "以后", "后面", "随后"}
-)
+AHEAD_LENGTHS = listed("未来 今后 接下来 往后 后 之后 下 将来 此后 以后 后面 随后")
 # Words with a character of time that are not words of time.
 OTHERS = listed(
     "晚饭 晚餐 晚会 晚辈 晚年 晚点 早饭 早餐 早点 早就 早已 早日 早早 比如 例如 譬如 诸如 正如 起床 起来 起码 起初 "

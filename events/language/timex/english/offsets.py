@@ -12,7 +12,7 @@ from ..clock import part
 from ..cycles import Cycle, each, settle, weekly, yearly
 from ..holidays import RULES
 from ..lengths import Length
-from ..scan import Scan, given, packrat
+from ..scan import Scan, given, listed, packrat
 from .near import present
 from .numbers import first_length, integer, length, ordinal
 from .simple import Found, simple
@@ -20,9 +20,7 @@ from .words import SEASON_WORDS, WEEKDAYS
 
 _HERE = frozenset({"now", "today", "tomorrow", "yesterday"})
 _MORE = {"more": 1, "over": 1, "less": -1, "under": -1}
-_SUBJECTS = frozenset(
-    {"i", "we", "he", "she", "they", "you", "it", "my", "our", "his", "her", "their", "when", "there"}
-)
+_SUBJECTS = listed("i we he she they you it my our his her their when there")
 _ENDS = frozenset(["", ".", ",", "!", "?", ";", ")", "and", "but", "that", "-"])
 
 
@@ -59,15 +57,9 @@ def offset(scan: Scan, i: int) -> Found | None:
 
 
 # Keys of holidays that are other words, too.
-_NO_COUNT = frozenset(
-    {"children", "father", "labor", "worker", "party", "army", "teacher", "ghost", "women", "earth", "pi"}
-)
-_ALMOST = frozenset(
-    {"about", "around", "almost", "nearly", "roughly", "over", "just", "well", "some", "like", "maybe"}
-)
-_AGED = frozenset(
-    {"is", "are", "am", "was", "were", "turned", "turns", "old", "i'm", "he's", "she's", "they're", "we're"}
-)
+_NO_COUNT = listed("children father labor worker party army teacher ghost women earth pi")
+_ALMOST = listed("about around almost nearly roughly over just well some like maybe")
+_AGED = listed("is are am was were turned turns old i'm he's she's they're we're")
 
 
 def so_far(scan: Scan, i: int) -> Found | None:

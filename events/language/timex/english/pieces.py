@@ -11,7 +11,7 @@ from .. import calendar
 from ..calendar import Span, add_days, add_months, midnight
 from ..clock import part
 from ..cycles import each, settle, yearly
-from ..scan import Scan, given, packrat
+from ..scan import Scan, given, listed, packrat
 from ..shares import Share, nth, nth_weekday, share
 from .numbers import (
     amount,
@@ -103,16 +103,7 @@ def whole_period(scan: Scan, i: int) -> Found | None:
     j = scan.skip(i, "the")
     if j > i and weekday_name(scan, j) is not None:
         return weekday(scan, j)
-    if j > i and UNITS.get(words[j]) in (
-        "day",
-        "week",
-        "month",
-        "quarter",
-        "year",
-        "decade",
-        "century",
-        "weekend",
-    ):
+    if j > i and UNITS.get(words[j]) in listed("day week month quarter year decade century weekend"):
         return given(calendar.unit(UNITS[words[j]], scan.frame.now), j + 1)
     return None
 

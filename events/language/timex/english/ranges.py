@@ -218,14 +218,7 @@ def _or_later(scan: Scan, found: tuple[Span, int]) -> tuple[Span, int]:
     span, j = found
     if words[j] in ("onward", "onwards"):
         return since(span), j + 1
-    if words[j] in ("or", "and") and words[j + 1] in (
-        "later",
-        "after",
-        "newer",
-        "onwards",
-        "onward",
-        "thereafter",
-    ):
+    if words[j] in ("or", "and") and words[j + 1] in listed("later after newer onwards onward thereafter"):
         if words[j + 1] == "after" and words[j + 2] not in ("", ".", ",", "?", "!"):
             return found
         return since(span), j + 2
@@ -242,14 +235,7 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
     word, j, kind = words[i], i + 1, ""
     if word in ("since", "after", "before", "until", "till", "by", "from"):
         kind = {"till": "until"}.get(word, word)
-    elif word in ("starting", "beginning", "effective") and words[j] in (
-        "from",
-        "on",
-        "in",
-        "since",
-        "at",
-        "next",
-    ):
+    elif word in ("starting", "beginning", "effective") and words[j] in listed("from on in since at next"):
         kind, j = "since", j if words[j] == "next" else j + 1
     elif word in ("on", "in") and words[j] in ("or", "and") and words[j + 1] in ("before", "after"):
         kind, j = "since" if words[j + 1] == "after" else "until", j + 2

@@ -8,7 +8,7 @@ from events.language.timex.cycles import Cycle, Reading, each, yearly
 from events.language.timex.english.numbers import full_year, ordinal, plain, year_number
 from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.words import NUMBERS, ORDINALS, SEASON_WORDS, SHIFTS, UNITS
-from events.language.timex.scan import Scan, given
+from events.language.timex.scan import Scan, given, listed
 from events.language.timex.shares import weekend_about
 
 from .holidays import FIRST_WORDS, holiday
@@ -111,34 +111,9 @@ def season(scan: Scan, i: int) -> Found | None:
         over = [span for span in yearly(lambda number: calendar.season(number, name), "season").back(scan.frame.now)
                 if span.end and span.end <= scan.frame.now]  # fmt: skip
         return (over[1], j + 2) if len(over) > 1 else None
-    led = last in (
-        "in",
-        "during",
-        "since",
-        "until",
-        "by",
-        "over",
-        "throughout",
-        "early",
-        "late",
-        "mid",
-        "of",
-        "whole",
-        "-",
-    )
+    led = last in listed("in during since until by over throughout early late mid of whole -")
     if last == "the":
-        led = scan.before(i - 1) in (
-            "in",
-            "during",
-            "since",
-            "until",
-            "by",
-            "over",
-            "throughout",
-            "of",
-            "before",
-            "after",
-        )
+        led = scan.before(i - 1) in listed("in during since until by over throughout of before after")
     if not led or words[j] in ("in", "apart", "off", "down", "back", "roll", "break") or words[j] in UNITS:
         return None
     return yearly(lambda number: calendar.season(number, name), "season", 0.8), j
