@@ -84,7 +84,8 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     ended.
 
     A weekday in the past is never today. A weekday beside a date decides only without a tense: a weekday that does not
-    fit its date is a slip of the tongue, and the date stays. Without a tense the direction is a guess, and `sure` is lower.
+    fit its date is a slip of the tongue, and the date stays. Without a tense the direction is a guess, and `sure` is
+    lower.
     """
     if isinstance(reading, Span):
         return reading

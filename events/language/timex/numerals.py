@@ -120,7 +120,7 @@ def _numbers(text: str, tokens: Sequence[re.Match[str]], words: list[str]) -> It
         i = j
 
 
-def spelled(words: Sequence[str], i: int) -> tuple[int, int] | None:
+def spelled(words: Sequence[str], i: int, *, ordinals: bool = True) -> tuple[int, int] | None:
     """Parses a number in English words at word `i`. Returns it and the next word. Two empty words end `words`."""
     total = group = last = 0
     j = i
@@ -137,9 +137,13 @@ def spelled(words: Sequence[str], i: int) -> tuple[int, int] | None:
             else:
                 total, group = total + group * MAGNITUDES[word], 0
             last = 0
-        elif word in ORDINALS and last != 1 and (last == 0 or ORDINALS[word] < 10):
+        elif ordinals and word in ORDINALS and last != 1 and (last == 0 or ORDINALS[word] < 10):
             return total + group + ORDINALS[word], j + 1
-        elif word == "-" and last == 10 and NUMBERS.get(words[j + 1], 0) % 10:
+        elif (
+            word == "-"
+            and last == 10
+            and 0 < (NUMBERS.get(words[j + 1]) or ORDINALS.get(words[j + 1], 0)) < 10
+        ):
             pass
         elif not (word == "and" and j > i and words[j - 1] in MAGNITUDES and words[j + 1] in NUMBERS):
             break

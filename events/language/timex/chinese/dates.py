@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from events.language.timex.tables import words_of
+
 from .. import calendar
 from ..calendar import Span, add_days
 from ..clock import part
@@ -296,10 +298,7 @@ def named_together(scan: Scan, i: int) -> Found | None:
     )
 
 
-NOT_DAYS = listed(
-    "线 楼 门 房 店 机 球 选 车 床 台 馆 街 公 路 院 文 字 座 位 桌 桥 矿 井 令 员 种 "
-    "套 电 站 窗 码 染 卡 柜 院 航 仓 区 厅 板 型"
-)
+NOT_DAYS = words_of("chinese.not_days")
 
 
 @packrat

@@ -5,24 +5,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from events.language.timex.tables import numbers_of
+
 from ..lengths import Length
 from ..scan import Scan, packrat
 from .words import UNITS
 
-_DIGITS = {
-    "零": 0,
-    "〇": 0,
-    "一": 1,
-    "二": 2,
-    "两": 2,
-    "三": 3,
-    "四": 4,
-    "五": 5,
-    "六": 6,
-    "七": 7,
-    "八": 8,
-    "九": 9,
-}
+_DIGITS = numbers_of("chinese.digits")
 _TENS = {"十": 10, "百": 100, "千": 1000}
 _SHORT = {"廿": 20, "卅": 30}
 

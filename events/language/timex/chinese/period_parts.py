@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from events.language.timex.tables import values_of
+
 from .. import calendar
 from ..calendar import Span, add_days, add_months
 from ..cycles import Cycle
@@ -20,24 +22,14 @@ from .words import ChineseScan as Scan
 
 PeriodPart = tuple[Callable[[Span], Span | None], int]
 """The rule that narrows a period to its part, and the index of the next word."""
-SHARES: dict[str, Share] = {
-    "初": "beginning", "初期": "beginning", "中": "middle", "中期": "middle", "底": "end", "末": "end", "末期": "end",
-    "晚期": "end", "终": "end", "尾": "end",
-}  # fmt: skip
+SHARES: dict[str, Share] = values_of("chinese.shares")
 TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
 HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
 _LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend", "working_day"})
 
 
 # Characters with which a share makes another word: 中国, 初恋, 底特律, 末日.
-_WORDS_OF = {
-    "中": "国國华華央学學文东東山共医醫心美日俄欧歐德韩韓印餐饭飯药藥环環兴興秋午等年立",
-    "初": "中恋戀步级級衷次期审審试試稿创創",
-    "底": "特层層线線片盘盤薪牌",
-    "末": "日梢",
-    "尾": "牙巴声聲款数數",
-    "终": "奖獎於于身极極",
-}
+_WORDS_OF = values_of("chinese.words_of")
 _NO_WORDS = ("日本", "中奖", "中獎", "学习", "學習", "日圆", "心情")
 
 

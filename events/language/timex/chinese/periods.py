@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from events.language.timex.tables import numbers_of
+
 from .. import calendar
 from ..calendar import Grain, Span, add_days
 from ..cycles import Reading, each, settle, yearly
@@ -28,11 +30,7 @@ from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
 # The approximate number of days before today that each word covers.
-_VAGUE = {
-    "前些天": 14, "前些日子": 14, "日前": 14, "前阵子": 90, "前段时间": 90,
-    "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30, "近日": 7,
-    "前一阵子": 90, "前一段时间": 90, "不久前": 30, "近年": 1100,
-}  # fmt: skip
+_VAGUE = numbers_of("chinese.vague")
 # Words after a length that say what comes at its end: 还有三天就考试, 再两个月毕业.
 _ARRIVES = frozenset({"就", "便", "要", "就要", "就是"})
 _ENDS = ("结束", "結束", "到期", "毕业", "畢業", "退休", "开学", "開學", "放假")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from events.language.timex.tables import values_of
+
 from .. import calendar
 from ..calendar import Span, add_days, add_months
 from ..cycles import weekly
@@ -13,10 +15,7 @@ from .words import ChineseScan as Scan
 
 _SHIFTS = {"今": 0, "上": -1, "下": 1, "这": 0, "本": 0, "当": 0, "该": 0, "同": 0}
 _MOST_SHIFTS = 9
-_KINDS = {
-    "年": "year", "年度": "year", "月": "month", "月份": "month", "周": "week", "星期": "week", "礼拜": "week",
-    "季": "quarter", "季度": "quarter", "周末": "weekend", "世纪": "century",
-}  # fmt: skip
+_KINDS = values_of("chinese.kinds")
 
 
 @packrat

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from events.language.timex.tables import words_of
+
 from .. import calendar
 from ..cycles import Cycle, Reading, yearly
 from ..scan import Scan, given, listed
@@ -22,11 +24,7 @@ _DATED = listed("on by since until till from before after dated date due at of a
 _RATED = listed("score scored rate rated rating grade graded pain gave got")
 
 
-_FRACTION_OF = listed(
-    "cup cups teaspoon teaspoons tsp tbsp tablespoon tablespoons inch inches of mile miles pound pounds "
-    "lb oz points stars star scale rating chance time times speed majority correct "
-    "right answers questions votes"
-)
+_FRACTION_OF = words_of("english.fraction_of")
 
 
 def month_day(month: int, dom: int) -> Reading | None:

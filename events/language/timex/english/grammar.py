@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from events.language.timex.english import dates, near, pieces, relative
 from events.language.timex.english.calendar import seasons, weekdays, years
+from events.language.timex.tables import words_of
 
 from .. import calendar
 from ..calendar import WITHIN_DAY, Span, add_days
@@ -27,14 +28,7 @@ _WEEKDAYS = frozenset(f"{name}s" for name in WEEKDAYS if name.endswith("day"))
 _REGULARLY = listed("daily nightly weekly biweekly fortnightly monthly quarterly yearly annually")
 _TIMES = listed("once twice times")
 # First words of expressions that do not express time by themselves.
-_FUNCTION = listed(
-    "from between since after before until till by starting beginning commencing ending effective prior later "
-    "earlier no "
-    "not as > < = up ever in within for more less over under around on at the to so right just ' ’ w back "
-    "same a an half few couple several some ½ early late last first second final this that end start "
-    "close rest mid middle past current circa martin all good fat double ghost star may one st saint "
-    "black boxing arbor moon two three going through newer older greater higher lower bigger smaller"
-)  # fmt: skip
+_FUNCTION = words_of("english.function")
 _CLOCK = listed("noon midday midnight noonish o'clock oclock quarter am pm date moment time")
 _STARTS = (
     openers()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from events.language.timex.tables import words_of
+
 from .. import calendar
 from ..calendar import FINE, Span
 from ..clock import at, half_of
@@ -16,9 +18,7 @@ from .simple import Found, simple
 from .times import hours, within
 
 # What may stand between a time and its day: "my 9am call tomorrow".
-_MEETINGS = listed(
-    "meeting call flight appointment train class lesson session interview shift standup reservation show"
-)
+_MEETINGS = words_of("english.meetings")
 _ZONES = listed("utc gmt pst pdt est edt cst cdt mst mdt bst cet cest ist jst hkt")
 _VERSES = frozenset({"verse", "chapter", "psalm", "version", "ratio", "score"})
 

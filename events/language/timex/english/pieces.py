@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from events.language.timex.english.calendar.weekdays import weekday, weekday_name
+from events.language.timex.tables import values_of
 
 from .. import calendar
 from ..calendar import Span, add_days, add_months, midnight
@@ -22,10 +23,7 @@ from .simple import Found, opens, simple
 from .times import hours, part_of_day
 from .words import NUMBERS, ORDINALS, SHIFTS, UNITS
 
-SHARE_WORDS: dict[str, Share] = {
-    "early": "early", "earlier": "early", "mid": "mid", "middle": "middle", "late": "late", "later": "late",
-    "beginning": "beginning", "start": "beginning", "end": "end", "close": "end",
-}  # fmt: skip
+SHARE_WORDS: dict[str, Share] = values_of("english.share_words")
 
 
 # Places of a part besides the ordinals: the last is -1.

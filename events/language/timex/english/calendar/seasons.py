@@ -10,13 +10,11 @@ from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.words import NUMBERS, ORDINALS, SEASON_WORDS, SHIFTS, UNITS
 from events.language.timex.scan import Scan, given, listed
 from events.language.timex.shares import weekend_about
+from events.language.timex.tables import numbers_of
 
 from .holidays import FIRST_WORDS, holiday
 
-_DECADES = {
-    "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,
-    "nineties": 90, "noughties": 0,
-}  # fmt: skip
+_DECADES = numbers_of("english.decades")
 
 
 @opens("q", "h", digits=True)

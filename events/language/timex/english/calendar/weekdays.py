@@ -22,6 +22,7 @@ from events.language.timex.english.words import (
     WEEKDAYS,
 )  # fmt: skip
 from events.language.timex.scan import Scan, given, listed, packrat
+from events.language.timex.tables import words_of
 
 from .holidays import holiday
 
@@ -215,10 +216,7 @@ def _same_month(span: Span, dom: int) -> Span | None:
 
 _PREPOSITIONS = listed("on by until till since from to through between and before after")
 _BEFORE_SPELLED = listed("on from between to till until through by")
-_AFTER_DAY = listed(
-    "at from between and in on to till until through or we i you he she they it is was will when if but because with "
-    "for so then before after by next last this"
-)
+_AFTER_DAY = words_of("english.after_day")
 # An approximate day without a month is too vague for a statement. A question may still use it.
 _ROUGHLY = listed("around about approximately roughly circa")
 
