@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from .calendar import Frame, Span, Tense
 from .cycles import Reading, join, settle
+from .tables import rows
 
 DEEPEST = 12
 """The deepest nesting of rules. It bounds texts such as "the end of the end of the end …"."""
@@ -74,6 +75,11 @@ class Phrases(Generic[V]):
             else:
                 return value, j
         return None
+
+
+def phrases_of(name: str, kind: Callable[[str], V]) -> Phrases[V]:
+    """Returns the phrases of a list of the English tables. `kind` reads their values."""
+    return Phrases({kind(value): phrases for key, value, phrases in rows("english_phrases") if key == name})
 
 
 class Scan:

@@ -9,47 +9,18 @@ from .. import calendar
 from ..calendar import Span, add_days
 from ..clock import Clock, part, point
 from ..cycles import each, monthly
-from ..scan import Phrases, Scan, given, listed
+from ..scan import Scan, given, listed, phrases_of
 from ..shares import nth, share, weekend_about
 from .numbers import ordinal, plain, year_number
 from .simple import Found, opens, simple
 from .words import SHIFTS, UNITS, WEEKDAYS
 
-_TOMORROW = "tomorrow tmr tmrw tomorow tommorow tommorrow".split()  # noqa: SIM905
-_DAYS = Phrases(
-    {
-        0: "today|todays|otd|current date|present date|the current date",
-        -1: "yesterday|yesterdays|yday",
-        1: "|".join(_TOMORROW) + "|tomorrows",
-        -2: "the day before yesterday|day before yesterday",
-        2: "|".join(f"the day after {word}|day after {word}" for word in _TOMORROW),
-    }
-)
-_NIGHTS = Phrases(
-    {
-        0: "tonight|tonite|tonights",
-        -2: "the night before last|night before last",
-        2: "the night after next|night after next",
-    }
-)
+_TOMORROW = listed("tomorrow tmr tmrw tomorow tommorow tommorrow")
+_DAYS = phrases_of("days", int)
+_NIGHTS = phrases_of("nights", int)
 _ENDING = {"eod": "day", "eow": "week", "eom": "month", "eoy": "year"}
-_PRESENT = Phrases(
-    {
-        "now": "now|right now|just now|at present|at the present|at the moment|at the present time|at this time"
-        "|at this moment|at this point|at this minute|at the minute|currently|presently|nowadays|asap"
-        "|as soon as possible",
-        "lately": "lately|recently|these days",
-    }
-)
-_TO_DATE = Phrases(
-    {
-        "year": "year to date|the year to date|ytd",
-        "month": "month to date|the month to date|mtd",
-        "week": "week to date|the week to date",
-        "quarter": "quarter to date|the quarter to date",
-        "": "to date|until date|till date",
-    }
-)
+_PRESENT = phrases_of("present", str)
+_TO_DATE = phrases_of("to_date", str)
 # "the end of the week" and "twice in the week" are not about this week.
 _SHARES_OF = listed("end rest most part time times start beginning middle day days week twice")
 _PARTS_OF_DAY = listed("end rest most all part time start beginning middle")
@@ -66,7 +37,7 @@ def day_word(scan: Scan, i: int) -> Found | None:
     named = _DAYS.at(scan, i)
     if named is not None:
         j = scan.skip(named[1], "'s")
-        if words[j] == "week" and words[i] in ("today", *_TOMORROW) and words[j + 1] in _CLAUSE_END:
+        if words[j] == "week" and words[i] in {"today", *_TOMORROW} and words[j + 1] in _CLAUSE_END:
             return calendar.day(add_days(frame.today, named[0] + 7)), j + 1
         return calendar.day(add_days(frame.today, named[0])), j
     night = _NIGHTS.at(scan, i)

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from ..lengths import Length
 from ..numerals import NUMBERS, ORDINALS, spelled
-from ..scan import Phrases, Scan, given, listed, packrat
+from ..scan import Scan, given, listed, packrat, phrases_of
 from .words import UNITS
 
-_AMOUNTS = Phrases(
-    {
-        0.5: "half|half a|half an|half of|half of a|half of an|a half|½|½ a|½ an",
-        1.0: "a|an|a full|a whole|a good|a single|an entire|an additional",
-        2.0: "a couple|a couple of|couple|couple of|a pair|a pair of",
-        3.0: "a few|a several|few|several|some",
-        12.0: "a dozen",
-    }
-)
+_AMOUNTS = phrases_of("amounts", float)
 _PARTS = {
     "half": 2,
     "halves": 2,

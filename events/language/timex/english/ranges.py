@@ -8,7 +8,7 @@ from datetime import timedelta
 from .. import calendar
 from ..calendar import WITHIN_DAY, Span
 from ..cycles import Cycle, Reading, after, before, monthly, nearest, since
-from ..scan import Phrases, Scan, given, listed, packrat
+from ..scan import Scan, given, listed, packrat, phrases_of
 from .moments import moment
 from .near import present
 from .numbers import length, ordinal, plain, year_number
@@ -17,31 +17,8 @@ from .words import UNITS, WEEKDAYS
 
 _TO = listed("to till til until through thru - – — ~")
 # The sides of a bound. The words of comparison need a year after them, because "more than 5" compares anything.
-_SIDES = Phrases(
-    {
-        "since": "since|ever since|from|starting|beginning|commencing|no earlier than|not earlier than|no sooner than"
-        "|not sooner than|not before|not until|not till|as early as|on or after|in or after|on and after|in and after"
-        "|later than or equal to|newer than or equal to|greater than or equal to|effective from|effective on|effective in"
-        "|" + "|".join(f"{verb} {on}" for verb in ("starting", "beginning", "commencing") for on in ["from", "on", "in", "since", "at"])
-        + "|> =",
-        "until": "until|till|up to|up until|up till|no later than|not later than|not after|as late as|on or before"
-        "|in or before|on and before|in and before|through|thru|ending|earlier than or equal to|less than or equal to|< =",
-        "before": "before|prior to|earlier than|sooner than|<",
-        "after": "after|later than|>",
-        "by": "by",
-        "as of": "as of|effective",
-        "is": "=",
-        "newer": "newer than|greater than|higher than|more than|bigger than",
-        "older": "older than|less than|lower than|smaller than",
-    }
-)  # fmt: skip
-_AFTERWARDS = Phrases(
-    {
-        "since": "onward|onwards|or later|and later|or newer|or onwards|or onward|and onwards|and onward|or thereafter"
-        "|and thereafter|or after|and after",
-        "until": "or earlier|and earlier|or older|and older|or before|and before",
-    }
-)
+_SIDES = phrases_of("sides", str)
+_AFTERWARDS = phrases_of("afterwards", str)
 # "what are you up to now" is not a bound.
 _BUSY = listed("been be being you are is was were you're they're we're he's she's get getting i'm")
 _JOINS = listed("and or but with in on at by for from")
