@@ -135,6 +135,11 @@ def add_months(moment: datetime, count: int) -> datetime:
     return moment.replace(year=year, month=month + 1, day=min(moment.day, days_in_month(year, month + 1)))
 
 
+def full_year(short: int) -> int:
+    """Returns the full year of two digits: 00 to 39 are 20xx, 40 to 99 are 19xx."""
+    return short + (2000 if short < 40 else 1900)
+
+
 def days_in_month(year: int, month: int) -> int:
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28

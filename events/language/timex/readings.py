@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from .calendar import Frame
 from .chinese import dates as chinese_dates
 from .chinese import times as chinese_times
-from .chinese.digits import numeric as chinese_numeric
 from .chinese.words import ChineseScan
 from .clock import Clock, Half
 from .cycles import Cycle, Reading
@@ -122,7 +121,7 @@ def _english_date(scan: Scan, i: int) -> tuple[Reading, int] | None:
 
 
 def _chinese_date(scan: Any, i: int) -> tuple[Reading | None, int] | None:
-    found = chinese_numeric(scan, i) or chinese_dates.dated(scan, i)
+    found = chinese_dates.numeric(scan, i) or chinese_dates.dated(scan, i)
     if found is not None and any(word in _LUNAR or word[:1] == "初" for word in scan.words[i : found[1]]):
         return None, found[1]
     return found

@@ -19,8 +19,8 @@ from .dates import (
     day_word,
     de,
     named_together,
+    numeric,
 )
-from .digits import numeric
 from .holidays import holiday
 from .numbers import length, neighbours, value
 from .period_parts import HALVES, SHARES, TENTHS, after_event, begins_word, period_part
@@ -272,6 +272,7 @@ _WORD_RULES = (
     dated,
     day_word,
     named_together,
+    numeric,
     relative,
     weekday,
     weekend,

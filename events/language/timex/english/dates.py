@@ -7,11 +7,11 @@ from dataclasses import replace
 from events.language.timex.tables import words_of
 
 from .. import calendar
+from ..calendar import full_year
 from ..cycles import Cycle, Reading, yearly
 from ..scan import Scan, given, listed
 from .month_names import MODALS, stands_alone
 from .numbers import (
-    full_year,
     integer,
     ordinal,
     plain,

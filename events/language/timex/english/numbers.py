@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..calendar import full_year
 from ..lengths import Length
 from ..numerals import NUMBERS, ORDINALS, spelled
 from ..scan import Scan, given, listed, packrat, phrases_of
@@ -228,8 +229,3 @@ def spelled_year(scan: Scan, i: int) -> tuple[int, int] | None:
         return (first * 100 + ones, i + 3) if 1 <= ones <= 9 else None
     rest = integer(scan, i + 1) if words[i + 1] in NUMBERS else None
     return (first * 100 + rest[0], rest[1]) if rest and 10 <= rest[0] <= 99 else None
-
-
-def full_year(short: int) -> int:
-    """Returns the full year of two digits: 00 to 39 are 20xx, 40 to 99 are 19xx."""
-    return short + (2000 if short < 40 else 1900)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from events.language.timex import calendar
-from events.language.timex.calendar import Grain
+from events.language.timex.calendar import Grain, full_year
 from events.language.timex.cycles import Cycle, Reading, each, yearly
-from events.language.timex.english.numbers import full_year, ordinal, plain, year_number
+from events.language.timex.english.numbers import ordinal, plain, year_number
 from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.words import NUMBERS, ORDINALS, SEASON_WORDS, SHIFTS, UNITS
 from events.language.timex.scan import Scan, given, listed

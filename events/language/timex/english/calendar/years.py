@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from events.language.timex import calendar
-from events.language.timex.english.numbers import full_year, plain, spelled_year, year_number
+from events.language.timex.calendar import full_year
+from events.language.timex.english.numbers import plain, spelled_year, year_number
 from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.words import LEADS, MONTHS, NUMBERED, NUMBERS, UNITS, VERSIONED
 from events.language.timex.scan import Scan, listed
