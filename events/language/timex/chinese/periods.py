@@ -25,7 +25,7 @@ from .holidays import holiday
 from .numbers import length, neighbours, value
 from .period_parts import HALVES, SHARES, TENTHS, after_event, begins_word, period_part
 from .weeks import relative, weekday, weekend
-from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS
+from .words import LENGTHS, SEASONS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
@@ -128,7 +128,7 @@ def _rolling(scan: Scan, i: int) -> Found | None:
             return None
         base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
         return given(long[0].shifted(base, frame, 1), scan.skip(long[1], "后", "之后", "以后"))
-    sign = -1 if word in BACK_LENGTHS else 1 if word in AHEAD_LENGTHS else 0
+    sign = {"back": -1, "ahead": 1}.get(LENGTHS.get(word, ""), 0)
     if not sign or (word in ("前", "后", "之前", "之后") and after_event(scan, i)):
         return None
     j = scan.skip(de(scan, i + 1), "这", "大约", "约")
@@ -261,7 +261,9 @@ def _decade(scan: Scan, i: int) -> Found | None:
 @packrat
 def present(scan: Scan, i: int) -> Found | None:
     """Parses a word for now: 现在, 刚才, 马上."""
-    if scan.words[i] not in listed("现在 而家 依家 目前 此刻 当前 眼下 刚才 刚刚 方才 马上 立刻 如今"):
+    if scan.words[i] not in listed(
+        "现在 这会儿 当下 而家 依家 目前 此刻 当前 眼下 刚才 刚刚 方才 马上 立刻 如今"
+    ):
         return None
     now = scan.frame.now
     return Span(now, now + timedelta(seconds=1), "second", instant=True, sure=0.8), i + 1

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import re
 
-from events.language.timex.tables import numbers_of, values_of, words_of
-
 from ..calendar import Frame, Tense
 from ..holidays import CHINESE as HOLIDAYS
 from ..scan import REACH, Scan, listed
-from ..tables import rows
+from ..tables import numbers_of, rows, values_of, words_of
 
-_TRADITIONAL = (
-    "週號點時鐘鍾後個這來過兩禮開節國慶聖誕勞動農曆歷舊陰陽臘閏現剛馬將會準備預計畫劃約記紀當該從間內還為於與晝淩黃"
-    "聽尋沒長連復萬雙婦兒師親樹軍黨燈歲幾數頭條報語氣機誌裡裏終學員話場議發晚無點遲隨歡紅慣樣親啟順見訂線樓門選車館電級齡輕處詞類陣驚蟄穀滿種"
+FOLD = {ord(written): ord(folded) for written, folded in values_of("chinese.folded").items()}
+FOLD |= {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+FOLD |= {0x3000: 0x20, ord("〜"): ord("~"), ord("○"): ord("〇")}
+# Numerals of contracts. Alone they are other words, so they count only in a number with its unit.
+_FORMAL = str.maketrans("壹贰貳叁參肆伍陆陸柒捌玖拾佰仟", "一二二三三四五六六七八九十百千")
+_FORMAL_NUMBER = re.compile(
+    r"[壹贰貳叁參肆伍陆陸柒捌玖拾佰仟零〇]{2,}(?=[年月日号號])|[壹贰貳叁肆柒捌玖拾](?=[月日号號])"
 )
-_SIMPLIFIED = (
-    "周号点时钟钟后个这来过两礼开节国庆圣诞劳动农历历旧阴阳腊闰现刚马将会准备预计画划约记纪当该从间内还为于与昼凌黄"
-    "听寻没长连复万双妇儿师亲树军党灯岁几数头条报语气机志里里终学员话场议发晚无点迟随欢红惯样亲启顺见订线楼门选车馆电级龄轻处词类阵惊蛰谷满种"
-)
-FOLD = str.maketrans(_TRADITIONAL, _SIMPLIFIED) | {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-FOLD |= {0x3000: 0x20, ord("。"): ord("。"), ord("〜"): ord("~"), ord("～"): ord("~"), ord("○"): ord("〇")}
 
 ERAS = {name: int(year) for name, year in rows("eras")}
 """The year before the first year of each era."""
@@ -45,15 +41,15 @@ PARTS: dict[str, str] = values_of("chinese.parts")
 SEASONS = {first + last: name for first, name in zip("春夏秋冬", ("spring", "summer", "autumn", "winter"), strict=True)
            for last in ("天", "季", "日")} | {"暑假": "summer_break", "寒假": "winter_break"}  # fmt: skip
 UNITS: dict[str, str] = values_of("chinese.units")
-BACK_LENGTHS = frozenset({"过去", "最近", "近", "这", "前", "前面", "过往", "近来", "上", "之前"})
-AHEAD_LENGTHS = listed("未来 今后 接下来 往后 后 之后 下 将来 此后 以后 后面 随后")
+LENGTHS = values_of("chinese.lengths")
+"""The side of now on which a length is after each word: 过去三年 is back, 未来三年 is ahead."""
 # Words with a character of time that are not words of time.
 OTHERS = words_of("chinese.others")
 _ALONE = words_of("chinese.alone")
 _NUMERAL = "零〇一二三四五六七八九十百千两廿卅"
 _LEXICON = (
     {
-        *DAYS, *NIGHTS, *YEARS, *PARTS, *SEASONS, *UNITS, *BACK_LENGTHS, *AHEAD_LENGTHS, *OTHERS, *_ALONE,
+        *DAYS, *NIGHTS, *YEARS, *PARTS, *SEASONS, *UNITS, *LENGTHS, *OTHERS, *_ALONE,
         *HOLIDAYS, *ERAS,
     }
     - listed("早 晚 零 听日 听晚 听朝 琴日 琴晚 琴朝 寻日 寻晚 寻朝 今朝 而家 依家")
@@ -84,16 +80,8 @@ _WORD = re.compile(
     rf"|{_grouped(_LEXICON)}|[0-9]+|[{_NUMERAL}]+|[A-Za-z]+|[早晚]|\S"
 )
 # The first words of expressions, without numbers.
-STARTS = frozenset(
-    {*DAYS, *NIGHTS, *YEARS, *PARTS, *SEASONS, *WEEKDAYS, *HOLIDAYS, *ERAS, *BACK_LENGTHS, *AHEAD_LENGTHS}
-    | listed(
-        "农历 阴历 旧历 夏历 大年 正月 腊月 冬月 闰 公元 西元 上 下 这 本 当 该 同 从 自 由 "
-        "自从 到 至 截止 截止到 截止至 截至 直到 = 周末 还剩 还有 剩下 再过 过 月 年 第 一刻 三刻 "
-        "首 q h 上半年 下半年 前半年 后半年 上半月 下半月 上半 下半 上旬 中旬 下旬 前些天 前一阵子 前一段时间 不久前 "
-        "近年 近日 前些日子 "
-        "日前 前阵子 前段时间 这阵子 今 而家 依家 这段时间 近期 近来 现在 目前 此刻 当前 眼下 刚才 刚刚 "
-        "方才 马上 立刻 如今 再 零点 半 几 数 每 每逢 每隔 隔 逢 天天 夜夜 周周 月月 年年 大约 大概 约 差 大 明 昨 前昨"
-    )
+STARTS = words_of("chinese.starts").union(
+    DAYS, NIGHTS, YEARS, PARTS, SEASONS, WEEKDAYS, HOLIDAYS, ERAS, LENGTHS
 )
 _CLAUSE = re.compile(r"[,，、;；]")
 _SENTENCE = re.compile(r"[。！？!?\n；;]")
@@ -116,7 +104,8 @@ class ChineseScan(Scan):
     __slots__ = ("source",)
 
     def __init__(self, text: str, frame: Frame, *, asked: bool) -> None:
-        super().__init__(text.translate(FOLD), frame, _WORD, asked=asked)
+        folded = _FORMAL_NUMBER.sub(lambda number: number[0].translate(_FORMAL), text).translate(FOLD)
+        super().__init__(folded, frame, _WORD, asked=asked)
         self.source = text
         self.words = [word.lower() for word in self.words]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 from .. import calendar
 from ..calendar import WITHIN_DAY, Span
-from ..cycles import Cycle, Reading, after, before, monthly, nearest, since
+from ..cycles import Cycle, Reading, after, before, monthly, nearest, onto_day, since
 from ..scan import Scan, given, listed, packrat, phrases_of
 from .moments import moment
 from .near import present
@@ -128,7 +127,7 @@ def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] |
             reading, stop = inside, year[1]
     span = scan.join(reading, target, i)
     if span is None and isinstance(target, Span) and isinstance(reading, Span) and target.grain in WITHIN_DAY:
-        moved = _onto_day(reading, target)
+        moved = onto_day(reading, target)
         span = scan.join(reading, moved, i) if moved else None
     return given(span, stop)
 
@@ -180,18 +179,6 @@ def _same_month(first: Cycle, last: Cycle) -> Cycle | None:
         )
 
     return Cycle("year", at, "day", last.sure)
-
-
-def _onto_day(first: Span, last: Span) -> Span | None:
-    """Returns the last time of a range, which has no date, on the first day of the range or on the next day."""
-    if first.start is None or last.start is None or last.end is None:
-        return None
-    moved = last.start.replace(year=first.start.year, month=first.start.month, day=first.start.day)
-    if moved <= first.start:
-        moved = calendar.add_days(moved, 1)
-        if (moved - first.start).seconds > 12 * 3600 and last.ambiguous:
-            moved -= timedelta(hours=12)
-    return replace(last, start=moved, end=moved + (last.end - last.start))
 
 
 def _for_length(scan: Scan, first: Found, span: Span) -> tuple[Span, int] | None:
