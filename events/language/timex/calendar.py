@@ -241,6 +241,12 @@ def unit(kind: str, moment: datetime, shift: int = 0) -> Span | None:
     return None
 
 
+def units(kind: str, moment: datetime, count: int, sign: int) -> Span | None:
+    """Returns the `count` whole calendar units before or after the unit of `moment`."""
+    first, last = unit(kind, moment, 1 if sign > 0 else -count), unit(kind, moment, count if sign > 0 else -1)
+    return replace(first, end=last.end) if first and last else None
+
+
 def add_working_days(moment: datetime, count: int) -> datetime:
     """Returns `moment` plus `count` working days (Monday to Friday). A negative count goes back."""
     step = 1 if count > 0 else -1

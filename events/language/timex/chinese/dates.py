@@ -54,7 +54,13 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
     if words[k] == "次":  # a year of birth; without a century it is a year of the Republic
         short = number + 1911 if 20 <= number <= 150 else number
         return (short, k + 1) if 1900 <= short <= 2150 else None
-    if "千" in word and 1900 <= number <= 2150 and ("千零" in word or words[k] not in _AFTER_LENGTH):
+    lasts = number == 2000 and (words[k] in ("的", "历") or scan.before(i) in ("有", "了", "近"))
+    if (
+        "千" in word
+        and 1900 <= number <= 2150
+        and not lasts
+        and ("千零" in word or words[k] not in _AFTER_LENGTH)
+    ):
         return number, k
     if len(word) == 4 and positional(word) and 1 <= number <= 2999:
         return number, k

@@ -106,56 +106,49 @@ def _root(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def _rolling(scan: Scan, i: int) -> Found | None:
-    """Parses a length until or from now: 过去三个月, 最近5天, 未来两周, 前1周, 后1年, 这几天, 近三年来, 还剩5分钟."""
+    """Parses a length until or from now: 过去三个月, 最近5天, 未来两周, 前1周, 后1年, 这几天, 近三年来."""
     words, frame = scan.words, scan.frame
     word = words[i]
-    if word in ("还剩", "还有", "剩下", "再"):
-        long = length(scan, i + 1)
-        arrives = long and (words[long[1]] in _ARRIVES or scan.text.startswith(_ENDS, scan.begins[long[1]]))
-        if long and arrives and words[i - 1 : i] != ["一"]:
-            base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
-            return given(long[0].shifted(base, frame, 1), long[1])
-        if word == "再":
-            return None
-        return (
-            (long[0].rolling(frame, 1), long[1])
-            if long and long[0].fine and len(long[0].parts) == 1
-            else None
-        )
-    if word in ("再过", "过"):
-        long = length(scan, i + 1)
-        if long is None or scan.tense(i) < 0:
-            return None
-        base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
-        return given(long[0].shifted(base, frame, 1), scan.skip(long[1], "后", "之后", "以后"))
+    if word in listed("还剩 还有 剩下 再 再过 过"):
+        return _left(scan, i)
     sign = {"back": -1, "ahead": 1}.get(LENGTHS.get(word, ""), 0)
     if not sign or (word in ("前", "后", "之前", "之后") and after_event(scan, i)):
         return None
     j = scan.skip(de(scan, i + 1), "这", "大约", "约")
     long = length(scan, j)
     if long is None:
-        if word in ("最近", "近来"):
-            return Span(add_days(frame.today, -30), frame.now, "month", sure=0.4, ambiguous=True), i + 1
-        return None
+        recent = Span(add_days(frame.today, -30), frame.now, "month", sure=0.4, ambiguous=True)
+        return (recent, i + 1) if word in ("最近", "近来") else None
     lasting, stop = long
     count, unit = lasting.parts[0]
-    if word == "这" and count == 1:
+    if (word == "这" and count == 1) or (word in ("上", "下") and words[j] in ("半", "一")):
         return None
-    if word in ("上", "下", "这") and words[j] in ("半", "一") and word != "这":
-        return None
-    if word == "前" and words[stop] in ("的时候",):
+    if word == "前" and words[stop] == "的时候":
         return None
     stop = scan.skip(stop, "来", "以来", "内", "以内", "之内", "里", "间", "期间")
     stop = stop if begins_word(scan, stop) else scan.skip(stop, "中")
-    if unit == "quarter" and len(lasting.parts) == 1 and count == int(count):
-        first = calendar.unit("quarter", frame.now, 1 if sign > 0 else -int(count))
-        last = calendar.unit("quarter", frame.now, int(count) if sign > 0 else -1)
-        if first and last:
-            return replace(first, end=last.end), stop
+    if unit == "quarter" and len(lasting.parts) == 1:
+        return given(calendar.units("quarter", frame.now, int(count), sign), stop)
     span = lasting.rolling(frame, sign)
-    if word == "这" or (word in ("前", "后") and count == 1):
-        span = span.doubted(0.6)
-    return span, stop
+    return span.doubted(0.6) if word == "这" or (word in ("前", "后") and count == 1) else span, stop
+
+
+def _left(scan: Scan, i: int) -> Found | None:
+    """Parses a length that is left until something: 还剩5分钟, 还有三天就考试, 再过两周."""
+    words, frame = scan.words, scan.frame
+    long = length(scan, i + 1)
+    if long is None:
+        return None
+    passes = words[i] in ("再过", "过")
+    arrives = words[long[1]] in _ARRIVES or scan.text.startswith(_ENDS, scan.begins[long[1]])
+    if passes or (arrives and words[i - 1 : i] != ["一"]):
+        if passes and scan.tense(i) < 0:
+            return None
+        base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
+        stop = scan.skip(long[1], "后", "之后", "以后") if passes else long[1]
+        return given(long[0].shifted(base, frame, 1), stop)
+    fine = words[i] != "再" and long[0].fine and len(long[0].parts) == 1
+    return (long[0].rolling(frame, 1), long[1]) if fine else None
 
 
 @packrat
@@ -164,33 +157,26 @@ def _alone(scan: Scan, i: int) -> Found | None:
     words, frame = scan.words, scan.frame
     word = words[i]
     if word in ("月", "年") and words[i + 1] in SHARES:
-        if begins_word(scan, i + 1):
-            return None
-        if (
-            i > 0
-            and scan.tight(i)
-            and (value(scan.before(i)) is not None or scan.before(i) in ("个", "半", "每", "整", "第"))
-        ):
-            return None
+        counted = scan.tight(i) and (
+            value(scan.before(i)) is not None or scan.before(i) in listed("个 半 每 整 第")
+        )
         span = calendar.unit("month" if word == "月" else "year", frame.now)
-        shared = share(span, SHARES[words[i + 1]]) if span else None
+        if counted or span is None or begins_word(scan, i + 1):
+            return None
+        shared = share(span, SHARES[words[i + 1]])
         return (shared.doubted(0.85), i + 2) if shared else None
     if word in _VAGUE:
-        since = add_days(frame.today, -_VAGUE[word])
         grain: Grain = "week" if _VAGUE[word] < 14 else "month" if _VAGUE[word] < 365 else "year"
-        return Span(since, frame.now, grain, sure=0.4, ambiguous=True, vague=True), i + 1
+        begin = add_days(frame.today, -_VAGUE[word])
+        return Span(begin, frame.now, grain, sure=0.4, ambiguous=True, vague=True), i + 1
     if word in HALVES and word not in ("上半", "下半"):
         return given(calendar.half(frame.now.year, HALVES[word]), i + 1)
-    if word in ("上半", "下半") and words[i + 1] in ("周", "星期", "礼拜"):
-        part = period_part(scan, i)
-        week = calendar.unit("week", frame.now)
-        return given(part[0](week) if part and week else None, i + 2)
+    of_week = word in ("上半", "下半") and words[i + 1] in ("周", "星期", "礼拜")
     halved = word in ("上半", "下半") and words[i + 1 : i + 3] == ["个", "月"]
-    if halved or word in TENTHS or word in ("上半月", "下半月"):
+    if of_week or halved or word in TENTHS or word in ("上半月", "下半月"):
         part = period_part(scan, i)
-        span = calendar.unit("month", frame.now)
-        inner = part[0](span) if part and span else None
-        return (inner, part[1]) if inner and part else None
+        whole = calendar.unit("week" if of_week else "month", frame.now)
+        return given(part[0](whole), part[1]) if part and whole else None
     near = neighbours(word) if words[i + 1] in ("月", "月份") else None
     if near is not None and near[1] <= 12:
         return yearly(lambda number: calendar.months(number, near[0], 2, "month"), "month", 0.8), i + 2
@@ -201,10 +187,9 @@ def _alone(scan: Scan, i: int) -> Found | None:
     quartered = _quarter(scan, i)
     if quartered is not None:
         return quartered
-    if word == "第" and value(words[i + 1]) is not None and words[i + 2] == "周":
-        week = calendar.iso_week(frame.now.isocalendar().year, value(words[i + 1]) or 0)
-        return (week.doubted(0.6), i + 3) if week and words[i + 1].isdecimal() else None
-    return None
+    number = scan.digits(i + 1, 2) if word == "第" and words[i + 2] == "周" else None
+    week = calendar.iso_week(frame.now.isocalendar().year, number) if number else None
+    return (week.doubted(0.6), i + 3) if week else None
 
 
 def _quarter(scan: Scan, i: int) -> Found | None:
@@ -228,34 +213,23 @@ def _quarter(scan: Scan, i: int) -> Found | None:
 @packrat
 def _decade(scan: Scan, i: int) -> Found | None:
     """Parses a decade or a century: 九十年代, 上世纪90年代, 20世纪, 21世纪初."""
-    words, frame = scan.words, scan.frame
+    words = scan.words
     hundred: int | None = None
     j = i
-    if (
-        words[j] in ("上", "本", "这")
-        and words[j + 1] in ("世纪", "个")
-        and (words[j + 1] == "世纪" or words[j + 2] == "世纪")
-    ):
-        hundred = frame.now.year // 100 * 100 - (100 if words[j] == "上" else 0)
-        j += 2 if words[j + 1] == "世纪" else 3
-    else:
-        number = value(words[j])
-        if number is not None and words[j + 1] == "世纪" and 1 <= number <= 30:
-            hundred, j = (number - 1) * 100, j + 2
+    number = value(words[i])
+    if words[i] in ("上", "本", "这") and words[scan.skip(i + 1, "个")] == "世纪":
+        hundred, j = scan.frame.now.year // 100 * 100 - 100 * (words[i] == "上"), scan.skip(i + 1, "个") + 1
+    elif number is not None and words[i + 1] == "世纪" and 1 <= number <= 30:
+        hundred, j = (number - 1) * 100, i + 2
     k = de(scan, j)
     number = value(words[k])
-    if number is not None and words[k + 1] == "年代":
-        if number % 10 == 0 and 0 <= number <= 90:
-            base = hundred if hundred is not None else (2000 if number <= 20 else 1900)
-            span = calendar.decade(base + number)
-        elif number % 10 == 0 and 1000 <= number <= 2990 and hundred is None:
-            span = calendar.decade(number)
-        else:
-            span = None
-        return given(span, k + 2)
-    if hundred is None or j == i:
+    if number is None or words[k + 1] != "年代":
+        return given(calendar.century(hundred), j) if hundred else None
+    if number % 10 == 0 and number <= 90:
+        number += hundred if hundred is not None else 2000 if number <= 20 else 1900
+    elif number % 10 or not 1000 <= number <= 2990 or hundred is not None:
         return None
-    return given(calendar.century(hundred) if hundred else None, j)
+    return given(calendar.decade(number), k + 2)
 
 
 @packrat
@@ -271,16 +245,5 @@ def present(scan: Scan, i: int) -> Found | None:
 
 _NUMBER_RULES = (numeric, dated, holiday, _alone, _decade, day_of_month)
 _WORD_RULES = (
-    dated,
-    day_word,
-    named_together,
-    numeric,
-    relative,
-    weekday,
-    weekend,
-    holiday,
-    _rolling,
-    _alone,
-    _decade,
-    present,
-)
+    dated, day_word, named_together, relative, weekday, weekend, holiday, _rolling, _alone, _decade, present,
+)  # fmt: skip

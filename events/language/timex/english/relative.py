@@ -132,10 +132,9 @@ def _rolled(lasting: Length, shift: int, scan: Scan) -> Reading:
     frame = scan.frame
     count, unit = lasting.parts[0]
     if len(lasting.parts) == 1 and unit in ("quarter", "century", "weekend") and count == int(count):
-        first = calendar.unit(unit, frame.now, shift if shift > 0 else -int(count))
-        last = calendar.unit(unit, frame.now, shift * int(count) if shift > 0 else -1)
-        if first and last:
-            return replace(first, end=last.end)
+        whole = calendar.units(unit, frame.now, int(count), shift)
+        if whole is not None:
+            return whole
     return lasting.rolling(frame, shift)
 
 
