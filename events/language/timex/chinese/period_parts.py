@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from typing import cast
 
 from events.language.timex.tables import values_of
 
@@ -23,7 +24,7 @@ from .words import ChineseScan as Scan
 
 PeriodPart = tuple[Callable[[Span], Span | None], int]
 """The rule that narrows a period to its part, and the index of the next word."""
-SHARES: dict[str, Share] = values_of("chinese.shares")
+SHARES = cast("dict[str, Share]", values_of("chinese.shares"))
 TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
 HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
 _LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend", "working_day"})

@@ -30,7 +30,8 @@ def stands_alone(scan: Scan, i: int) -> bool:
         return False
     if last == "-" and scan.before(i - 1) in ("mid", "early", "late"):
         return True
-    if word not in SHY:
+    ranged = after in ("to", "-", "–", "through", "until", "till") and scan.words[i + 2] in MONTHS
+    if word not in SHY or ranged:
         return True
     if word in ("may", "march") and after in MODALS:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import cast
 
 from events.language.timex.english.calendar.weekdays import weekday, weekday_name
 from events.language.timex.tables import values_of
@@ -23,7 +24,7 @@ from .simple import Found, opens, simple
 from .times import hours, part_of_day
 from .words import NUMBERS, ORDINALS, SHIFTS, UNITS
 
-SHARE_WORDS: dict[str, Share] = values_of("english.share_words")
+SHARE_WORDS = cast("dict[str, Share]", values_of("english.share_words"))
 
 
 # Places of a part besides the ordinals: the last is -1.

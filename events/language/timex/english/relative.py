@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from events.language.timex.english.calendar.holidays import holiday
-from events.language.timex.english.calendar.seasons import season
+from events.language.timex.english.calendar.seasons import quarter_of, season
 from events.language.timex.english.calendar.weekdays import day_of_month, in_week, weekday_alone, weekday_name
 
 from .. import calendar
@@ -224,7 +224,7 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
     words = scan.words
     owned = words[i - 1].endswith("'s")
     if span.grain == "week":
-        j = scan.skip(scan.skip(i, "on"), ",")
+        j = scan.skip(scan.skip(i, ",", "-"), "on")
         weekday = weekday_name(scan, j)
         if weekday is not None:
             return given(in_week(span, weekday), j + 1)
@@ -233,6 +233,9 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
         if taken is not None:
             return given(each(span, taken[0]), taken[1])
     if span.grain == "year" and span.start:
+        inner_quarter = quarter_of(scan, i, span.start.year)
+        if inner_quarter is not None:
+            return inner_quarter
         j = i if owned else scan.skip(scan.skip(i, "in", "on", ","), "the")
         if not owned and j == i and (words[i] not in MONTHS or words[i] in SHY):
             return None

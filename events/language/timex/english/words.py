@@ -50,7 +50,9 @@ _WILL = re.compile(
     re.IGNORECASE,
 )
 _BEING = re.compile(
-    r"\b(?:is|are|am|will be)(?: (?:on|at|due|from|in|for|set for|scheduled for))?(?: the)? $", re.IGNORECASE
+    r"\b(?:is|are|am|will be|(?:it|that|this|there|he|she)['’]s)"
+    r"(?: (?:on|at|due|from|in|for|set for|scheduled for))?(?: the)? $",
+    re.IGNORECASE,
 )
 _BACK = re.compile(
     r"\b(?:was|were|did|had|went|saw|came|got|met|said|told|made|took|left|bought|ate|began|started|finished|moved"
