@@ -13,14 +13,7 @@ from ..cycles import Reading, each, settle, yearly
 from ..lengths import Length
 from ..scan import given, listed, packrat
 from ..shares import share
-from .dates import (
-    dated,
-    day_of_month,
-    day_word,
-    de,
-    named_together,
-    numeric,
-)
+from .dates import dated, day_of_month, day_word, de, named_together, numeric
 from .holidays import holiday
 from .numbers import length, neighbours, value
 from .period_parts import HALVES, SHARES, TENTHS, after_event, begins_word, period_part

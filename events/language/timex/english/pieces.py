@@ -15,11 +15,7 @@ from ..clock import part
 from ..cycles import each, settle, yearly
 from ..scan import Scan, given, listed, packrat
 from ..shares import Share, nth, nth_weekday, share
-from .numbers import (
-    amount,
-    ordinal,
-    unit_word,
-)
+from .numbers import amount, ordinal, unit_word
 from .simple import Found, opens, simple
 from .times import hours, part_of_day
 from .words import NUMBERS, ORDINALS, SHIFTS, UNITS

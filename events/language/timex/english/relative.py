@@ -15,12 +15,7 @@ from ..cycles import Cycle, Reading, each, settle, yearly
 from ..lengths import Length
 from ..scan import Scan, given
 from . import dates
-from .numbers import (
-    amount,
-    first_length,
-    length,
-    unit_word,
-)
+from .numbers import amount, first_length, length, unit_word
 from .pieces import SHARE_WORDS, piece, whole_period
 from .simple import Found, opens
 from .words import MONTHS, NUMBERS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS
