@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache, wraps
+from itertools import count
 from typing import Any, Generic, TypeVar
 
 from .calendar import Frame, Span, Tense
@@ -62,7 +63,8 @@ class Phrases(Generic[V]):
 
     def at(self, scan: Scan, i: int) -> tuple[V, int] | None:
         """Returns the value of the longest phrase at word `i`, with the next word."""
-        for phrase, value in self._by_first.get(bare(scan.words[i]), ()):
+        first = scan.words[i]
+        for phrase, value in self._by_first.get(bare(first) if "'" in first else first, ()):
             j = i
             for word in phrase:
                 if j > i and scan.words[j] == "-" and word != "-":
@@ -94,15 +96,12 @@ class Scan:
         self.text = text
         self.frame = frame
         self.asked = asked
-        self.memo: dict[tuple[str, int], Any] = {}
+        self.memo: dict[Any, Any] = {}
         self.depth = 0
-        self.words: list[str] = []
-        self.begins: list[int] = []
-        self.stops: list[int] = []
-        for match in pattern.finditer(text):
-            self.words.append(match.group())
-            self.begins.append(match.start())
-            self.stops.append(match.end())
+        found = list(pattern.finditer(text))
+        self.words: list[str] = [match[0] for match in found]
+        self.begins: list[int] = [match.start() for match in found]
+        self.stops: list[int] = [match.end() for match in found]
         self.words += [""] * _BLANKS
         self.begins += [len(text)] * _BLANKS
         self.stops += [len(text)] * _BLANKS
@@ -155,20 +154,22 @@ class Scan:
         return int(word) if word.isdecimal() and word.isascii() and len(word) <= most else None
 
 
+_RULE_NUMBERS = count()
+_UNREAD: Any = object()
 S = TypeVar("S", bound=Scan)
 T = TypeVar("T")
 
 
 def packrat(rule: Callable[[S, int], T | None]) -> Callable[[S, int], T | None]:
     """Returns the rule with a memo, so it runs at most once for each word. The parsing therefore stays linear."""
-    name = f"{rule.__module__}.{rule.__qualname__}"
+    first = next(_RULE_NUMBERS) << 40  # a number is a quicker key than a pair
 
     @wraps(rule)
     def remembered(scan: S, i: int) -> T | None:
-        key = (name, i)
+        key = first + i
         memo = scan.memo
-        if key in memo:
-            known: T | None = memo[key]
+        known: T | None = memo.get(key, _UNREAD)
+        if known is not _UNREAD:
             return known
         if scan.depth >= DEEPEST:
             return None

@@ -79,8 +79,11 @@ class EnglishScan(Scan):
     __slots__ = ()
 
     def __init__(self, text: str, frame: Frame, *, asked: bool) -> None:
-        super().__init__(text, frame, _WORD, asked=asked)
-        self.words = [word.lower().replace("’", "'") for word in self.words]
+        plain = text.isascii()
+        super().__init__(text.lower() if plain else text, frame, _WORD, asked=asked)
+        self.text = text
+        if not plain:
+            self.words = [word.lower().replace("’", "'") for word in self.words]
         if not _FULL.keys().isdisjoint(self.words):
             self.words = [_FULL.get(word, word) for word in self.words]
 
