@@ -82,7 +82,7 @@ def _two_digits(scan: Scan, i: int, *marks: str) -> int | None:
 def _digits(scan: Scan, i: int) -> Timed | None:
     words, word = scan.words, scan.words[i]
     number, padded = scan.digits(i, 4), word[:1] == "0"
-    if number is None:
+    if number is None or (words[i + 1] == "/" and scan.tight(i + 1)):
         return None
     if len(word) >= 3:
         return _joined_digits(scan, i, number)
