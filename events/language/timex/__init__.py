@@ -134,17 +134,5 @@ def _found(text: str, frame: Frame, mention: Mention) -> Found | None:
         return None
     kind: Literal["instant", "range"] = "instant" if span.instant else "range"
     sure = round(min(max(span.sure, 0.05), 1.0), 2)
-    return Found(
-        text[begin:stop],
-        begin,
-        stop,
-        start,
-        end,
-        span.grain,
-        kind,
-        sure,
-        span.ambiguous,
-        through,
-        other,
-        span.vague,
-    )
+    return Found(text[begin:stop], begin, stop, start, end, span.grain, kind, sure, span.ambiguous,
+                 through, other, span.vague)  # fmt: skip

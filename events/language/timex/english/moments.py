@@ -68,16 +68,13 @@ def _with_hours(scan: Scan, found: Found) -> Found:
         if timed is None:
             break
         value = timed[0]
-        if value.loose and not _loosely(scan, k, timed[1], value.grain == "part_of_day"):
-            break
-        if reading.grain == "part_of_day" and value.grain == "part_of_day":
+        loose = value.loose and not _loosely(scan, k, timed[1], value.grain == "part_of_day")
+        if loose or reading.grain == value.grain == "part_of_day":
             break
         combined = each(reading, partial(at, clock=value, now=scan.frame.now), value.grain)
         if combined is None:
             break
         found = combined, timed[1]
-        if value.grain == "part_of_day" and half is None and value.name:
-            continue
     return found
 
 
@@ -95,14 +92,11 @@ def _loosely(scan: Scan, i: int, stop: int, is_part: bool) -> bool:
     words = scan.words
     if is_part:
         return not words[stop - 1].endswith("s")
-    if words[i] in ("at", "around", "about", "from", "between", "@", "by", "before", "after", "circa", "for"):
+    if words[i] in listed("at around about from between @ by before after circa for"):
         return True
     if stop - i == 1 or (stop - i == 3 and words[i + 1] == "."):
         return False
-    after_word = words[stop]
-    return not (
-        after_word.isalpha() and after_word not in ("on", "in", "at", "or", "and", "to", "for", "with", "pst")
-    )
+    return not words[stop].isalpha() or words[stop] in listed("on in at or and to for with pst")
 
 
 def _hours_first(scan: Scan, i: int) -> Found | None:
@@ -129,14 +123,8 @@ def _hours_first(scan: Scan, i: int) -> Found | None:
         return given(each(reading, partial(at, clock=value, now=scan.frame.now), value.grain), stop)
     if value.loose or (value.name and scan.words[j - 1].endswith("s") and scan.words[i] not in ("in", "at")):
         return None
-    if (
-        (value.name and scan.before(i) == "good")
-        or scan.before(i) in _VERSES
-        or (scan.before(i) == "of" and scan.before(i - 1) in _VERSES)
-    ):
-        return None
+    verse = scan.before(i - 1) if scan.before(i) == "of" else scan.before(i)
     span = value.on(calendar.day(scan.frame.today))
-    if span is None:
+    if span is None or verse in _VERSES or (value.name and scan.before(i) == "good"):
         return None
-    sure = 0.35 if value.name else 0.55
-    return replace(span, sure=sure, ambiguous=True), j
+    return replace(span, sure=0.35 if value.name else 0.55, ambiguous=True), j
